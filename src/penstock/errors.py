@@ -1,0 +1,70 @@
+"""Who has to act when something fails? One branch for each answer.
+
+    PenstockError
+    ├── CallerError   the programmer: a wrong argument to the library, a setting that cannot be
+    ├── ToolError     the model: its text is the tool's result and names the call that works
+    ├── Refusal       the session: a provider refused a request
+    └── Ended         the person: the work stopped and cannot go on by itself
+
+Keeps out: sentences (they are in `notices`), exit statuses of processes (they are in `cli`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from penstock.calls import Call
+
+CODES = frozenset(
+    {
+        "bad_argument",  # a value, a type or a name that the tool does not accept
+        "bad_pattern",  # a glob or a regular expression that cannot be used
+        "not_found",  # no such file, or no such page of it
+        "outside_root",  # the path, or a link on its way, leads out of the root
+        "not_regular_file",  # a FIFO, a socket, a device
+        "is_directory",
+        "not_directory",
+        "denied",  # the operating system does not let us
+        "secret",  # refused by its name: keys and .env files
+        "link_loop",
+        "path_changing",  # someone renames the folders while we walk them
+        "path_too_long",
+        "binary",
+        "stale",  # the file is not the one that the earlier page showed
+        "deadline",  # not finished in the time that a call has
+        "busy",  # too many long calls at once
+        "io_error",
+    }
+)
+"""The closed list of codes of a `ToolError` (contract G5 of reliability.md)."""
+
+
+class PenstockError(Exception):
+    """Everything that Penstock raises on purpose."""
+
+
+class CallerError(PenstockError, ValueError):
+    """The programmer has to act: an argument or a setting of the library is wrong."""
+
+
+class ToolError(PenstockError):
+    """The model has to act: `message` is the result it sees, `calls` are the ones that work.
+
+    `code` is one of `CODES`; scripts and hosts hold on to it, sentences may change.
+    """
+
+    def __init__(self, code: str, message: str, *calls: Call) -> None:
+        assert code in CODES, code
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.calls = calls
+
+
+class Refusal(PenstockError):
+    """The session has to act: a provider did not accept a request."""
+
+
+class Ended(PenstockError):
+    """A person has to act: the work stopped and says what it needs."""
