@@ -1,0 +1,70 @@
+"""How is foreign text shown so that it can only be read?
+
+File contents and file names are written by strangers. Here invalid bytes, controls, bidirectional and invisible
+characters become `\\xNN` or `\\u{…}`, and are counted (L-10). Printable characters, tabs and line ends stay as they are.
+Law: the shown form holds no character of the escaped set; `parse_name(show_name(n)) == n` for every name.
+Keeps out: which text is shown, and what is said about it.
+"""
+
+from __future__ import annotations
+
+import re
+
+# reliability.md 1.4 names the first six ranges; the rest are their kin: separators that some viewers take for a line end,
+# and characters without any width.
+_HIDDEN = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 but tab and line feed, DEL, C1
+    "\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069"  # zero width, bidirectional
+    "\ufeff\U000e0000-\U000e007f\U000e0100-\U000e01ef"  # BOM inside, tags, variation selectors supplement
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u2028\u2029\u206a-\u206f\u3164\uffa0\ufff9-\ufffb"
+    "\ud800-\udfff"  # surrogates: bytes that were not UTF-8, or halves of UTF-16
+)
+_hidden = re.compile(f"[{_HIDDEN}]")
+_hidden_in_name = re.compile(f"[\t\n\\\\{_HIDDEN}]")
+_escape_in_name = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u\{([0-9a-fA-F]{1,6})\})")
+
+
+def _escaped(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    if 0xDC80 <= code <= 0xDCFF:  # surrogateescape: the byte itself
+        return f"\\x{code - 0xDC00:02x}"
+    return f"\\x{code:02x}" if code < 0x80 else f"\\u{{{code:x}}}"
+
+
+def show(text: str) -> tuple[str, int]:
+    """`text` made inert, and how many characters were escaped. A carriage return before a line feed is a line end."""
+    if text.isprintable():
+        return text, 0
+    return _hidden.subn(_escaped, text.replace("\r\n", "\n"))
+
+
+def show_name(name: bytes | str) -> str:
+    """A file name as one inert line; `parse_name` gives the name back.
+
+    A backslash is escaped too, so that no two names are shown alike.
+    """
+    text = name.decode("utf-8", "surrogateescape") if isinstance(name, bytes) else name
+    return text if text.isprintable() and "\\" not in text else _hidden_in_name.sub(_escaped, text)
+
+
+def parse_name(shown: str) -> bytes:
+    """The name whose shown form this is: escapes of `show_name` undone, everything else as it stands."""
+
+    def unescaped(match: re.Match[str]) -> str:
+        byte, point = match.groups()
+        if byte is not None:
+            code = int(byte, 16)
+            return chr(code) if code < 0x80 else chr(0xDC00 + code)
+        code = int(point, 16)
+        return chr(code) if code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF else match.group()
+
+    return _escape_in_name.sub(unescaped, shown).encode("utf-8", "surrogateescape")
+
+
+def clip(text: str, limit_bytes: int = 256) -> str:
+    """What an error echoes of an argument: inert, at most `limit_bytes` of it (contract G3 of reliability.md)."""
+    shown = show_name(text[:limit_bytes])
+    raw = shown.encode("utf-8")
+    if len(raw) <= limit_bytes and len(text) <= limit_bytes:
+        return shown
+    return raw[:limit_bytes].decode("utf-8", "ignore") + "…"

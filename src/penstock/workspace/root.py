@@ -1,0 +1,371 @@
+"""What may be opened? One root, and every open in the package.
+
+Resolving a path and opening it are one kernel call (`openat2` beneath the root's descriptor), so that nobody who swaps
+folders for links in between can lead it elsewhere; where the kernel lacks the call, a walk of descriptors that follows no
+link at all does the work. A look (`O_PATH`) comes before the open: a FIFO, a socket or a device is never opened.
+After that only descriptors are used, never paths again.
+
+Law: no descriptor handed out here belongs to a file outside the root. Lint: nothing else in the package opens a file
+(`tests/workspace/test_only_root_opens.py`). Keeps out: what is read from a descriptor, and what is said about it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import re
+import stat
+from functools import cache
+from typing import NamedTuple
+
+from penstock import inert
+from penstock.errors import CallerError, ToolError
+
+MAX_PATH_BYTES = 1 << 16  # deep trees are read; a megabyte of path is a mistake (H14)
+_PATH_MAX = 4000  # below the kernel's 4,096, its NUL and our margin
+_RETRIES = 8  # EAGAIN: a rename raced the resolution (reliability.md 1.2)
+
+_SYS_OPENAT2 = 437
+_RESOLVE_NO_XDEV, _RESOLVE_NO_MAGICLINKS, _RESOLVE_BENEATH = 0x01, 0x02, 0x08
+_LOOK = os.O_PATH | os.O_CLOEXEC
+_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+
+# Refused by name unless allowed (reliability.md 1.5): asked for, or reached through a link.
+_SECRET = re.compile(
+    rb"(?:^|/)(?:\.env[^/]*|[^/]*\.(?:pem|key|p12|pfx|keystore|jks)|id_[^/.]+|\.netrc|\.pgpass|\.pypirc|\.npmrc"
+    rb"|\.git-credentials|\.git/config|\.(?:aws|ssh|gnupg)/[^/]+(?:/.*)?)$"
+)
+
+
+class _OpenHow(ctypes.Structure):
+    _fields_ = [("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64)]
+
+
+@cache
+def _syscall() -> ctypes._NamedFuncPointer:
+    function = ctypes.CDLL(None, use_errno=True).syscall
+    function.restype = ctypes.c_long
+    return function
+
+
+def _openat2(folder: int, path: bytes, flags: int, resolve: int) -> int:
+    how = _OpenHow(flags, 0, resolve)
+    number, at, size = ctypes.c_long(_SYS_OPENAT2), ctypes.c_int(folder), ctypes.c_size_t(24)
+    for _ in range(_RETRIES):
+        descriptor = int(_syscall()(number, at, path, ctypes.byref(how), size))
+        if descriptor >= 0:
+            return descriptor
+        if ctypes.get_errno() not in {errno.EAGAIN, errno.EINTR}:
+            break
+    code = ctypes.get_errno()
+    raise OSError(code, os.strerror(code))
+
+
+def openat2_works() -> bool:
+    """Whether this kernel, with its filters, lets us resolve beneath a descriptor."""
+    try:
+        os.close(_openat2(-100, b".", _LOOK, 0))
+    except OSError:
+        return False
+    return True
+
+
+class OpenFile(NamedTuple):
+    """A regular file that is open for reading: `close` it."""
+
+    descriptor: int
+    status: os.stat_result
+    relative: bytes
+
+    def close(self) -> None:
+        os.close(self.descriptor)
+
+
+class Root:
+    """A folder, and the only way to what lies beneath it.
+
+    `allow_mounts` lets a path cross into another file system; `allow_secrets` reads files that look like keys.
+    `confinement` is `openat2`, `walk` (no link is followed) or `auto`.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        allow_mounts: bool = False,
+        allow_secrets: bool = False,
+        confinement: str = "auto",
+    ) -> None:
+        if confinement not in {"auto", "openat2", "walk"}:
+            raise CallerError(f"confinement={confinement!r}: openat2, walk or auto")
+        given = os.fsencode(path)
+        try:
+            self.descriptor = os.open(given, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        except (OSError, ValueError) as error:
+            raise CallerError(f"The root {inert.clip(os.fsdecode(given))} cannot be used: {error}") from error
+        self.path = os.path.realpath(given)
+        self._given = os.path.abspath(given)
+        status = os.fstat(self.descriptor)
+        self.device = status.st_dev
+        self.allow_mounts = allow_mounts
+        self.allow_secrets = allow_secrets
+        self.confinement = confinement if confinement != "auto" else "openat2" if openat2_works() else "walk"
+        self._resolve = _RESOLVE_BENEATH | _RESOLVE_NO_MAGICLINKS | (0 if allow_mounts else _RESOLVE_NO_XDEV)
+
+    def close(self) -> None:
+        os.close(self.descriptor)
+
+    # ── names ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def relative(self, path: str) -> bytes:
+        """The path as bytes relative to the root, `.` for the root itself; nothing is opened.
+
+        Takes relative and absolute paths and the escaped forms that listings show. `..` is resolved by name.
+        """
+        if not path:
+            raise ToolError("bad_argument", "The path is empty. Give a path relative to the root, or \".\" for the root.")
+        if "\0" in path:
+            raise ToolError("bad_argument", "A path cannot hold a NUL character.")
+        try:
+            literal = path.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:
+            raise ToolError("bad_argument", f"Not a path: {inert.clip(path)} holds half of a UTF-16 pair.") from None
+        if len(literal) > MAX_PATH_BYTES:
+            raise ToolError("path_too_long", f"A path has at most {MAX_PATH_BYTES} bytes; this one has {len(literal)}.")
+        if "\\" in path:
+            unescaped = self._beneath(inert.parse_name(path), path)
+            if unescaped != (plain := self._beneath(literal, path)):
+                # The shown form wins, because every listing prints it; a name that is written so is the rare twin.
+                return unescaped if b"\0" not in unescaped and self._exists(unescaped) else plain
+        return self._beneath(literal, path)
+
+    def _beneath(self, raw: bytes, path: str) -> bytes:
+        if raw.startswith(b"/"):
+            for prefix in (self.path, self._given):
+                base = prefix.rstrip(b"/") + b"/"
+                if raw == prefix or raw.startswith(base):
+                    raw = raw[len(base) :]
+                    break
+            else:
+                raise outside(path)
+        parts: list[bytes] = []
+        for part in raw.split(b"/"):
+            if part == b"..":
+                if not parts:
+                    raise outside(path)
+                parts.pop()
+            elif part not in {b"", b"."}:
+                parts.append(part)
+        return b"/".join(parts) or b"."
+
+    def is_secret(self, relative: bytes) -> bool:
+        """Whether the name says that the content is a credential, and nobody allowed those."""
+        return not self.allow_secrets and _SECRET.search(relative) is not None
+
+    def resolved(self, descriptor: int) -> bytes | None:
+        """Where an open file really lies, relative to the root; None where the kernel does not say."""
+        try:
+            real = os.readlink(b"/proc/self/fd/%d" % descriptor)
+        except OSError:
+            return None
+        base = self.path.rstrip(b"/") + b"/"
+        return real[len(base) :] if real.startswith(base) else None
+
+    # ── opens ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def look(self, relative: bytes) -> tuple[int, os.stat_result]:
+        """An `O_PATH` handle of what is there and its status, links followed inside the root. Opens nothing; raises OSError."""
+        handle = self._handle(relative)
+        return handle, os.fstat(handle)
+
+    def open_file(self, relative: bytes) -> OpenFile:
+        """The regular file at `relative`, open for reading. Raises `ToolError` with the reason and never blocks."""
+        if self.is_secret(relative):
+            raise secret(relative)
+        try:
+            handle, status = self.look(relative)
+        except OSError as error:
+            raise refusal(error, relative) from error
+        try:
+            if not stat.S_ISREG(status.st_mode):
+                raise irregular(status, relative)
+            real = self.resolved(handle)
+            if real is not None and real != relative and self.is_secret(real):
+                raise secret(relative)
+            return OpenFile(self._reopen(handle, status, relative, _READ), status, relative)
+        except OSError as error:
+            raise refusal(error, relative) from error
+        finally:
+            os.close(handle)
+
+    def open_folder(self, relative: bytes) -> int:
+        """A descriptor of the folder at `relative`. Raises `ToolError`."""
+        try:
+            handle, status = self.look(relative)
+            try:
+                if not stat.S_ISDIR(status.st_mode):
+                    raise not_a_folder(relative)
+                return os.open(b".", _FOLDER, dir_fd=handle)
+            finally:
+                os.close(handle)
+        except OSError as error:
+            raise refusal(error, relative) from error
+
+    def open_subfolder(self, folder: int, name: bytes) -> int:
+        """A folder directly in another open folder: no link is followed, no mount crossed. Raises OSError."""
+        descriptor = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
+        if not self.allow_mounts and os.fstat(descriptor).st_dev != self.device:
+            os.close(descriptor)
+            raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+        return descriptor
+
+    def open_entry(self, folder: int, name: bytes) -> int:
+        """A file directly in an open folder, for a walk whose listing said that it is regular. Raises OSError.
+
+        The listing was the look; should someone put a FIFO there since, the open does not block and is undone.
+        """
+        descriptor = os.open(name, _READ | os.O_NOFOLLOW, dir_fd=folder)
+        status = os.fstat(descriptor)
+        if stat.S_ISREG(status.st_mode) and (self.allow_mounts or status.st_dev == self.device):
+            return descriptor
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "not a regular file")
+
+    def _exists(self, relative: bytes) -> bool:
+        try:
+            os.close(self._handle(relative))
+        except OSError:
+            return False
+        return True
+
+    def _handle(self, relative: bytes) -> int:
+        if self.confinement == "walk":
+            return self._walk(relative)
+        folder, rest = self.descriptor, relative
+        try:
+            while len(rest) > _PATH_MAX:  # deeper than the kernel takes in one call
+                cut = rest.rfind(b"/", 0, _PATH_MAX)
+                if cut < 0:
+                    raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
+                inner = _openat2(folder, rest[:cut], _LOOK | os.O_DIRECTORY, self._resolve)
+                if folder != self.descriptor:
+                    os.close(folder)
+                folder, rest = inner, rest[cut + 1 :]
+            return _openat2(folder, rest, _LOOK, self._resolve)
+        finally:
+            if folder != self.descriptor:
+                os.close(folder)
+
+    def _walk(self, relative: bytes) -> int:
+        handle = os.open(b".", _LOOK | os.O_DIRECTORY, dir_fd=self.descriptor)
+        for part in relative.split(b"/"):
+            try:
+                inner = os.open(part, _LOOK | os.O_NOFOLLOW, dir_fd=handle)
+            finally:
+                os.close(handle)
+            handle, status = inner, os.fstat(inner)
+            if stat.S_ISLNK(status.st_mode) or (status.st_dev != self.device and not self.allow_mounts):
+                os.close(handle)
+                raise OSError(errno.EXDEV, "a link or a mount")
+        return handle
+
+    def _reopen(self, handle: int, status: os.stat_result, relative: bytes, flags: int) -> int:
+        try:
+            return os.open(b"/proc/self/fd/%d" % handle, flags)
+        except FileNotFoundError:  # no /proc: resolve once more and take it only if it is the same file
+            if self.confinement == "walk":
+                folder = self._walk(os.path.dirname(relative) or b".")
+                try:
+                    descriptor = os.open(os.path.basename(relative), flags | os.O_NOFOLLOW, dir_fd=folder)
+                finally:
+                    os.close(folder)
+            else:
+                descriptor = _openat2(self.descriptor, relative, flags, self._resolve)
+            again = os.fstat(descriptor)
+            if (again.st_dev, again.st_ino) == (status.st_dev, status.st_ino):
+                return descriptor
+            os.close(descriptor)
+            raise OSError(errno.EAGAIN, "the path is changing") from None
+
+
+# ── Penstock's own files, outside any root ───────────────────────────────────────────────────────────────────────
+
+
+def read_own(path: str, limit_bytes: int = 1 << 20) -> bytes | None:
+    """A small file of the user's own (settings, a token), None when there is none. Raises `CallerError`."""
+    try:
+        descriptor = os.open(path, _READ)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise CallerError(f"{path} cannot be read: {error.strerror}") from error
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise CallerError(f"{path} is not a regular file")
+        return file.read(limit_bytes)
+
+
+def create_own(path: str, content: bytes) -> bool:
+    """A new private file (mode 0600); False when something stands there already."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except FileExistsError:
+        return False
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+    return True
+
+
+def path_handle(path: str) -> int:
+    """An `O_PATH` handle, which gives no access to content: what Landlock rules are made of. Raises OSError."""
+    return os.open(path, _LOOK)
+
+
+# ── refusals ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_KINDS = {stat.S_IFIFO: "fifo", stat.S_IFSOCK: "socket", stat.S_IFCHR: "character device", stat.S_IFBLK: "block device"}
+
+
+def shown(relative: bytes) -> str:
+    """A relative path as an error may echo it."""
+    return inert.clip(relative.decode("utf-8", "surrogateescape"))
+
+
+def outside(path: str) -> ToolError:
+    return ToolError("outside_root", f"{inert.clip(path)} is outside the root. Paths are relative to the root and stay beneath it.")
+
+
+def secret(relative: bytes) -> ToolError:
+    return ToolError("secret", f"{shown(relative)} is refused: by its name it holds credentials. Start with allow_secrets to read it.")
+
+
+def irregular(status: os.stat_result, relative: bytes) -> ToolError:
+    if stat.S_ISDIR(status.st_mode):
+        return ToolError("is_directory", f"{shown(relative)} is a folder, not a file.")
+    kind = _KINDS.get(stat.S_IFMT(status.st_mode), "special file")
+    return ToolError("not_regular_file", f"not_regular_file: {kind}. {shown(relative)} was not opened.")
+
+
+def not_a_folder(relative: bytes) -> ToolError:
+    return ToolError("not_directory", f"{shown(relative)} is a file, not a folder.")
+
+
+_REFUSALS = {
+    errno.ENOENT: ("not_found", "There is no {}."),
+    errno.ENOTDIR: ("not_found", "There is no {}: a part of the path is a file, not a folder."),
+    errno.EXDEV: ("outside_root", "{} leads out of the root, by a link or a mount. It was not opened."),
+    errno.ELOOP: ("link_loop", "{} is a loop of symbolic links, or links where none is followed. It was not opened."),
+    errno.EACCES: ("denied", "Permission denied: {}."),
+    errno.EPERM: ("denied", "Permission denied: {}."),
+    errno.ENAMETOOLONG: ("path_too_long", "A part of {} is longer than the file system takes."),
+    errno.EAGAIN: ("path_changing", "The path {} is changing while it is opened. Try again."),
+    errno.ENXIO: ("not_regular_file", "not_regular_file: {} was not opened."),
+}
+
+
+def refusal(error: OSError, relative: bytes) -> ToolError:
+    """The `ToolError` for what the operating system said of a path."""
+    code, sentence = _REFUSALS.get(error.errno or 0, ("io_error", f"{{}} cannot be read: {error.strerror}."))
+    return ToolError(code, sentence.format(shown(relative)))
