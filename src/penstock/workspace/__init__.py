@@ -1,0 +1,1 @@
+"""What is on disk? One root, the only opens in the package."""
