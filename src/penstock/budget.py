@@ -1,0 +1,55 @@
+"""How much is left? Sizes with their unit, and what a call may spend.
+
+Law: the unit is part of the type; a measure never falls as text grows. Keeps out: what is cut to fit, and how.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from penstock.errors import CallerError
+
+if TYPE_CHECKING:
+    from penstock.tokens import TokenCounter
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """At most `limit` of `unit`; made by `chars`, `bytes` or `tokens`, never by hand."""
+
+    limit: int
+    unit: str
+    counter: TokenCounter | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.limit, bool) or not isinstance(self.limit, int) or self.limit < 0:
+            raise CallerError(f"An allowance is a whole number of {self.unit} from 0 on, not {self.limit!r}.")
+
+    @classmethod
+    def chars(cls, limit: int) -> Allowance:
+        """At most `limit` Unicode characters."""
+        return cls(limit, "characters")
+
+    @classmethod
+    def bytes(cls, limit: int) -> Allowance:
+        """At most `limit` bytes of UTF-8."""
+        return cls(limit, "bytes")
+
+    @classmethod
+    def tokens(cls, limit: int, counter: TokenCounter) -> Allowance:
+        """At most `limit` tokens, by the upper bound of `counter`."""
+        return cls(limit, "tokens", counter)
+
+    def measure(self, text: str) -> int:
+        """How much of this allowance `text` takes."""
+        if self.counter is not None:
+            return self.counter.count(text).high
+        return len(text) if self.unit == "characters" else len(text.encode("utf-8", "surrogatepass"))
+
+    def holds(self, text: str) -> bool:
+        """Whether `text` is within the allowance."""
+        return self.measure(text) <= self.limit
+
+    def __str__(self) -> str:
+        return f"{self.limit} {self.unit}"

@@ -1,0 +1,111 @@
+"""How is the next call written? One call, in the syntax of the face that shows it.
+
+A call is a tool with the arguments that are not their default; every face prints it ready to copy: Python and MCP as
+`view(file_path="a.py", offset=100)`, the command line as `penstock view a.py --offset 100`.
+Law: what is printed is inert, and parsing it back gives the same call. Keeps out: which call is the right one.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Value = str | int | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """`tool` with `arguments`, in the order in which they are printed. Names are the Python ones of contracts.md."""
+
+    tool: str
+    arguments: Mapping[str, Value] = field(default_factory=dict)
+
+    def but(self, **changes: Value | None) -> Call:
+        """The same call with other arguments; None takes one away."""
+        merged = {**self.arguments, **changes}
+        return Call(self.tool, {name: value for name, value in merged.items() if value is not None})
+
+
+class Dialect(Protocol):
+    """How one face writes calls."""
+
+    def write(self, call: Call) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """`prefix` + tool with keyword arguments: Python (`True`) or MCP (`true`)."""
+
+    prefix: str = ""
+    true: str = "True"
+    false: str = "False"
+
+    def write(self, call: Call) -> str:
+        written = ", ".join(f"{name}={self._value(value)}" for name, value in call.arguments.items())
+        return f"{self.prefix}{call.tool}({written})"
+
+    def _value(self, value: Value) -> str:
+        if isinstance(value, bool):
+            return self.true if value else self.false
+        # Strings reach us inert except for what JSON escapes itself (quotes, backslashes).
+        return json.dumps(value, ensure_ascii=False)
+
+
+PYTHON = Function()
+
+
+def mcp(prefix: str = "ctx_") -> Function:
+    """The syntax of MCP tools under `prefix`."""
+    return Function(prefix=prefix, true="true", false="false")
+
+
+_COMMANDS = {"list_files": "list", "count_files": "count", "read_file": "read"}
+_POSITIONAL = {
+    "view": ("file_path",),
+    "read_file": ("path",),
+    "outline": ("path",),
+    "list_files": ("pattern",),
+    "count_files": ("pattern",),
+    "search": ("pattern", "path"),
+    "page": ("handle",),
+    "find": ("handle", "pattern"),
+}
+_FLAGS = {
+    "use_regex": "--regex",
+    "include_hidden": "--hidden",
+    "include_ignored": "--no-ignore",
+    "context_lines": "--context",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CommandLine:
+    """`penstock COMMAND …`, with `--root` where it is not the current directory."""
+
+    root: str | None = None
+
+    def write(self, call: Call) -> str:
+        import shlex
+
+        command = ["penstock", _COMMANDS.get(call.tool, call.tool)]
+        positional = _POSITIONAL.get(call.tool, ())
+        names = [str(call.arguments[name]) for name in positional if name in call.arguments]
+        flags: list[str] = []
+        for name, value in call.arguments.items():
+            if name in positional:
+                continue
+            flag = _FLAGS.get(name) or "--" + name.replace("_", "-")
+            if isinstance(value, bool):
+                flags.append(flag if value else "--no-" + flag[2:])
+            else:
+                flags += [flag, shlex.quote(str(value))]
+        if self.root is not None:
+            flags += ["--root", shlex.quote(self.root)]
+        quoted = [shlex.quote(name) for name in names]
+        if any(name.startswith("-") for name in names):
+            return " ".join([*command, *flags, "--", *quoted])
+        return " ".join([*command, *quoted, *flags])

@@ -1,0 +1,228 @@
+"""Which bytes and lines? Windows of a file that end on whole lines, cut on character boundaries where a line is too long.
+
+A window is cut from a `ByteSource`; at most one cap is looked at before its start and after its end, whatever the size of
+the file (B-9). Law: following `end_byte` from the start visits every byte once; the text of every window is valid Unicode;
+no window is larger than its cap. Keeps out: how bytes are got, what a budget is, how a page is worded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+DEFAULT_MAX_BYTES = 64 * 1024  # the seed's "e.g. 64KiB"; opencode 50 KB, pi 50 KB, aider the whole file
+HARD_MAX_BYTES = 256 * 1024  # the seed's "e.g. 256KiB"; no host shows more
+BINARY_PROBE_BYTES = 8 * 1024  # a NUL in the first 8 KiB means binary, as in git and grep (B-7)
+
+
+class ByteSource(Protocol):
+    """Bytes by position. `read` returns fewer than asked only at the end (or where the file has shrunk)."""
+
+    size_bytes: int
+
+    def read(self, start_byte: int, count_bytes: int) -> bytes: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """How bytes become text: offsets stay those on disk, aligned to `unit` bytes (B-7)."""
+
+    name: str
+    codec: str
+    unit: int = 1
+    bom_bytes: int = 0
+    newline: bytes = b"\n"
+
+    def align(self, at: int) -> int:
+        return at - at % self.unit
+
+    def find(self, data: bytes, start: int) -> int:
+        """The index behind the first line end at or after `start`, -1 for none. `data` begins aligned."""
+        at = data.find(self.newline, start)
+        while at >= 0 and at % self.unit:
+            at = data.find(self.newline, at + 1)
+        return at + self.unit if at >= 0 else -1
+
+    def rfind(self, data: bytes, end: int) -> int:
+        """The index behind the last line end that lies before `end`, -1 for none."""
+        at = data.rfind(self.newline, 0, max(0, end))
+        while at >= 0 and at % self.unit:
+            at = data.rfind(self.newline, 0, at + self.unit - 1)
+        return at + self.unit if at >= 0 else -1
+
+    def count(self, data: bytes | bytearray, start: int, end: int) -> int:
+        """How many lines end in `data[start:end]`."""
+        if self.unit == 1:
+            return data.count(b"\n", start, end)
+        return bytes(data[start:end]).decode(self.codec, "replace").count("\n")
+
+    def floor_char(self, data: bytes, at: int) -> int:
+        """The last character boundary at or before `at`. Bytes that are no text are a character each."""
+        at = self.align(at)
+        if at >= len(data):
+            return at
+        if self.unit == 1:
+            for back in range(4):
+                if back > at:
+                    break
+                byte = data[at - back]
+                if byte & 0xC0 != 0x80:  # a lead byte, or ASCII
+                    length = 1 if byte < 0xC0 else 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
+                    return at - back if back and length > back and _is_character(data[at - back : at - back + length]) else at
+            return at
+        if self.unit == 2 and at >= 2:
+            order = "little" if self.codec.endswith("le") else "big"
+            if 0xDC00 <= int.from_bytes(data[at : at + 2], order) < 0xE000:  # type: ignore[arg-type]
+                high = int.from_bytes(data[at - 2 : at], order)  # type: ignore[arg-type]
+                return at - 2 if 0xD800 <= high < 0xDC00 else at
+        return at
+
+    def decode(self, data: bytes) -> tuple[str, int]:
+        """The text, invalid bytes as `\\xNN`, and how many bytes were invalid."""
+        try:
+            return data.decode(self.codec), 0
+        except UnicodeDecodeError:
+            pass
+        text = data.decode(self.codec, "backslashreplace")
+        invalid, at = 0, 0
+        while at < len(data):
+            try:
+                data[at:].decode(self.codec)
+                break
+            except UnicodeDecodeError as error:
+                invalid += error.end - error.start
+                at += error.end
+        return text, invalid
+
+
+def _is_character(data: bytes) -> bool:
+    try:
+        return len(data.decode("utf-8")) == 1
+    except UnicodeDecodeError:
+        return False
+
+
+UTF8 = Encoding("UTF-8", "utf-8")
+_BY_BOM = (  # UTF-32 first: its little-endian mark begins with that of UTF-16
+    (b"\xff\xfe\x00\x00", Encoding("UTF-32LE", "utf-32-le", 4, 4, b"\n\x00\x00\x00")),
+    (b"\x00\x00\xfe\xff", Encoding("UTF-32BE", "utf-32-be", 4, 4, b"\x00\x00\x00\n")),
+    (b"\xff\xfe", Encoding("UTF-16LE", "utf-16-le", 2, 2, b"\n\x00")),
+    (b"\xfe\xff", Encoding("UTF-16BE", "utf-16-be", 2, 2, b"\x00\n")),
+    (b"\xef\xbb\xbf", Encoding("UTF-8", "utf-8", 1, 3)),
+)
+
+
+def detect(head: bytes) -> Encoding | None:
+    """The encoding that the first bytes of a file show; None for binary."""
+    for mark, encoding in _BY_BOM:
+        if head.startswith(mark):
+            return encoding
+    return None if b"\0" in head[:BINARY_PROBE_BYTES] else UTF8
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fragment:
+    """Part of one line that is longer than the cap. `line_bytes` is None while its end has not been seen."""
+
+    line_start_byte: int | None
+    line_end_byte: int | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Extent:
+    """What was cut: `data` stands at `[start_byte, end_byte)`."""
+
+    start_byte: int
+    end_byte: int
+    data: bytes
+    fragment: Fragment | None = None
+
+
+def cut_exact(source: ByteSource, *, start_byte: int, max_bytes: int) -> Extent:
+    """Those bytes and no others: for binary content, where there are no lines."""
+    start = min(start_byte, source.size_bytes)
+    data = source.read(start, max(1, max_bytes))
+    return Extent(start_byte=start, end_byte=start + len(data), data=data)
+
+
+def cut_bytes(
+    source: ByteSource, encoding: Encoding, *, start_byte: int, max_bytes: int, cap_bytes: int, resume: bool = False
+) -> Extent:
+    """Whole lines around `[start_byte, start_byte + max_bytes)`, at most `cap_bytes` (B-4, B-5).
+
+    The start snaps back to the start of its line; the end rounds up to the next line start, or down where that would pass
+    the cap. A line longer than the cap is read as characters: it is not snapped to, and comes as fragments. `resume` says
+    that an earlier page ended exactly here: then the start stays, in mid-line too, so that paging always advances.
+    """
+    size = source.size_bytes
+    start = encoding.align(min(start_byte, size))
+    if start_byte >= size or start >= size:
+        return Extent(start_byte=size, end_byte=size, data=b"")
+    cap = max(cap_bytes, 4 * encoding.unit)
+    first = encoding.align(max(0, start - cap))
+    data = source.read(first, start - first + cap + 4)  # 4: to see whether a character ends at the cap
+    ends_file = first + len(data) >= size
+    begin, is_line_start, line_start = _start(data, encoding, start - first, first, cap, ends_file, resume=resume)
+    if begin >= len(data):  # the file shrank while it was read
+        return Extent(start_byte=first + begin, end_byte=first + begin, data=b"")
+    want = min(max(start - first + max_bytes, begin + 1), begin + cap)
+    line_end = encoding.find(data, begin)
+    if line_end < 0 and ends_file:
+        line_end = len(data)
+    whole = is_line_start and 0 <= line_end <= begin + cap
+    if not whole:  # characters of one long line
+        end = line_end if 0 <= line_end <= want else max(encoding.floor_char(data, want), _next_char(data, encoding, begin))
+        fragment = Fragment(
+            line_start_byte=None if line_start is None else first + line_start,
+            line_end_byte=first + line_end if line_end >= 0 else None,
+        )
+        return Extent(start_byte=first + begin, end_byte=first + end, data=data[begin:end], fragment=fragment)
+    end = encoding.find(data, max(want - encoding.unit, begin))
+    if end < 0 and ends_file:
+        end = len(data)
+    if end < 0 or end > begin + cap:
+        end = max(encoding.rfind(data, begin + cap), line_end)
+    return Extent(start_byte=first + begin, end_byte=first + end, data=data[begin:end])
+
+
+def _start(
+    data: bytes, encoding: Encoding, at: int, first: int, cap: int, ends_file: bool, *, resume: bool
+) -> tuple[int, bool, int | None]:
+    """Where the window begins in `data`, whether that is the start of a line, and where that line starts if known."""
+    behind = encoding.rfind(data, at)
+    line_start = behind if behind >= 0 else 0 if first == 0 else None
+    if line_start == at:
+        return at, True, at
+    if resume:
+        return at, False, line_start
+    line_end = encoding.find(data, at)
+    if line_end < 0 and ends_file:
+        line_end = len(data)
+    if line_start is not None and line_end >= 0 and line_end - line_start <= cap:
+        return line_start, True, line_start
+    return encoding.floor_char(data, at), False, line_start
+
+
+def _next_char(data: bytes, encoding: Encoding, at: int) -> int:
+    """The boundary behind the character at `at`: the smallest step forward."""
+    for step in range(encoding.unit, 4 + encoding.unit, encoding.unit):
+        if encoding.floor_char(data, at + step) > at:
+            return min(at + step, len(data))
+    return min(at + encoding.unit, len(data))
+
+
+def shorten(extent: Extent, encoding: Encoding, end_byte: int) -> Extent:
+    """The same extent ending at `end_byte` or at the character boundary before it: what a smaller budget leaves of it."""
+    keep = encoding.floor_char(extent.data, end_byte - extent.start_byte)
+    keep = max(keep, _next_char(extent.data, encoding, 0))
+    data = extent.data[:keep]
+    ends_line = data.endswith(encoding.newline) and (len(data) % encoding.unit == 0)
+    fragment = extent.fragment
+    if fragment is None and not ends_line and keep < len(extent.data):
+        begin = max(0, encoding.rfind(data, len(data)))
+        line_end = encoding.find(extent.data, begin)
+        fragment = Fragment(
+            line_start_byte=extent.start_byte + begin,
+            line_end_byte=extent.start_byte + line_end if line_end >= 0 else None,
+        )
+    return Extent(start_byte=extent.start_byte, end_byte=extent.start_byte + keep, data=data, fragment=fragment)
