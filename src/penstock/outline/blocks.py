@@ -1,0 +1,82 @@
+"""How does a stream become work? Blocks of whole lines, the same for every chunking of the same bytes.
+
+Keeps out what lines mean. A newline is put in front of the stream, so that every line, the first too, begins
+with one: a pattern that starts with a newline is searched at the speed of memory. A block is `\\n` line `\\n`
+line ...; the newline that ends its last line begins the next block.
+
+Law: the blocks depend on the bytes of the stream alone, never on where it was cut into chunks; memory is two
+blocks and a chunk.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BLOCK_BYTES = 256 * 1024
+"""Also the widest line that is looked at: of a wider one only this much is scanned."""
+
+_BOM = b"\n\xef\xbb\xbf"
+
+
+class Blocks:
+    """Chunks in, blocks out; counts the lines on the way."""
+
+    __slots__ = ("_first", "_held", "_last", "_newlines", "_skipping", "_whole_lines")
+
+    def __init__(self, *, whole_lines: bool = True) -> None:
+        self._held = b"\n"
+        self._first = True
+        self._skipping = False
+        self._whole_lines = whole_lines
+        self._newlines = 0
+        self._last = b""
+
+    @property
+    def total_lines(self) -> int:
+        """Newlines, and one more if something follows the last of them."""
+        return self._newlines + (self._last not in {b"", b"\n"})
+
+    def feed(self, chunk: bytes) -> Iterator[bytes]:
+        """The blocks that are complete once `chunk` is known."""
+        if not chunk:
+            return
+        self._newlines += chunk.count(b"\n")
+        self._last = chunk[-1:]
+        data = self._held + chunk
+        start = 0
+        while True:
+            if self._skipping:
+                line = data.find(b"\n", start)
+                if line < 0:
+                    start = len(data)
+                    break
+                start = line
+                self._skipping = False
+            if len(data) - start < BLOCK_BYTES:
+                break
+            end = start + BLOCK_BYTES
+            if self._whole_lines:
+                cut = data.rfind(b"\n", start + 1, end)
+                if cut < 0:
+                    self._skipping = True
+                else:
+                    end = cut
+            yield self._block(data[start:end])
+            start = end
+        self._held = data[start:]
+
+    def close(self) -> Iterator[bytes]:
+        """What is left at the end of the stream."""
+        if self._held:
+            yield self._block(self._held)
+        self._held = b""
+
+    def _block(self, block: bytes) -> bytes:
+        if self._first:
+            self._first = False
+            if block.startswith(_BOM):
+                return b"\n" + block[len(_BOM) :]
+        return block
