@@ -1,8 +1,8 @@
 """Where are the landmarks? Names with line ranges of a source in any language.
 
 Keeps out files, budgets and sentences: bytes in, an `Outline` out. Two makers answer: tree-sitter, for exact
-ranges where its grammar is installed (`penstock[languages]`) and the source is at most `EXACT_BYTES`; otherwise
-a line scanner that reads a stream of any length in memory that grows with the landmarks alone.
+ranges where its grammar is installed (`penstock[languages]`) and the source is at most `EXACT_BYTES`;
+otherwise a line scanner that reads a stream of any length in memory that grows with the landmarks alone.
 `Outline.method` says which of them it was.
 
 Laws: any bytes have an outline, without an exception and in linear time; 1 <= start <= end <= total_lines;
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     class _LanguageScanner(Protocol):
         @property
         def found(self) -> Collector: ...
+        @property
+        def line(self) -> int: ...
         def feed(self, block: bytes) -> None: ...
         def close(self) -> None: ...
 
@@ -76,7 +78,7 @@ class Scanner:
             self._scanner.feed(block)
         self._scanner.close()
         found = self._scanner.found
-        total = self._blocks.total_lines
+        total = self._scanner.line - (not self._blocks.ends_in_line)  # one newline was put in front
         return Outline(found.symbols(total), self._language, self._method, total, found.complete)
 
 

@@ -22,29 +22,22 @@ _BOM = b"\n\xef\xbb\xbf"
 
 
 class Blocks:
-    """Chunks in, blocks out; counts the lines on the way."""
+    """Chunks in, blocks out; knows whether the last line has its newline."""
 
-    __slots__ = ("_first", "_held", "_last", "_newlines", "_skipping", "_whole_lines")
+    __slots__ = ("_first", "_held", "_skipping", "_whole_lines", "ends_in_line")
 
     def __init__(self, *, whole_lines: bool = True) -> None:
         self._held = b"\n"
         self._first = True
         self._skipping = False
         self._whole_lines = whole_lines
-        self._newlines = 0
-        self._last = b""
-
-    @property
-    def total_lines(self) -> int:
-        """Newlines, and one more if something follows the last of them."""
-        return self._newlines + (self._last not in {b"", b"\n"})
+        self.ends_in_line = False
 
     def feed(self, chunk: bytes) -> Iterator[bytes]:
         """The blocks that are complete once `chunk` is known."""
         if not chunk:
             return
-        self._newlines += chunk.count(b"\n")
-        self._last = chunk[-1:]
+        self.ends_in_line = not chunk.endswith(b"\n")
         data = self._held + chunk
         start = 0
         while True:

@@ -1,7 +1,8 @@
 """What are the landmarks of a text without structure? Its blocks, named by their first lines.
 
-Keeps out every syntax: a block begins after a blank line, or where the one before has grown too long. When there
-are too many, neighbours are joined and the least size doubles, so any stream ends with at most `MAX_BLOCKS`.
+Keeps out every syntax: a block begins after a blank line, or where the one before has grown too long. When
+there are too many, neighbours are joined and the least size doubles, so any stream ends with at most
+`MAX_BLOCKS`.
 
 Law: the blocks tile the text from its first line that is not blank, in memory that does not grow with it.
 """
@@ -24,7 +25,7 @@ class PlainTextScanner:
 
     def __init__(self) -> None:
         self.found = Collector()
-        self._line = 0
+        self.line = 0
         self._least = LEAST_LINES
         self._starts: list[tuple[int, bytes]] = []
         self._after_blank = True
@@ -34,7 +35,7 @@ class PlainTextScanner:
         at = 0
         for blank in _BLANK.finditer(block):
             self._paragraph(block, at, blank.start())
-            self._line += 1
+            self.line += 1
             self._after_blank = True
             at = blank.end()
         self._paragraph(block, at, len(block))
@@ -48,17 +49,16 @@ class PlainTextScanner:
     def _paragraph(self, block: bytes, at: int, end: int) -> None:
         """Lines without a blank one between them; they go on from the last call unless a blank one came."""
         lines = block.count(b"\n", at, end)
-        first = self._line + 1
-        self._line += lines
+        first = self.line + 1
+        self.line += lines
         if not lines:
             return
         if self._after_blank and first - self._last_start() >= self._least:
             self._start(first, block, at)
         self._after_blank = False
-        while self._line - self._last_start() >= SPLIT_FACTOR * self._least:
+        while self.line - self._last_start() >= SPLIT_FACTOR * self._least:
             line = self._last_start() + SPLIT_FACTOR * self._least
-            if line < first:
-                line = first
+            line = max(line, first)
             for _ in range(line - first):
                 at = block.find(b"\n", at + 1)
             first = line
