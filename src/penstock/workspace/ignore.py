@@ -1,0 +1,323 @@
+"""Which files does a tree ask to leave out? The rules of `.gitignore` files, as git reads them.
+
+Rules come from strangers: none may hang us. Stars become atomic groups, which never backtrack; lengths and numbers are
+capped; what git could not use is skipped. Names are matched as git does, byte by byte (`?` is one byte): a name that is
+not ASCII goes through Latin-1, one character a byte.
+
+Law: for every tree and every set of rules, what is kept is what `git check-ignore --no-index` keeps. Keeps out: where the
+rules are found (`walk`), global excludes (they lie outside the root), and `core.ignorecase`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+MAX_RULE_BYTES = 1 << 20  # of all ignore files in force in one folder; the rest of a larger one is not read
+_MAX_LINE = 4096  # PATH_MAX: nothing longer can match a path that anyone has
+_MAX_GLOBS = 2000  # rules with wildcards of one file; GitHub's largest template has fewer than 300
+
+_CLASSES = {
+    b"alnum": rb"[0-9A-Za-z]",
+    b"alpha": rb"[A-Za-z]",
+    b"blank": rb"[ \t]",
+    b"cntrl": rb"[\x00-\x1f\x7f]",
+    b"digit": rb"[0-9]",
+    b"graph": rb"[!-~]",
+    b"lower": rb"[a-z]",
+    b"print": rb"[ -~]",
+    b"punct": rb"[!-/:-@\[-`{-~]",
+    b"space": rb"[ \t-\r]",
+    b"upper": rb"[A-Z]",
+    b"xdigit": rb"[0-9A-Fa-f]",
+}
+_WILD = frozenset("*?[\\")
+_STAR, _FOLDERS, _REST = "*", "**/", "**"  # no slash; whole folders; everything
+
+
+class _Rule(NamedTuple):
+    text: str  # Latin-1, without `!`, without the slashes at its ends
+    negated: bool
+    folders_only: bool
+    anchored: bool  # matched against the path below the ignore file, not against the name
+
+
+class Rules:
+    """The rules in force in a folder: those of its own ignore file before those of `parent`.
+
+    `prefix_length` is the length of the folder's path with its final slash; paths given later begin with it.
+    """
+
+    __slots__ = ("_files", "_folders", "_negates", "_parent", "_prefix_length", "_rules", "size")
+
+    def __init__(self, source: bytes, prefix_length: int = 0, parent: Rules | None = None) -> None:
+        room = MAX_RULE_BYTES - (parent.size if parent else 0)
+        if len(source) > room:
+            source = source[: source.rfind(b"\n", 0, max(room, 0)) + 1]
+        self.size = len(source) + (parent.size if parent else 0)
+        self._parent = parent
+        self._prefix_length = prefix_length
+        self._rules = _parsed(source)
+        self._negates = any(rule.negated for rule in self._rules) or (parent is not None and parent._negates)
+        self._files = _Positives([rule for rule in self._rules if not rule.negated and not rule.folders_only])
+        self._folders = _Positives([rule for rule in self._rules if not rule.negated])
+
+    def kept(self, prefix: str, names: list[str], *, folders: bool) -> list[str]:
+        """Those of `names`, files or folders in the folder `prefix` (`a/b/`), that no rule excludes; order kept."""
+        clear, rules = names, self
+        while True:
+            positives = rules._folders if folders else rules._files
+            clear = positives.clear(prefix[rules._prefix_length :], clear)
+            if rules._parent is None:
+                break
+            rules = rules._parent
+        if len(clear) == len(names) or not self._negates:
+            return clear
+        spared = set(clear)  # no rule speaks against these; the others wait for the last word
+        return [name for name in names if name in spared or not self._excludes(prefix, name, folders)]
+
+    def _excludes(self, prefix: str, name: str, folder: bool) -> bool:
+        rules: Rules | None = self
+        name_raw = _raw(name)
+        while rules is not None:
+            path = _raw(prefix[rules._prefix_length :]) + name_raw
+            for rule in reversed(rules._rules):
+                if rule.folders_only and not folder:
+                    continue
+                pattern = _compiled(rule)
+                if pattern is not None and pattern.match(path if rule.anchored else name_raw):
+                    return not rule.negated
+            rules = rules._parent
+        return False
+
+
+class _Positives:
+    """The rules of one file that exclude, sorted by what it costs to ask them."""
+
+    __slots__ = ("_anchored", "_ends", "_extensions", "_globs", "_names", "_paths")
+
+    def __init__(self, rules: list[_Rule]) -> None:
+        self._names: set[str] = set()
+        self._extensions: set[str] = set()
+        self._anchored: dict[str, set[str]] = {}
+        self._paths: list[tuple[str, re.Pattern[str]]] = []
+        ends: list[str] = []
+        globs: list[str] = []
+        wild = 0
+        for rule in rules:
+            text = rule.text
+            if (literal := _literal(text)) is not None:
+                folder, slash, name = _shown(literal).rpartition("/")
+                if rule.anchored:
+                    self._anchored.setdefault(folder + slash, set()).add(name)
+                else:
+                    self._names.add(name)
+            elif not rule.anchored and text[0] == "*" and len(text) > 1 and _plain(text[1:]):
+                if text[1] == "." and "." not in text[2:]:
+                    self._extensions.add(text[1:])
+                else:
+                    ends.append(text[1:])
+            elif (pattern := _translated(rule)) is not None and (wild := wild + 1) <= _MAX_GLOBS:
+                if rule.anchored:
+                    fixed = text[: _prefix(text)]
+                    self._paths.append((_shown(fixed[: fixed.rfind("/") + 1]), re.compile(pattern)))
+                else:
+                    globs.append(pattern)
+        self._ends = tuple(ends)
+        self._globs = re.compile("|".join(globs)) if globs else None
+
+    def clear(self, inner: str, names: list[str]) -> list[str]:
+        """Those of `names` in the folder `inner`, a path below the ignore file, that none of the rules matches."""
+        if self._names:
+            excluded = self._names
+            names = [name for name in names if name not in excluded]
+        if self._anchored and (here := self._anchored.get(inner)):
+            names = [name for name in names if name not in here]
+        if self._extensions:
+            extensions = self._extensions
+            names = [name for name in names if name[name.rfind(".") :] not in extensions]
+        if self._ends:
+            ends = self._ends
+            names = [name for name in names if not name.endswith(ends)]
+        if self._globs:
+            match = self._globs.match
+            names = [name for name in names if not match(name if name.isascii() else _raw(name))]
+        for folder, pattern in self._paths:
+            if inner.startswith(folder):
+                start = _raw(inner)
+                names = [name for name in names if not pattern.match(start + _raw(name))]
+        return names
+
+
+def _raw(name: str) -> str:
+    """One character for each byte of the name."""
+    return name if name.isascii() else os.fsencode(name).decode("latin-1")
+
+
+def _shown(raw: str) -> str:
+    """The name whose bytes these characters are: what `_raw` undoes."""
+    return raw if raw.isascii() else os.fsdecode(raw.encode("latin-1"))
+
+
+def _parsed(source: bytes) -> list[_Rule]:
+    rules = []
+    for line in source.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
+        text = line.partition(b"\0")[0] if b"\0" in line else line.removesuffix(b"\r")
+        if text.endswith(b" "):
+            text = text.rstrip(b" ")
+            if (len(text) - len(text.rstrip(b"\\"))) % 2:
+                text += b" "
+        if not text or text.startswith(b"#") or len(text) > _MAX_LINE:
+            continue
+        negated = text.startswith(b"!")
+        text = text[1:] if negated else text
+        folders_only = text.endswith(b"/")
+        text = text[:-1] if folders_only else text
+        anchored = b"/" in text
+        text = text.removeprefix(b"/")
+        if text:
+            rules.append(_Rule(text.decode("latin-1"), negated, folders_only, anchored))
+    return rules
+
+
+def _plain(text: str) -> bool:
+    return text.isascii() and _WILD.isdisjoint(text)
+
+
+def _literal(text: str) -> str | None:
+    """The one name that the rule matches, None when there may be several, or none at all."""
+    if _WILD.isdisjoint(text):
+        return text
+    if _WILD.isdisjoint(text.replace("\\", "")) and not text.replace("\\\\", "").endswith("\\"):
+        return re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL)
+    return None
+
+
+def _prefix(text: str) -> int:
+    return next((at for at, character in enumerate(text) if character in _WILD), len(text))
+
+
+@lru_cache(maxsize=1024)
+def _compiled(rule: _Rule) -> re.Pattern[str] | None:
+    pattern = _translated(rule)
+    return None if pattern is None else re.compile(pattern)
+
+
+def _translated(rule: _Rule) -> str | None:
+    """The rule as a regular expression for `match`, None if it can match nothing."""
+    pieces = _pieces(rule.text, anchored=rule.anchored)
+    if pieces is None:
+        return None
+    # FIXED (STAR FIXED)*: a star takes the nearest place where what follows it fits, and keeps it (an atomic group). That
+    # loses nothing: a place further on leaves the next star less, and what holds a slash fits one place only. Whole
+    # folders likewise. Only the last star and the last folders may go on looking; that is quadratic at worst.
+    first, groups = pieces[0], pieces[1:]
+    pattern = [first]
+    last_folders = max((at for at in range(0, len(groups), 2) if groups[at] == _FOLDERS), default=-1)
+    at = 0
+    while at < len(groups):
+        kind, fixed = groups[at], groups[at + 1]
+        final = at + 2 >= len(groups)
+        if kind == _REST:
+            pattern.append(r"(?s:.*)" + fixed)
+        elif kind == _STAR:
+            pattern.append(f"[^/]*{fixed}" if final else f"(?>[^/]*?{fixed})")
+        elif at == last_folders:
+            pattern.append(f"(?:[^/]*/)*?{fixed}")
+        else:  # up to the next whole folders is one unit
+            inner = [fixed]
+            while groups[at + 2] != _FOLDERS:
+                at += 2
+                inner.append(f"(?>[^/]*?{groups[at + 1]})")
+            pattern.append(f"(?>(?:[^/]*/)*?{''.join(inner)})")
+        at += 2
+    return "".join(pattern) + r"\Z"
+
+
+def _pieces(text: str, *, anchored: bool) -> list[str] | None:
+    """[fixed, kind, fixed, kind, fixed …]: stars of three kinds between regular expressions of fixed length."""
+    pieces = [re.escape(text[: _prefix(text)])]
+    at = start = _prefix(text)  # git compares the literal prefix first and looks at the rest alone: `a**` has `**` at its start
+    while at < len(text):
+        character = text[at]
+        at += 1
+        if character == "*":
+            opens = at - 1 == start or text[at - 2] == "/"
+            stars = at - 1
+            while at < len(text) and text[at] == "*":
+                at += 1
+            kind = _STAR
+            if anchored and at - stars > 1 and opens:
+                if at == len(text):
+                    kind = _REST
+                elif text[at] == "/":
+                    kind, at = _FOLDERS, at + 1
+            pieces += [kind, ""]
+        elif character == "?":
+            pieces[-1] += "[^/]"
+        elif character == "[":
+            parsed = _class(text.encode("latin-1"), at)
+            if parsed is None:
+                return None
+            pieces[-1] += parsed[0]
+            at = parsed[1]
+        elif character == "\\":
+            if at == len(text):
+                return None
+            pieces[-1] += re.escape(text[at])
+            at += 1
+        else:
+            pieces[-1] += re.escape(character)
+    return pieces
+
+
+def _class(text: bytes, at: int) -> tuple[str, int] | None:
+    """A bracket expression that begins before `at`, as a class of bytes, and where it ends; None if git takes it for broken."""
+    negated = text[at : at + 1] in {b"!", b"^"}
+    at += negated
+    members: set[int] = set()
+    previous = 0
+    first = True
+    while True:
+        if at >= len(text):
+            return None
+        code = text[at]
+        if code == 0x5D and not first:  # ]
+            break
+        first = False
+        if code == 0x5C:  # \
+            at += 1
+            if at >= len(text):
+                return None
+            code = text[at]
+            members.add(code)
+        elif code == 0x2D and previous and at + 1 < len(text) and text[at + 1] != 0x5D:  # -
+            at += 1
+            if text[at] == 0x5C:
+                at += 1
+                if at >= len(text):
+                    return None
+            members.update(range(previous, text[at] + 1))
+            code = 0
+        elif code == 0x5B and text[at + 1 : at + 2] == b":":  # [:
+            end = text.find(b"]", at + 2)
+            if end < 0:
+                return None
+            if end - at < 3 or text[end - 1] != 0x3A:
+                members.add(code)
+            else:
+                named = _CLASSES.get(text[at + 2 : end - 1])
+                if named is None:
+                    return None
+                members.update(byte for byte in range(256) if re.match(named, bytes([byte])))
+                at, code = end, 0
+        else:
+            members.add(code)
+        previous = code
+        at += 1
+    if negated:
+        members = set(range(1, 256)) - members
+    members.discard(0x2F)
+    return "[" + "".join(f"\\x{code:02x}" for code in sorted(members)) + "]" if members else "(?!)", at + 1

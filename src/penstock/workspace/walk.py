@@ -1,0 +1,436 @@
+"""Which files lie beneath a folder? A walk by descriptors, in the order of their paths.
+
+No path is resolved twice and no link is followed, so there are no loops and nothing outside the root is reached. There is
+no recursion: neither Python's, nor in descriptors (at most `_OPEN` are open), nor in memory (a folder keeps at most
+`_HELD` of its names, the smallest; when they are used up it is read again for the next ones).
+
+Law: the files come in the byte order of their `/`-joined paths, each once; what is left out is counted. Keeps out: what is
+done with a file (listing, counting, searching), and sizes: nothing here calls `stat`, except for links.
+"""
+
+from __future__ import annotations
+
+import errno
+import fnmatch
+import os
+import re
+import stat
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock import inert
+from penstock.errors import ToolError
+from penstock.workspace.ignore import MAX_RULE_BYTES, Rules
+from penstock.workspace.root import MAX_PATH_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from penstock.workspace.deadline import Deadline
+    from penstock.workspace.root import Root
+
+    Selection = Callable[[str, list[str]], list[str]]
+
+MAX_PATTERN_BYTES = 1024  # H20 of reliability.md: longer ones are a mistake or an attack
+_OPEN = 48  # descriptors of folders on the way down; a process may have 1,024
+_HELD = 1 << 16
+_CHUNK = 1 << 13
+_REPORT = 1000  # files between two reports of progress
+
+_VANISHED = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ESTALE}
+
+
+class Omitted(NamedTuple):
+    """Entries that were left out; a folder counts once. Files count if the pattern would have taken them."""
+
+    hidden: int = 0
+    ignored: int = 0
+    vanished: int = 0
+    denied: int = 0
+    special: int = 0
+    links: int = 0
+
+
+class Batch(NamedTuple):
+    """Files directly in one folder. `prefix` is its path from the root (`a/b/`); `folder` is open until the next batch."""
+
+    prefix: str
+    folder: int
+    names: list[str]
+
+
+class _Frame:
+    """A folder on the way down, with the names that are still to come, the next one last."""
+
+    __slots__ = ("after", "descriptor", "files_done", "pending", "prefix_length", "read", "rules")
+
+    def __init__(self, descriptor: int, prefix_length: int, rules: Rules | None) -> None:
+        self.descriptor: int | None = descriptor
+        self.prefix_length = prefix_length
+        self.rules = rules
+        self.pending: list[str] = []
+        self.read = False  # at least once: what it leaves out is counted
+        self.after: bytes | None = None  # names up to here have been held; None: all
+        self.files_done = False
+
+
+class Walk:
+    """An iterator of batches. Set `ordered` to False once the order no longer matters: it is quicker.
+
+    Afterwards `complete` says whether the deadline let it finish, `omitted` what was left out.
+    """
+
+    def __init__(
+        self,
+        root: Root,
+        path: str,
+        selection: Selection | None,
+        *,
+        recursive: bool,
+        include_hidden: bool,
+        include_ignored: bool,
+        deadline: Deadline,
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
+        self.ordered = True
+        self.complete = True
+        self.vanished = self.denied = 0
+        self._hidden = self._ignored = self._special = self._links = 0
+        self._root = root
+        self._selection = selection
+        self._recursive = recursive
+        self._include_hidden = include_hidden
+        self._include_ignored = include_ignored
+        self._deadline = deadline
+        self._progress = progress
+        self._seen = self._reported = 0
+        start = root.relative(path)
+        self.prefix = "" if start == b"." else os.fsdecode(start) + "/"
+        self._start_length = len(self.prefix)
+        self._stack = [_Frame(root.open_folder(start), len(self.prefix), None)]
+        if not include_ignored:
+            self._stack[0].rules = self._rules_above(start)
+
+    @property
+    def omitted(self) -> Omitted:
+        return Omitted(self._hidden, self._ignored, self.vanished, self.denied, self._special, self._links)
+
+    def __iter__(self) -> Iterator[Batch]:
+        try:
+            yield from self._batches()
+        finally:
+            for frame in self._stack:
+                if frame.descriptor is not None:
+                    os.close(frame.descriptor)
+            self._stack.clear()
+
+    def _batches(self) -> Iterator[Batch]:
+        stack = self._stack
+        while stack:
+            frame = stack[-1]
+            if not frame.pending:
+                if not frame.read or frame.after is not None:
+                    descriptor = self._descriptor(frame)
+                    if descriptor is not None:
+                        for names in self._scan(frame, descriptor):
+                            yield self._batch(descriptor, names)
+                    if not self.complete:
+                        return
+                if not frame.pending:
+                    self._leave()
+                continue
+            if frame.pending[-1][-1] == "/":
+                self._enter(frame, frame.pending.pop())
+            else:
+                names = _run_of_files(frame.pending)
+                descriptor = self._descriptor(frame)
+                if descriptor is not None:
+                    yield self._batch(descriptor, names)
+            if self._deadline.passed:
+                self.complete = False
+                return
+
+    def _batch(self, descriptor: int, names: list[str]) -> Batch:
+        self._seen += len(names)
+        if self._progress is not None and self._seen - self._reported >= _REPORT:
+            self._reported = self._seen
+            self._progress(self._seen)
+        return Batch(self.prefix, descriptor, names)
+
+    # ── down and up ──────────────────────────────────────────────────────────────────────────────────────────
+
+    def _enter(self, frame: _Frame, name: str) -> None:
+        length = len(self.prefix) + len(name)
+        if length > MAX_PATH_BYTES:
+            self.denied += 1
+            return
+        parent = self._descriptor(frame)
+        if parent is None:
+            return
+        try:
+            descriptor = self._root.open_subfolder(parent, os.fsencode(name[:-1]))
+        except OSError as error:
+            self._lost(error)
+            return
+        if len(self._stack) >= _OPEN:
+            oldest = self._stack[-_OPEN]
+            if oldest.descriptor is not None:
+                os.close(oldest.descriptor)
+                oldest.descriptor = None
+        self.prefix += name
+        self._stack.append(_Frame(descriptor, length, frame.rules))
+
+    def _leave(self) -> None:
+        frame = self._stack.pop()
+        if frame.descriptor is not None:
+            os.close(frame.descriptor)
+        if self._stack:
+            self.prefix = self.prefix[: self._stack[-1].prefix_length]
+
+    def _descriptor(self, frame: _Frame) -> int | None:
+        """The frame's open folder; it was closed when the way down grew long. None when it is gone, with what it had."""
+        if frame.descriptor is None:
+            try:
+                frame.descriptor = self._root.open_folder(os.fsencode(self.prefix[:-1]) or b".")
+            except ToolError as error:
+                if error.code in {"not_found", "not_directory"}:
+                    self.vanished += 1
+                else:
+                    self.denied += 1
+                frame.pending.clear()
+                frame.read, frame.after = True, None
+        return frame.descriptor
+
+    def _lost(self, error: OSError) -> None:
+        if error.errno in _VANISHED:
+            self.vanished += 1
+        else:
+            self.denied += 1
+
+    # ── one folder ───────────────────────────────────────────────────────────────────────────────────────────
+
+    def _scan(self, frame: _Frame, descriptor: int) -> Iterator[list[str]]:
+        """Reads the folder: `pending` gets the next names. While the order does not matter, files come out at once."""
+        held: list[str] = []
+        ordered, after, more = self.ordered, frame.after, False
+        try:
+            with os.scandir(descriptor) as entries:
+                while True:
+                    files, folders, odd = _sorted_out(islice(entries, _CHUNK))
+                    got = len(files) + len(folders) + len(odd)
+                    if not frame.read and not self._include_ignored and (".gitignore" in files or got == _CHUNK):
+                        frame.rules = self._rules_in(descriptor, frame.rules)
+                    if odd and not frame.files_done:
+                        files += self._links_among(frame, odd)
+                    if files and not frame.files_done:
+                        files = self._kept(frame, files)
+                        if after is not None:
+                            files = [name for name in files if os.fsencode(name) > after]
+                        if ordered:
+                            held += files
+                        elif files:
+                            yield files
+                    if folders and self._recursive:
+                        named = [name + "/" for name in self._kept(frame, folders, folders=True)]
+                        held += named if after is None else [name for name in named if os.fsencode(name) > after]
+                    if len(held) > 2 * _HELD:
+                        _order(held)
+                        del held[_HELD:]
+                        more = True
+                    if got < _CHUNK:
+                        break
+                    frame.read = frame.read or after is not None
+                    if self._deadline.passed:
+                        self.complete = False
+                        return
+        except OSError as error:
+            self._lost(error)
+        if ordered or more:
+            _order(held)
+        frame.after = os.fsencode(held[-1]) if more else None
+        frame.read = True
+        frame.files_done = frame.files_done or not ordered
+        held.reverse()
+        frame.pending = held
+
+    def _kept(self, frame: _Frame, names: list[str], *, folders: bool = False) -> list[str]:
+        """Those of the names that the caller wants to see; the others are counted when the folder is first read."""
+        if not folders and self._selection is not None:
+            names = self._selection(self.prefix[self._start_length :], names)
+        total = len(names)
+        if not self._include_hidden:
+            names = [name for name in names if name[0] != "."]
+        visible = len(names)
+        if not self._include_ignored:
+            if self._include_hidden:
+                names = [name for name in names if name != ".git"]
+            if frame.rules is not None and names:
+                names = frame.rules.kept(self.prefix, names, folders=folders)
+        if not frame.read:
+            self._hidden += total - visible
+            self._ignored += visible - len(names)
+        return names
+
+    def _links_among(self, frame: _Frame, odd: list[os.DirEntry[str]]) -> list[str]:
+        """Links to regular files beneath the root; links to anything else, FIFOs, sockets and devices are counted."""
+        regular = []
+        for entry in odd:
+            if not entry.is_symlink():
+                kind = 0
+            else:
+                kind = self._kind_of_target(os.fsencode(self.prefix + entry.name))
+            if stat.S_ISREG(kind):
+                regular.append(entry.name)
+            elif not frame.read:
+                wanted = self._selection is None or stat.S_ISDIR(kind)
+                if wanted and stat.S_ISDIR(kind) and not self._recursive:
+                    continue
+                if not (wanted or self._selection is None or self._selection(self.prefix[self._start_length :], [entry.name])):
+                    continue
+                if not self._include_hidden and entry.name[0] == ".":
+                    self._hidden += 1
+                elif frame.rules is not None and not frame.rules.kept(self.prefix, [entry.name], folders=False):
+                    self._ignored += 1
+                elif entry.is_symlink():
+                    self._links += 1
+                else:
+                    self._special += 1
+        return regular
+
+    def _kind_of_target(self, relative: bytes) -> int:
+        try:
+            handle, status = self._root.look(relative)
+        except OSError:
+            return 0
+        os.close(handle)
+        return status.st_mode
+
+    # ── ignore files ─────────────────────────────────────────────────────────────────────────────────────────
+
+    def _rules_in(self, descriptor: int, above: Rules | None, name: bytes = b".gitignore") -> Rules | None:
+        try:
+            file = self._root.open_entry(descriptor, name)
+        except OSError:
+            return above
+        try:
+            source = os.read(file, MAX_RULE_BYTES)
+        except OSError:
+            return above
+        finally:
+            os.close(file)
+        return Rules(source, len(self.prefix), above) if source else above
+
+    def _rules_above(self, start: bytes) -> Rules | None:
+        """The rules that hold for `start` already: `.git/info/exclude` and the ignore files between the root and it."""
+        whole, rules = self.prefix, None
+        folders = [b".git/info"]
+        parts = start.split(b"/") if start != b"." else []
+        folders += [b"/".join(parts[:depth]) or b"." for depth in range(len(parts))]
+        for relative in folders:
+            try:
+                descriptor = self._root.open_folder(relative)
+            except ToolError:
+                continue
+            info = relative == b".git/info"
+            self.prefix = "" if info or relative == b"." else os.fsdecode(relative) + "/"
+            try:
+                rules = self._rules_in(descriptor, rules, b"exclude" if info else b".gitignore")
+            finally:
+                os.close(descriptor)
+        self.prefix = whole
+        return rules
+
+
+def _sorted_out(entries: Iterator[os.DirEntry[str]]) -> tuple[list[str], list[str], list[os.DirEntry[str]]]:
+    files, folders, odd = [], [], []
+    for entry in entries:
+        if entry.is_file(follow_symlinks=False):
+            files.append(entry.name)
+        elif entry.is_dir(follow_symlinks=False):
+            folders.append(entry.name)
+        else:
+            odd.append(entry)
+    return files, folders, odd
+
+
+def _order(names: list[str]) -> None:
+    """By bytes. For ASCII that is the order of the text; invalid bytes are surrogates, which sort elsewhere."""
+    if "".join(names).isascii():
+        names.sort()
+    else:
+        names.sort(key=os.fsencode)
+
+
+def _run_of_files(pending: list[str]) -> list[str]:
+    """The files before the next folder, taken off the end."""
+    at = len(pending)
+    while at and pending[at - 1][-1] != "/":
+        at -= 1
+    names = pending[at:]
+    del pending[at:]
+    names.reverse()
+    return names
+
+
+# ── patterns ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def selected(pattern: str, *, use_regex: bool = False) -> Selection | None:
+    """What takes the names in a folder, given its path from the start, that the pattern matches; None takes all.
+
+    A glob is `fnmatchcase` on the whole path, so `*` crosses folders; a regular expression is searched anywhere in it.
+    """
+    if len(pattern) > MAX_PATTERN_BYTES:
+        raise ToolError(
+            "bad_pattern", f"The pattern is too long: {len(pattern)} characters. At most {MAX_PATTERN_BYTES} are accepted."
+        )
+    if not pattern:
+        raise ToolError("bad_pattern", 'The pattern is empty. Use "*" for every file.')
+    if use_regex:
+        search = regular_expression(pattern).search
+        return lambda prefix, names: [name for name in names if search(os.fsencode(prefix + name))]
+    if not pattern.strip("*"):
+        return None
+    tail = pattern.lstrip("*")
+    if tail != pattern and not any(character in tail for character in "*?[/"):
+        return lambda _, names: [name for name in names if name.endswith(tail)]
+    match = re.compile(fnmatch.translate(pattern)).match
+    return lambda prefix, names: [name for name in names if match(prefix + name)]
+
+
+_LACKING = (
+    (r"\(\?(?:=|!|<=|<!)", "lookaround"),
+    (r"\\[1-9]|\(\?P=|\\k", "a backreference"),
+    (r"invalid repetition size", "a repetition above 1000"),
+    (r"\(\?>", "an atomic group"),
+    (r"bad repetition operator: .\+", "a possessive quantifier"),
+    (r"\(\?\(", "a conditional"),
+)
+
+
+def regular_expression(pattern: str, *, flags: str = "", never_newline: bool = False) -> re.Pattern[bytes]:
+    """The pattern on a linear-time engine, over bytes. What the engine lacks is refused by name."""
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    options.never_nl = never_newline
+    try:
+        compiled: re.Pattern[bytes] = re2.compile((flags + pattern).encode(), options)
+    except UnicodeEncodeError:
+        raise ToolError("bad_pattern", "The pattern holds half of a UTF-16 pair. Write it as text.") from None
+    except re2.error as error:
+        raw = error.args[0] if error.args else b""
+        reason = raw.decode("utf-8", "replace") if isinstance(raw, bytes) else str(raw)
+        for sign, feature in _LACKING:
+            if re.search(sign, reason):
+                raise ToolError(
+                    "bad_pattern",
+                    f"The pattern uses {feature}, which the linear-time engine does not have ({inert.clip(reason)}). "
+                    "RE2 syntax is accepted: https://github.com/google/re2/wiki/Syntax",
+                ) from None
+        raise ToolError(
+            "bad_pattern",
+            f"Not a regular expression: {inert.clip(reason)}. RE2 syntax is accepted; to look for text as it stands, escape it.",
+        ) from None
+    return compiled
