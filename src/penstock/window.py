@@ -8,7 +8,10 @@ no window is larger than its cap. Keeps out: how bytes are got, what a budget is
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from penstock.calls import Call
 
 DEFAULT_MAX_BYTES = 64 * 1024  # the seed's "e.g. 64KiB"; opencode 50 KB, pi 50 KB, aider the whole file
 HARD_MAX_BYTES = 256 * 1024  # the seed's "e.g. 256KiB"; no host shows more
@@ -120,12 +123,83 @@ def detect(head: bytes) -> Encoding | None:
     return None if b"\0" in head[:BINARY_PROBE_BYTES] else UTF8
 
 
+_KINDS = (
+    (b"\x7fELF", "ELF program"),
+    (b"\x89PNG", "PNG image"),
+    (b"\xff\xd8\xff", "JPEG image"),
+    (b"GIF8", "GIF image"),
+    (b"%PDF", "PDF document"),
+    (b"PK\x03\x04", "ZIP archive"),
+    (b"\x1f\x8b", "gzip data"),
+    (b"BZh", "bzip2 data"),
+    (b"\xfd7zXZ", "xz data"),
+    (b"(\xb5/\xfd", "Zstandard data"),
+    (b"SQLite format 3", "SQLite database"),
+    (b"\xca\xfe\xba\xbe", "Java class"),
+    (b"\0asm", "WebAssembly"),
+    (b"RIFF", "RIFF media"),
+    (b"OggS", "Ogg media"),
+)
+
+
+def kind_of(head: bytes) -> str:
+    """What binary content is, by its first bytes."""
+    return next((kind for magic, kind in _KINDS if head.startswith(magic)), "it holds NUL bytes")
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Fragment:
     """Part of one line that is longer than the cap. `line_bytes` is None while its end has not been seen."""
 
     line_start_byte: int | None
     line_end_byte: int | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Line:
+    """One line of a page: `text` without its `ending`, which stands for the first `shown_bytes` of `body_bytes`."""
+
+    number: int
+    start_byte: int
+    text: str
+    body_bytes: int
+    shown_bytes: int
+    ending: str = "\n"
+    is_endless: bool = False  # its end was not found in time: `body_bytes` is at least so
+
+    @property
+    def hidden_bytes(self) -> int:
+        return self.body_bytes - self.shown_bytes
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Window:
+    """A page of a file: where it stands, what it shows, which version of the file it belongs to.
+
+    Lines are 1-based and inclusive, `end_byte` is exclusive: the next page starts there. `text` is what was decoded, line
+    ends as in the file; `lines` holds the same line by line where the page was asked by lines. What is not known is None.
+    `bound` names what ended the page: `limit`, `max_bytes`, `hard cap`, `budget`, `line` (a fragment), `deadline`, `end`.
+    """
+
+    path: str
+    text: str
+    start_byte: int
+    end_byte: int
+    total_bytes: int
+    first_line: int | None = None
+    last_line: int | None = None
+    total_lines: int | None = None
+    total_lines_exact: bool = False
+    fragment: Fragment | None = None
+    lines: tuple[Line, ...] = ()
+    encoding: str = "UTF-8"
+    invalid_bytes: int = 0
+    version: str = ""
+    bound: str = "end"
+    cap_bytes: int | None = None
+    next: Call | None = None
+    previous: Call | None = None
+    notices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

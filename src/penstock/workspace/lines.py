@@ -1,0 +1,190 @@
+"""On which byte does a line start? A sparse index of line ends, built as a by-product of looking.
+
+The index notes how many lines ended before every stride of bytes; a line is found by bisecting that and reading one
+stride. It is carried on by each call that needs it, kept while the file only grows, dropped when it changed. It never
+grows past `_MAX_STRIDES` entries: then every second one is given up and the stride doubles.
+
+Law: for every line, `start_of(line)` is the byte behind the line end before it. Keeps out: what lines hold.
+"""
+
+from __future__ import annotations
+
+import threading
+from array import array
+from bisect import bisect_right
+from collections import OrderedDict
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock.workspace import version
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from penstock.window import Encoding
+    from penstock.workspace.deadline import Deadline
+    from penstock.workspace.source import FileSource
+
+STRIDE_BYTES = 64 * 1024
+BLOCK_BYTES = 256 * 1024  # read at a time: fits the processor's second-level cache
+_MAX_STRIDES = 1 << 16
+_KEPT_INDEXES = 64
+
+
+class LineIndex:
+    """Line ends of one version of one file, as far as anyone has looked. One thread at a time: hold `lock`."""
+
+    def __init__(self, encoding: Encoding) -> None:
+        self.lock = threading.Lock()
+        self.encoding = encoding
+        self.scanned_bytes = 0
+        self.seen = 0  # line ends in the first `scanned_bytes`
+        self._stride = STRIDE_BYTES
+        self._before = array("Q", [0])  # line ends before byte i * stride; one entry for each stride begun
+        self._ends_line = True  # whether the last byte scanned ended a line
+
+    def is_complete(self, size_bytes: int) -> bool:
+        return self.scanned_bytes >= size_bytes
+
+    def is_aligned(self) -> bool:
+        """Whether the scan can go on where it ended: not within a code unit."""
+        return self.scanned_bytes % self.encoding.unit == 0
+
+    def total_lines(self) -> int:
+        """Lines in what has been scanned: line ends, and one more for text behind the last."""
+        return self.seen + (not self._ends_line)
+
+    def advance(self, source: FileSource, done: Callable[[], bool]) -> None:
+        """Scans on until `done` says so, between blocks, or the end of the file."""
+        buffer = bytearray(BLOCK_BYTES)
+        view = memoryview(buffer)
+        while self.scanned_bytes < source.size_bytes and not done():
+            at = self.scanned_bytes
+            got = min(source.read_into(buffer, at), source.size_bytes - at)
+            if at + got < source.size_bytes:
+                got = self.encoding.align(got)
+            if got <= 0:
+                source.shrank = True
+                return
+            self._take(buffer, got)
+            if got == BLOCK_BYTES and not any(view[:64]) and not any(view[-64:]):
+                self._skip_hole(source)
+
+    def _take(self, buffer: bytearray, got: int) -> None:
+        """Counts `got` bytes, which begin at `scanned_bytes`."""
+        base, at = self.scanned_bytes, 0
+        while at < got:
+            step = min(self._stride - (base + at) % self._stride, got - at)
+            self.seen += self.encoding.count(buffer, at, at + step)
+            at += step
+            if (base + at) % self._stride == 0:
+                self._note(base + at)
+        self.scanned_bytes = base + got
+        tail = bytes(buffer[max(0, got - self.encoding.unit) : got])
+        self._ends_line = tail == self.encoding.newline
+
+    def _note(self, at: int) -> None:
+        if at // self._stride == len(self._before):
+            self._before.append(self.seen)
+        if len(self._before) > _MAX_STRIDES:
+            self._before = self._before[::2]
+            self._stride *= 2
+
+    def _skip_hole(self, source: FileSource) -> None:
+        """A hole of a sparse file holds no line end: a terabyte of it is passed in one step (H3)."""
+        data = min(source.next_data(self.scanned_bytes), source.size_bytes)
+        while (data - self.scanned_bytes) // self._stride + len(self._before) > _MAX_STRIDES:
+            self._before = self._before[::2]
+            self._stride *= 2
+        end = data - data % self._stride if data < source.size_bytes else data
+        if end > self.scanned_bytes:
+            whole = end // self._stride + 1 - len(self._before)
+            self._before.extend([self.seen] * max(0, whole))
+            self.scanned_bytes = end
+            self._ends_line = False
+
+    def start_of(self, source: FileSource, line: int) -> int | None:
+        """The byte at which `line` (0-based) starts, None when it does not start in what was scanned."""
+        if line == 0:
+            return 0
+        if line > self.seen:
+            return None
+        stride = bisect_right(self._before, line - 1) - 1  # the last stride with fewer than `line` line ends before it
+        at, missing = stride * self._stride, line - self._before[stride]
+        while at < self.scanned_bytes:
+            block = source.read(at, min(STRIDE_BYTES, self.scanned_bytes - at))
+            if not block:
+                return None
+            inside = self.encoding.count(block, 0, len(block))
+            if inside >= missing:
+                behind = 0
+                for _ in range(missing):
+                    behind = self.encoding.find(block, behind)
+                return at + behind
+            missing -= inside
+            at += len(block)
+        return None
+
+    def lines_before(self, source: FileSource, at_byte: int) -> int | None:
+        """How many lines end before `at_byte`, None when that has not been scanned."""
+        if at_byte > self.scanned_bytes:
+            return None
+        stride = min(at_byte // self._stride, len(self._before) - 1)
+        count, at = self._before[stride], stride * self._stride
+        while at < at_byte:
+            block = source.read(at, min(STRIDE_BYTES, at_byte - at))
+            if not block:
+                return None
+            count += self.encoding.count(block, 0, len(block))
+            at += len(block)
+        return count
+
+
+class _Kept(NamedTuple):
+    index: LineIndex
+    version: version.Version  # of the file when the index was last used, anchored where its scan ended
+
+
+class LineIndexes:
+    """The indexes of the files read last, by identity; shared by the threads of a server."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[int, int], _Kept] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def borrow(self, source: FileSource, encoding: Encoding, deadline: Deadline) -> LineIndex | None:
+        """The index of this file, locked for the caller, who gives it back with `give_back`.
+
+        None when another call still holds it at the deadline.
+        """
+        key = (source.status.st_dev, source.status.st_ino)
+        with self._lock:
+            kept = self._kept.get(key)
+        if kept is not None and kept.index.encoding == encoding:
+            left = deadline.left()
+            if not kept.index.lock.acquire(timeout=-1 if left is None else left):
+                return None
+            with self._lock:
+                newest = self._kept.get(key)
+            if newest is not None and newest.index is kept.index:
+                change = version.compare(newest.version, source, source.status)
+                if change is version.Change.SAME or (change is version.Change.GREW and kept.index.is_aligned()):
+                    return kept.index
+            kept.index.lock.release()
+        index = LineIndex(encoding)
+        index.lock.acquire()
+        return index
+
+    def give_back(self, source: FileSource, index: LineIndex) -> None:
+        """Keeps what `index` has learned."""
+        key = (source.status.st_dev, source.status.st_ino)
+        token = version.of(source, source.status, index.scanned_bytes)
+        with self._lock:
+            if not source.shrank:
+                self._kept[key] = _Kept(index, token)
+                self._kept.move_to_end(key)
+                while len(self._kept) > _KEPT_INDEXES:
+                    self._kept.popitem(last=False)
+            else:
+                self._kept.pop(key, None)
+        index.lock.release()
+

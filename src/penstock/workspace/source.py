@@ -1,0 +1,57 @@
+"""Which bytes does this open file have? Positional reads, never the whole file, never a map of it.
+
+A file may shrink, grow or be rewritten while it is read; a short read ends the answer there, and nothing can raise SIGBUS.
+Keeps out: what the bytes mean.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from typing import TYPE_CHECKING
+
+from penstock import window
+
+if TYPE_CHECKING:
+    from penstock.workspace.root import OpenFile
+
+
+class FileSource:
+    """A `ByteSource` over an open regular file."""
+
+    def __init__(self, file: OpenFile) -> None:
+        self.file = file
+        self.status = file.status
+        self.size_bytes = file.status.st_size
+        self.shrank = False
+
+    def read(self, start_byte: int, count_bytes: int) -> bytes:
+        """Up to `count_bytes` from `start_byte`; fewer at the end. Raises OSError for a fault of the disk."""
+        wanted = min(count_bytes, self.size_bytes - start_byte)
+        if wanted <= 0:
+            return b""
+        parts: list[bytes] = []
+        while wanted > 0:
+            part = os.pread(self.file.descriptor, wanted, start_byte)
+            if not part:
+                self.shrank = True
+                break
+            parts.append(part)
+            start_byte += len(part)
+            wanted -= len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def read_into(self, buffer: bytearray, start_byte: int) -> int:
+        """Fills `buffer` from `start_byte` on; how many bytes there were before the end."""
+        return os.preadv(self.file.descriptor, [buffer], start_byte)
+
+    def next_data(self, start_byte: int) -> int:
+        """The first byte from `start_byte` on that is not in a hole of a sparse file."""
+        try:
+            return os.lseek(self.file.descriptor, start_byte, os.SEEK_DATA)
+        except OSError as error:
+            return self.size_bytes if error.errno == errno.ENXIO else start_byte
+
+    def encoding(self) -> window.Encoding | None:
+        """What the first bytes say; None for binary."""
+        return window.detect(self.read(0, window.BINARY_PROBE_BYTES))
