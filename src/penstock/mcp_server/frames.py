@@ -1,0 +1,107 @@
+"""What is one message? Strict JSON in, JSON that cannot fail out; the same for every transport.
+
+What other readers would take differently is refused: bytes that are not UTF-8, halves of UTF-16 pairs, `NaN`, numbers
+beyond every float, a name twice in one object, nesting without end (finding 12 and H25 of reliability.md).
+Law: `parse` returns an object that every strict reader reads alike, or raises `BadFrame` with the answer.
+Keeps out: how bytes travel.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+MAX_BYTES = 4 << 20  # of one message; the SDK's own cap for HTTP, and a thousand times what a call needs
+MAX_DEPTH = (
+    100  # of nested arrays and objects; schemas are the deepest that the protocol carries, and come from us
+)
+
+PARSE_ERROR, INVALID_REQUEST = -32700, -32600
+
+
+class BadFrame(Exception):  # noqa: N818  the answer to a message
+    """A message that is not served; `answer` is what its sender gets."""
+
+    def __init__(self, message: str, sent: object = None) -> None:
+        super().__init__(message)
+        number = sent.get("id") if isinstance(sent, dict) else None
+        known = number if _is_id(number) else None
+        code = PARSE_ERROR if sent is None else INVALID_REQUEST
+        self.answer = {"jsonrpc": "2.0", "id": known, "error": {"code": code, "message": message}}
+
+
+def parse(raw: bytes) -> dict[str, Any]:
+    """The JSON-RPC message that `raw` is. Raises `BadFrame`."""
+    faults: list[str] = []
+
+    def constant(name: str) -> None:
+        faults.append(f"{name} is not JSON")
+
+    def number(text: str) -> float:
+        value = float(text)
+        if math.isinf(value):
+            faults.append("a number is beyond every float")
+        return value
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        members = dict(pairs)
+        if len(members) != len(pairs):
+            faults.append("a name stands twice in one object")
+            if sum(name == "id" for name, _ in pairs) > 1:
+                del members["id"]  # which of them the sender waits for, nobody knows
+        return members
+
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        raise BadFrame("Parse error: not UTF-8") from None
+    try:
+        sent = json.loads(text, parse_constant=constant, parse_float=number, object_pairs_hook=unique)
+        # Only an escape can bring half of a UTF-16 pair in; writing the value out again finds it.
+        if "\\u" in text and not faults:
+            json.dumps(sent, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        faults.append("half of a UTF-16 pair")
+    except RecursionError:
+        raise BadFrame("Parse error: nested too deep") from None
+    except ValueError:
+        raise BadFrame("Parse error: not JSON") from None
+    if not isinstance(sent, dict):
+        raise BadFrame("Invalid request: a message is one object; batches are not served", [])
+    if _depth_exceeds(raw, sent):
+        faults.append(f"nested deeper than {MAX_DEPTH}")
+    if "id" in sent and not _is_id(sent["id"]):
+        faults.append("the id is not a text or a whole number")
+    if faults:
+        raise BadFrame(f"Invalid request: {faults[0]}", sent)
+    return sent
+
+
+def write(message: dict[str, Any]) -> bytes:
+    """One line of JSON, all ASCII: whatever a text holds, it can be written."""
+    return json.dumps(message, ensure_ascii=True, separators=(",", ":")).encode("ascii") + b"\n"
+
+
+def _is_id(value: object) -> bool:
+    if isinstance(value, str):
+        return len(value) <= 256 and value.isprintable()
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _depth_exceeds(raw: bytes, sent: object) -> bool:
+    if raw.count(b"{") + raw.count(b"[") <= MAX_DEPTH:
+        return False
+    level: list[object] = [sent]
+    for _ in range(MAX_DEPTH):
+        level = [
+            inner
+            for value in level
+            for inner in (
+                value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+            )
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return False
+    return True

@@ -1,0 +1,394 @@
+"""Which HTTP requests reach the tools, and what may a connection cost?
+
+The SDK's streamable HTTP serves both eras of the protocol, without sessions. Before it stands `Gate`: only requests for
+this host, from no foreign page, with the token, of strict JSON and a bounded size go on. Below it stands `_protocol`: a
+connection that does not send or does not read is closed. (reliability.md 1.3)
+Law: without the token nothing of a request is parsed. Keeps out: what the messages say.
+"""
+
+from __future__ import annotations
+
+import base64
+import hmac
+import ipaddress
+import secrets
+import socket
+from typing import TYPE_CHECKING, Any, Final
+
+import anyio
+
+from penstock.errors import CallerError
+from penstock.mcp_server import frames
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+
+    from mcp.server import Server
+
+    Message = MutableMapping[str, Any]
+    Receive = Callable[[], Awaitable[Message]]
+    Send = Callable[[Message], Awaitable[None]]
+    App = Callable[[Message, Receive, Send], Awaitable[None]]
+
+PATH: Final = "/mcp"
+HEADER_SECONDS = 5.0  # until a request's headers are there
+BODY_SECONDS = 30.0  # until its body is
+STALLED_SECONDS = 30.0  # until a client reads on
+IDLE_SECONDS = 60.0  # between two requests
+MAX_CONNECTIONS = 256
+MAX_CONNECTIONS_PER_PEER = 32  # for other machines; on loopback an address names nobody
+MAX_IN_FLIGHT = 64
+_DRAIN_BYTES = 64 << 20  # of a refused body, so that the refusal is seen and not a reset
+_DRAIN_SECONDS = 5.0
+
+_HOST_KEY = "penstock.client"  # in the ASGI scope: who a legacy client said it is
+
+
+def listen(address: str, *, i_know: bool = False) -> socket.socket:
+    """A listening socket for HOST:PORT. Raises `CallerError`; other than loopback only for who knows."""
+    host, colon, port = address.rpartition(":")
+    host = host.strip("[]")
+    if not colon or not port.isdecimal() or int(port) > 65535:
+        raise CallerError(f"--http {address}: HOST:PORT, for example 127.0.0.1:8377")
+    if not _is_loopback(host) and not i_know:
+        raise CallerError(
+            f"--http {address}: {host or 'every interface'} can be reached from other machines, and nothing here is "
+            "encrypted. Use 127.0.0.1, or --i-know behind a server that speaks TLS."
+        )
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, int(port)))
+        listening.listen(MAX_CONNECTIONS)
+    except OSError as error:
+        listening.close()
+        raise CallerError(f"--http {address}: {error.strerror}") from error
+    listening.setblocking(False)
+    return listening
+
+
+async def serve(
+    server: Server[Any],
+    listening: socket.socket,
+    token: bytes | None,
+    stop: Callable[[Callable[[], None]], None],
+) -> None:
+    """Serve on `listening` until what was given to `stop` is called. A `token` of None (tests) lets everybody in."""
+    import contextlib
+
+    import uvicorn
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+    class Quiet(uvicorn.Server):
+        def capture_signals(self) -> contextlib.AbstractContextManager[None]:
+            return contextlib.nullcontext()  # the door handles them
+
+    manager = StreamableHTTPSessionManager(
+        server, json_response=True, stateless=True, max_request_body_size=frames.MAX_BYTES
+    )
+    host, port = listening.getsockname()[:2]
+    config = uvicorn.Config(
+        Gate(manager.handle_request, token=token, host=host, port=port),  # type: ignore[arg-type]
+        http=_protocol(),
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=int(IDLE_SECONDS),
+        timeout_graceful_shutdown=2,
+        h11_max_incomplete_event_size=32 << 10,
+    )
+    web = Quiet(config)
+
+    def end() -> None:
+        web.should_exit = True
+
+    stop(end)
+    async with manager.run():
+        await web.serve(sockets=[listening])
+
+
+def client_of(scope: Message) -> str | None:
+    """Who a legacy client said it is when it initialized."""
+    name = scope.get(_HOST_KEY)
+    return name if isinstance(name, str) else None
+
+
+class Gate:
+    """ASGI: refuses what must not reach `app`, and cancels what nobody waits for any more."""
+
+    def __init__(self, app: App, *, token: bytes | None, host: str, port: int) -> None:
+        self._app = app
+        self._token = token
+        self._any_address = not _is_loopback(host)
+        names = {"127.0.0.1", "localhost", "[::1]", f"[{host}]" if ":" in host else host}
+        self._hosts = {f"{name}:{port}" for name in names} | (names if port == 80 else set())
+        self._in_flight = 0
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        headers: list[tuple[bytes, bytes]] = scope["headers"]
+        if refusal := self._refusal(scope, headers):
+            await _refuse(receive, send, headers, *refusal)
+            return
+        self._in_flight += 1
+        try:
+            await self._serve(scope, receive, send, headers)
+        finally:
+            self._in_flight -= 1
+
+    def _refusal(
+        self, scope: Message, headers: list[tuple[bytes, bytes]]
+    ) -> tuple[int, str, tuple[bytes, bytes] | None] | None:
+        """Why a request is not even read: status, reason and one header."""
+        hosts, origins = _values(headers, b"host"), _values(headers, b"origin")
+        if len(hosts) != 1 or len(origins) > 1:
+            return 400, "One Host header and at most one Origin", None
+        if not self._is_ours(hosts[0]):
+            return 421, "This server does not serve that Host", None
+        if origins and not (origins[0].startswith("http://") and self._is_ours(origins[0][7:])):
+            return 403, "This server does not serve pages of that Origin", None
+        if not self._knows_token(headers):
+            return (
+                401,
+                "Send the token of this server: Authorization: Bearer …",
+                (b"www-authenticate", b"Bearer"),
+            )
+        if scope["path"] != PATH:
+            return 404, f"The tools are at {PATH}", None
+        if scope["method"] != "POST":
+            return (
+                405,
+                "Only POST: there are no sessions and no streams to open or to end",
+                (b"allow", b"POST"),
+            )
+        if self._in_flight >= MAX_IN_FLIGHT:
+            return 503, f"{MAX_IN_FLIGHT} requests are being served", (b"retry-after", b"1")
+        if not any(
+            value.lower().partition(";")[0].strip() == "application/json"
+            for value in _values(headers, b"content-type")
+        ):
+            return 400, "Content-Type must be application/json", None
+        if any(
+            not value.isdecimal() or int(value) > frames.MAX_BYTES
+            for value in _values(headers, b"content-length")
+        ):
+            return 413, f"A message has at most {frames.MAX_BYTES} bytes", None
+        return None
+
+    def _is_ours(self, host: str) -> bool:
+        if host.lower() in self._hosts:
+            return True
+        # An address cannot be rebound by DNS; names other than ours can.
+        return self._any_address and _is_address(host.rpartition(":")[0].strip("[]"))
+
+    def _knows_token(self, headers: list[tuple[bytes, bytes]]) -> bool:
+        if self._token is None:
+            return True
+        given = [value for name, value in headers if name == b"authorization"]
+        scheme, _, token = given[0].partition(b" ") if len(given) == 1 else (b"", b"", b"")
+        return scheme.lower() == b"bearer" and hmac.compare_digest(token.strip(), self._token)
+
+    async def _serve(
+        self, scope: Message, receive: Receive, send: Send, headers: list[tuple[bytes, bytes]]
+    ) -> None:
+        body = bytearray()
+        with anyio.move_on_after(BODY_SECONDS) as reading:
+            while True:
+                message = await receive()
+                if message["type"] != "http.request":
+                    return
+                body += message.get("body", b"")
+                if len(body) > frames.MAX_BYTES:
+                    await _refuse(
+                        receive, send, headers, 413, f"A message has at most {frames.MAX_BYTES} bytes"
+                    )
+                    return
+                if not message.get("more_body", False):
+                    break
+        if reading.cancelled_caught:
+            await _answer(send, 408, b"The body did not come in time", (b"connection", b"close"))
+            return
+        try:
+            sent = frames.parse(bytes(body))
+        except frames.BadFrame as bad:
+            await _answer(send, 400, frames.write(bad.answer), (b"content-type", b"application/json"))
+            return
+        session = _values(headers, b"mcp-session-id")
+        scope[_HOST_KEY] = _client_in(session[0]) if session else None
+        await self._pass(
+            scope,
+            bytes(body),
+            receive,
+            _with_session(send, sent) if sent.get("method") == "initialize" else send,
+        )
+
+    async def _pass(self, scope: Message, body: bytes, receive: Receive, send: Send) -> None:
+        replayed = False
+
+        async def replay() -> Message:
+            nonlocal replayed
+            if not replayed:
+                replayed = True
+                return {"type": "http.request", "body": body, "more_body": False}
+            await anyio.sleep_forever()
+            raise AssertionError
+
+        async def watch() -> None:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+            tasks.cancel_scope.cancel()
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(watch)
+            await self._app(scope, replay, send)
+            tasks.cancel_scope.cancel()
+
+
+def _with_session(send: Send, initialize: dict[str, Any]) -> Send:
+    """A session id that is all there is to the session: the client's name, by which later requests get their budget."""
+    params = initialize.get("params")
+    info = params.get("clientInfo") if isinstance(params, dict) else None
+    name = info.get("name") if isinstance(info, dict) else None
+    written = base64.urlsafe_b64encode(name[:64].encode("utf-8")) if isinstance(name, str) else b""
+    session = secrets.token_urlsafe(16).encode("ascii") + b"." + written.rstrip(b"=")
+
+    async def stamped(message: Message) -> None:
+        if message["type"] == "http.response.start" and message["status"] == 200:
+            message["headers"] = [*message.get("headers", []), (b"mcp-session-id", session)]
+        await send(message)
+
+    return stamped
+
+
+def _client_in(session: str) -> str | None:
+    written = session.partition(".")[2]
+    try:
+        return base64.urlsafe_b64decode(written + "=" * (-len(written) % 4)).decode("utf-8")[:64] or None
+    except ValueError:
+        return None
+
+
+async def _refuse(
+    receive: Receive,
+    send: Send,
+    headers: list[tuple[bytes, bytes]],
+    status: int,
+    reason: str,
+    header: tuple[bytes, bytes] | None = None,
+) -> None:
+    """Refuse and close; first take what is on its way, or the sender would see a reset instead of the reason."""
+    if not _values(headers, b"expect"):
+        drained = 0
+        with anyio.move_on_after(_DRAIN_SECONDS):
+            while drained <= _DRAIN_BYTES:
+                message = await receive()
+                drained += len(message.get("body", b""))
+                if not message.get("more_body", False):
+                    break
+    extra: Iterable[tuple[bytes, bytes]] = (header,) if header else ()
+    await _answer(send, status, reason.encode("utf-8"), (b"connection", b"close"), *extra)
+
+
+async def _answer(send: Send, status: int, body: bytes, *headers: tuple[bytes, bytes]) -> None:
+    names = {name for name, _ in headers}
+    kind = [] if b"content-type" in names else [(b"content-type", b"text/plain; charset=utf-8")]
+    length = (b"content-length", str(len(body)).encode("ascii"))
+    await send({"type": "http.response.start", "status": status, "headers": [*kind, length, *headers]})
+    await send({"type": "http.response.body", "body": body, "more_body": False})
+
+
+def _values(headers: list[tuple[bytes, bytes]], name: bytes) -> list[str]:
+    return [value.decode("latin-1") for key, value in headers if key == name]
+
+
+def _is_loopback(host: str) -> bool:
+    return host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _protocol() -> type[Any]:
+    """uvicorn's HTTP/1.1 with limits on what a connection may hold without working."""
+    import asyncio
+
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    busy = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+
+    class Limited(H11Protocol):
+        since = 0.0
+        header_timer: asyncio.TimerHandle | None = None
+        stalled_timer: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            self.since = self.loop.time()
+            if self._is_one_too_many():
+                transport.write(busy)
+                transport.close()
+            else:
+                self._await_header()
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            if self._is_serving():
+                self._cancel(self.header_timer)
+                self.header_timer = None
+            elif self.header_timer is None:
+                self._await_header()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._cancel(self.header_timer)
+            self._cancel(self.stalled_timer)
+            super().connection_lost(exc)
+
+        def pause_writing(self) -> None:
+            super().pause_writing()
+            self.stalled_timer = self.loop.call_later(STALLED_SECONDS, self.transport.abort)
+
+        def resume_writing(self) -> None:
+            super().resume_writing()
+            self._cancel(self.stalled_timer)
+
+        def _is_serving(self) -> bool:
+            return self.cycle is not None and not self.cycle.response_complete
+
+        def _await_header(self) -> None:
+            self.header_timer = self.loop.call_later(HEADER_SECONDS, self.transport.abort)
+
+        def _cancel(self, timer: asyncio.TimerHandle | None) -> None:
+            if timer is not None:
+                timer.cancel()
+
+        def _is_one_too_many(self) -> bool:
+            """Whether there is no room; who only holds a connection open makes room for who comes."""
+            others = [other for other in self.connections if isinstance(other, Limited) and other is not self]
+            peer = self.client[0] if self.client else ""
+            if (
+                not _is_loopback(peer)
+                and sum(o.client is not None and o.client[0] == peer for o in others)
+                >= MAX_CONNECTIONS_PER_PEER
+            ):
+                return True
+            if len(others) < MAX_CONNECTIONS:
+                return False
+            waiting = [other for other in others if not other._is_serving()]
+            if waiting:
+                oldest = min(waiting, key=lambda other: other.since)
+                oldest.transport.abort()
+                self.connections.discard(oldest)
+            return not waiting
+
+    return Limited

@@ -1,0 +1,156 @@
+"""What may this process still do? A second wall around a serving process, made by the kernel.
+
+Landlock (Linux 5.13 and newer) takes rights away for good, from this thread and all that it starts: files may be read
+beneath the root and where Python's own modules lie, nothing may be written but the store, no TCP connection is made or
+awaited. The first wall is `root`; this one holds should that one have a hole.
+Law: after `apply` nothing outside the given paths can be opened. Keeps out: when it is applied (only a serving process
+does it, never a call of the library), and which files the tools then open.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import stat
+import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock.workspace.root import path_handle
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same numbers on every architecture
+_PR_SET_NO_NEW_PRIVS = 38
+_VERSION, _PATH_BENEATH = 1, 1
+
+# linux/landlock.h: how many file rights each ABI knows; a right that a kernel does not know must not be asked for.
+_FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
+_READ_FILE, _READ_FOLDER = 1 << 2, 1 << 3
+_EXECUTE, _IOCTL_DEVICE = 1 << 0, 1 << 15
+_BIND_TCP, _CONNECT_TCP = 1 << 0, 1 << 1  # ABI 4
+_ABSTRACT_UNIX_SOCKETS, _SIGNALS = 1 << 0, 1 << 1  # ABI 6
+
+
+class _Ruleset(ctypes.Structure):
+    _fields_ = [("files", ctypes.c_uint64), ("network", ctypes.c_uint64), ("scoped", ctypes.c_uint64)]
+
+
+class _Beneath(ctypes.Structure):
+    _pack_ = 1
+    _fields_ = [("rights", ctypes.c_uint64), ("folder", ctypes.c_int32)]
+
+
+class Status(NamedTuple):
+    """What `penstock doctor` prints: `abi` 0 means that the kernel offers none; `reason` says why it is not in force."""
+
+    abi: int
+    in_force: bool
+    reason: str
+
+
+_in_force = False
+
+
+def abi() -> int:
+    """The version that this kernel offers, 0 when it offers none."""
+    return max(0, _syscall(_CREATE_RULESET, None, 0, _VERSION)) if sys.platform == "linux" else 0
+
+
+def status() -> Status:
+    """Whether the wall stands in this process, and why not."""
+    offered = abi()
+    if _in_force:
+        return Status(offered, in_force=True, reason="")
+    if offered == 0:
+        return Status(0, in_force=False, reason="this kernel offers no Landlock")
+    return Status(offered, in_force=False, reason="only `penstock mcp` puts it up, in its own process")
+
+
+def apply(readable: Iterable[str | int], writable: Iterable[str | int] = ()) -> Status:
+    """Take every other right away, for good: `readable` and `writable` are paths or open folders.
+
+    Call it once, after imports and before threads. What cannot be done on this kernel is told, never raised.
+    """
+    global _in_force  # noqa: PLW0603  the wall belongs to the process, not to an object
+    offered = abi()
+    if offered == 0:
+        return status()
+    files = (1 << _FILE_RIGHTS[min(offered, 5)]) - 1
+    rules = _Ruleset(
+        files,
+        _BIND_TCP | _CONNECT_TCP if offered >= 4 else 0,
+        _ABSTRACT_UNIX_SOCKETS | _SIGNALS if offered >= 6 else 0,
+    )
+    size = 24 if offered >= 6 else 16 if offered >= 4 else 8
+    ruleset = _syscall(_CREATE_RULESET, ctypes.byref(rules), size, 0)
+    if ruleset < 0:
+        return Status(
+            offered, in_force=False, reason=f"the kernel refused it: {os.strerror(ctypes.get_errno())}"
+        )
+    try:
+        for paths, rights in (
+            (readable, _READ_FILE | _READ_FOLDER),
+            (writable, files & ~_EXECUTE & ~_IOCTL_DEVICE),
+        ):
+            for path in paths:
+                _allow(ruleset, path, rights)
+        if _prctl(_PR_SET_NO_NEW_PRIVS) < 0 or _syscall(_RESTRICT_SELF, ruleset, 0) < 0:
+            return Status(
+                offered, in_force=False, reason=f"the kernel refused it: {os.strerror(ctypes.get_errno())}"
+            )
+    finally:
+        os.close(ruleset)
+    _in_force = True
+    return status()
+
+
+def import_paths() -> list[str]:
+    """Where modules and their libraries come from: what a running Python may still have to read.
+
+    Of `sys.path` only what a module was loaded from, so that the folder in which a person stands is not let in.
+    """
+    folders = {os.path.realpath(prefix) for prefix in (sys.prefix, sys.base_prefix, sys.exec_prefix)}
+    folders.update(
+        path for path in ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib") if os.path.isdir(path)
+    )
+    loaded = {
+        os.path.realpath(file)
+        for module in list(sys.modules.values())
+        if (file := getattr(module, "__file__", None))
+    }
+    for entry in sys.path:
+        folder = os.path.realpath(entry)
+        if any(file.startswith(folder.rstrip("/") + "/") for file in loaded):
+            folders.add(folder)
+    return sorted(folders)
+
+
+def _allow(ruleset: int, path: str | int, rights: int) -> None:
+    try:
+        handle = path if isinstance(path, int) else path_handle(path)
+    except OSError:
+        return  # what is not there needs no right
+    try:
+        if not stat.S_ISDIR(os.fstat(handle).st_mode):
+            rights &= (
+                _READ_FILE | 1 << 1 | 1 << 14
+            )  # read, write and truncate are the rights that a file can have
+        beneath = _Beneath(rights, handle)
+        _syscall(_ADD_RULE, ruleset, _PATH_BENEATH, ctypes.byref(beneath), 0)
+    finally:
+        if handle != path:
+            os.close(handle)
+
+
+def _syscall(number: int, *arguments: object) -> int:
+    function = ctypes.CDLL(None, use_errno=True).syscall
+    function.restype = ctypes.c_long
+    longs = [ctypes.c_long(value) if isinstance(value, int) else value for value in arguments]
+    return int(function(ctypes.c_long(number), *longs))
+
+
+def _prctl(option: int) -> int:
+    return int(
+        ctypes.CDLL(None, use_errno=True).prctl(option, *(ctypes.c_ulong(value) for value in (1, 0, 0, 0)))
+    )

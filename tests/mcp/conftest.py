@@ -1,0 +1,146 @@
+"""What the tests of the MCP server share: which outside programs are there, and servers as processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TOOLS_CACHE = Path(os.environ.get("PENSTOCK_TOOLS") or Path.home() / ".cache" / "penstock-tools")
+REPOSITORY = Path(__file__).parents[2]
+TOKEN = "t" * 43
+
+
+def tool_path(folder: str, program: str) -> str | None:
+    """A program that `scripts/tools` installed, None where it is missing."""
+    at = TOOLS_CACHE / folder / "node_modules" / ".bin" / program
+    return str(at) if at.exists() else None
+
+
+_PROBES: dict[str, Callable[[], str | None]] = {
+    "inspector": lambda: tool_path("inspector", "mcp-inspector") and tool_path("node", "node"),
+    "conformance": lambda: tool_path("conformance", "conformance"),
+    "conformance-next": lambda: tool_path("conformance-next", "conformance"),
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what needs a program that is missing, and name it."""
+    for item in items:
+        for marker in item.iter_markers("needs"):
+            what = str(marker.args[0])
+            found = _PROBES[what]() if what in _PROBES else tool_path(what, what) or shutil.which(what)
+            if not found:
+                item.add_marker(pytest.mark.skip(reason=f"{what} is missing: scripts/tools installs it"))
+
+
+class Wire:
+    """A server process, spoken to in lines."""
+
+    def __init__(self, *command: str, **environment: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, *command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=REPOSITORY,
+            env={**os.environ, **environment},
+        )
+
+    def send(self, line: bytes | dict[str, Any]) -> None:
+        """One line, or a message as one."""
+        assert self.process.stdin is not None
+        self.process.stdin.write((json.dumps(line).encode() if isinstance(line, dict) else line) + b"\n")
+        self.process.stdin.flush()
+
+    def read(self) -> dict[str, Any]:
+        """The next message."""
+        assert self.process.stdout is not None
+        message = json.loads(self.process.stdout.readline())
+        assert isinstance(message, dict)
+        return message
+
+    def ask(self, method: str, number: int = 1, **params: object) -> dict[str, Any]:
+        """A request of the modern era and its answer."""
+        self.send(request(method, number, **params))
+        return self.read()
+
+    def end(self) -> tuple[int, bytes, bytes]:
+        """Status, what was left on the output, and the error output, after the end of the input."""
+        output, errors = self.process.communicate(timeout=40)
+        return self.process.returncode, output, errors
+
+
+def request(method: str, number: int | str = 1, client: str = "test", **params: object) -> dict[str, Any]:
+    """A request of the 2026-07-28 era."""
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": client, "version": "1"},
+    }
+    return {"jsonrpc": "2.0", "id": number, "method": method, "params": {**params, "_meta": meta}}
+
+
+def call(tool: str, number: int | str = 1, client: str = "test", **arguments: object) -> dict[str, Any]:
+    """A tool call of the 2026-07-28 era."""
+    return request("tools/call", number, client, name=tool, arguments=arguments)
+
+
+@pytest.fixture
+def doubles() -> Iterator[Wire]:
+    """A server of doubles over pipes."""
+    wire = Wire("-m", "tests.mcp.double_server", "stdio")
+    yield wire
+    wire.process.kill()
+    wire.process.communicate()
+
+
+def our_server(root: Path, **options: object) -> Wire:
+    """Our own tools over pipes, as `penstock mcp` serves them."""
+    code = "import sys; from penstock.mcp_server import serve; sys.exit(serve(sys.argv[1], **eval(sys.argv[2])))"
+    return Wire("-c", code, str(root), repr(options))
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """A root with two files, and a secret beside it."""
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "hello.txt").write_text("".join(f"line {number}\n" for number in range(1, 301)))
+    (root / "program.py").write_text("def main():\n    return 1\n")
+    (tmp_path / "outside.txt").write_text("a secret\n")
+    return root
+
+
+@pytest.fixture(scope="session")
+def doubles_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """The port of a server of doubles over HTTP, which wants `TOKEN`."""
+    yield from serve_http(tmp_path_factory.mktemp("http"), TOKEN)
+
+
+def serve_http(folder: Path, *token: str) -> Iterator[int]:
+    """A server of doubles over HTTP; without a token everybody is let in."""
+    port_file = folder / "port"
+    command = [sys.executable, "-m", "tests.mcp.double_server", "http", str(port_file), *token]
+    with subprocess.Popen(command, cwd=REPOSITORY) as process:
+        try:
+            yield int(await_text(port_file))
+        finally:
+            process.kill()
+
+
+def await_text(file: Path) -> str:
+    """What a process that starts writes into a file."""
+    for _ in range(1000):
+        if file.exists() and (text := file.read_text().strip()):
+            return text
+        time.sleep(0.02)
+    raise AssertionError(f"{file} was not written")

@@ -1,0 +1,99 @@
+"""A server of doubles: what the tests and the official suites call where our own tools would not do.
+
+    python -m tests.mcp.double_server stdio
+    python -m tests.mcp.double_server http PORT_FILE [TOKEN]
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from functools import partial
+
+from penstock.budget import Allowance
+from penstock.mcp_server import create_server, http, stdio
+from penstock.tools import REQUIRED, Parameter, Result, Tool
+
+
+def _tool(name: str, *parameters: Parameter, slow: bool = False) -> Tool:
+    return Tool(name=name, title=name, description=f"The double {name}.", parameters=parameters, slow=slow)
+
+
+_SECONDS = Parameter(name="seconds", kind="integer", default=REQUIRED, description="How long it takes.")
+TABLE = (
+    _tool("test_simple_text"),
+    _tool("test_error_handling"),
+    _tool("echo", Parameter(name="text", kind="string", default="", description="What comes back.")),
+    _tool("hang", _SECONDS),
+    _tool("scan", _SECONDS, slow=True),
+    _tool("big", Parameter(name="size", kind="integer", default=1000, description="Characters.")),
+    _tool("surrogate"),
+    _tool("raises"),
+)
+
+
+class Doubles:
+    """Tools that do what a test needs, and count."""
+
+    def __init__(self) -> None:
+        self.running = 0
+        self.most_running = 0
+        self._lock = threading.Lock()
+
+    def call(
+        self, name: str, arguments: Mapping[str, object], *, allowance: Allowance | None = None
+    ) -> Result:
+        with self._lock:
+            self.running += 1
+            self.most_running = max(self.most_running, self.running)
+        try:
+            return self._call(name, arguments, allowance)
+        finally:
+            with self._lock:
+                self.running -= 1
+
+    def _call(self, name: str, arguments: Mapping[str, object], allowance: Allowance | None) -> Result:
+        match name:
+            case "test_simple_text":
+                return Result("This is a simple text response for testing.", False, None)
+            case "test_error_handling":
+                return Result("This tool intentionally returns an error for testing", True, "io_error")
+            case "echo":
+                return Result(f"{dict(arguments)!r} within {allowance}", False, None)
+            case "hang":
+                time.sleep(float(str(arguments["seconds"])))
+            case "scan":  # holds the interpreter, as a scan in Python does
+                end = time.monotonic() + float(str(arguments["seconds"]))
+                while time.monotonic() < end:
+                    sum(range(2000))
+            case "big":
+                return Result("x" * int(str(arguments.get("size", 1000))), False, None)
+            case "surrogate":
+                return Result("a\ud800b\udcffc", False, None)
+            case "raises":
+                raise RuntimeError("a fault of ours")
+        return Result("done", False, None)
+
+
+async def _serve_http(port_file: str, token: bytes | None) -> None:
+    listening = http.listen("127.0.0.1:0")
+    with open(port_file, "w", encoding="ascii") as file:
+        file.write(f"{listening.getsockname()[1]}\n")
+    await http.serve(create_server(Doubles(), table=TABLE, prefix=""), listening, token, lambda _: None)
+
+
+def main(transport: str, port_file: str = "", token: str = "") -> None:
+    """Serve until the input ends or someone ends the process."""
+    sys.setswitchinterval(0.001)
+    if transport == "stdio":
+        server = create_server(Doubles(), table=TABLE, prefix="")
+        asyncio.run(stdio.serve(server, lambda _: None))
+    else:
+        asyncio.run(partial(_serve_http, port_file, token.encode("ascii") or None)())
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

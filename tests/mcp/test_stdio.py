@@ -1,0 +1,172 @@
+"""Standard input and output: hostile lines, the end of input, signals, cancellation."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.mcp.conftest import Wire, call, our_server
+
+
+def _resident_kib(process_id: int) -> int:
+    status = Path(f"/proc/{process_id}/status").read_text()
+    return int(status.partition("VmRSS:")[2].split()[0])
+
+
+BAD_LINES = {
+    "half of a UTF-16 pair": b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"\\ud800"}}',
+    "half of a UTF-16 pair as an id": b'{"jsonrpc":"2.0","id":"\\udfff","method":"ping"}',
+    "invalid UTF-8": b'{"jsonrpc":"2.0","id":9,"method":"\xff\xfe"}',
+    "an encoded surrogate": b'{"jsonrpc":"2.0","id":9,"method":"\xed\xa0\x80"}',
+    "NaN": b'{"jsonrpc":"2.0","id":9,"method":"ping","params":{"a":NaN}}',
+    "Infinity": b'{"jsonrpc":"2.0","id":9,"method":"ping","params":{"a":-Infinity}}',
+    "a number beyond every float": b'{"jsonrpc":"2.0","id":9,"method":"ping","params":{"a":1e400}}',
+    "a number of 5000 digits": b'{"jsonrpc":"2.0","id":9,"method":"ping","params":{"a":' + b"1" * 5000 + b"}}",
+    "a name twice": b'{"jsonrpc":"2.0","id":9,"id":10,"method":"ping"}',
+    "arrays 20,000 deep": b"[" * 20_000 + b"]" * 20_000,
+    "objects 20,000 deep": b'{"jsonrpc":"2.0","id":9,"method":"x","params":'
+    + b'{"a":' * 20_000
+    + b"1"
+    + b"}" * 20_001,
+    "objects 500 deep": b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":'
+    + b'{"a":' * 500
+    + b"1"
+    + b"}" * 501,
+    "a batch": b'[{"jsonrpc":"2.0","id":9,"method":"ping"}]',
+    "an empty batch": b"[]",
+    "a number": b"17",
+    "null": b"null",
+    "half an object": b'{"jsonrpc":"2.0","id":9,',
+    "a NUL": b"\x00",
+    "a byte order mark": b'\xef\xbb\xbf{"jsonrpc":"2.0","id":9,"method":"ping"}',
+    "the id true": b'{"jsonrpc":"2.0","id":true,"method":"ping"}',
+    "the id null": b'{"jsonrpc":"2.0","id":null,"method":"ping"}',
+    "the id 1.5": b'{"jsonrpc":"2.0","id":1.5,"method":"ping"}',
+    "an id with an escape": b'{"jsonrpc":"2.0","id":"\\u001b[2J","method":"ping"}',
+    "no method": b'{"jsonrpc":"2.0","id":9}',
+    "another version": b'{"jsonrpc":"1.0","id":9,"method":"ping"}',
+    "parameters as a list": b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":[1]}',
+}
+
+
+@pytest.mark.proves("L-9")
+def test_every_bad_line_gets_one_error_and_the_process_lives(doubles: Wire) -> None:
+    """H25: what is no message is answered with -32700 or -32600, and the next call is served."""
+    for name, line in BAD_LINES.items():
+        doubles.send(line)
+        answer = doubles.read()
+        assert answer["error"]["code"] in {-32700, -32600}, name
+        assert answer["id"] in {9, None}, name
+        assert len(json.dumps(answer)) < 1000, name
+        served = doubles.ask("tools/call", 5, name="echo", arguments={})
+        assert served["result"]["isError"] is False, name
+    assert doubles.end()[:2] == (0, b"")
+
+
+@pytest.mark.proves("L-9")
+def test_a_line_of_64_megabytes_is_refused_and_its_memory_given_back(doubles: Wire) -> None:
+    """H25: the resident size is back within 16 MiB, and the process lives."""
+    doubles.ask("tools/list")
+    before = _resident_kib(doubles.process.pid)
+    doubles.send(b'{"jsonrpc":"2.0","id":1,"method":"' + b"x" * (64 << 20) + b'"}')
+    answer = doubles.read()
+    assert (answer["id"], answer["error"]["code"]) == (None, -32600)
+    assert "result" in doubles.ask("tools/list")
+    assert _resident_kib(doubles.process.pid) - before < 16 << 10
+
+
+@pytest.mark.proves("L-9")
+@pytest.mark.parametrize("rest", [b'{"jsonrpc":"2.0","id":7,"meth', b'"', b"\xff", b"   "])
+def test_half_a_line_before_the_end_of_input_ends_cleanly(doubles: Wire, rest: bytes) -> None:
+    """H25: nobody asked, nobody is answered, status 0."""
+    assert doubles.process.stdin is not None
+    doubles.process.stdin.write(rest)
+    assert doubles.end() == (0, b"", b"")
+
+
+def test_the_last_line_needs_no_line_end(doubles: Wire) -> None:
+    """A whole message without a line end is served before the process ends."""
+    assert doubles.process.stdin is not None
+    doubles.process.stdin.write(json.dumps(call("echo", 3)).encode())
+    status, output, _ = doubles.end()
+    assert status == 0
+    assert json.loads(output)["id"] == 3
+
+
+def test_what_was_asked_before_the_end_of_input_is_answered(doubles: Wire) -> None:
+    """Every id has one answer, also when the input ends behind it."""
+    for number in range(20):
+        doubles.send(call("echo", number))
+    doubles.send(call("hang", 99, seconds=1))
+    status, output, errors = doubles.end()
+    answers = [json.loads(line) for line in output.splitlines()]
+    assert status == 0
+    assert errors == b""
+    assert sorted(answer["id"] for answer in answers) == [*range(20), 99]
+    assert all("result" in answer for answer in answers)
+
+
+def test_an_id_in_use_is_not_answered_twice(doubles: Wire) -> None:
+    """A second request with an id that still waits gets an error without that id."""
+    doubles.send(call("hang", 1, seconds=1))
+    doubles.send(call("echo", 1))
+    answers = [doubles.read(), doubles.read()]
+    assert [answer["id"] for answer in answers] == [None, 1]
+
+
+def test_a_result_with_surrogates_is_answered(doubles: Wire) -> None:
+    """Finding 12: text that UTF-8 cannot carry arrives escaped, and the process lives."""
+    answer = doubles.ask("tools/call", name="surrogate", arguments={})
+    assert answer["result"]["content"][0]["text"] == "a\\ud800b\\udcffc"
+    assert "result" in doubles.ask("tools/list")
+
+
+def test_a_cancelled_call_is_not_answered_and_frees_its_place(doubles: Wire) -> None:
+    """After cancelling both scans of the slow lane a third one is served at once."""
+    doubles.send(call("scan", 1, seconds=5))
+    doubles.send(call("scan", 2, seconds=5))
+    for number in (1, 2):
+        doubles.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}})
+    started = time.monotonic()
+    assert doubles.ask("tools/call", 3, name="scan", arguments={"seconds": 0})["id"] == 3
+    assert time.monotonic() - started < 2
+    assert doubles.end()[:2] == (0, b"")
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_a_server_quietly(workspace: Path, number: signal.Signals, status: int) -> None:
+    """No traceback, nothing on the output, the status that shells expect; also with a call in flight."""
+    wire = our_server(workspace)
+    wire.ask("tools/list")
+    wire.process.send_signal(number)
+    assert wire.end() == (status, b"", b"")
+
+
+def test_a_reader_that_goes_away_ends_the_server(doubles: Wire) -> None:
+    """Nobody can be answered any more: the process ends by itself, without a traceback."""
+    assert doubles.process.stdout is not None
+    doubles.ask("tools/list")
+    doubles.process.stdout.close()
+    doubles.send(call("big", 2, size=200_000))
+    assert doubles.process.wait(timeout=10) == 0
+    assert doubles.process.stderr is not None
+    assert doubles.process.stderr.read() == b""
+
+
+def test_what_libraries_print_does_not_reach_the_output() -> None:
+    """File descriptor 1 belongs to the protocol: prints of others go to the error output."""
+    code = (
+        "import asyncio, os, tests.mcp.double_server as d\n"
+        "def noisy(*_, **__):\n"
+        "    print('noise', flush=True); os.write(1, b'noise'); return d.Result('quiet', False, None)\n"
+        "d.Doubles.call = noisy\n"
+        "d.main('stdio')\n"
+    )
+    wire = Wire("-c", code)
+    assert wire.ask("tools/call", name="echo", arguments={})["result"]["content"][0]["text"] == "quiet"
+    status, output, errors = wire.end()
+    assert (status, output, errors) == (0, b"", b"noise\nnoise")
