@@ -87,6 +87,10 @@ def _scanner(language: str) -> tuple[_LanguageScanner, str]:
         from .python import PythonScanner
 
         return PythonScanner(), "line scanner"
+    from .braces import RULES, BraceScanner
+
+    if language in RULES:
+        return BraceScanner(language), "line scanner"
     from .plain import PlainTextScanner
 
     return PlainTextScanner(), "plain text"

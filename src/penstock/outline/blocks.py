@@ -73,3 +73,22 @@ class Blocks:
             if block.startswith(_BOM):
                 return b"\n" + block[len(_BOM) :]
         return block
+
+
+def find_line(block: bytes, position: int, word: bytes) -> int:
+    """Where the first whole line after `position` ends that is `word` between blanks; -1 if there is none."""
+    size = len(block)
+    while True:
+        begin = block.find(b"\n", position)
+        if begin < 0:
+            return -1
+        found = block.find(word, begin)
+        if found < 0:
+            return -1
+        begin = block.rfind(b"\n", begin, found)
+        end = block.find(b"\n", found)
+        if end < 0:
+            end = size
+        if block[begin:end].strip(b" \t\r\n;,)") == word:
+            return end
+        position = end

@@ -57,7 +57,7 @@ class PythonScanner:
                     double = _find(block, b'"""', position)
                 if single < position:
                     single = _find(block, b"'''", position)
-                stop = double if double < single else single
+                stop = min(single, double)
             event = search(block, position, stop + 1)
             if event is None:
                 if stop == _NEVER:
@@ -87,7 +87,7 @@ class PythonScanner:
                 found.open(name, kind, line, indent)
             column = found.stack[-1].level if found.stack else -1
             search = _events(column).search
-            code = position = end if end < stop else stop
+            code = position = min(stop, end)
         line += block.count(b"\n", at)
         if position > size:
             self._quote = self._quote if stop < 0 else block[stop : stop + 3]

@@ -1,0 +1,557 @@
+"""Where do definitions stand in a language with braces? One engine, one table row a language.
+
+Keeps out grammars. What stands between the last `;`, `{` or `}` and a `{` is a header; the rules of the language
+say whether it defines something; the matching `}` ends it. Strings and comments are stepped over. Where branches
+of a preprocessor leave the braces unbalanced, a `}` in the first column ends the definition that began there.
+
+Law: linear in the bytes: a header is at most `HEADER_BYTES`, its parentheses are emptied before it is looked at,
+and patterns give nothing back (possessive) or are bounded.
+"""
+
+from __future__ import annotations
+
+import re
+from operator import itemgetter
+from typing import NamedTuple
+
+from .blocks import find_line
+from .symbols import Collector
+
+HEADER_BYTES = 2048
+_STATEMENT_LINES = 12  # how far back a header without semicolons is looked for
+_SCOPES = 200
+_TYPES = frozenset(
+    {"class", "interface", "struct", "union", "enum", "record", "trait", "impl", "namespace", "module"}
+)
+
+
+class Rules(NamedTuple):
+    """What a language looks like to the engine; every pattern is for a flat header or a gap between braces."""
+
+    tokens: str
+    """Alternatives besides braces, comments and plain strings."""
+    definitions: tuple[tuple[str, str], ...]
+    """(kind, pattern) anywhere; kind `=` takes the kind from the group `kind`."""
+    members: tuple[tuple[str, str], ...] = ()
+    """The same, only directly within a type or, with `top_level`, outside everything."""
+    statements: tuple[tuple[str, str], ...] = ()
+    """Definitions without a body, each pattern beginning at a newline, with a group `name`."""
+    skip: str = ""
+    """What precedes a definition and is not shown: annotations, attributes, labels."""
+    continues: str = ""
+    """A header that goes on after the braces that follow it: they hold a type or a pattern."""
+    top_level: bool = False
+    by_line: bool = False
+    """Statements end at line ends: the header is looked for backwards, line by line."""
+    long_strings: bool = False
+    """Plain strings may contain line ends."""
+    nested: bool = True
+    """Functions are searched for definitions."""
+    preprocessor: bool = False
+    """Its branches may leave braces unbalanced."""
+    raw_backticks: bool = False
+    outside: bytes = b""
+    """What ends the part of the file before the code."""
+
+
+_STRINGS = r""""(?:[^"\\\n]|\\[\s\S])*+"?|'(?:[^'\\\n]|\\.)*+'?"""
+_PREPROCESSOR = r"(?<=\n)[ \t]*+\#(?:[^\\\n/]|\\[\s\S]|/(?!\*))*+"
+_CPP_STRINGS = r"""(?<![0-9A-Za-z_])R"[^()\\\s"]{0,16}\(|(?<![0-9A-Fa-f])'(?:[^'\\\n]|\\.)*+'?|'|"(?:[^"\\\n]|\\[\s\S])*+"?"""
+
+_C_TEMPLATE = r"(?:template\s*+<(?:[^<>]|<[^<>]*+>)*+>\s*+)*+"
+_C_TYPE = (
+    r"\A"
+    + _C_TEMPLATE
+    + r"(?:(?:typedef|static|const|extern|volatile|export|inline|constexpr)\s++)*+(?P<kind>struct|union|enum|class|namespace)\b(?!.*[()=])(?!.*\boperator\b)"
+)
+_C_FUNCTION = (
+    r"\A" + _C_TEMPLATE + r"(?!(?:if|for|while|switch|do|else|return|catch|case|goto)\b|[,:.=])"
+    r"[^()=]*+(?:(?<=operator)(?:\(\)|==?)\s?)?\(\)(?:\s?\(\))*+[^=;]*\Z"
+)
+
+_JS_NAME = r"[A-Za-z_$\x80-\xff#][\w$.\x80-\xff]*+"
+_JS_EXPORT = r"(?:export\s++)?(?:default\s++)?(?:declare\s++)?"
+_JS_DEFINITIONS = (
+    ("function", rf"{_JS_EXPORT}(?:async\s++)?function\s*+\*?\s*+(?:{_JS_NAME})?[^()=]*+\(\)[^=\n]*+\Z"),
+    ("class", rf"{_JS_EXPORT}(?:abstract\s++)?class\b[^()=]*+(?:\(\)[^()=]*+)*+\Z"),
+    ("interface", rf"{_JS_EXPORT}interface\s++{_JS_NAME}"),
+    ("enum", rf"{_JS_EXPORT}(?:const\s++)?enum\s++{_JS_NAME}"),
+    ("namespace", rf"{_JS_EXPORT}(?:namespace|module)\s++[\w$.'\"]+\s*\Z"),
+    ("type", rf"{_JS_EXPORT}type\s++{_JS_NAME}[^=]*+=\s*\Z"),
+    (
+        "function",
+        rf"{_JS_EXPORT}(?:(?:const|let|var)\s++)?{_JS_NAME}\s*+(?::[^=]*+(?:=>[^=]*+)?)?="
+        rf"\s*+(?:async\b\s*+)?(?:function\b[^()=]*+\(\)\s*+(?::[^=]*+)?|(?:<[^=]*>)?\(\)\s*+(?::[^=]*+)?=>|{_JS_NAME}\s*+=>)\s*\Z",
+    ),
+)
+_JS_MEMBERS = (
+    (
+        "method",
+        r"(?:(?:public|private|protected|static|async|get|set|readonly|override|abstract|declare)\s++)*+"
+        r"\*?\s*+[\w$#\[\].'\"\x80-\xff]+\s*+(?:<[^()]*>)?\(\)(?:\s*+:[^=]*+)?\s*\Z",
+    ),
+)
+_JS_STATEMENTS = (
+    (
+        "function",
+        rf"\n{_JS_EXPORT}(?P<name>(?:const|let|var)[ \t]++{_JS_NAME}[ \t]*+(?::[^=\n;]*+)?=[ \t]*+(?:async[ \t]*+)?"
+        rf"(?:\([^()\n]*+\)|{_JS_NAME})[ \t]*+(?::[^=\n;]*+)?=>)[ \t]*+(?=[^\s{{])",
+    ),
+)
+_TS_STATEMENTS = (
+    *_JS_STATEMENTS,
+    ("type", rf"\n{_JS_EXPORT}(?P<name>type[ \t]++{_JS_NAME}[^=;\n{{}}]*+)=[ \t]*+(?=[^\s{{])"),
+)
+
+_JAVA_MODIFIERS = (
+    r"(?:(?:public|protected|private|static|final|abstract|sealed|non-sealed|strictfp|default|synchronized|native"
+    r"|internal|partial|readonly|unsafe|virtual|override|async|extern|new|file|ref)\s++)*+"
+)
+_RUST_MODIFIERS = r"(?:pub(?:\s*\(\))?\s++|unsafe\s++|async\s++|const\s++(?=\w*\s*(?:fn|unsafe|extern|async)\b)|default\s++|extern\s*+(?:\"[^\"]*+\")?\s++)*+"
+
+RULES: dict[str, Rules] = {
+    "javascript": Rules(
+        tokens=_STRINGS + r"|`|/(?![/*])",
+        definitions=_JS_DEFINITIONS,
+        members=_JS_MEMBERS,
+        statements=_JS_STATEMENTS,
+        skip=r"@[\w.$]++\s*+(?:\([^()]*+\)\s*+|(?!\())",
+        by_line=True,
+    ),
+    "typescript": Rules(
+        tokens=_STRINGS + r"|`|/(?![/*])",
+        definitions=_JS_DEFINITIONS,
+        members=_JS_MEMBERS,
+        statements=_TS_STATEMENTS,
+        skip=r"@[\w.$]++\s*+(?:\([^()]*+\)\s*+|(?!\())",
+        continues=r"(?:\)\s*:|[|&<])\s*\Z",
+        by_line=True,
+    ),
+    "go": Rules(
+        tokens=_STRINGS + "|`",
+        definitions=(
+            ("function", r"func\s++[A-Za-z_]\w*[^\n]*\Z"),
+            ("method", r"func\s*+\(\)\s*+[A-Za-z_]\w*[^\n]*\Z"),
+            ("=", r"(?:type\s++)?[A-Za-z_]\w*(?:\[[^\n]*\])?\s++(?P<kind>struct|interface)\s*\Z"),
+        ),
+        statements=(
+            (
+                "type",
+                r"\n(?P<name>type[ \t]++[A-Za-z_]\w*(?![^\n]*(?:struct|interface)[ \t]*+\Z)[^\n(]*+)(?=\n)",
+            ),
+        ),
+        by_line=True,
+        raw_backticks=True,
+        nested=False,
+    ),
+    "java": Rules(
+        tokens=r'"""|' + _STRINGS,
+        definitions=(
+            (
+                "=",
+                r"\A" + _JAVA_MODIFIERS + r"(?P<kind>class|interface|enum|record|@interface)\s++[A-Za-z_$]",
+            ),
+        ),
+        members=(
+            ("method", r"\A(?!(?:static|new)\s*\Z)[^=(]*[\w$]\s*\(\)(?:\s*\[\])*\s*(?:throws\s[^=(]*)?\Z"),
+        ),
+        statements=(
+            (
+                "method",
+                r"\n[ \t]*+(?P<name>(?!return\b|throw\b|new\b|assert\b)(?:[\w$<>\[\],.?&]++[ \t]++)++[\w$]++[ \t]*+"
+                r"\([^;{}()=]{0,500}+\)(?:[ \t\n]++throws[ \t][\w$., \t\n]{1,200})?)[ \t\n]*;",
+            ),
+        ),
+        skip=r"@(?!interface\b)[\w.]++\s*+(?:\([^()]*+\)\s*+|(?!\())",
+        nested=False,
+    ),
+    "csharp": Rules(
+        tokens=r'\$*"""+|(?:@\$?|\$@)"[^"]*+(?:""[^"]*+)*+"?|' + _STRINGS + "|" + _PREPROCESSOR,
+        definitions=(
+            (
+                "=",
+                r"\A"
+                + _JAVA_MODIFIERS
+                + r"(?P<kind>class|interface|enum|record|struct|namespace)\s++[A-Za-z_@]",
+            ),
+        ),
+        members=(
+            ("method", r"\A[^=(]*[\w>]\s*\(\)\s*(?::\s*(?:base|this)\s*\(\)\s*)?(?:where\s[^=]*)?\Z"),
+            ("property", r"\A(?:[\w<>\[\],.?()]+\s+)+(?:\w+|this\[[^=]*\])\s*\Z"),
+        ),
+        statements=(
+            ("namespace", r"\n(?P<name>namespace[ \t]++[\w.]++)[ \t]*+;"),
+            (
+                "method",
+                r"\n[ \t]*+(?P<name>(?!return\b|throw\b|new\b|await\b|using\b)(?:[\w<>\[\],.?]++[ \t]++)++[\w<>]++[ \t]*+"
+                r"\([^;{}()=]{0,500}+\))\s*+(?:;|=>)",
+            ),
+        ),
+        skip=r"\[[^\]]*\]\s*",
+        long_strings=True,
+        nested=False,
+    ),
+    "c": Rules(
+        tokens=_CPP_STRINGS + "|" + _PREPROCESSOR,
+        definitions=(),
+        members=(("=", _C_TYPE), ("namespace", r'\Aextern\s*"[^"]*"\s*\Z'), ("function", _C_FUNCTION)),
+        statements=(
+            (
+                "prototype",
+                r"\n(?P<name>(?!return\b|typedef\b)[A-Za-z_][\w \t*]{0,200}+\([^;{}=]{0,500}?\))[^;{}=()\n]{0,80}+;",
+            ),
+            ("type", r"\n(?P<name>typedef\b[^;{}]{0,300}+);"),
+        ),
+        top_level=True,
+        preprocessor=True,
+        nested=False,
+    ),
+    "rust": Rules(
+        tokens=r"""(?<!\w)b?r\#*"|'(?:\\[^\n][^'\n]{0,10}+|[^\\'\n\x80-\xff]|[\x80-\xff]{2,4}+)'|"(?:[^"\\]|\\[\s\S])*+"?""",
+        definitions=(
+            ("function", r"\A" + _RUST_MODIFIERS + r"fn\s++\w"),
+            ("=", r"\A" + _RUST_MODIFIERS + r"(?P<kind>struct|enum|union|trait|impl|mod)\b"),
+            ("macro", r"\Amacro_rules!\s*\w"),
+        ),
+        statements=(
+            (
+                "=",
+                r"\n[ \t]*+(?P<name>(?:pub(?:\([^()\n]*\))?[ \t]++)?(?P<kind>struct|type|static|mod)[ \t]++\w[^;={}\n]{0,300}+)[;=]",
+            ),
+            (
+                "function",
+                r"\n[ \t]*+(?P<name>(?:(?:pub|async|unsafe|const)[ \t]++)*+fn[ \t]++\w[^;{}]{0,500}+);",
+            ),
+            (
+                "const",
+                r"\n[ \t]*+(?P<name>(?:pub(?:\([^()\n]*\))?[ \t]++)?const[ \t]++[A-Z_]\w*+[ \t]*+:[^;={}\n]{0,300}+)=",
+            ),
+        ),
+        skip=r"#!?\[[^\]]*\]\s*",
+        long_strings=True,
+    ),
+    "php": Rules(
+        tokens=r"""\?>|<<<[ \t]*["']?\w+["']?|(?:\#(?!\[)[^\n]*+)|"(?:[^"\\]|\\[\s\S])*+"?|'(?:[^'\\]|\\[\s\S])*+'?""",
+        definitions=(
+            (
+                "=",
+                r"\A(?:(?:abstract|final|readonly)\s++)*+(?P<kind>class|interface|trait|enum|namespace)\s++[\w\\]",
+            ),
+            (
+                "function",
+                r"\A(?:(?:public|protected|private|static|abstract|final)\s++)*+function\s++&?\s*+\w",
+            ),
+        ),
+        statements=(
+            ("namespace", r"\n[ \t]*+(?P<name>namespace[ \t]++[\w\\]++)[ \t]*+;"),
+            (
+                "method",
+                r"\n[ \t]*+(?P<name>(?:(?:public|protected|private|static|abstract)[ \t]++)++function[ \t]++\w++[^;{}]{0,500}+);",
+            ),
+        ),
+        skip=r"#\[[^\]]*\]\s*|php\b\s*",
+        long_strings=True,
+        outside=b"<?",
+    ),
+}
+RULES["tsx"] = RULES["typescript"]
+RULES["cpp"] = RULES["c"]._replace(
+    skip=r"(?:public|private|protected|signals|(?:public|private|protected)?\s*slots)\s*:(?!:)\s*|\[\[[^\]]*\]\]\s*",
+    continues=r"\)[^()]*(?<!:):(?!:)[^?]*[\w>]\s*\Z",
+)
+
+
+_TOKENS = r"[{}]|//[^\n]*+|/\*|"
+_GROUP = re.compile(rb"[()]")
+_BLANKS = re.compile(rb"\s+")
+_REGEX_LITERAL = re.compile(rb"/(?:[^\\/\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*+\])++/")
+_BEFORE_REGEX = frozenset(b"=(,:[!&|?{};\n+-*%~^")
+_WORD_BEFORE_REGEX = re.compile(rb"\b(?:return|typeof|case|in|of|do|else|void|delete)\Z")
+_HEREDOC = re.compile(rb"<<<[ \t]*[\"']?(\w+)")
+
+
+class _Compiled(NamedTuple):
+    token: re.Pattern[bytes]
+    definitions: tuple[tuple[str, re.Pattern[bytes]], ...]
+    members: tuple[tuple[str, re.Pattern[bytes]], ...]
+    statements: tuple[tuple[str, re.Pattern[bytes]], ...]
+    skip: re.Pattern[bytes] | None
+    continues: re.Pattern[bytes] | None
+
+
+_compiled: dict[str, _Compiled] = {}
+
+
+def _compile(language: str) -> _Compiled:
+    if language not in _compiled:
+        rules = RULES[language]
+
+        def each(pairs: tuple[tuple[str, str], ...]) -> tuple[tuple[str, re.Pattern[bytes]], ...]:
+            return tuple((kind, re.compile(pattern.encode())) for kind, pattern in pairs)
+
+        _compiled[language] = _Compiled(
+            re.compile((_TOKENS + rules.tokens).encode()),
+            each(rules.definitions),
+            each(rules.members),
+            each(rules.statements),
+            re.compile(f"(?:{rules.skip})+".encode()) if rules.skip else None,
+            re.compile(rules.continues.encode()) if rules.continues else None,
+        )
+    return _compiled[language]
+
+
+class _Scope(NamedTuple):
+    depth: int  # of braces, inside it
+    kind: str  # of the definition; "" holds a header that goes on after the brace
+    head: bytes
+    head_line: int
+    in_first_column: bool
+
+
+class BraceScanner:
+    """Feed blocks; the landmarks are in `found`."""
+
+    def __init__(self, language: str) -> None:
+        self.found = Collector()
+        self.line = 0  # newlines before the block, and before the gap while it is scanned
+        self._rules = RULES[language]
+        self._compiled = _compile(language)
+        self._depth = 0
+        self._scopes: list[_Scope] = []
+        self._head = b""  # code since the last `;`, `{` or `}`
+        self._head_line = 0
+        self._head_in_first_column = False
+        self._reported_line = 0
+        self._closer = (self._rules.outside, False)  # what ends the string or comment that is open
+
+    def feed(self, block: bytes) -> None:
+        """Scan one block of whole lines, each with its newline in front."""
+        search = self._compiled.token.search
+        size = len(block)
+        start = position = 0  # the gap begins at `start`; before `position` all is seen
+        if self._closer[0]:
+            start = position = self._skip(block, 0, *self._closer)
+            self.line += block.count(b"\n", 0, start)
+        while position < size:
+            token = search(block, position)
+            if token is None:
+                break
+            begin, end = token.span()
+            mark = block[begin]
+            if mark == 123:  # {
+                self._gap(block, start, begin)
+                self._open()
+            elif mark == 125:  # }
+                self._gap(block, start, begin)
+                self._close(in_first_column=block[begin - 1] == 10)
+            elif mark == 47 and end == begin + 1:  # / is division or begins a regular expression
+                position = _after_slash(block, begin)
+                continue
+            elif mark in b"/#?" or token[0].lstrip()[:1] == b"#":  # a comment, or not code
+                self._gap(block, start, begin)
+                if token[0] in {b"/*", b"?>"}:
+                    end = self._skip(block, end, b"*/" if mark == 47 else b"<?", escapes=False)
+            else:
+                position = self._after_string(block, begin, end)
+                continue
+            self.line += block.count(b"\n", begin, end)
+            start = position = end
+        if start < size:
+            self._gap(block, start, size)
+
+    def close(self) -> None:
+        """What is open at the end of the stream ends there."""
+
+    def _skip(self, block: bytes, position: int, closer: bytes, escapes: bool) -> int:
+        """Behind `closer`, or the end of the block: then the next one begins inside."""
+        self._closer = (b"", False)
+        if closer[:1] == b"\n":
+            found = find_line(block, position, closer[1:])
+            if found >= 0:
+                return found
+        else:
+            while (found := block.find(closer, position)) >= 0:
+                slashes = found
+                while escapes and slashes > position and block[slashes - 1] == 92:
+                    slashes -= 1
+                if (found - slashes) % 2 == 0:
+                    return found + len(closer)
+                position = found + 1
+        self._closer = (closer, escapes)
+        return len(block)
+
+    def _after_string(self, block: bytes, begin: int, end: int) -> int:
+        """Where the string ends that begins with the token at `begin`."""
+        token = block[begin:end] if end - begin < 32 else block[begin : begin + 32]
+        if token == b"`":
+            return self._skip(block, end, b"`", escapes=not self._rules.raw_backticks)
+        if token[:1] == b"<":
+            heredoc = _HEREDOC.match(token)
+            return self._skip(block, end, b"\n" + heredoc[1], escapes=False) if heredoc else end
+        if token[:2] == b'R"' and token[-1:] == b"(":
+            return self._skip(block, end, b")" + token[2:-1] + b'"', escapes=False)
+        if token.lstrip(b"$")[:3] == b'"""':
+            return self._skip(block, end, token.lstrip(b"$"), escapes=token == b'"""')
+        if token.lstrip(b"b")[:1] == b"r":
+            return self._skip(block, end, b'"' + token.strip(b'br"'), escapes=False)
+        if self._rules.long_strings and end == len(block):
+            quote = token.lstrip(b"@$b")[:1]
+            return self._skip(block, begin + token.index(quote) + 1, quote, escapes=b"@" not in token[:2])
+        return end
+
+    def _gap(self, block: bytes, start: int, end: int) -> None:
+        """Code without braces and comments: statements are reported, what may be a header is held."""
+        text = block[start:end]
+        line = self.line
+        self.line += text.count(b"\n")
+        scope = self._scopes[-1] if self._scopes else None
+        direct = self._depth == (scope.depth if scope else 0)
+        if not self._rules.nested and scope and scope.kind not in _TYPES and scope.kind:
+            self._head = b""
+            return
+        at_first = self._head_in_first_column
+        if self._head:
+            text = self._head + text
+            line = self._head_line
+        else:
+            at_first = False
+        if direct and (scope is None or scope.kind in _TYPES) and (self._compiled.statements):
+            self._statements(text, line)
+        cut = text.rfind(b";") + 1
+        rest = text[cut:].lstrip()
+        skipped = len(text) - len(rest)
+        if self._compiled.skip and (prefix := self._compiled.skip.match(rest)):
+            rest = rest[prefix.end() :]
+            skipped += prefix.end()
+        if len(rest) > HEADER_BYTES:
+            skipped += len(rest) - HEADER_BYTES
+            rest = rest[-HEADER_BYTES:]
+        if skipped:
+            line += text.count(b"\n", 0, skipped)
+            at_first = text[skipped - 1] == 10
+        self._head, self._head_line, self._head_in_first_column = rest, line, at_first
+
+    def _statements(self, text: bytes, line: int) -> None:
+        text = b"\n" + text
+        matches = [
+            (match.start("name"), kind, match)
+            for kind, pattern in self._compiled.statements
+            for match in pattern.finditer(text)
+        ]
+        for begin, kind, match in sorted(matches, key=itemgetter(0)):
+            name = match["name"]
+            first = line + text.count(b"\n", 1, begin)
+            if first > self._reported_line:
+                self._reported_line = first
+                self.found.open(name, self._named(kind, match), first, self._depth)
+                self.found.close_to(self._depth, first + name.rstrip().count(b"\n"))
+
+    def _open(self) -> None:
+        depth = self._depth
+        self._depth = depth + 1
+        head, line = self._head, self._head_line
+        self._head = b""
+        scopes = self._scopes
+        if not head or len(scopes) >= _SCOPES:
+            return
+        flat, cuts = _flatten(head)
+        if self._compiled.continues and self._compiled.continues.search(flat):
+            scopes.append(_Scope(depth + 1, "", head, line, self._head_in_first_column))
+            return
+        kind, offset = self._definition(flat, cuts)
+        if kind:
+            line += head.count(b"\n", 0, offset)
+            name = head[offset:].rstrip(b" \t\r\n,").removesuffix(b"=>").removesuffix(b"=")
+            self.found.open(name, kind, line, depth)
+            scopes.append(_Scope(depth + 1, kind, b"", 0, self._head_in_first_column))
+        elif flat.rfind(b"(") > flat.rfind(b")"):
+            scopes.append(_Scope(depth + 1, "", head, line, self._head_in_first_column))
+
+    def _close(self, *, in_first_column: bool) -> None:
+        self._head = b""
+        scopes = self._scopes
+        if in_first_column and self._rules.preprocessor:
+            while scopes and not scopes[-1].in_first_column:
+                self._depth = scopes.pop().depth
+            if scopes:
+                self._depth = scopes[-1].depth
+        self._depth = depth = max(self._depth - 1, 0)
+        if scopes and scopes[-1].depth > depth:
+            scope = scopes.pop()
+            if scope.kind:
+                self.found.close_to(depth, self.line)
+            else:
+                self._head = scope.head + b"{...}"
+                self._head_line = scope.head_line
+                self._head_in_first_column = scope.in_first_column
+
+    def _definition(self, flat: bytes, cuts: list[tuple[int, int]]) -> tuple[str, int]:
+        """The kind of what a header defines, if anything, and where in it that begins."""
+        scope = self._scopes[-1] if self._scopes else None
+        direct = self._depth - 1 == (scope.depth if scope else 0)
+        rules = self._compiled.definitions
+        if direct and ((scope is None and self._rules.top_level) or (scope and scope.kind in _TYPES)):
+            rules += self._compiled.members
+        if not self._rules.by_line:
+            flat = _BLANKS.sub(b" ", flat).strip()
+            for kind, pattern in rules:
+                if match := pattern.match(flat):
+                    return self._named(kind, match), 0
+            return "", 0
+        begin = len(flat)
+        for _ in range(_STATEMENT_LINES):
+            begin = flat.rfind(b"\n", 0, begin)
+            text = flat[begin + 1 :].strip()
+            if text:
+                for kind, pattern in rules:
+                    if match := pattern.match(text):
+                        offset = flat.index(text[:1], begin + 1)
+                        offset += sum(length for at, length in cuts if at <= offset)
+                        return self._named(kind, match), offset
+            if begin < 0:
+                break
+        return "", 0
+
+    def _named(self, kind: str, match: re.Match[bytes]) -> str:
+        if kind == "=":
+            kind = match["kind"].decode()
+            return {"mod": "module", "@interface": "interface"}.get(kind, kind)
+        if kind == "function" and self._scopes and self._scopes[-1].kind in _TYPES - {"namespace", "module"}:
+            return "method"
+        return kind
+
+
+def _flatten(head: bytes) -> tuple[bytes, list[tuple[int, int]]]:
+    """`head` with the content of its parentheses gone, and (where, how many bytes) was taken out."""
+    opened: list[int] = []
+    inside: list[tuple[int, int]] = []
+    for mark in _GROUP.finditer(head):
+        if mark[0] == b"(":
+            opened.append(mark.start())
+        elif opened:
+            begin = opened.pop() + 1
+            while inside and inside[-1][0] > begin:
+                inside.pop()
+            inside.append((begin, mark.start()))
+    pieces: list[bytes] = []
+    cuts: list[tuple[int, int]] = []
+    at = length = 0
+    for begin, end in inside:
+        pieces.append(head[at:begin])
+        length += begin - at
+        cuts.append((length, end - begin))
+        at = end
+    pieces.append(head[at:])
+    return b"".join(pieces), cuts
+
+
+def _after_slash(block: bytes, position: int) -> int:
+    """Behind the regular expression that begins at `position`, or behind the sign of a division."""
+    before = position - 1
+    while block[before] in b" \t":
+        before -= 1
+    if block[before] in _BEFORE_REGEX or _WORD_BEFORE_REGEX.search(block, max(before - 10, 0), before + 1):
+        literal = _REGEX_LITERAL.match(block, position)
+        if literal:
+            return literal.end()
+    return position + 1
