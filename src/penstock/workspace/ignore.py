@@ -239,7 +239,9 @@ def _translated(rule: _Rule) -> str | None:
 def _pieces(text: str, *, anchored: bool) -> list[str] | None:
     """[fixed, kind, fixed, kind, fixed …]: stars of three kinds between regular expressions of fixed length."""
     pieces = [re.escape(text[: _prefix(text)])]
-    at = start = _prefix(text)  # git compares the literal prefix first and looks at the rest alone: `a**` has `**` at its start
+    at = start = _prefix(
+        text
+    )  # git compares the literal prefix first and looks at the rest alone: `a**` has `**` at its start
     while at < len(text):
         character = text[at]
         at += 1

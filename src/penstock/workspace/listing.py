@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from penstock import inert
 from penstock.page import Page
-from penstock.workspace.walk import Omitted, Walk, selected
+from penstock.workspace.pattern import selected
+from penstock.workspace.walk import Omitted, Walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -122,7 +123,9 @@ def list_files(
         total += len(names)
     more = bool(items) and (offset + len(items) < total or not walk.complete)
     return Listing(
-        Page(items=tuple(items), offset=offset, limit=limit, total=total, more=more), walk.omitted, walk.complete
+        Page(items=tuple(items), offset=offset, limit=limit, total=total, more=more),
+        walk.omitted,
+        walk.complete,
     )
 
 
@@ -166,7 +169,9 @@ def count_files(
                     continue
                 sums[extension] = sums.get(extension, 0) + size
             files[extension] = files.get(extension, 0) + 1
-    rows = sorted((_row(extension, number, sums.get(extension, 0)) for extension, number in files.items()), key=_rank)
+    rows = sorted(
+        (_row(extension, number, sums.get(extension, 0)) for extension, number in files.items()), key=_rank
+    )
     return Counts(
         sum(row.files for row in rows),
         sum(row.bytes for row in rows),

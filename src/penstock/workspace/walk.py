@@ -11,14 +11,11 @@ done with a file (listing, counting, searching), and sizes: nothing here calls `
 from __future__ import annotations
 
 import errno
-import fnmatch
 import os
-import re
 import stat
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock import inert
 from penstock.errors import ToolError
 from penstock.workspace.ignore import MAX_RULE_BYTES, Rules
 from penstock.workspace.root import MAX_PATH_BYTES
@@ -27,11 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from penstock.workspace.deadline import Deadline
+    from penstock.workspace.pattern import Selection
     from penstock.workspace.root import Root
 
-    Selection = Callable[[str, list[str]], list[str]]
-
-MAX_PATTERN_BYTES = 1024  # H20 of reliability.md: longer ones are a mistake or an attack
 _OPEN = 48  # descriptors of folders on the way down; a process may have 1,024
 _HELD = 1 << 16
 _CHUNK = 1 << 13
@@ -218,7 +213,11 @@ class Walk:
                 while True:
                     files, folders, odd = _sorted_out(islice(entries, _CHUNK))
                     got = len(files) + len(folders) + len(odd)
-                    if not frame.read and not self._include_ignored and (".gitignore" in files or got == _CHUNK):
+                    if (
+                        not frame.read
+                        and not self._include_ignored
+                        and (".gitignore" in files or got == _CHUNK)
+                    ):
                         frame.rules = self._rules_in(descriptor, frame.rules)
                     if odd and not frame.files_done:
                         files += self._links_among(frame, odd)
@@ -232,7 +231,9 @@ class Walk:
                             yield files
                     if folders and self._recursive:
                         named = [name + "/" for name in self._kept(frame, folders, folders=True)]
-                        held += named if after is None else [name for name in named if os.fsencode(name) > after]
+                        held += (
+                            named if after is None else [name for name in named if os.fsencode(name) > after]
+                        )
                     if len(held) > 2 * _HELD:
                         _order(held)
                         del held[_HELD:]
@@ -285,11 +286,17 @@ class Walk:
                 wanted = self._selection is None or stat.S_ISDIR(kind)
                 if wanted and stat.S_ISDIR(kind) and not self._recursive:
                     continue
-                if not (wanted or self._selection is None or self._selection(self.prefix[self._start_length :], [entry.name])):
+                if not (
+                    wanted
+                    or self._selection is None
+                    or self._selection(self.prefix[self._start_length :], [entry.name])
+                ):
                     continue
                 if not self._include_hidden and entry.name[0] == ".":
                     self._hidden += 1
-                elif frame.rules is not None and not frame.rules.kept(self.prefix, [entry.name], folders=False):
+                elif frame.rules is not None and not frame.rules.kept(
+                    self.prefix, [entry.name], folders=False
+                ):
                     self._ignored += 1
                 elif entry.is_symlink():
                     self._links += 1
@@ -370,67 +377,3 @@ def _run_of_files(pending: list[str]) -> list[str]:
     del pending[at:]
     names.reverse()
     return names
-
-
-# ── patterns ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def selected(pattern: str, *, use_regex: bool = False) -> Selection | None:
-    """What takes the names in a folder, given its path from the start, that the pattern matches; None takes all.
-
-    A glob is `fnmatchcase` on the whole path, so `*` crosses folders; a regular expression is searched anywhere in it.
-    """
-    if len(pattern) > MAX_PATTERN_BYTES:
-        raise ToolError(
-            "bad_pattern", f"The pattern is too long: {len(pattern)} characters. At most {MAX_PATTERN_BYTES} are accepted."
-        )
-    if not pattern:
-        raise ToolError("bad_pattern", 'The pattern is empty. Use "*" for every file.')
-    if use_regex:
-        search = regular_expression(pattern).search
-        return lambda prefix, names: [name for name in names if search(os.fsencode(prefix + name))]
-    if not pattern.strip("*"):
-        return None
-    tail = pattern.lstrip("*")
-    if tail != pattern and not any(character in tail for character in "*?[/"):
-        return lambda _, names: [name for name in names if name.endswith(tail)]
-    match = re.compile(fnmatch.translate(pattern)).match
-    return lambda prefix, names: [name for name in names if match(prefix + name)]
-
-
-_LACKING = (
-    (r"\(\?(?:=|!|<=|<!)", "lookaround"),
-    (r"\\[1-9]|\(\?P=|\\k", "a backreference"),
-    (r"invalid repetition size", "a repetition above 1000"),
-    (r"\(\?>", "an atomic group"),
-    (r"bad repetition operator: .\+", "a possessive quantifier"),
-    (r"\(\?\(", "a conditional"),
-)
-
-
-def regular_expression(pattern: str, *, flags: str = "", never_newline: bool = False) -> re.Pattern[bytes]:
-    """The pattern on a linear-time engine, over bytes. What the engine lacks is refused by name."""
-    import re2
-
-    options = re2.Options()
-    options.log_errors = False
-    options.never_nl = never_newline
-    try:
-        compiled: re.Pattern[bytes] = re2.compile((flags + pattern).encode(), options)
-    except UnicodeEncodeError:
-        raise ToolError("bad_pattern", "The pattern holds half of a UTF-16 pair. Write it as text.") from None
-    except re2.error as error:
-        raw = error.args[0] if error.args else b""
-        reason = raw.decode("utf-8", "replace") if isinstance(raw, bytes) else str(raw)
-        for sign, feature in _LACKING:
-            if re.search(sign, reason):
-                raise ToolError(
-                    "bad_pattern",
-                    f"The pattern uses {feature}, which the linear-time engine does not have ({inert.clip(reason)}). "
-                    "RE2 syntax is accepted: https://github.com/google/re2/wiki/Syntax",
-                ) from None
-        raise ToolError(
-            "bad_pattern",
-            f"Not a regular expression: {inert.clip(reason)}. RE2 syntax is accepted; to look for text as it stands, escape it.",
-        ) from None
-    return compiled

@@ -1,0 +1,157 @@
+"""What does a pattern match? Globs and regular expressions, for names and for lines, in linear time.
+
+Patterns come from models: none may hang us. Regular expressions run on RE2; globs are translated by the standard library,
+whose stars never backtrack (atomic groups). What RE2 lacks is refused by name.
+Law: `*` in a glob crosses folders, as `fnmatchcase` has it. Keeps out: what is matched, and where it comes from.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import re
+from collections.abc import Callable
+
+from penstock import inert
+from penstock.errors import ToolError
+
+MAX_PATTERN_BYTES = 1024  # H20 of reliability.md: longer ones are a mistake or an attack
+
+Selection = Callable[[str, list[str]], list[str]]
+"""Takes the path of a folder (`a/b/`) and names in it, gives those whose path matches, in the same order."""
+
+
+def selected(pattern: str, *, use_regex: bool = False) -> Selection | None:
+    """What takes the names in a folder, given its path from the start, that the pattern matches; None takes all.
+
+    A glob is `fnmatchcase` on the whole path, so `*` crosses folders; a regular expression is searched anywhere in it.
+    """
+    _bounded(pattern)
+    if not pattern:
+        raise ToolError("bad_pattern", 'The pattern is empty. Use "*" for every file.')
+    if use_regex:
+        search = regular_expression(pattern).search
+        return lambda prefix, names: [name for name in names if search(os.fsencode(prefix + name))]
+    if not pattern.strip("*"):
+        return None
+    tail = pattern.lstrip("*")
+    if tail != pattern and not any(character in tail for character in "*?[/"):
+        return lambda _, names: [name for name in names if name.endswith(tail)]
+    match = re.compile(fnmatch.translate(pattern)).match
+    return lambda prefix, names: [name for name in names if match(prefix + name)]
+
+
+def _bounded(pattern: str) -> None:
+    length = len(pattern.encode("utf-8", "surrogatepass"))
+    if length > MAX_PATTERN_BYTES:
+        raise ToolError(
+            "bad_pattern", f"The pattern has {length} bytes. At most {MAX_PATTERN_BYTES} are accepted."
+        )
+
+
+def _half_a_pair() -> ToolError:
+    return ToolError("bad_pattern", "The pattern holds half of a UTF-16 pair. Write it as text.")
+
+
+_LACKING = (
+    (r"\(\?(?:=|!|<=|<!)", "lookaround"),
+    (r"\\[1-9]|\(\?P=|\\k", "a backreference"),
+    (r"invalid repetition size", "a repetition above 1000"),
+    (r"\(\?>", "an atomic group"),
+    (r"bad repetition operator: .\+", "a possessive quantifier"),
+    (r"\(\?\(", "a conditional"),
+)
+
+
+def regular_expression(pattern: str, *, flags: str = "", never_newline: bool = False) -> re.Pattern[bytes]:
+    """The pattern on a linear-time engine, over bytes. What the engine lacks is refused by name."""
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    options.never_nl = never_newline
+    try:
+        compiled: re.Pattern[bytes] = re2.compile((flags + pattern).encode(), options)
+    except UnicodeEncodeError:
+        raise _half_a_pair() from None
+    except re2.error as error:
+        raw = error.args[0] if error.args else b""
+        reason = raw.decode("utf-8", "replace") if isinstance(raw, bytes) else str(raw)
+        for sign, feature in _LACKING:
+            if re.search(sign, reason):
+                raise ToolError(
+                    "bad_pattern",
+                    f"The pattern uses {feature}, which the linear-time engine does not have ({inert.clip(reason)}). "
+                    "RE2 syntax is accepted: https://github.com/google/re2/wiki/Syntax",
+                ) from None
+        raise ToolError(
+            "bad_pattern",
+            f"Not a regular expression: {inert.clip(reason)}. RE2 syntax is accepted; to look for text as it stands, escape it.",
+        ) from None
+    return compiled
+
+
+LineFinder = Callable[[bytes, int, int], tuple[int, int] | None]
+"""Takes whole lines and two places in them, gives where the first match between them begins and ends."""
+
+# Tokens of a pattern in which `$`, `\n` and `\A` mean something, and those in which they do not.
+_TOKEN = re.compile(r"\\Q.*?(?:\\E|\Z)|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]|\\.|.", re.DOTALL)
+_WHOLE_TEXT = re.compile(r"\(\?[a-zA-Z]*-[a-zA-Z]*m")
+
+
+def line_finder(pattern: str, *, literal: bool = False, ignore_case: bool = False) -> LineFinder:
+    """What finds the first match in a block of lines; no match spans a line end, `^` and `$` are the ends of a line."""
+    _bounded(pattern)
+    if not pattern:
+        raise ToolError("bad_pattern", "The pattern is empty. Give the text to look for.")
+    if "\n" in pattern:
+        raise ToolError(
+            "bad_pattern", "A match lies within one line: leave the line feed out of the pattern."
+        )
+    if literal and not ignore_case:
+        try:
+            needle = pattern.encode()
+        except UnicodeEncodeError:
+            raise _half_a_pair() from None
+
+        def find(data: bytes, start: int, end: int) -> tuple[int, int] | None:
+            at = data.find(needle, start, end)
+            return None if at < 0 else (at, at + len(needle))
+
+        return find
+    if literal:
+        pattern = re.sub(r"[!-/:-@\[-`{-~]", r"\\\g<0>", pattern)
+    flags = "(?i)" if ignore_case else ""
+    compiled = regular_expression(pattern, flags=flags, never_newline=True)
+    tokens = [] if literal else _TOKEN.findall(pattern)
+    if r"\n" in tokens:
+        raise ToolError(
+            "bad_pattern", r"A match lies within one line: leave \n out of the pattern; use ^ and $."
+        )
+    if r"\A" in tokens or r"\z" in tokens or _WHOLE_TEXT.search(pattern):
+        return _each_line(compiled)
+    if not literal:  # \r\n is a line end
+        pattern = "".join(r"(?:\r?$)" if token == "$" else token for token in tokens)
+    search = regular_expression(pattern, flags=f"(?m){flags}", never_newline=True).search
+
+    def find_expression(data: bytes, start: int, end: int) -> tuple[int, int] | None:
+        match = search(data, start, end)
+        return None if match is None else match.span()
+
+    return find_expression
+
+
+def _each_line(compiled: re.Pattern[bytes]) -> LineFinder:
+    """For what is anchored to the text as a whole: one line is the text."""
+
+    def find(data: bytes, start: int, end: int) -> tuple[int, int] | None:
+        while start <= end:
+            stop = data.find(b"\n", start, end)
+            stop = end if stop < 0 else stop
+            match = compiled.search(data[start:stop].removesuffix(b"\r"))
+            if match is not None:
+                return start + match.start(), start + match.end()
+            start = stop + 1
+        return None
+
+    return find

@@ -1,0 +1,416 @@
+"""Which lines match? A search through files, line by line in meaning, block by block in work.
+
+A block holds whole lines and is searched at once by an engine whose time is linear; a line counts once. What is kept is one
+page of matches and one count for each of the first files, so memory does not depend on what is found.
+Law: the matches are those of `rg`, in the order of paths and lines; a total is exact, or `complete` is False.
+Keeps out: sentences (`notices`), the way through the tree (`walk`), syntax of patterns (`pattern`).
+"""
+
+from __future__ import annotations
+
+import codecs
+import errno
+import os
+import stat
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock import inert
+from penstock.errors import ToolError
+from penstock.workspace import root as opens
+from penstock.workspace.pattern import line_finder, selected
+from penstock.workspace.walk import Omitted, Walk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from penstock.workspace.deadline import Deadline
+    from penstock.workspace.pattern import LineFinder
+    from penstock.workspace.root import Root
+
+MAX_SCAN_BYTES = 256 << 20  # of one file (H3 of reliability.md); the file is then searched in part, and named
+MAX_LINE_CHARS = 400  # of a line in a result; rg users choose 150 to 500 with --max-columns
+MAX_FILES = 100  # counts for so many files, as many names as a page of a listing holds
+
+_BLOCK = 1 << 20
+_MAX_LINE = 8 << 20  # a longer line is searched in pieces that overlap
+_OVERLAP = 1 << 16  # so a match that is wider than this may be missed in such a line
+_BINARY = 8192  # H10: a NUL in here makes a file binary; rg looks at as much as it has read
+_LEAD = 100  # characters before the match in a clipped line
+_CONTEXT_BYTES = 1 << 16  # context lines are looked for so near
+_REPORT = 64  # files between two reports of progress
+
+_ENCODINGS = (  # in this order: the BOM of UTF-32-LE begins with that of UTF-16-LE
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+    (codecs.BOM_UTF8, ""),
+)
+
+
+class Match(NamedTuple):
+    """A line that matches. `text`, `before` and `after` are inert and clipped; `start_byte` is where the line begins."""
+
+    path: str
+    line: int
+    text: str
+    clipped: bool
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    start_byte: int
+
+
+class FileCount(NamedTuple):
+    path: str
+    count: int  # type: ignore[assignment]  # a tuple has a method of that name
+
+
+class Search(NamedTuple):
+    """A page of `matches`, skipping `offset` of `total`; paths are relative to the root."""
+
+    matches: tuple[Match, ...]
+    files: tuple[FileCount, ...]  # the first files with matches, in order of paths
+    total: int
+    offset: int
+    limit: int
+    next_offset: int | None
+    scanned_bytes: int
+    total_bytes: int | None  # None: the deadline passed before all files were seen
+    searched_files: int
+    complete: bool
+    omitted: Omitted
+    binary: int
+    secret: int
+    partial_files: tuple[str, ...]  # searched only in part: too large, or lines too long
+    more_files: int  # with matches, beyond `files`
+
+
+def search(
+    root: Root,
+    pattern: str,
+    path: str = ".",
+    *,
+    literal: bool = False,
+    glob: str = "*",
+    ignore_case: bool = False,
+    context_lines: int = 0,
+    offset: int = 0,
+    limit: int = 50,
+    include_hidden: bool = False,
+    include_ignored: bool = False,
+    deadline: Deadline,
+    progress: Callable[[int], None] | None = None,
+) -> Search:
+    """The lines that match `pattern` in the file or beneath the folder `path`. `progress` is told the files searched."""
+    state = _State(
+        line_finder(pattern, literal=literal, ignore_case=ignore_case), offset, limit, context_lines, deadline
+    )
+    selection = selected(glob)
+    relative = root.relative(path)
+    try:
+        handle, status = root.look(relative)
+    except OSError as error:
+        raise opens.refusal(error, relative) from error
+    os.close(handle)
+    if not stat.S_ISDIR(status.st_mode):
+        file = root.open_file(relative)
+        try:
+            state.file(file.descriptor, relative)
+        finally:
+            file.close()
+        return state.result(Omitted(), walked=True)
+    walk = Walk(
+        root,
+        path,
+        selection,
+        recursive=True,
+        include_hidden=include_hidden,
+        include_ignored=include_ignored,
+        deadline=deadline,
+    )
+    for prefix, folder, names in walk:
+        for name in names:
+            inside = os.fsencode(prefix + name)
+            if root.is_secret(inside):
+                state.secret += 1
+                continue
+            try:
+                descriptor = _opened(root, folder, os.fsencode(name), inside)
+            except ToolError as error:
+                if error.code == "secret":
+                    state.secret += 1
+                elif error.code == "denied":
+                    walk.denied += 1
+                else:
+                    walk.vanished += 1
+                continue
+            try:
+                state.file(descriptor, inside)
+            except OSError:
+                walk.denied += 1
+            finally:
+                os.close(descriptor)
+            if progress is not None and state.searched % _REPORT == 0:
+                progress(state.searched)
+            if deadline.passed:
+                state.complete = False
+                break
+        if not state.complete and deadline.passed:
+            break
+    return state.result(walk.omitted, walked=walk.complete and not deadline.passed)
+
+
+def _opened(root: Root, folder: int, name: bytes, relative: bytes) -> int:
+    try:
+        return root.open_entry(folder, name)
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise opens.refusal(error, relative) from error
+    return root.open_file(relative).descriptor  # a link; the walk says that it stays inside
+
+
+class _Piece(NamedTuple):
+    """Bytes of a file, as UTF-8, that begin at `start_byte`.
+
+    Whole lines, unless `begun` (the line began in an earlier piece: the first byte is only context) or `goes_on`.
+    """
+
+    data: bytes
+    start_byte: int
+    begun: bool = False
+    goes_on: bool = False
+
+
+class _State:
+    """What a search has found so far."""
+
+    def __init__(
+        self, find: LineFinder, offset: int, limit: int, context_lines: int, deadline: Deadline
+    ) -> None:
+        self.complete = True
+        self.searched = 0
+        self.secret = 0
+        self._find = find
+        self._offset = offset
+        self._limit = limit
+        self._context_lines = context_lines
+        self._deadline = deadline
+        self._matches: list[Match] = []
+        self._files: list[FileCount] = []
+        self._more_files = 0
+        self._total = 0
+        self._scanned = 0
+        self._unscanned = 0
+        self._binary = 0
+        self._partial: list[str] = []
+
+    def result(self, omitted: Omitted, *, walked: bool) -> Search:
+        complete = self.complete and walked
+        end = self._offset + len(self._matches)
+        more = bool(self._matches) and (
+            self._total > end or (not complete and len(self._matches) == self._limit)
+        )
+        return Search(
+            matches=tuple(self._matches),
+            files=tuple(self._files),
+            total=self._total,
+            offset=self._offset,
+            limit=self._limit,
+            next_offset=end if more else None,
+            scanned_bytes=self._scanned,
+            total_bytes=self._scanned + self._unscanned if walked else None,
+            searched_files=self.searched,
+            complete=complete,
+            omitted=omitted,
+            binary=self._binary,
+            secret=self.secret,
+            partial_files=tuple(self._partial),
+            more_files=self._more_files,
+        )
+
+    def file(self, descriptor: int, relative: bytes) -> None:
+        data = os.read(descriptor, _BLOCK)
+        bom, encoding = next((entry for entry in _ENCODINGS if data.startswith(entry[0])), (b"", ""))
+        if not encoding and data.find(b"\0", 0, _BINARY) >= 0:
+            self._binary += 1
+            return
+        self.searched += 1
+        if not data:
+            return
+        file = _File(descriptor, relative, len(bom), encoding)
+        before = self._total
+        lines = 0
+        found_in_line = False
+        for piece in file.pieces(data, self._deadline):
+            if not (piece.begun and found_in_line):
+                found_in_line = self._piece(piece, file, lines)
+            if len(self._matches) < self._limit and not file.ended:
+                lines += piece.data.count(b"\n")
+        self._scanned += file.scanned
+        if file.cut:
+            self.complete = False
+            self._unscanned += max(os.fstat(descriptor).st_size - file.scanned, 0)
+        if file.cut or file.wide:
+            self.complete = False
+            if len(self._partial) < MAX_FILES:
+                self._partial.append(inert.show_name(relative))
+        if self._total > before:
+            if len(self._files) < MAX_FILES:
+                self._files.append(FileCount(inert.show_name(relative), self._total - before))
+            else:
+                self._more_files += 1
+
+    def _piece(self, piece: _Piece, file: _File, lines: int) -> bool:
+        """Counts the matching lines and keeps those of the page. Whether the last line, which may go on, is among them."""
+        data, find = piece.data, self._find
+        end = len(data) - 1 if piece.goes_on or data.endswith(b"\n") else len(data)
+        position = counted = int(piece.begun)
+        if not piece.begun:
+            counted = 0
+        stop = -1
+        while position <= end and (span := find(data, position, end)) is not None:
+            start = data.rfind(b"\n", 0, span[0]) + 1
+            stop = data.find(b"\n", span[1])
+            if stop < 0:
+                stop = len(data)
+            if self._offset <= self._total and len(self._matches) < self._limit:
+                lines += data.count(b"\n", counted, start)
+                counted = start
+                self._matches.append(file.match(piece, lines + 1, (start, stop), span, self._context_lines))
+            self._total += 1
+            if self._total & 0xFFF == 0 and self._deadline.passed:
+                self.complete = False
+                break
+            position = stop + 1
+        return piece.goes_on and stop == len(data)
+
+
+class _File:
+    """A file that is being searched, as pieces of UTF-8 whose place in the file is known."""
+
+    def __init__(self, descriptor: int, relative: bytes, bom_bytes: int, encoding: str) -> None:
+        self.scanned = 0
+        self.ended = False  # the piece given last is the last one
+        self.cut = False  # not read to its end
+        self.wide = False  # a line was searched in pieces
+        self._descriptor = descriptor
+        self._path = inert.show_name(relative)
+        self._begin = bom_bytes
+        self._encoding = encoding
+        self._line_start = 0  # of a line that was searched in pieces
+
+    def pieces(self, data: bytes, deadline: Deadline) -> Iterator[_Piece]:
+        """`data` is what was read first."""
+        decoder = codecs.getincrementaldecoder(self._encoding)("replace") if self._encoding else None
+        held, start, begun = b"", self._begin, False
+        fresh = data[self._begin :]
+        self.scanned = len(data)
+        while True:
+            if self.scanned >= MAX_SCAN_BYTES or deadline.passed:
+                self.cut = bool(os.pread(self._descriptor, 1, self.scanned))
+            following = b"" if self.cut else os.read(self._descriptor, _BLOCK)
+            last = not following
+            if decoder is not None:
+                fresh = decoder.decode(fresh, last).encode()
+            block = held + fresh if held else fresh
+            if last:
+                self.ended = True
+                if block:
+                    yield _Piece(block, start, begun, self.cut)
+                return
+            line_end = block.rfind(b"\n") + 1
+            if begun and line_end:  # the long line ends here; what follows begins afresh
+                line_end = block.find(b"\n") + 1
+            if line_end:
+                yield _Piece(block[:line_end], start, begun)
+                start += self.width(block[:line_end])
+                held, begun = block[line_end:], False
+            elif len(block) > (_MAX_LINE if not begun else _OVERLAP):
+                if not begun:
+                    self._line_start = start
+                self.wide = True
+                yield _Piece(block, start, begun, True)
+                kept = len(block) - _OVERLAP
+                while block[kept] & 0xC0 == 0x80:
+                    kept += 1
+                start += self.width(block[:kept])
+                held, begun = block[kept:], True
+            else:
+                held = block
+            self.scanned += len(following)
+            fresh = following
+
+    def width(self, data: bytes) -> int:
+        """How many bytes of the file this piece of UTF-8 was."""
+        return len(data.decode("utf-8", "replace").encode(self._encoding)) if self._encoding else len(data)
+
+    def match(
+        self, piece: _Piece, line: int, bounds: tuple[int, int], span: tuple[int, int], context_lines: int
+    ) -> Match:
+        start, stop = bounds
+        at = (
+            self._line_start
+            if piece.begun and start == 0
+            else piece.start_byte + self.width(piece.data[:start])
+        )
+        text, clipped = _around(piece.data, bounds, span[0])
+        if (
+            piece.goes_on
+            and stop == len(piece.data)
+            or at != piece.start_byte + start
+            and piece.begun
+            and start == 0
+        ):
+            clipped = True
+        before: tuple[str, ...] = ()
+        after: tuple[str, ...] = ()
+        if context_lines:
+            before = self._before(at, context_lines)
+            if stop < len(piece.data):
+                after = self._after(piece.start_byte + self.width(piece.data[: stop + 1]), context_lines)
+        return Match(self._path, line, text, clipped, before, after, at)
+
+    def _before(self, at: int, count: int) -> tuple[str, ...]:
+        low = max(self._begin, at - _CONTEXT_BYTES)
+        lines = self._lines(os.pread(self._descriptor, at - low, low))
+        return tuple(
+            _line(text) for text in lines[:-1][-count:]
+        )  # the last one is what follows the line end: nothing
+
+    def _after(self, at: int, count: int) -> tuple[str, ...]:
+        lines = self._lines(os.pread(self._descriptor, _CONTEXT_BYTES, at))
+        if not lines[-1]:
+            lines.pop()
+        return tuple(_line(text) for text in lines[:count])
+
+    def _lines(self, data: bytes) -> list[str]:
+        text = (
+            data.decode(self._encoding, "replace")
+            if self._encoding
+            else data.decode("utf-8", "surrogateescape")
+        )
+        return text.split("\n")
+
+
+def _line(text: str) -> str:
+    return inert.show(text.removesuffix("\r"))[0][:MAX_LINE_CHARS]
+
+
+def _around(data: bytes, bounds: tuple[int, int], match: int) -> tuple[str, bool]:
+    """The line between `bounds`, inert; if it is too wide, as much of it around the match as may be shown."""
+    start, stop = bounds
+    if stop > start and data[stop - 1] == 0x0D:
+        stop -= 1
+    match = min(match, stop)
+    low, high = max(start, match - 4 * _LEAD), min(stop, match + 4 * MAX_LINE_CHARS)
+    while low > start and data[low] & 0xC0 == 0x80 and low > match - 4 * _LEAD - 4:
+        low -= 1
+    while high < stop and data[high] & 0xC0 == 0x80 and high > match:
+        high -= 1
+    lead, rest = (
+        inert.show(part.decode("utf-8", "surrogateescape"))[0] for part in (data[low:match], data[match:high])
+    )
+    if low == start and high == stop and len(lead) + len(rest) <= MAX_LINE_CHARS:
+        return lead + rest, False
+    lead = lead[-max(_LEAD, MAX_LINE_CHARS - len(rest)) :]
+    return (lead + rest)[:MAX_LINE_CHARS], True
