@@ -35,6 +35,10 @@ class Dialect(Protocol):
 
     def write(self, call: Call) -> str: ...
 
+    def name(self, call: Call, *arguments: str) -> str:
+        """Only those arguments of a call, for a hint that has no room for the whole."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Function:
@@ -47,6 +51,9 @@ class Function:
     def write(self, call: Call) -> str:
         written = ", ".join(f"{name}={self._value(value)}" for name, value in call.arguments.items())
         return f"{self.prefix}{call.tool}({written})"
+
+    def name(self, call: Call, *arguments: str) -> str:
+        return " ".join(f"{name}={self._value(call.arguments[name])}" for name in arguments if name in call.arguments)
 
     def _value(self, value: Value) -> str:
         if isinstance(value, bool):
@@ -109,3 +116,8 @@ class CommandLine:
         if any(name.startswith("-") for name in names):
             return " ".join([*command, *flags, "--", *quoted])
         return " ".join([*command, *quoted, *flags])
+
+    def name(self, call: Call, *arguments: str) -> str:
+        return " ".join(
+            f"--{name.replace('_', '-')} {call.arguments[name]}" for name in arguments if name in call.arguments
+        )

@@ -55,7 +55,8 @@ class ToolError(PenstockError):
     """
 
     def __init__(self, code: str, message: str, *calls: Call) -> None:
-        assert code in CODES, code
+        if code not in CODES:
+            raise CallerError(f"{code!r} is no code of a ToolError")
         super().__init__(message)
         self.code = code
         self.message = message

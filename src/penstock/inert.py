@@ -47,6 +47,15 @@ def show_name(name: bytes | str) -> str:
     return text if text.isprintable() and "\\" not in text else _hidden_in_name.sub(_escaped, text)
 
 
+def show_argument(text: str) -> str:
+    """An argument as a printed call repeats it: escapes that are there already stay single."""
+    return (
+        text
+        if text.isprintable()
+        else _hidden_in_name.sub(lambda m: m.group() if m.group() == "\\" else _escaped(m), text)
+    )
+
+
 def parse_name(shown: str) -> bytes:
     """The name whose shown form this is: escapes of `show_name` undone, everything else as it stands."""
 

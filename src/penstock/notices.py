@@ -12,8 +12,14 @@ from typing import TYPE_CHECKING
 from penstock import inert
 
 if TYPE_CHECKING:
-    from penstock.calls import Call, Dialect
-    from penstock.window import Fragment, Window
+    from collections.abc import Sequence
+
+    from penstock.calls import Dialect
+    from penstock.page import Page
+    from penstock.window import Fragment, Line, Window
+    from penstock.workspace.listing import Counts, Listing, Omitted
+    from penstock.workspace.reading import OutlinePage
+    from penstock.workspace.searching import Match, Search
 
 NAVIGATION = """\
 Files are shown in pages. Search first, then view around the hit: view shows 100 lines, offset=N skips N lines.
@@ -32,16 +38,15 @@ def cat_gutter(number: int, text: str) -> str:
     return f"{number:>6}\t{text}"
 
 
-def clipped(hidden_bytes: int, at_least: bool, way: str) -> str:
+def clipped(line: Line, way: str) -> str:
     """What stands where a line was clipped (V-8)."""
-    amount = f"at least {hidden_bytes}" if at_least else str(hidden_bytes)
-    return f"…[{amount} bytes hidden: {way}]"
+    return f"…[{'at least ' if line.is_endless else ''}{line.hidden_bytes} bytes hidden: {way}]"
 
 
 # ── headers ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def header(window: Window, dialect: Dialect, *, escaped: int) -> str:
+def header(window: Window, dialect: Dialect, *, escaped: int, notices: Sequence[str]) -> str:
     """The first line of a page: what it shows, of what, which version, the next call; what does not apply is left out."""
     parts = []
     if window.first_line is not None:
@@ -52,8 +57,8 @@ def header(window: Window, dialect: Dialect, *, escaped: int) -> str:
     parts.append(f"version {window.version}")
     if window.next is not None:
         parts.append(f"next: {dialect.write(window.next)}")
-    if window.previous is not None:
-        parts.append(f"previous: {dialect.write(window.previous)}")
+    if window.previous is not None and "start_byte" in window.previous.arguments:
+        parts.append(f"previous {dialect.name(window.previous, 'start_byte', 'max_bytes')}")
     if window.bound in _BOUNDS:
         cap = f" of {window.cap_bytes} bytes" if window.cap_bytes is not None and window.bound != "deadline" else ""
         parts.append(_BOUNDS[window.bound] + cap)
@@ -63,7 +68,9 @@ def header(window: Window, dialect: Dialect, *, escaped: int) -> str:
         parts.append(f"encoding {window.encoding}")
     if escaped:
         parts.append(escapes(escaped, window.invalid_bytes))
-    parts.extend(window.notices)
+    if window.first_line == 0 and window.previous is not None:
+        parts.append(past_the_end(window.total_lines or 0, dialect.write(window.previous)))
+    parts.extend(notices)
     return f"{inert.clip(window.path)}: " + " | ".join(parts)
 
 
@@ -72,7 +79,8 @@ def showing(window: Window) -> str:
     total = window.total_lines
     if total is None:
         return f"showing lines {window.first_line}-{window.last_line}"
-    return f"showing lines {window.first_line}-{window.last_line} of {'' if window.total_lines_exact else 'at least '}{total} total"
+    some = "" if window.total_lines_exact else "at least "
+    return f"showing lines {window.first_line}-{window.last_line} of {some}{total} total"
 
 
 _BOUNDS = {
@@ -100,17 +108,18 @@ def fragment(window: Window, part: Fragment) -> str:
 
 def escapes(escaped: int, invalid_bytes: int) -> str:
     if invalid_bytes:
-        return f"not UTF-8: {invalid_bytes} bytes escaped" + (f", {escaped - invalid_bytes} characters escaped" if escaped > invalid_bytes else "")
+        return f"not UTF-8: {invalid_bytes} bytes escaped" + (
+            f", {escaped - invalid_bytes} characters escaped" if escaped > invalid_bytes else ""
+        )
     return f"{escaped} characters escaped"
 
 
 # ── notices of pages ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def past_the_end(total_lines: int, exact: bool, last_page: str | None) -> str:
-    """The answer to an offset at or past the end (V-6)."""
-    there = f"the file has {'' if exact else 'at least '}{total_lines} lines"
-    return f"nothing there: {there}" + (f"; last page: {last_page}" if last_page else "")
+def past_the_end(total_lines: int, last_page: str) -> str:
+    """The answer to a place behind the last line (V-6, B-2)."""
+    return f"nothing there: the file has {total_lines} lines; the last page: {last_page}"
 
 
 def end_of_file(size_bytes: int) -> str:
@@ -118,15 +127,15 @@ def end_of_file(size_bytes: int) -> str:
 
 
 def clamped(asked_bytes: int, cap_bytes: int) -> str:
-    return f"max_bytes {asked_bytes} is above the cap in force, {cap_bytes} were taken"
+    return f"max_bytes={asked_bytes} is above the cap in force: {cap_bytes} were taken"
 
 
 def grew(by_bytes: int) -> str:
-    return f"the file grew by {by_bytes} bytes since that page; the text before this place is the same"
+    return f"the file grew by {by_bytes} bytes since that page; the text just before this place is the same"
 
 
 CRLF = "lines end in CRLF"
-LONE_CR = "lone carriage returns (\\x0d) do not end lines"
+LONE_CR = "a lone carriage return (\\x0d) ends no line"
 SHRANK = "the file shrank during the read"
 
 
@@ -134,15 +143,205 @@ def ignored_arguments(names: list[str], mode: str) -> str:
     return f"{' and '.join(names)} ignored: {mode} was asked for"
 
 
-# ── refusals of files ────────────────────────────────────────────────────────────────────────────────────────────
+# ── outlines ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def binary(path: str, kind: str, size_bytes: int, way: str) -> str:
-    return f"{path} is binary ({kind}, {size_bytes} bytes) and is not shown as text. For its exact bytes: {way}"
+def outline_header(outline: OutlinePage, dialect: Dialect) -> str:
+    page, some = outline.page, "" if outline.complete else "at least "
+    first, last = page.offset + 1 if page.items else 0, page.offset + len(page.items)
+    parts = [
+        f"outline of {some}{outline.total_lines} lines, {outline.total_bytes} bytes",
+        f"entries {first}-{last} of {some}{page.total}",
+        outline.language if outline.method == "plain text" else f"{outline.language} by {outline.method}",
+        f"version {outline.version}",
+    ]
+    if outline.method == "plain text":
+        parts.insert(3, "no grammar for it: blocks of plain text")
+    if outline.next is not None:
+        parts.append(f"next: {dialect.write(outline.next)}")
+    parts.append("show lines A-B with view, offset=A-1")
+    return f"{inert.clip(outline.path)}: " + " | ".join(parts)
 
 
-def stale(path: str, change: str, restart: str, go_on: str) -> str:
-    return f"stale: {path} {change}. This page would not belong to the one before. Start again: {restart}. Or take this place as it is now: {go_on}"
+def outline_entry(start_line: int, end_line: int, depth: int, name: str) -> str:
+    return f"{'  ' * depth}{start_line}-{end_line} {inert.show(name)[0]}"
+
+
+# ── listings, in the words of the seed (L-2, L-3) ────────────────────────────────────────────────────────────────
+
+NO_FILES = "No files found matching the criteria."
+_OWN_WORDS = (
+    "[Files ",
+    "[More files",
+    "[Listing complete",
+    "[Left out",
+    "[The walk",
+    "Warning:",
+    "No files ",
+    "Options:",
+)
+
+
+def entry(name: str) -> str:
+    """A name in a listing; one that begins like a line of ours is escaped, and opens the file all the same (L-10)."""
+    return f"\\x{ord(name[0]):02x}{name[1:]}" if name.startswith(_OWN_WORDS) else name
+
+
+def omitted(left_out: Omitted) -> str:
+    """How many entries are not shown, by reason (L-5)."""
+    words = {
+        "hidden": left_out.hidden,
+        "ignored": left_out.ignored,
+        "vanished during the walk": left_out.vanished,
+        "permission denied": left_out.denied,
+        "special files": left_out.special,
+        "links not followed": left_out.links,
+    }
+    return ", ".join(f"{count} {word}" for word, count in words.items() if count)
+
+
+def _left_out(left_out: Omitted) -> str:
+    said = omitted(left_out)
+    return f"[Left out: {said}]" if said else ""
+
+
+WALK_PARTIAL = "[The walk did not end in the time of one call: totals are at least so]"
+
+
+def too_many_files(listing: Listing, pattern: str, *, recursive: bool, page: str) -> str:
+    """The seed's warning: a count and three ways on, no names."""
+    mode = "recursively" if recursive else "in current directory"
+    lines = [
+        f"Warning: {listing.page.total} files match pattern '{inert.clip(pattern)}' {mode}.",
+        "Listing all would overwhelm the context window.",
+        "",
+        "Options:",
+        "1. Use count_files() to see breakdown by extension",
+        "2. Use a more specific pattern (e.g., '*.py' instead of '*')",
+        f"3. Use list_files with pagination: {page}",
+        _left_out(listing.omitted),
+        "" if listing.complete else WALK_PARTIAL,
+    ]
+    return "\n".join(lines[:7] + [line for line in lines[7:] if line])
+
+
+def plain_listing(listing: Listing) -> str:
+    head = [line for line in (_left_out(listing.omitted), "" if listing.complete else WALK_PARTIAL) if line]
+    return "\n".join(head + ([entry(name) for name in listing.page.items] if listing.page.items else [NO_FILES]))
+
+
+def listing_page(listing: Listing, page: Page[str], following: str | None) -> str:
+    """A page of names between its header and its footer (L-3)."""
+    total = page.total if listing.complete else f"at least {page.total}"
+    extra = " ".join(x for x in (_left_out(listing.omitted), "" if listing.complete else WALK_PARTIAL) if x)
+    if not page.items:
+        words = (
+            NO_FILES
+            if not page.total and not page.offset
+            else f"No files in range. Total: {total}, offset: {page.offset}"
+        )
+        return f"{words} {extra}".rstrip()
+    head = f"[Files {page.offset + 1}-{page.offset + len(page.items)} of {total}]"
+    if following is not None:
+        head += f" next offset={page.next_offset}: {following}"
+        foot = f"[More files available. Use offset={page.next_offset} to continue.]"
+    else:
+        foot = f"[Listing complete. Total: {total} files]"
+    return "\n".join([f"{head} {extra}".rstrip(), *map(entry, page.items), foot])
+
+
+def counts(path: str, counted: Counts, rows: int, *, sizes: bool) -> str:
+    """Totals, then the table by extension (L-4)."""
+    some = "" if counted.complete else "at least "
+    head = [f"{some}{counted.files} files"]
+    if sizes:
+        head += [f"{counted.bytes} bytes", f"about {counted.tokens} tokens to read in full"]
+    if said := omitted(counted.omitted):
+        head.append(f"left out: {said}")
+    if not counted.complete:
+        head.append("the walk did not end in the time of one call")
+    if rows < len(counted.by_extension):
+        head.append(f"{rows} of {len(counted.by_extension)} extensions shown")
+    table: list[tuple[str, ...]] = [("files", "bytes", "tokens", "extension") if sizes else ("files", "extension")]
+    for row in counted.by_extension[:rows]:
+        name = inert.show_name(row.extension)
+        table.append((str(row.files), str(row.bytes), str(row.tokens), name) if sizes else (str(row.files), name))
+    widths = [max(len(cells[column]) for cells in table) for column in range(len(table[0]) - 1)]
+    lines = [
+        "  ".join([*(cell.rjust(width) for cell, width in zip(cells, widths, strict=False)), cells[-1]])
+        for cells in table
+    ]
+    return "\n".join([f"{inert.clip(path)}: " + " | ".join(head), *(lines if counted.by_extension else ())])
+
+
+# ── search (L-7) ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def search(found: Search, matches: Sequence[Match], following: str | None) -> str:
+    """Counts per file first where there are more matches than one page, then the matches, by file."""
+    some = "" if found.complete else "at least "
+    files = len(found.files) + found.more_files
+    head = [f"{some}{found.total} matching lines in {files} {'file' if files == 1 else 'files'}"]
+    if matches:
+        head.append(f"showing {found.offset + 1}-{found.offset + len(matches)}")
+    elif found.total:
+        head.append(f"none at offset {found.offset}")
+    if following is not None:
+        head.append(f"next: {following}")
+    head.append(f"searched {found.searched_files} files, {found.scanned_bytes} bytes")
+    if not found.complete:
+        head.append(f"not complete: {_why_partial(found)}")
+    if said := ", ".join(
+        x
+        for x in (
+            omitted(found.omitted),
+            _counted(found.binary, "binary"),
+            _counted(found.secret, "refused by name"),
+        )
+        if x
+    ):
+        head.append(f"left out: {said}")
+    lines = [" | ".join(head)]
+    if found.total > len(matches) and found.files:
+        lines.append("matching lines per file:")
+        lines += [f"{file.count:>6} {file.path}" for file in found.files]
+        if found.more_files:
+            lines.append(f"       and {found.more_files} more files")
+    path = None
+    for match in matches:
+        if match.path != path:
+            path = match.path
+            lines.append(f"## {path}")
+        lines += [f"{match.line - len(match.before) + i}-{text}" for i, text in enumerate(match.before)]
+        lines.append(f"{match.line}|{match.text}")
+        lines += [f"{match.line + 1 + i}-{text}" for i, text in enumerate(match.after)]
+    return "\n".join(lines)
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count} {word}" if count else ""
+
+
+def _why_partial(found: Search) -> str:
+    if found.partial_files:
+        shown = ", ".join(inert.clip(path) for path in found.partial_files[:3])
+        share = f" ({100 * found.scanned_bytes / found.total_bytes:.2f} % of the bytes)" if found.total_bytes else ""
+        return f"only the beginning of {shown}{share}"
+    return "the time of one call ended"
+
+
+# ── refusals ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def binary(path: str, kind: str, size_bytes: int) -> str:
+    return f"{path} is binary ({kind}, {size_bytes} bytes) and is not shown as text."
+
+
+def stale(path: str, change: str) -> str:
+    return (
+        f"stale: {path} {change}. A page of it would not belong to the page before. "
+        "Start again, or take this place as it is now."
+    )
 
 
 def with_ways(message: str, ways: list[str]) -> str:
@@ -150,14 +349,26 @@ def with_ways(message: str, ways: list[str]) -> str:
     return message if not ways else f"{message} Try: " + " or ".join(ways)
 
 
-def did_you_mean(paths: list[str]) -> str:
-    return "Similar: " + ", ".join(paths) + "."
+def did_you_mean(names: list[str]) -> str:
+    return "Similar: " + ", ".join(names) + "."
 
 
 def not_reached(line: int, reached: int, scanned_bytes: int, size_bytes: int) -> str:
     share = f"{100 * scanned_bytes / size_bytes:.2f} %"
-    return f"Line {line} was not reached in the time of one call: {reached} lines counted, {share} of the file. The same call goes on from there."
+    return (
+        f"Line {line} was not reached in the time of one call: {reached} lines counted, {share} of the file. "
+        "The same call goes on from there."
+    )
 
 
-def call_of(call: Call | None, dialect: Dialect) -> str | None:
-    return None if call is None else dialect.write(call)
+def argument(name: str, problem: str) -> str:
+    return f"{name}: {problem}."
+
+
+def unknown_argument(tool: str, name: str, known: list[str], near: str | None) -> str:
+    hint = f"Did you mean {near}? " if near else ""
+    return f"{tool} has no argument {inert.clip(name, 64)}. {hint}It takes {', '.join(known)}."
+
+
+def over_allowance(allowance: object) -> str:
+    return f"The answer does not fit in {allowance}."

@@ -34,5 +34,9 @@ def cut(items: Sequence[T], offset: int, limit: int) -> Page[T]:
     """The page of `items` that skips `offset` and takes at most `limit`."""
     taken = tuple(items[offset : offset + limit])
     return Page(
-        items=taken, offset=offset, limit=limit, total=len(items), more=bool(taken) and offset + len(taken) < len(items)
+        items=taken,
+        offset=offset,
+        limit=limit,
+        total=len(items),
+        more=bool(taken) and offset + len(taken) < len(items),
     )

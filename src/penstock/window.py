@@ -71,7 +71,11 @@ class Encoding:
                 byte = data[at - back]
                 if byte & 0xC0 != 0x80:  # a lead byte, or ASCII
                     length = 1 if byte < 0xC0 else 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
-                    return at - back if back and length > back and _is_character(data[at - back : at - back + length]) else at
+                    return (
+                        at - back
+                        if back and length > back and _is_character(data[at - back : at - back + length])
+                        else at
+                    )
             return at
         if self.unit == 2 and at >= 2:
             order = "little" if self.codec.endswith("le") else "big"
@@ -220,7 +224,13 @@ def cut_exact(source: ByteSource, *, start_byte: int, max_bytes: int) -> Extent:
 
 
 def cut_bytes(
-    source: ByteSource, encoding: Encoding, *, start_byte: int, max_bytes: int, cap_bytes: int, resume: bool = False
+    source: ByteSource,
+    encoding: Encoding,
+    *,
+    start_byte: int,
+    max_bytes: int,
+    cap_bytes: int,
+    resume: bool = False,
 ) -> Extent:
     """Whole lines around `[start_byte, start_byte + max_bytes)`, at most `cap_bytes` (B-4, B-5).
 
@@ -245,7 +255,11 @@ def cut_bytes(
         line_end = len(data)
     whole = is_line_start and 0 <= line_end <= begin + cap
     if not whole:  # characters of one long line
-        end = line_end if 0 <= line_end <= want else max(encoding.floor_char(data, want), _next_char(data, encoding, begin))
+        end = (
+            line_end
+            if 0 <= line_end <= want
+            else max(encoding.floor_char(data, want), _next_char(data, encoding, begin))
+        )
         fragment = Fragment(
             line_start_byte=None if line_start is None else first + line_start,
             line_end_byte=first + line_end if line_end >= 0 else None,

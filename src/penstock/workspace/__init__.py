@@ -7,11 +7,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from penstock import tokens
+from penstock.workspace import listing
+from penstock.workspace.deadline import WALK_SECONDS, Deadline
 from penstock.workspace.reading import DEFAULT_VIEW_LINES, Reader
 from penstock.workspace.root import Root
+from penstock.workspace.source import FileSource
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Callable
+
+    from penstock.workspace.listing import Counts, Listing
+    from penstock.workspace.searching import Search
+
+    Progress = Callable[[int], None]
 
 __all__ = ["Workspace"]
 
@@ -38,3 +48,106 @@ class Workspace:
         self.view = reader.view
         self.read_file = reader.read_file
         self.outline = reader.outline
+
+    def list_files(
+        self,
+        pattern: str = "*",
+        recursive: bool = False,
+        use_regex: bool = False,
+        offset: int = 0,
+        limit: int = 0,
+        *,
+        path: str = ".",
+        include_hidden: bool = False,
+        include_ignored: bool = False,
+        deadline: Deadline | None = None,
+        progress: Progress | None = None,
+    ) -> Listing:
+        """A sorted page of file names with the total (L-1 to L-6). Raises `ToolError`."""
+        return listing.list_files(
+            self.root,
+            pattern,
+            recursive,
+            use_regex,
+            offset,
+            limit,
+            path=path,
+            include_hidden=include_hidden,
+            include_ignored=include_ignored,
+            deadline=deadline or Deadline(WALK_SECONDS),
+            progress=progress,
+        )
+
+    def count_files(
+        self,
+        path: str = ".",
+        pattern: str = "*",
+        recursive: bool = True,
+        use_regex: bool = False,
+        *,
+        sizes: bool = True,
+        include_hidden: bool = False,
+        include_ignored: bool = False,
+        deadline: Deadline | None = None,
+        progress: Progress | None = None,
+    ) -> Counts:
+        """Files, bytes and estimated tokens by extension (L-4). Raises `ToolError`."""
+        return listing.count_files(
+            self.root,
+            path,
+            pattern,
+            recursive,
+            use_regex,
+            sizes=sizes,
+            include_hidden=include_hidden,
+            include_ignored=include_ignored,
+            deadline=deadline or Deadline(WALK_SECONDS),
+            progress=progress,
+        )
+
+    def search(
+        self,
+        pattern: str,
+        path: str = ".",
+        *,
+        literal: bool = False,
+        glob: str = "*",
+        ignore_case: bool = False,
+        context_lines: int = 0,
+        offset: int = 0,
+        limit: int = 50,
+        include_hidden: bool = False,
+        include_ignored: bool = False,
+        deadline: Deadline | None = None,
+        progress: Progress | None = None,
+    ) -> Search:
+        """Matching lines, a page of them, and how many there are in which file (L-7). Raises `ToolError`."""
+        from penstock.workspace import searching
+
+        return searching.search(
+            self.root,
+            pattern,
+            path,
+            literal=literal,
+            glob=glob,
+            ignore_case=ignore_case,
+            context_lines=context_lines,
+            offset=offset,
+            limit=limit,
+            include_hidden=include_hidden,
+            include_ignored=include_ignored,
+            deadline=deadline or Deadline(WALK_SECONDS),
+            progress=progress,
+        )
+
+    def count_file(self, path: str, *, model: str = "o200k", mode: tokens.Mode = "sampled") -> tokens.Count:
+        """The tokens of one file: `sampled` looks at pieces of a large one, `exact` reads it all. Raises `ToolError`."""
+        file = self.root.open_file(self.root.relative(path))
+        try:
+            source = FileSource(file)
+            if mode != "sampled" or source.size_bytes <= tokens.WHOLE_BYTES:
+                whole = source.read(0, source.size_bytes)
+                return tokens.count(whole, model=model, mode="estimate" if mode == "sampled" else mode)
+            return tokens.sample_count(source.read, source.size_bytes, model=model)
+        finally:
+            file.close()

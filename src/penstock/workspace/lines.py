@@ -140,7 +140,7 @@ class LineIndex:
 
 
 class _Kept(NamedTuple):
-    index: LineIndex
+    lines: LineIndex
     version: version.Version  # of the file when the index was last used, anchored where its scan ended
 
 
@@ -159,17 +159,17 @@ class LineIndexes:
         key = (source.status.st_dev, source.status.st_ino)
         with self._lock:
             kept = self._kept.get(key)
-        if kept is not None and kept.index.encoding == encoding:
+        if kept is not None and kept.lines.encoding == encoding:
             left = deadline.left()
-            if not kept.index.lock.acquire(timeout=-1 if left is None else left):
+            if not kept.lines.lock.acquire(timeout=-1 if left is None else left):
                 return None
             with self._lock:
                 newest = self._kept.get(key)
-            if newest is not None and newest.index is kept.index:
+            if newest is not None and newest.lines is kept.lines:
                 change = version.compare(newest.version, source, source.status)
-                if change is version.Change.SAME or (change is version.Change.GREW and kept.index.is_aligned()):
-                    return kept.index
-            kept.index.lock.release()
+                if change is version.Change.SAME or (change is version.Change.GREW and kept.lines.is_aligned()):
+                    return kept.lines
+            kept.lines.lock.release()
         index = LineIndex(encoding)
         index.lock.acquire()
         return index
@@ -187,4 +187,3 @@ class LineIndexes:
             else:
                 self._kept.pop(key, None)
         index.lock.release()
-

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from penstock import inert, notices, window
 from penstock.calls import Call
 from penstock.errors import ToolError
+from penstock.notices import SHRANK
 from penstock.page import Page, cut
 from penstock.window import Encoding, Extent, Fragment, Line, Window
 from penstock.workspace import root as roots
@@ -32,7 +33,9 @@ if TYPE_CHECKING:
     from penstock.outline import Outline, Symbol
     from penstock.workspace.root import Root
 
-DEFAULT_VIEW_LINES = 100  # ADR-002 of the seed says 100, and deepagents; crush 200 (2,000 until 2026-05); most others 2,000
+DEFAULT_VIEW_LINES = (
+    100  # ADR-002 of the seed says 100, and deepagents; crush 200 (2,000 until 2026-05); most others 2,000
+)
 WHOLE_FILE_BYTES = 16_384  # a read without a range shows the whole of a smaller file (B-1), as in Zed
 CLIP_CHARACTERS = 2_000  # of a line in `view` (V-8); opencode, crush, Gemini CLI and Cline clip there too
 EXACT_TOTAL_BYTES = 64 << 20  # up to here the number of lines is always exact (V-6)
@@ -112,7 +115,9 @@ class Reader:
             if fitting < len(lines):
                 bound = "budget"
                 if fitting == 0:
-                    lines[0] = _clip_to_room(lines[0], encoding, room, source.read(lines[0].start_byte, 4 * CLIP_CHARACTERS))
+                    lines[0] = _clip_to_room(
+                        lines[0], encoding, room, source.read(lines[0].start_byte, 4 * CLIP_CHARACTERS)
+                    )
                     fitting = 1
                 del lines[fitting:]
                 after = index.start_of(source, offset + fitting)
@@ -121,7 +126,9 @@ class Reader:
             total, exact = index.total_lines(), index.is_complete(source.size_bytes)
             following = previous = None
             if lines and lines[-1].is_endless:
-                following = Call("read_file", {"path": path, "start_byte": lines[-1].start_byte + lines[-1].shown_bytes})
+                following = Call(
+                    "read_file", {"path": path, "start_byte": lines[-1].start_byte + lines[-1].shown_bytes}
+                )
             elif lines and end < source.size_bytes:
                 following = call.but(offset=offset + len(lines), limit=limit)
             if not lines and total:
@@ -214,9 +221,11 @@ class Reader:
         with self._text(path) as text:
             earlier, said = self._same_version(text, version, start_line, end_line, start_byte, max_bytes)
             if start_line is not None or end_line is not None:
-                ignored = [name for name, value in (("start_byte", start_byte), ("max_bytes", max_bytes)) if value is not None]
+                ignored = [
+                    name for name, value in (("start_byte", start_byte), ("max_bytes", max_bytes)) if value is not None
+                ]
                 said += [notices.ignored_arguments(ignored, "a range of lines")] if ignored else []
-                page: Window | OutlinePage = self._read_lines(text, start_line, end_line, cap, room, deadline)
+                page = self._read_lines(text, start_line, end_line, cap, room, deadline)
             elif start_byte is not None or max_bytes is not None:
                 resume = earlier is not None and earlier.cursor_byte == start_byte
                 page = self._read_bytes(text, start_byte or 0, max_bytes, cap, room, resume=resume)
@@ -233,12 +242,21 @@ class Reader:
         return self._outline(text, 0, OUTLINE_LIMIT, cap, room, deadline)
 
     def _read_bytes(
-        self, text: _Text, start_byte: int, max_bytes: int | None, cap: int, room: Room | None, *, resume: bool
+        self,
+        text: _Text,
+        start_byte: int,
+        max_bytes: int | None,
+        cap: int,
+        room: Room | None,
+        *,
+        resume: bool,
     ) -> Window:
         source, encoding, path = text
         asked = window.DEFAULT_MAX_BYTES if max_bytes is None else max_bytes
         wanted = min(asked, cap)
-        extent = window.cut_bytes(source, encoding, start_byte=start_byte, max_bytes=wanted, cap_bytes=cap, resume=resume)
+        extent = window.cut_bytes(
+            source, encoding, start_byte=start_byte, max_bytes=wanted, cap_bytes=cap, resume=resume
+        )
         bound = "end" if extent.end_byte >= source.size_bytes else "line" if extent.fragment else "max_bytes"
         said = [notices.clamped(asked, cap)] if max_bytes is not None and max_bytes > cap else []
         if start_byte >= source.size_bytes:
@@ -292,7 +310,10 @@ class Reader:
             begin = encoding.rfind(data, at - encoding.unit)
             if begin < 0:
                 begin = 0 if first == 0 and at <= cap else encoding.floor_char(data, max(at - reach, 0))
-        return Call("read_file", {"path": path, "start_byte": first + begin, "max_bytes": at - begin, "version": token})
+        return Call(
+            "read_file",
+            {"path": path, "start_byte": first + begin, "max_bytes": at - begin, "version": token},
+        )
 
     def _read_exact(self, path: str, start: int, max_bytes: int | None, version: str | None, cap: int) -> Window:
         """The bytes themselves in base64, of any file (B-7)."""
@@ -314,13 +335,26 @@ class Reader:
                 version=token,
                 bound="end" if extent.end_byte >= source.size_bytes else "max_bytes",
                 cap_bytes=cap,
-                next=again.but(start_byte=extent.end_byte) if extent.end_byte < source.size_bytes and extent.data else None,
-                previous=again.but(start_byte=max(0, start - size), max_bytes=min(size, start)) if start and extent.data else None,
-                notices=(*said, *([notices.clamped(asked, cap)] if asked > cap and max_bytes is not None else [])),
+                next=again.but(start_byte=extent.end_byte)
+                if extent.end_byte < source.size_bytes and extent.data
+                else None,
+                previous=again.but(start_byte=max(0, start - size), max_bytes=min(size, start))
+                if start and extent.data
+                else None,
+                notices=(
+                    *said,
+                    *([notices.clamped(asked, cap)] if asked > cap and max_bytes is not None else []),
+                ),
             )
 
     def _read_lines(
-        self, text: _Text, start_line: int | None, end_line: int | None, cap: int, room: Room | None, deadline: Deadline
+        self,
+        text: _Text,
+        start_line: int | None,
+        end_line: int | None,
+        cap: int,
+        room: Room | None,
+        deadline: Deadline,
     ) -> Window:
         source, encoding, path = text
         first = max(1, 1 if start_line is None else start_line)
@@ -354,7 +388,6 @@ class Reader:
             total, exact = index.total_lines(), index.is_complete(source.size_bytes)
         token = self._token(source, extent.end_byte, extent.data)
         following = None
-        said: list[str] = []
         if extent.fragment is not None and extent.end_byte < source.size_bytes:
             following = Call("read_file", {"path": path, "start_byte": extent.end_byte, "version": token})
         elif lines_cut and extent.end_byte < source.size_bytes:
@@ -362,7 +395,6 @@ class Reader:
         last_shown = first + len(lines) - 1
         if not lines:
             previous_page = Call("read_file", {"path": path, "start_line": max(1, total - self.view_lines + 1)})
-            said.append(notices.past_the_end(total, exact, None))
         return self._window(
             text,
             text="".join(line.text + line.ending for line in lines),
@@ -380,7 +412,6 @@ class Reader:
             cap_bytes=cap,
             next=following,
             previous=previous_page if not lines and total else None,
-            notices=tuple(said),
         )
 
     def _same_version(
@@ -423,7 +454,14 @@ class Reader:
         """A page of landmarks, or the file itself where that is hardly longer (B-11). Raises `ToolError`."""
         cap = window.HARD_MAX_BYTES if room is None else min(window.HARD_MAX_BYTES, room.cap_bytes)
         with self._text(path) as text:
-            return self._outline(text, offset, OUTLINE_LIMIT if limit is None else limit, cap, room, deadline or Deadline(READ_SECONDS))
+            return self._outline(
+                text,
+                offset,
+                OUTLINE_LIMIT if limit is None else limit,
+                cap,
+                room,
+                deadline or Deadline(READ_SECONDS),
+            )
 
     def _outline(
         self, text: _Text, offset: int, limit: int, cap: int, room: Room | None, deadline: Deadline
@@ -478,8 +516,7 @@ class Reader:
                 scanner.feed(block if encoding.unit == 1 else encoding.decode(block)[0].encode("utf-8", "replace"))
             found = scanner.outline()
             if at < source.size_bytes:
-                found = found._replace(complete=False)
-                return found
+                return found._replace(complete=False)
         self._outlines[key] = found
         while len(self._outlines) > _KEPT_OUTLINES:
             self._outlines.popitem(last=False)
@@ -495,7 +532,9 @@ class Reader:
         except ToolError as error:
             shown = inert.show_name(relative)
             if error.code == "is_directory":
-                raise ToolError(error.code, error.message, Call("list_files", {} if shown == "." else {"path": shown})) from error
+                raise ToolError(
+                    error.code, error.message, Call("list_files", {} if shown == "." else {"path": shown})
+                ) from error
             if error.code == "not_found" and (similar := self._similar(relative)):
                 raise ToolError(error.code, f"{error.message} {notices.did_you_mean(similar)}") from error
             raise
@@ -578,15 +617,13 @@ class Reader:
     def _token(self, source: FileSource, cursor: int, data: bytes) -> str:
         return str(versions.of(source, source.status, cursor, before=data))
 
-    def _window(self, opened: _Text, **fields: object) -> Window:
+    def _window(self, opened: _Text, *, notices: tuple[str, ...] = (), **fields: object) -> Window:
         """A window over an open file; the version stands for the place where the page ends."""
         source = opened.source
-        said = tuple(fields.pop("notices", ()))  # type: ignore[call-overload]
-        if source.shrank:
-            said += (notices.SHRANK,)
         defaults: dict[str, object] = {"encoding": opened.encoding.name}
         if "version" not in fields:
             defaults["version"] = self._token(source, int(fields["end_byte"]), b"")  # type: ignore[call-overload]
+        said = (*notices, SHRANK) if source.shrank else notices
         return Window(path=opened.path, total_bytes=source.size_bytes, notices=said, **{**defaults, **fields})  # type: ignore[arg-type]
 
     def _similar(self, relative: bytes) -> list[str]:
@@ -675,8 +712,15 @@ def _encoded_size(encoding: Encoding, text: str, data: bytes, invalid: int) -> i
 
 def _clip_to_room(line: Line, encoding: Encoding, room: Room | None, data: bytes) -> Line:
     """As much of one line as the room holds, at least a character of it. `data` begins with the bytes of the line."""
-    assert room is not None
-    fitting = max(1, _most(len(line.text), lambda n: room.lines((replace(line, text=line.text[:n], shown_bytes=0),)) <= room.limit))
+    if room is None:
+        return line
+    fitting = max(
+        1,
+        _most(
+            len(line.text),
+            lambda n: room.lines((replace(line, text=line.text[:n], shown_bytes=0),)) <= room.limit,
+        ),
+    )
     bom = encoding.bom_bytes if line.start_byte == 0 else 0
     body = data[bom : line.shown_bytes]
     text = line.text[:fitting]
@@ -696,7 +740,16 @@ def _lines(encoding: Encoding, extent: Extent, first: int) -> list[Line]:
         start = extent.start_byte + at
         text, _ = encoding.decode(body[encoding.bom_bytes if start == 0 else 0 :])
         size = len(body)
-        lines.append(Line(number=first + len(lines), start_byte=start, text=text, body_bytes=size, shown_bytes=size, ending=ending))
+        lines.append(
+            Line(
+                number=first + len(lines),
+                start_byte=start,
+                text=text,
+                body_bytes=size,
+                shown_bytes=size,
+                ending=ending,
+            )
+        )
         at = end
     return lines
 
@@ -719,7 +772,7 @@ def _end_of_lines(encoding: Encoding, data: bytes, count: int | None, cap: int) 
         if end < 0 or end > cap:
             if end < 0 and len(data) <= cap:
                 return len(data), "end", False
-            return (at if at else -1), "hard cap", True
+            return (at or -1), "hard cap", True
         at, taken = end, taken + 1
     return at, "limit", False
 
@@ -744,4 +797,8 @@ def _fit_extent(extent: Extent, encoding: Encoding, room: Room | None) -> Extent
     if lines:
         return window.shorten(extent, encoding, extent.start_byte + ends[lines])
     longest = ends[1] if len(ends) > 1 else len(extent.data)
-    return window.shorten(extent, encoding, extent.start_byte + _most(longest, lambda n: n == 0 or fits(encoding.floor_char(extent.data, n))))
+    return window.shorten(
+        extent,
+        encoding,
+        extent.start_byte + _most(longest, lambda n: n == 0 or fits(encoding.floor_char(extent.data, n))),
+    )

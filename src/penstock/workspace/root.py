@@ -125,7 +125,7 @@ class Root:
         Takes relative and absolute paths and the escaped forms that listings show. `..` is resolved by name.
         """
         if not path:
-            raise ToolError("bad_argument", "The path is empty. Give a path relative to the root, or \".\" for the root.")
+            raise ToolError("bad_argument", 'The path is empty. Give a path relative to the root, or "." for the root.')
         if "\0" in path:
             raise ToolError("bad_argument", "A path cannot hold a NUL character.")
         try:
@@ -325,7 +325,12 @@ def path_handle(path: str) -> int:
 
 # ── refusals ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-_KINDS = {stat.S_IFIFO: "fifo", stat.S_IFSOCK: "socket", stat.S_IFCHR: "character device", stat.S_IFBLK: "block device"}
+_KINDS = {
+    stat.S_IFIFO: "fifo",
+    stat.S_IFSOCK: "socket",
+    stat.S_IFCHR: "character device",
+    stat.S_IFBLK: "block device",
+}
 
 
 def shown(relative: bytes) -> str:
@@ -334,11 +339,17 @@ def shown(relative: bytes) -> str:
 
 
 def outside(path: str) -> ToolError:
-    return ToolError("outside_root", f"{inert.clip(path)} is outside the root. Paths are relative to the root and stay beneath it.")
+    return ToolError(
+        "outside_root",
+        f"{inert.clip(path)} is outside the root. Paths are relative to the root and stay beneath it.",
+    )
 
 
 def secret(relative: bytes) -> ToolError:
-    return ToolError("secret", f"{shown(relative)} is refused: by its name it holds credentials. Start with allow_secrets to read it.")
+    return ToolError(
+        "secret",
+        f"{shown(relative)} is refused: by its name it holds credentials. Start with allow_secrets to read it.",
+    )
 
 
 def irregular(status: os.stat_result, relative: bytes) -> ToolError:
@@ -356,7 +367,10 @@ _REFUSALS = {
     errno.ENOENT: ("not_found", "There is no {}."),
     errno.ENOTDIR: ("not_found", "There is no {}: a part of the path is a file, not a folder."),
     errno.EXDEV: ("outside_root", "{} leads out of the root, by a link or a mount. It was not opened."),
-    errno.ELOOP: ("link_loop", "{} is a loop of symbolic links, or links where none is followed. It was not opened."),
+    errno.ELOOP: (
+        "link_loop",
+        "{} is a loop of symbolic links, or links where none is followed. It was not opened.",
+    ),
     errno.EACCES: ("denied", "Permission denied: {}."),
     errno.EPERM: ("denied", "Permission denied: {}."),
     errno.ENAMETOOLONG: ("path_too_long", "A part of {} is longer than the file system takes."),

@@ -94,7 +94,9 @@ def parse(token: str) -> Version:
             )
         except ValueError:
             pass
-    raise ToolError("bad_argument", "version: not one that a page printed. Copy it from the page before, or leave it out.")
+    raise ToolError(
+        "bad_argument", "version: not one that a page printed. Copy it from the page before, or leave it out."
+    )
 
 
 def _digest(data: bytes, characters: int) -> str:
