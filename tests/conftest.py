@@ -1,0 +1,45 @@
+"""What every test may lean on: the marker for missing programs, trees and files of the awkward kinds."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+settings.register_profile("suite", deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("long", deadline=None, max_examples=5000, suppress_health_check=list(HealthCheck))
+settings.load_profile(os.environ.get("PENSTOCK_HYPOTHESIS", "suite"))
+
+PACKAGES = {"rg": "ripgrep", "ctags": "universal-ctags", "npx": "npm", "git": "git"}  # Debian's, by program
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skips a test whose program is missing and names the package; fails it where the caller requires all."""
+    for marker in item.iter_markers("needs"):
+        for program in marker.args:
+            if shutil.which(program) is None:
+                missing = f"{program} is not installed (Debian package {PACKAGES.get(program, program)})"
+                if os.environ.get("PENSTOCK_TEST_REQUIRE") == "all":
+                    pytest.fail(missing)
+                pytest.skip(missing)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The last line counts what was not tried."""
+    skipped = len(terminalreporter.stats.get("skipped", []))
+    if skipped:
+        terminalreporter.write_line(f"{skipped} tests skipped; PENSTOCK_TEST_REQUIRE=all turns a missing program into a failure")
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name in list(os.environ):
+        if name.startswith("PENSTOCK_") and name not in {"PENSTOCK_HYPOTHESIS", "PENSTOCK_TEST_REQUIRE", "PENSTOCK_TOOLS", "PENSTOCK_DATA"}:
+            monkeypatch.delenv(name)
+    yield
