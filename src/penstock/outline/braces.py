@@ -20,9 +20,7 @@ from .symbols import Collector
 HEADER_BYTES = 2048
 _STATEMENT_LINES = 12  # how far back a header without semicolons is looked for
 _SCOPES = 200
-_TYPES = frozenset(
-    {"class", "interface", "struct", "union", "enum", "record", "trait", "impl", "namespace", "module"}
-)
+_TYPES = frozenset({"class", "interface", "struct", "union", "enum", "record", "trait", "impl", "namespace", "module"})
 
 
 class Rules(NamedTuple):
@@ -56,7 +54,9 @@ class Rules(NamedTuple):
 
 _STRINGS = r""""(?:[^"\\\n]|\\[\s\S])*+"?|'(?:[^'\\\n]|\\.)*+'?"""
 _PREPROCESSOR = r"(?<=\n)[ \t]*+\#(?:[^\\\n/]|\\[\s\S]|/(?!\*))*+"
-_CPP_STRINGS = r"""(?<![0-9A-Za-z_])R"[^()\\\s"]{0,16}\(|(?<![0-9A-Fa-f])'(?:[^'\\\n]|\\.)*+'?|'|"(?:[^"\\\n]|\\[\s\S])*+"?"""
+_CPP_STRINGS = (
+    r"""(?<![0-9A-Za-z_])R"[^()\\\s"]{0,16}\(|(?<![0-9A-Fa-f])'(?:[^'\\\n]|\\.)*+'?|'|"(?:[^"\\\n]|\\[\s\S])*+"?"""
+)
 
 _C_TEMPLATE = r"(?:template\s*+<(?:[^<>]|<[^<>]*+>)*+>\s*+)*+"
 _C_TYPE = (
@@ -152,9 +152,7 @@ RULES: dict[str, Rules] = {
                 r"\A" + _JAVA_MODIFIERS + r"(?P<kind>class|interface|enum|record|@interface)\s++[A-Za-z_$]",
             ),
         ),
-        members=(
-            ("method", r"\A(?!(?:static|new)\s*\Z)[^=(]*[\w$]\s*\(\)(?:\s*\[\])*\s*(?:throws\s[^=(]*)?\Z"),
-        ),
+        members=(("method", r"\A(?!(?:static|new)\s*\Z)[^=(]*[\w$]\s*\(\)(?:\s*\[\])*\s*(?:throws\s[^=(]*)?\Z"),),
         statements=(
             (
                 "method",
@@ -170,9 +168,7 @@ RULES: dict[str, Rules] = {
         definitions=(
             (
                 "=",
-                r"\A"
-                + _JAVA_MODIFIERS
-                + r"(?P<kind>class|interface|enum|record|struct|namespace)\s++[A-Za-z_@]",
+                r"\A" + _JAVA_MODIFIERS + r"(?P<kind>class|interface|enum|record|struct|namespace)\s++[A-Za-z_@]",
             ),
         ),
         members=(

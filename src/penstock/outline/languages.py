@@ -30,9 +30,7 @@ _EXTENSIONS = {
     "ini": "ini cfg conf properties editorconfig desktop service",
     "text": "txt log jsonl ndjson csv tsv",
 }
-_BY_EXTENSION = {
-    extension: language for language, words in _EXTENSIONS.items() for extension in words.split()
-}
+_BY_EXTENSION = {extension: language for language, words in _EXTENSIONS.items() for extension in words.split()}
 
 _BY_NAME = {
     "rakefile": "ruby",
@@ -67,9 +65,7 @@ _INTERPRETERS = (
 )
 
 _HEAD_BYTES = 4096
-_CPP = re.compile(
-    rb"\n[ \t]{0,16}(?:class[ \t]+\w|namespace\b|template[ \t]{0,4}<|using[ \t]|public:|private:)"
-)
+_CPP = re.compile(rb"\n[ \t]{0,16}(?:class[ \t]+\w|namespace\b|template[ \t]{0,4}<|using[ \t]|public:|private:)")
 _COBOL = re.compile(rb"(?i)\n[^\n]{0,12}\b(?:IDENTIFICATION|ID|PROCEDURE|DATA)[ \t]{1,9}DIVISION\b")
 _YAML = re.compile(rb"---(?:[ \t\r]{0,9}\n|[ \t])|%YAML ")
 _JSON = re.compile(rb'[\[{][ \t\r\n]{0,99}["\[{\]}]')
