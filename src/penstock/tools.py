@@ -197,11 +197,15 @@ _BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
 class Result(NamedTuple):
-    """What a call gives back: text for the model; `code` is one of `errors.CODES` when `is_error`."""
+    """What a call gives back: text for the model; `code` is one of `errors.CODES` when `is_error`.
+
+    `outcome` is for scripts: `nothing` was found, or the answer is `partial` because time or a scan budget ended.
+    """
 
     text: str
     is_error: bool = False
     code: str | None = None
+    outcome: str = "done"
 
 
 class Tools:
@@ -341,7 +345,7 @@ class Tools:
         allowed = self.allowance if allowance is None else _checked(allowance)
         deadline = Deadline(self.walk_seconds if tool.slow else self.read_seconds)
         try:
-            return Result(_ANSWERS[name](self, check(tool, arguments), allowed, deadline))
+            return _ANSWERS[name](self, check(tool, arguments), allowed, deadline)
         except ToolError as error:
             text = notices.with_ways(error.message, [self.dialect.write(call) for call in error.calls])
             return Result(text if allowed.holds(text) else _cut(error.message, allowed), is_error=True, code=error.code)
@@ -355,7 +359,7 @@ class Tools:
 
     # ── answers ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _page(self, read: Callable[[_Room], Window | OutlinePage], allowed: Allowance, *, cat: bool = False) -> str:
+    def _page(self, read: Callable[[_Room], Window | OutlinePage], allowed: Allowance, *, cat: bool = False) -> Result:
         """A page that fits with its header; the header's size is known only afterwards, so it may take a second look."""
         reserve = min(_HEADER_SHARE, allowed.limit // 3)
         cap = allowed.limit - reserve
@@ -365,14 +369,16 @@ class Tools:
             text = room.render(page)
             over = allowed.measure(text) - allowed.limit
             if over <= 0:
-                return text
+                return Result(
+                    text, outcome="partial" if isinstance(page, Window) and page.bound == "deadline" else "done"
+                )
             reserve += over
         raise ToolError("bad_argument", notices.over_allowance(allowed))
 
-    def _view(self, a: dict[str, object], allowed: Allowance, deadline: Deadline) -> str:
+    def _view(self, a: dict[str, object], allowed: Allowance, deadline: Deadline) -> Result:
         return self._page(lambda room: self.workspace.view(**a, room=room, deadline=deadline), allowed)  # type: ignore[arg-type]
 
-    def _read_file(self, a: dict[str, object], allowed: Allowance, deadline: Deadline) -> str:
+    def _read_file(self, a: dict[str, object], allowed: Allowance, deadline: Deadline) -> Result:
         if a["encoding"] not in {None, "base64"}:
             raise ToolError(
                 "bad_argument", notices.argument("encoding", 'leave it out, or "base64" for the exact bytes')
@@ -384,19 +390,20 @@ class Tools:
             cat=numbered,
         )
 
-    def _outline(self, a: dict[str, object], allowed: Allowance, deadline: Deadline) -> str:
+    def _outline(self, a: dict[str, object], allowed: Allowance, deadline: Deadline) -> Result:
         return self._page(lambda room: self.workspace.outline(**a, room=room, deadline=deadline), allowed)  # type: ignore[arg-type]
 
-    def _list_files(self, a: dict[str, object], allowed: Allowance, deadline: Deadline) -> str:
+    def _list_files(self, a: dict[str, object], allowed: Allowance, deadline: Deadline) -> Result:
         listing = self.workspace.list_files(**a, deadline=deadline)  # type: ignore[arg-type]
         limit, total = int(a["limit"]), listing.page.total or 0  # type: ignore[call-overload]
         if limit == 0 and not a["offset"]:
             if total > MAX_FILES_WARNING_THRESHOLD or not listing.complete:
                 page = self._again("list_files", a, limit=MAX_FILES_WARNING_THRESHOLD)
-                return notices.too_many_files(listing, str(a["pattern"]), recursive=bool(a["recursive"]), page=page)
+                text = notices.too_many_files(listing, str(a["pattern"]), recursive=bool(a["recursive"]), page=page)
+                return Result(text, outcome=_outcome(total, listing.complete))
             text = notices.plain_listing(listing)
             if allowed.holds(text):
-                return text
+                return Result(text, outcome=_outcome(total, listing.complete))
         size = min(limit, MAX_FILES_PER_LIST) or MAX_FILES_WARNING_THRESHOLD
 
         def render(count: int) -> str:
@@ -406,16 +413,16 @@ class Tools:
             )
             return notices.listing_page(listing, page, following)
 
-        return _fitting(len(listing.page.items), render, allowed)
+        return Result(_fitting(len(listing.page.items), render, allowed), outcome=_outcome(total, listing.complete))
 
-    def _count_files(self, a: dict[str, object], allowed: Allowance, deadline: Deadline) -> str:
+    def _count_files(self, a: dict[str, object], allowed: Allowance, deadline: Deadline) -> Result:
         counted = self.workspace.count_files(**a, deadline=deadline)  # type: ignore[arg-type]
         path, sizes = inert.show_name(str(a["path"])), bool(a["sizes"])
         return _fitting(
             len(counted.by_extension), lambda rows: notices.counts(path, counted, rows, sizes=sizes), allowed
         )
 
-    def _search(self, a: dict[str, object], allowed: Allowance, deadline: Deadline) -> str:
+    def _search(self, a: dict[str, object], allowed: Allowance, deadline: Deadline) -> Result:
         found = self.workspace.search(**a, deadline=deadline)  # type: ignore[arg-type]
 
         def render(count: int) -> str:
@@ -424,13 +431,14 @@ class Tools:
             return notices.search(found, found.matches[:count], following)
 
         try:
-            return _fitting(len(found.matches), render, allowed)
+            text = _fitting(len(found.matches), render, allowed)
         except ToolError:  # the counts per file alone are too long
             found = found._replace(files=found.files[:5], more_files=found.more_files + max(0, len(found.files) - 5))
-            return _fitting(len(found.matches), render, allowed)
+            text = _fitting(len(found.matches), render, allowed)
+        return Result(text, outcome=_outcome(found.total, found.complete))
 
 
-_ANSWERS: dict[str, Callable[[Tools, dict[str, object], Allowance, Deadline], str]] = {
+_ANSWERS: dict[str, Callable[[Tools, dict[str, object], Allowance, Deadline], Result]] = {
     "view": Tools._view,
     "read_file": Tools._read_file,
     "outline": Tools._outline,
@@ -575,6 +583,10 @@ def _shortened(page: Page[str], count: int) -> Page[str]:
     if count == len(page.items):
         return page
     return Page(items=page.items[:count], offset=page.offset, limit=page.limit, total=page.total, more=True)
+
+
+def _outcome(found: int, complete: bool) -> str:
+    return "partial" if not complete else "done" if found else "nothing"
 
 
 def _fitting(count: int, render: Callable[[int], str], allowed: Allowance) -> str:
