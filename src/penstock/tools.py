@@ -418,9 +418,9 @@ class Tools:
     def _count_files(self, a: dict[str, object], allowed: Allowance, deadline: Deadline) -> Result:
         counted = self.workspace.count_files(**a, deadline=deadline)  # type: ignore[arg-type]
         path, sizes = inert.show_name(str(a["path"])), bool(a["sizes"])
-        return _fitting(
-            len(counted.by_extension), lambda rows: notices.counts(path, counted, rows, sizes=sizes), allowed
-        )
+        rows = len(counted.by_extension)
+        text = _fitting(rows, lambda shown: notices.counts(path, counted, shown, sizes=sizes), allowed)
+        return Result(text, outcome=_outcome(counted.files, counted.complete))
 
     def _search(self, a: dict[str, object], allowed: Allowance, deadline: Deadline) -> Result:
         found = self.workspace.search(**a, deadline=deadline)  # type: ignore[arg-type]
