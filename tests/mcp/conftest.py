@@ -105,8 +105,13 @@ def doubles() -> Iterator[Wire]:
 
 def our_server(root: Path, **options: object) -> Wire:
     """Our own tools over pipes, as `penstock mcp` serves them."""
+    return Wire(*our_command(root, **options))
+
+
+def our_command(root: Path, **options: object) -> list[str]:
+    """The arguments of a Python that serves our tools."""
     code = "import sys; from penstock.mcp_server import serve; sys.exit(serve(sys.argv[1], **eval(sys.argv[2])))"
-    return Wire("-c", code, str(root), repr(options))
+    return ["-c", code, str(root), repr(options)]
 
 
 @pytest.fixture

@@ -127,13 +127,14 @@ def test_a_result_with_surrogates_is_answered(doubles: Wire) -> None:
 
 def test_a_cancelled_call_is_not_answered_and_frees_its_place(doubles: Wire) -> None:
     """After cancelling both scans of the slow lane a third one is served at once."""
+    doubles.ask("tools/list")
     doubles.send(call("scan", 1, seconds=5))
     doubles.send(call("scan", 2, seconds=5))
     for number in (1, 2):
         doubles.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}})
     started = time.monotonic()
     assert doubles.ask("tools/call", 3, name="scan", arguments={"seconds": 0})["id"] == 3
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 3
     assert doubles.end()[:2] == (0, b"")
 
 

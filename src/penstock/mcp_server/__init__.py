@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from penstock import inert
 from penstock.mcp_server.hosts import allowance_for
+from penstock.workspace.deadline import READ_SECONDS, WALK_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -32,9 +33,7 @@ if TYPE_CHECKING:
     from penstock.tools import Result, Tool
     from penstock.workspace import Workspace
 
-READ_SECONDS, WALK_SECONDS = 10.0, 30.0  # contract G1 of reliability.md
 _GRACE_SECONDS = 0.5  # tools look at the same clock and can say more; ours is for what does not come back
-_EXACT_IN_EVERY_JSON = 1 << 53
 _RESULT_CHARS = 50_000  # what Claude Code shows at most; said in the list, it does not cut by tokens as well
 
 
@@ -63,7 +62,7 @@ def create_server(
     from mcp_types import INVALID_PARAMS, CallToolResult, ListToolsResult, TextContent
 
     import penstock
-    from penstock.mcp_server.lanes import Busy, Late, open_lanes
+    from penstock.mcp_server.lanes import open_lanes
 
     if table is None:
         from penstock.tools import TOOLS as table
@@ -80,27 +79,12 @@ def create_server(
         tool = by_name.get(params.name)
         if tool is None:
             raise MCPError(code=INVALID_PARAMS, message=_unknown(params.name, by_name))
+        arguments = params.arguments or {}
         allowance = allowance_for(_client(context), budget)
-        work = partial(tools.call, tool.name, params.arguments or {}, allowance=allowance)
-        lanes: Lanes = context.lifespan_context
-        lane, seconds = (lanes.slow, WALK_SECONDS) if tool.slow else (lanes.fast, READ_SECONDS)
-        try:
-            result = await lane.run(work, seconds + _GRACE_SECONDS)
-        except Late:
-            text, is_error = (
-                f"deadline: {params.name} did not finish within {seconds:g} s. Narrow it, then call again.",
-                True,
-            )
-        except Busy:
-            text, is_error = (
-                f"busy: no {params.name} could start within {seconds:g} s. Wait, then make the same call again.",
-                True,
-            )
-        else:
-            text, is_error = result.text, result.is_error
+        text, is_error = await _answer(context.lifespan_context, tools, tool, arguments, allowance, prefix)
         return CallToolResult(content=[TextContent(text=_writable(text))], is_error=is_error)
 
-    server = Server(
+    return Server(
         "penstock",
         version=penstock.__version__,
         title="Penstock",
@@ -110,7 +94,32 @@ def create_server(
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
-    return server
+
+
+async def _answer(
+    lanes: Lanes,
+    tools: Caller,
+    tool: Tool,
+    arguments: Mapping[str, object],
+    allowance: Allowance,
+    prefix: str,
+) -> tuple[str, bool]:
+    """The text of a call and whether it is an error; whatever happens, there is one."""
+    from penstock.mcp_server.lanes import Busy, Late
+
+    lane, seconds = (lanes.slow, WALK_SECONDS) if tool.slow else (lanes.fast, READ_SECONDS)
+    try:
+        result = await lane.run(
+            partial(tools.call, tool.name, arguments, allowance=allowance), seconds + _GRACE_SECONDS
+        )
+    except Late:
+        return f"deadline: {_again(tool, arguments, prefix)} did not finish in {seconds:g} s. Narrow it.", True
+    except Busy:
+        return f"busy: other long calls took the {seconds:g} s. Try: {_again(tool, arguments, prefix)}", True
+    except Exception:
+        logging.getLogger(__name__).exception("%s failed", tool.name)
+        return f"io_error: {prefix}{tool.name} failed inside Penstock; its log says why. Try another call.", True
+    return result.text, result.is_error
 
 
 def serve(
@@ -214,28 +223,11 @@ def _instructions(prefix: str) -> str:
 def _describe(name: str, tool: Tool, budget: int | None) -> mcp_types.Tool:
     import mcp_types
 
-    from penstock.tools import REQUIRED
-
-    properties: dict[str, dict[str, object]] = {}
-    for parameter in tool.parameters:
-        schema: dict[str, object] = {"type": parameter.kind, "description": parameter.description}
-        if parameter.default is not REQUIRED and parameter.default is not None:
-            schema["default"] = parameter.default
-        if parameter.minimum is not None:
-            schema["minimum"] = parameter.minimum
-        if parameter.maximum is not None and parameter.maximum < _EXACT_IN_EVERY_JSON:
-            schema["maximum"] = parameter.maximum
-        properties[parameter.name] = schema
     return mcp_types.Tool(
         name=name,
         title=tool.title,
         description=tool.description,
-        input_schema={
-            "type": "object",
-            "properties": properties,
-            "required": [parameter.name for parameter in tool.parameters if parameter.default is REQUIRED],
-            "additionalProperties": False,
-        },
+        input_schema=tool.schema(),
         annotations=mcp_types.ToolAnnotations(
             title=tool.title,
             read_only_hint=True,
@@ -245,6 +237,17 @@ def _describe(name: str, tool: Tool, budget: int | None) -> mcp_types.Tool:
         ),
         _meta={"anthropic/maxResultSizeChars": min(500_000, max(_RESULT_CHARS, budget or 0))},
     )
+
+
+def _again(tool: Tool, arguments: Mapping[str, object], prefix: str) -> str:
+    """The same call, ready to copy; without the arguments that are no values or too long to repeat."""
+    from penstock import calls
+
+    given: dict[str, calls.Value] = {}
+    for name, value in arguments.items():
+        if tool.parameter(name) is not None and isinstance(value, str | int) and len(str(value)) <= 256:
+            given[name] = inert.show_argument(value) if isinstance(value, str) else value
+    return calls.mcp(prefix).write(calls.Call(tool.name, given))
 
 
 def _unknown(name: str, names: Mapping[str, object]) -> str:

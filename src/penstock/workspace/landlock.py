@@ -114,15 +114,12 @@ def import_paths() -> list[str]:
     folders.update(
         path for path in ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib") if os.path.isdir(path)
     )
-    loaded = {
-        os.path.realpath(file)
-        for module in list(sys.modules.values())
-        if (file := getattr(module, "__file__", None))
-    }
-    for entry in sys.path:
-        folder = os.path.realpath(entry)
-        if any(file.startswith(folder.rstrip("/") + "/") for file in loaded):
-            folders.add(folder)
+    searched = {os.path.realpath(entry) for entry in sys.path}
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if file and "." not in name:
+            folder = os.path.dirname(os.path.realpath(file))
+            folders.update({os.path.dirname(folder) if hasattr(module, "__path__") else folder} & searched)
     return sorted(folders)
 
 

@@ -1,0 +1,333 @@
+"""HTTP: who is let in, what is read, what a connection may cost."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import os
+import socket
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from penstock.errors import CallerError
+from penstock.mcp_server import http as http_server
+from penstock.mcp_server import token
+from tests.mcp.conftest import REPOSITORY, TOKEN, call, request
+
+Headers = dict[str, str]
+Answer = tuple[int, Headers, bytes]
+
+
+def _headers(port: int, message: dict[str, object] | None = None) -> Headers:
+    headers = {
+        "Host": f"127.0.0.1:{port}",
+        "Authorization": f"Bearer {TOKEN}",
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": "2026-07-28",
+    }
+    if message is not None:
+        headers["Mcp-Method"] = str(message["method"])
+        params = message.get("params")
+        if isinstance(params, dict) and "name" in params:
+            headers["Mcp-Name"] = str(params["name"])
+    return headers
+
+
+def _post(port: int, body: bytes, headers: Headers, method: str = "POST", path: str = "/mcp") -> Answer:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    try:
+        connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+        for name, value in {**headers, "Content-Length": str(len(body))}.items():
+            connection.putheader(name, value)
+        connection.endheaders(body)
+        response = connection.getresponse()
+        return response.status, {name.lower(): value for name, value in response.getheaders()}, response.read()
+    finally:
+        connection.close()
+
+
+def _call(port: int, message: dict[str, object], **changes: str) -> Answer:
+    headers = {**_headers(port, message), **{name.replace("_", "-"): value for name, value in changes.items()}}
+    return _post(port, json.dumps(message).encode(), headers)
+
+
+def test_a_call_with_everything_right_is_served(doubles_port: int) -> None:
+    """The control of the tests below."""
+    status, _, body = _call(doubles_port, call("echo", text="hi"))
+    assert status == 200
+    assert json.loads(body)["result"]["content"][0]["text"].startswith("{'text': 'hi'}")
+
+
+@pytest.mark.proves("L-9")
+@pytest.mark.parametrize(
+    ("header", "value", "status"),
+    [
+        ("Host", "evil.example", 421),
+        ("Host", "evil.example:{port}", 421),
+        ("Host", "127.0.0.1", 421),
+        ("Host", "127.0.0.1.evil.example:{port}", 421),
+        ("Host", "localhost:{port}", 200),
+        ("Origin", "http://evil.example", 403),
+        ("Origin", "null", 403),
+        ("Origin", "http://127.0.0.1:1", 403),
+        ("Origin", "http://127.0.0.1:{port}.evil.example", 403),
+        ("Origin", "http://localhost:{port}", 200),
+        ("Authorization", "", 401),
+        ("Authorization", "Bearer", 401),
+        ("Authorization", "Bearer wrong", 401),
+        ("Authorization", f"Basic {TOKEN}", 401),
+        ("Authorization", f"bearer {TOKEN}", 200),
+        ("Content-Type", "text/plain", 400),
+        ("Content-Type", "application/jsonp", 400),
+        ("Content-Type", "application/json; charset=utf-8", 200),
+        ("Mcp-Method", "tools/list", 400),
+        ("Mcp-Name", "view", 400),
+        ("MCP-Protocol-Version", "2099-01-01", 400),
+        ("Content-Length", "5000000", 413),
+    ],
+)
+def test_a_header_decides_who_is_let_in(doubles_port: int, header: str, value: str, status: int) -> None:
+    """The table of reliability.md 1.3, one header changed at a time."""
+    message = call("echo")
+    headers = {**_headers(doubles_port, message), header: value.format(port=doubles_port)}
+    if header == "Content-Length":
+        assert _post(doubles_port, b"x" * int(value), headers)[0] == status
+    else:
+        assert _post(doubles_port, json.dumps(message).encode(), headers)[0] == status
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [("POST", "/", 404), ("POST", f"/mcp?token={TOKEN}", 200), ("GET", "/mcp", 405), ("DELETE", "/mcp", 405), ("OPTIONS", "/mcp", 405)],
+)
+def test_only_posts_to_one_path_are_served(doubles_port: int, method: str, path: str, status: int) -> None:
+    """No streams to open, no sessions to end, no preflight for other pages; a query changes nothing."""
+    message = call("echo")
+    assert _post(doubles_port, json.dumps(message).encode(), _headers(doubles_port, message), method, path)[0] == status
+
+
+def test_a_token_in_the_url_lets_nobody_in(doubles_port: int) -> None:
+    """URLs are logged; the token is taken from its header alone, and answers carry no CORS headers."""
+    message = call("echo")
+    headers = _headers(doubles_port, message)
+    del headers["Authorization"]
+    status, answered, _ = _post(doubles_port, json.dumps(message).encode(), headers, path=f"/mcp?token={TOKEN}")
+    assert (status, answered["www-authenticate"]) == (401, "Bearer")
+    assert not [name for name in answered if name.startswith("access-control")]
+
+
+@pytest.mark.proves("L-9")
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"[]",
+        b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]',
+        b"[" * 100_000,
+        b"[" * 100_000 + b"]" * 100_000,
+        b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"a":"\xff"}}',
+        b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"a":NaN}}',
+        b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"a":1e400}}',
+        b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"a":"\\ud800"}}',
+        b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"a":1,"a":2}}',
+        b'{"jsonrpc":"2.0","id":true,"method":"tools/call","params":{}}',
+    ],
+)
+@pytest.mark.parametrize("era", ["2026-07-28", "2025-11-25"])
+def test_json_that_readers_take_differently_is_refused(doubles_port: int, body: bytes, era: str) -> None:
+    """Status 400 with a JSON-RPC error, in both eras."""
+    headers = {**_headers(doubles_port, call("echo")), "MCP-Protocol-Version": era}
+    status, _, answer = _post(doubles_port, body, headers)
+    assert (status, json.loads(answer)["error"]["code"] in {-32700, -32600}) == (400, True)
+
+
+def _raw(port: int, sent: bytes) -> socket.socket:
+    connection = socket.create_connection(("127.0.0.1", port), timeout=20)
+    connection.sendall(sent)
+    return connection
+
+
+def _until_closed(connection: socket.socket) -> bytes:
+    received = b""
+    with connection:
+        while chunk := connection.recv(65536):
+            received += chunk
+    return received
+
+
+def test_two_hosts_are_refused(doubles_port: int) -> None:
+    """Which of them the next reader believes, nobody knows."""
+    host = f"Host: 127.0.0.1:{doubles_port}\r\n".encode()
+    sent = b"POST /mcp HTTP/1.1\r\n" + host * 2 + b"Content-Length: 0\r\n\r\n"
+    assert _until_closed(_raw(doubles_port, sent)).startswith(b"HTTP/1.1 400")
+
+
+def test_a_chunked_body_without_end_is_refused_at_the_cap(doubles_port: int) -> None:
+    """No Content-Length to look at: the bytes are counted. The refusal arrives, then the connection is closed."""
+    head = "".join(f"{name}: {value}\r\n" for name, value in _headers(doubles_port, call("echo")).items())
+    sent = f"POST /mcp HTTP/1.1\r\n{head}Transfer-Encoding: chunked\r\n\r\n".encode()
+    body = (b"100000\r\n" + b"x" * (1 << 20) + b"\r\n") * 5 + b"0\r\n\r\n"
+    assert _until_closed(_raw(doubles_port, sent + body)).startswith(b"HTTP/1.1 413")
+
+
+@pytest.mark.proves("L-9")
+def test_half_sent_headers_are_closed_and_keep_nobody_out(doubles_port: int) -> None:
+    """500 connections with half a header: a call is served meanwhile, and after 5 s none is open."""
+    half = [_raw(doubles_port, b"POST /mcp HTTP/1.1\r\nHost: 127") for _ in range(500)]
+    started = time.monotonic()
+    assert _call(doubles_port, call("echo"))[0] == 200
+    assert time.monotonic() - started < 2
+    time.sleep(5.5 - (time.monotonic() - started))
+    open_still = 0
+    for connection in half:
+        connection.settimeout(0.01)
+        try:
+            open_still += connection.recv(1) != b""
+        except TimeoutError:
+            open_still += 1
+        except OSError:
+            pass
+        connection.close()
+    assert open_still == 0
+
+
+def test_a_byte_now_and_then_does_not_keep_a_header_open(doubles_port: int) -> None:
+    """H26: the time runs from the first byte, not from the last one."""
+    connection = _raw(doubles_port, b"POST /mcp HTTP/1.1\r\n")
+    started = time.monotonic()
+    with pytest.raises(OSError):
+        for _ in range(40):
+            time.sleep(0.25)
+            connection.sendall(b"X")
+    assert 4 < time.monotonic() - started < 8
+    connection.close()
+
+
+def test_overload_is_said_at_once(doubles_port: int) -> None:
+    """Above 64 requests in flight: 503 with Retry-After, in milliseconds, and the others are served."""
+
+    async def one() -> tuple[int, float]:
+        started = time.monotonic()
+        status, headers, _ = await asyncio.to_thread(_call, doubles_port, call("scan", seconds=1))
+        assert status != 503 or headers["retry-after"] == "1"
+        return status, time.monotonic() - started
+
+    async def many() -> list[tuple[int, float]]:
+        loop = asyncio.get_running_loop()
+        from concurrent.futures import ThreadPoolExecutor
+
+        loop.set_default_executor(ThreadPoolExecutor(90))
+        hung = [loop.run_in_executor(None, _abandon, doubles_port) for _ in range(64)]
+        await asyncio.gather(*hung)
+        return await asyncio.gather(*(one() for _ in range(4)))
+
+    assert {status for status, _ in asyncio.run(many())} == {200}
+
+    gate = http_server.Gate(_never, token=None, host="127.0.0.1", port=80)
+    gate._in_flight = http_server.MAX_IN_FLIGHT
+    scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": [(b"host", b"localhost")]}
+    refusal = gate._refusal(scope, [(b"host", b"localhost")])
+    assert refusal is not None
+    assert (refusal[0], refusal[2]) == (503, (b"retry-after", b"1"))
+
+
+async def _never(*_: object) -> None:
+    raise AssertionError("not to be reached")
+
+
+def _abandon(port: int) -> None:
+    """Ask for a scan and go away."""
+    message = call("scan", seconds=1)
+    head = "".join(f"{name}: {value}\r\n" for name, value in _headers(port, message).items())
+    body = json.dumps(message).encode()
+    connection = _raw(port, f"POST /mcp HTTP/1.1\r\n{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+    time.sleep(0.2)
+    connection.close()
+
+
+@pytest.mark.parametrize(("client", "within"), [("claude-code", "45000 characters"), ("copilot-cli", "19000 bytes")])
+def test_a_legacy_client_keeps_its_budget_without_a_session(doubles_port: int, client: str, within: str) -> None:
+    """`initialize` names the host; the session id, all there is to a session, carries the name to later calls."""
+    initialize = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": client, "version": "1"}},
+    }
+    headers = {**_headers(doubles_port), "MCP-Protocol-Version": "2025-06-18"}
+    status, answered, _ = _post(doubles_port, json.dumps(initialize).encode(), headers)
+    assert status == 200
+    message = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "echo", "arguments": {}}}
+    _, _, body = _post(doubles_port, json.dumps(message).encode(), {**headers, "Mcp-Session-Id": answered["mcp-session-id"]})
+    assert json.loads(body)["result"]["content"][0]["text"] == f"{{}} within {within}"
+    for forged in ("x", ".", "a.b.c", "." + "A" * 5000, "é"):
+        _, _, body = _post(doubles_port, json.dumps(message).encode(), {**headers, "Mcp-Session-Id": forged})
+        assert "within 16000 characters" in json.loads(body)["result"]["content"][0]["text"]
+
+
+# ── the token and the address ────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_token_is_made_once_and_only_its_owner_can_read_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """256 bits, mode 0600, in the user's state folder."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    first, at = token.load(None)
+    assert token.load(None) == (first, at)
+    assert at == str(tmp_path / "state" / "penstock" / "token")
+    assert stat.S_IMODE(os.stat(at).st_mode) == 0o600
+    assert len(first) == 43
+
+
+@pytest.mark.parametrize(
+    ("content", "mode", "reason"),
+    [(b"x" * 43, 0o644, "chmod 600"), (b"short", 0o600, "no token"), (b"", 0o600, "no token"), (b"a b " * 20, 0o600, "no token")],
+)
+def test_a_token_that_is_none_is_refused(tmp_path: Path, content: bytes, mode: int, reason: str) -> None:
+    """Readable by others, too short, empty, or two words."""
+    file = tmp_path / "token"
+    file.write_bytes(content)
+    file.chmod(mode)
+    with pytest.raises(CallerError, match=reason):
+        token.load(str(file))
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0:0", "[::]:0", ":0", "192.0.2.1:0", "example.com:0"])
+def test_other_machines_are_served_only_by_who_knows(address: str) -> None:
+    """Nothing here is encrypted, so that only loopback is served by default."""
+    with pytest.raises(CallerError, match="--i-know"):
+        http_server.listen(address)
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.1:x", "127.0.0.1:70000", "127.0.0.1:-1"])
+def test_an_address_needs_a_port(address: str) -> None:
+    """The mistake and an example."""
+    with pytest.raises(CallerError, match="HOST:PORT"):
+        http_server.listen(address)
+
+
+def test_our_tools_are_served_over_http(workspace: Path, tmp_path: Path) -> None:
+    """The whole of `penstock mcp --http`: token file, Landlock, one call; SIGTERM ends it quietly."""
+    code = "import sys; from penstock.mcp_server import serve; sys.exit(serve(sys.argv[1], http='127.0.0.1:0'))"
+    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(workspace)], stderr=subprocess.PIPE, cwd=REPOSITORY, env=environment
+    ) as process:
+        assert process.stderr is not None
+        said = process.stderr.readline().decode()
+        port = int(said.partition("127.0.0.1:")[2].partition("/")[0])
+        secret = (tmp_path / "state" / "penstock" / "token").read_text().strip()
+        message = call("ctx_view", file_path="hello.txt")
+        status, _, body = _call(port, message, Authorization=f"Bearer {secret}")
+        assert status == 200
+        assert "line 1" in json.loads(body)["result"]["content"][0]["text"]
+        assert _call(port, request("tools/list"))[0] == 401
+        process.terminate()
+        assert process.wait(timeout=10) == 143
+        assert process.stderr.read() == b""
