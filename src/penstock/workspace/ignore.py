@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 MAX_RULE_BYTES = 1 << 20  # of all ignore files in force in one folder; the rest of a larger one is not read
 _MAX_LINE = 4096  # PATH_MAX: nothing longer can match a path that anyone has
+_FEW = 16
 _MAX_GLOBS = 2000  # rules with wildcards of one file; GitHub's largest template has fewer than 300
 
 _CLASSES = {
@@ -56,22 +57,21 @@ class Rules:
         room = MAX_RULE_BYTES - (parent.size if parent else 0)
         if len(source) > room:
             source = source[: source.rfind(b"\n", 0, max(room, 0)) + 1]
-        self.size = len(source) + (parent.size if parent else 0)
+        self.size: int = len(source) + (parent.size if parent else 0)
         self._parent = parent
         self._prefix_length = prefix_length
         self._rules = _parsed(source)
-        self._negates = any(rule.negated for rule in self._rules) or (parent is not None and parent._negates)
+        self._negates: bool = any(rule.negated for rule in self._rules) or (parent is not None and parent._negates)
         self._files = _Positives([rule for rule in self._rules if not rule.negated and not rule.folders_only])
         self._folders = _Positives([rule for rule in self._rules if not rule.negated])
 
     def kept(self, prefix: str, names: list[str], *, folders: bool) -> list[str]:
         """Those of `names`, files or folders in the folder `prefix` (`a/b/`), that no rule excludes; order kept."""
-        clear, rules = names, self
-        while True:
+        clear = names
+        rules: Rules | None = self
+        while rules is not None:
             positives = rules._folders if folders else rules._files
             clear = positives.clear(prefix[rules._prefix_length :], clear)
-            if rules._parent is None:
-                break
             rules = rules._parent
         if len(clear) == len(names) or not self._negates:
             return clear
@@ -100,9 +100,9 @@ class _Positives:
 
     def __init__(self, rules: list[_Rule]) -> None:
         self._names: set[str] = set()
-        self._extensions: set[str] = set()
         self._anchored: dict[str, set[str]] = {}
-        self._paths: list[tuple[str, re.Pattern[str]]] = []
+        self._paths: list[tuple[str, int, re.Pattern[str]]] = []
+        extensions: set[str] = set()
         ends: list[str] = []
         globs: list[str] = []
         wild = 0
@@ -116,36 +116,40 @@ class _Positives:
                     self._names.add(name)
             elif not rule.anchored and text[0] == "*" and len(text) > 1 and _plain(text[1:]):
                 if text[1] == "." and "." not in text[2:]:
-                    self._extensions.add(text[1:])
+                    extensions.add(text[1:])
                 else:
                     ends.append(text[1:])
             elif (pattern := _translated(rule)) is not None and (wild := wild + 1) <= _MAX_GLOBS:
                 if rule.anchored:
                     fixed = text[: _prefix(text)]
-                    self._paths.append((_shown(fixed[: fixed.rfind("/") + 1]), re.compile(pattern)))
+                    folder = _shown(fixed[: fixed.rfind("/") + 1])
+                    depth = -1 if "**" in text else text.count("/")
+                    self._paths.append((folder, depth, re.compile(pattern)))
                 else:
                     globs.append(pattern)
-        self._ends = tuple(ends)
+        few = len(extensions) <= _FEW  # one call for all of them is quicker than taking the name apart
+        self._extensions = set() if few else extensions
+        self._ends = tuple(ends) + (tuple(extensions) if few else ())
         self._globs = re.compile("|".join(globs)) if globs else None
 
     def clear(self, inner: str, names: list[str]) -> list[str]:
-        """Those of `names` in the folder `inner`, a path below the ignore file, that none of the rules matches."""
-        if self._names:
+        """Those of `names` in the folder `inner`, a path below the ignore file, that no rule matches."""
+        if not self._names.isdisjoint(names):
             excluded = self._names
             names = [name for name in names if name not in excluded]
         if self._anchored and (here := self._anchored.get(inner)):
             names = [name for name in names if name not in here]
-        if self._extensions:
-            extensions = self._extensions
-            names = [name for name in names if name[name.rfind(".") :] not in extensions]
         if self._ends:
             ends = self._ends
             names = [name for name in names if not name.endswith(ends)]
+        if self._extensions:
+            extensions = self._extensions
+            names = [name for name in names if name[name.rfind(".") :] not in extensions]
         if self._globs:
             match = self._globs.match
             names = [name for name in names if not match(name if name.isascii() else _raw(name))]
-        for folder, pattern in self._paths:
-            if inner.startswith(folder):
+        for folder, depth, pattern in self._paths:
+            if inner.startswith(folder) and depth in {-1, inner.count("/")}:
                 start = _raw(inner)
                 names = [name for name in names if not pattern.match(start + _raw(name))]
         return names

@@ -213,7 +213,7 @@ class Root:
         except OSError as error:
             raise refusal(error, relative) from error
 
-    def open_subfolder(self, folder: int, name: bytes) -> int:
+    def open_subfolder(self, folder: int, name: bytes | str) -> int:
         """A folder directly in another open folder: no link is followed, no mount crossed. Raises OSError."""
         descriptor = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
         if not self.allow_mounts and os.fstat(descriptor).st_dev != self.device:
@@ -221,7 +221,7 @@ class Root:
             raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
         return descriptor
 
-    def open_entry(self, folder: int, name: bytes) -> int:
+    def open_entry(self, folder: int, name: bytes | str) -> int:
         """A file directly in an open folder, for a walk whose listing said that it is regular. Raises OSError.
 
         The listing was the look; should someone put a FIFO there since, the open does not block and is undone.

@@ -163,7 +163,7 @@ class Walk:
         if parent is None:
             return
         try:
-            descriptor = self._root.open_subfolder(parent, os.fsencode(name[:-1]))
+            descriptor = self._root.open_subfolder(parent, name[:-1])
         except OSError as error:
             self._lost(error)
             return
@@ -259,7 +259,7 @@ class Walk:
         if not folders and self._selection is not None:
             names = self._selection(self.prefix[self._start_length :], names)
         total = len(names)
-        if not self._include_hidden:
+        if not self._include_hidden and ("/." in "/" + "/".join(names)):
             names = [name for name in names if name[0] != "."]
         visible = len(names)
         if not self._include_ignored:
