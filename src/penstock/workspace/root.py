@@ -318,6 +318,11 @@ def create_own(path: str, content: bytes) -> bool:
     return True
 
 
+def discard_output() -> None:
+    """Standard output goes nowhere from here on: whoever read it has gone."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
 def path_handle(path: str) -> int:
     """An `O_PATH` handle, which gives no access to content: what Landlock rules are made of. Raises OSError."""
     return os.open(path, _LOOK)

@@ -1,0 +1,82 @@
+"""How is it set up? Defaults, then `penstock.toml` in the root, then the environment, then flags; the last one wins.
+
+Only what can do no harm can be set by a file, because a file in the root may be a stranger's: nothing here widens what may
+be read. Law: a setting that is not understood is an error that names what would be. Keeps out: what the settings do.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+from penstock.errors import CallerError, ToolError
+from penstock.workspace.deadline import READ_SECONDS, WALK_SECONDS
+from penstock.workspace.reading import DEFAULT_VIEW_LINES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from penstock.workspace.root import Root
+
+FILE = "penstock.toml"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Settings:
+    """What can be set. In a file by these names, in the environment as `PENSTOCK_VIEW_LINES` and so on."""
+
+    view_lines: int = DEFAULT_VIEW_LINES
+    """Lines of a page of `view`; 200 is the seed's way back."""
+    read_seconds: float = READ_SECONDS
+    """The deadline of one call that reads a file."""
+    walk_seconds: float = WALK_SECONDS
+    """The deadline of one call that walks a tree."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+                raise CallerError(f"{field.name} takes a number above 0, not {value!r}")
+        if not isinstance(self.view_lines, int):
+            raise CallerError(f"view_lines takes a whole number, not {self.view_lines!r}")
+
+
+def load(root: Root, environment: Mapping[str, str] | None = None) -> Settings:
+    """The settings in force beneath `root`. Raises `CallerError` that names the file or the variable."""
+    environment = os.environ if environment is None else environment
+    known = {field.name for field in fields(Settings)}
+    chosen = _from_file(root, known)
+    for name in known:
+        variable = f"PENSTOCK_{name.upper()}"
+        if variable in environment:
+            chosen[name] = _number(variable, environment[variable])
+    return Settings(**chosen)  # type: ignore[arg-type]
+
+
+def _from_file(root: Root, known: set[str]) -> dict[str, object]:
+    try:
+        file = root.open_file(FILE.encode())
+    except ToolError:  # none, or nothing that we would read
+        return {}
+    import tomllib
+
+    try:
+        values = tomllib.loads(os.pread(file.descriptor, 1 << 20, 0).decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise CallerError(f"{FILE}: {error}") from error
+    finally:
+        file.close()
+    for name in values.keys() - known:
+        raise CallerError(f"{FILE}: there is no setting {name!r}; there are {', '.join(sorted(known))}")
+    return values
+
+
+def _number(variable: str, text: str) -> float | int:
+    try:
+        return int(text)
+    except ValueError:
+        try:
+            return float(text)
+        except ValueError:
+            raise CallerError(f"{variable} takes a number, not {text!r}") from None
