@@ -56,7 +56,7 @@ def listen(address: str, *, i_know: bool = False) -> socket.socket:
             "encrypted. Use 127.0.0.1, or --i-know behind a server that speaks TLS."
         )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, int(port)))
