@@ -248,6 +248,8 @@ class Walk:
             self._lost(error)
         if ordered or more:
             _order(held)
+        if more:  # beyond the smallest, names are missing
+            del held[_HELD:]
         frame.after = os.fsencode(held[-1]) if more else None
         frame.read = True
         frame.files_done = frame.files_done or not ordered
