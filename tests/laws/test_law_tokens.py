@@ -1,0 +1,127 @@
+"""The laws of a count: bounds hold the number, `high` never falls as text grows, calibration never makes a limit unsafe."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penstock import tokens
+from penstock.tokens import Calibration, Count, count
+
+MODELS = st.sampled_from(["o200k", "cl100k", "claude", "claude-3-5-sonnet", "gemini-2.5-pro"])
+_pieces = st.one_of(
+    st.text(max_size=40),
+    st.text(alphabet=st.characters(), max_size=20),  # lone surrogates and all
+    st.sampled_from(
+        ["\n", "    ", "=" * 40, "_", "0" * 7, "AbC", "zz", "don't", "한漢", "\t\t", "é", "\U0001f600", "0x1F", "  \n"]
+    ),
+    st.builds(lambda piece, times: piece * times, st.text(min_size=1, max_size=3), st.integers(1, 300)),
+)
+TEXTS = st.lists(_pieces, max_size=8).map("".join)
+
+
+@st.composite
+def counts(draw: st.DrawFn) -> Count:
+    low, more, most = draw(st.tuples(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**6)))
+    return Count(tokens=low + more, low=low, high=low + more + most, method="estimate:o200k")
+
+
+OBSERVED = st.lists(st.tuples(counts(), st.integers(0, 10**7)), max_size=6)
+
+
+def learnt(observed: list[tuple[Count, int]]) -> Calibration:
+    calibration = Calibration()
+    for estimated, reported in observed:
+        calibration = calibration.observe(estimated, reported)
+    return calibration
+
+
+@pytest.mark.proves("LAW-Count")
+@given(TEXTS | st.binary(max_size=200), MODELS)
+def test_bounds_hold_the_number(text: str | bytes, model: str) -> None:
+    """Every estimate lies between its bounds, and only an empty text has none."""
+    counted = count(text, model=model)
+    assert 0 <= counted.low <= counted.tokens <= counted.high
+    assert (counted.high == 0) == (len(text) == 0)
+
+
+@pytest.mark.proves("LAW-Count")
+@given(TEXTS, TEXTS, MODELS)
+def test_the_upper_bound_never_falls_as_text_grows(text: str, more: str, model: str) -> None:
+    """Appending text lowers neither bound that a limit is decided by."""
+    before, after = count(text, model=model), count(text + more, model=model)
+    assert before.high <= after.high
+
+
+@pytest.mark.proves("LAW-Count")
+@given(st.binary(max_size=300), st.binary(max_size=100), MODELS)
+def test_the_upper_bound_never_falls_as_bytes_grow(data: bytes, more: bytes, model: str) -> None:
+    """The same for bytes, cut anywhere, within a character too."""
+    assert count(data, model=model).high <= count(data + more, model=model).high
+
+
+@pytest.mark.proves("LAW-Count")
+@pytest.mark.parametrize("family", sorted(tokens._FAMILIES))
+@pytest.mark.parametrize("bound", ["most", "least"])
+def test_no_byte_weighs_less_than_nothing(family: str, bound: str) -> None:
+    """The proof for texts of every length: whatever byte is appended, what it adds to a bound is at least zero.
+
+    It adds one to the bytes, one to each single class it is in, and at most one to each pattern that ends in its class;
+    so the worst that it can add is the weights of the former and the negative ones of the latter.
+    """
+    weights = getattr(tokens._FAMILIES[family], bound)
+    patterns = [(table, pattern) for table, group in tokens._ASCII + tokens._BEYOND for pattern in group]
+    assert len(weights) == len(patterns) + 1
+    for byte in range(256):
+        worst = weights[0]
+        for (table, pattern), weight in zip(patterns, weights[1:], strict=True):
+            if pattern[-1] == table[byte]:
+                worst += weight if len(pattern) == 1 else min(0, weight)
+        assert worst >= 0, (byte, worst)
+
+
+@pytest.mark.proves("LAW-Count")
+@given(st.integers(65_530, 65_542), st.sampled_from(["é", "x ", "=", "9", "漢한", "  A"]), st.integers(1, 9))
+def test_a_block_boundary_lowers_nothing(size_bytes: int, piece: str, times: int) -> None:
+    """The upper bound does not fall where the text grows past a block."""
+    text = (piece * size_bytes)[:size_bytes]
+    assert count(text).high <= count(text + piece * times).high
+
+
+@pytest.mark.proves("LAW-Count")
+@given(OBSERVED, counts())
+def test_calibration_never_makes_a_limit_unsafe(observed: list[tuple[Count, int]], counted: Count) -> None:
+    """Whatever was observed, bounds only widen, and the number stays between them."""
+    applied = learnt(observed).apply(counted)
+    assert applied.low <= counted.low
+    assert counted.high <= applied.high
+    assert applied.low <= applied.tokens <= applied.high
+
+
+@pytest.mark.proves("LAW-Count")
+@given(OBSERVED, counts(), st.integers(0, 10**7), OBSERVED)
+def test_what_was_observed_once_is_within_bounds(
+    before: list[tuple[Count, int]], counted: Count, reported: int, after: list[tuple[Count, int]]
+) -> None:
+    """A provider's number lies within the calibrated bounds of the estimate that it was reported for, now and later."""
+    applied = learnt([*before, (counted, reported), *after]).apply(counted)
+    assert not counted.low or applied.low <= reported
+    assert not counted.tokens or reported <= applied.high
+
+
+@pytest.mark.proves("LAW-Count")
+@given(OBSERVED, counts(), counts())
+def test_calibration_keeps_the_order_of_bounds(observed: list[tuple[Count, int]], one: Count, other: Count) -> None:
+    """A larger upper bound stays the larger one, so a calibrated bound does not fall as text grows either."""
+    calibration = learnt(observed)
+    small, large = sorted((one, other), key=lambda value: value.high)
+    assert calibration.apply(small).high <= calibration.apply(large).high
+
+
+@pytest.mark.proves("LAW-Count")
+@given(TEXTS, st.integers(0, 200), MODELS)
+def test_a_text_that_fits_stays_within_its_limit_when_cut(text: str, limit: int, model: str) -> None:
+    """Where the estimate alone says that a text fits, every beginning of it fits."""
+    if count(text, model=model).high <= limit:
+        assert all(tokens.fits(text[:end], limit, model=model) for end in range(0, len(text), 7))
