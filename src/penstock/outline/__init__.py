@@ -91,6 +91,22 @@ def _scanner(language: str) -> tuple[_LanguageScanner, str]:
 
     if language in RULES:
         return BraceScanner(language), "line scanner"
+    if language in {"ruby", "shell"}:
+        from .scripts import ScriptScanner
+
+        return ScriptScanner(language), "line scanner"
+    if language == "sql":
+        from .scripts import SqlScanner
+
+        return SqlScanner(), "line scanner"
+    if language == "cobol":
+        from .cobol import CobolScanner
+
+        return CobolScanner(), "cobol scanner"
+    if language in {"markdown", "json", "yaml", "toml", "ini"}:
+        from .markup import scanner
+
+        return scanner(language), "line scanner"
     from .plain import PlainTextScanner
 
     return PlainTextScanner(), "plain text"

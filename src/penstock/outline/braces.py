@@ -80,22 +80,28 @@ _JS_DEFINITIONS = (
     ("type", rf"{_JS_EXPORT}type\s++{_JS_NAME}[^=]*+=\s*\Z"),
     (
         "function",
-        rf"{_JS_EXPORT}(?:(?:const|let|var)\s++)?{_JS_NAME}\s*+(?::[^=]*+(?:=>[^=]*+)?)?="
-        rf"\s*+(?:async\b\s*+)?(?:function\b[^()=]*+\(\)\s*+(?::[^=]*+)?|(?:<[^=]*>)?\(\)\s*+(?::[^=]*+)?=>|{_JS_NAME}\s*+=>)\s*\Z",
+        (
+            rf"{_JS_EXPORT}(?:(?:const|let|var)\s++)?{_JS_NAME}\s*+(?::[^=]*+(?:=>[^=]*+)?)?="
+            rf"\s*+(?:async\b\s*+)?(?:function\b[^()=]*+\(\)\s*+(?::[^=]*+)?|(?:<[^=]*>)?\(\)\s*+(?::[^=]*+)?=>|{_JS_NAME}\s*+=>)\s*\Z"
+        ),
     ),
 )
 _JS_MEMBERS = (
     (
         "method",
-        r"(?:(?:public|private|protected|static|async|get|set|readonly|override|abstract|declare)\s++)*+"
-        r"\*?\s*+[\w$#\[\].'\"\x80-\xff]+\s*+(?:<[^()]*>)?\(\)(?:\s*+:[^=]*+)?\s*\Z",
+        (
+            r"(?:(?:public|private|protected|static|async|get|set|readonly|override|abstract|declare)\s++)*+"
+            r"\*?\s*+[\w$#\[\].'\"\x80-\xff]+\s*+(?:<[^()]*>)?\(\)(?:\s*+:[^=]*+)?\s*\Z"
+        ),
     ),
 )
 _JS_STATEMENTS = (
     (
         "function",
-        rf"\n{_JS_EXPORT}(?P<name>(?:const|let|var)[ \t]++{_JS_NAME}[ \t]*+(?::[^=\n;]*+)?=[ \t]*+(?:async[ \t]*+)?"
-        rf"(?:\([^()\n]*+\)|{_JS_NAME})[ \t]*+(?::[^=\n;]*+)?=>)[ \t]*+(?=[^\s{{])",
+        (
+            rf"\n{_JS_EXPORT}(?P<name>(?:const|let|var)[ \t]++{_JS_NAME}[ \t]*+(?::[^=\n;]*+)?=[ \t]*+(?:async[ \t]*+)?"
+            rf"(?:\([^()\n]*+\)|{_JS_NAME})[ \t]*+(?::[^=\n;]*+)?=>)[ \t]*+(?=[^\s{{])"
+        ),
     ),
 )
 _TS_STATEMENTS = (
@@ -156,8 +162,10 @@ RULES: dict[str, Rules] = {
         statements=(
             (
                 "method",
-                r"\n[ \t]*+(?P<name>(?!return\b|throw\b|new\b|assert\b)(?:[\w$<>\[\],.?&]++[ \t]++)++[\w$]++[ \t]*+"
-                r"\([^;{}()=]{0,500}+\)(?:[ \t\n]++throws[ \t][\w$., \t\n]{1,200})?)[ \t\n]*;",
+                (
+                    r"\n[ \t]*+(?P<name>(?!return\b|throw\b|new\b|assert\b)(?:[\w$<>\[\],.?&]++[ \t]++)++[\w$]++[ \t]*+"
+                    r"\([^;{}()=]{0,500}+\)(?:[ \t\n]++throws[ \t][\w$., \t\n]{1,200})?)[ \t\n]*;"
+                ),
             ),
         ),
         skip=r"@(?!interface\b)[\w.]++\s*+(?:\([^()]*+\)\s*+|(?!\())",
@@ -179,8 +187,10 @@ RULES: dict[str, Rules] = {
             ("namespace", r"\n(?P<name>namespace[ \t]++[\w.]++)[ \t]*+;"),
             (
                 "method",
-                r"\n[ \t]*+(?P<name>(?!return\b|throw\b|new\b|await\b|using\b)(?:[\w<>\[\],.?]++[ \t]++)++[\w<>]++[ \t]*+"
-                r"\([^;{}()=]{0,500}+\))\s*+(?:;|=>)",
+                (
+                    r"\n[ \t]*+(?P<name>(?!return\b|throw\b|new\b|await\b|using\b)(?:[\w<>\[\],.?]++[ \t]++)++[\w<>]++[ \t]*+"
+                    r"\([^;{}()=]{0,500}+\))\s*+(?:;|=>)"
+                ),
             ),
         ),
         skip=r"\[[^\]]*\]\s*",

@@ -1,0 +1,185 @@
+"""Where are the divisions, sections and paragraphs of a COBOL source? By sentence, not by line.
+
+Keeps out statements, data references and the call graph. A header stands where a sentence has ended; it ends at its
+own period. In fixed format columns 1-6 and 73-80 are no code and column 7 marks comments; free format is told by a
+directive or by the columns of the first lines.
+
+Law: linear in the bytes; `EXIT.`, `GOBACK.`, `END-IF.` and other one-word sentences are no paragraphs.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .symbols import Collector, Entry
+
+# evidence cobol.md, rows 15 and 16: an explicit list, for a paragraph may well be called END-PROGRAM
+_SENTENCES = frozenset(
+    b"EXIT GOBACK CONTINUE STOP ELSE DECLARATIVES END NEXT THEN SKIP1 SKIP2 SKIP3 EJECT COPY REPLACE END-ADD END-CALL "
+    b"END-ACCEPT END-COMPUTE END-DELETE END-DISPLAY END-DIVIDE END-EVALUATE END-EXEC END-IF END-MULTIPLY END-PERFORM "
+    b"END-READ END-RETURN END-REWRITE END-SEARCH END-START END-STRING END-SUBTRACT END-UNSTRING END-WRITE END-XML "
+    b"END-JSON END-INVOKE END-CHAIN END-OPEN END-CLOSE".split()
+)
+_WORD = rb"[A-Za-z0-9\x80-\xff][\w#@$\x80-\xff-]*+"
+_FIXED = re.compile(
+    rb"\n(?:[^\n]{6}[ Dd] {0,3}+|\t)(?:(?=[A-Za-z0-9\x80-\xff])| ++(?=[\w-]++(?: ++[Ss][Ee][Cc][Tt][Ii][Oo][Nn])? *+\.))"
+)
+_FREE = re.compile(
+    rb"\n[ \t]*+(?=(?:0?1|fd|sd|FD|SD)[ \t]|(?:[\w-]++[ \t]++)?(?:[Dd][Ii][Vv]|[Ss][Ee][Cc][Tt])[Ii]|[\w#@$-]++[ \t]*+\."
+    rb"|(?i:program|function|class)-(?i:id)|(?i:end)[ \t])"
+)
+_HEADER = re.compile(
+    rb"(?i)(?P<division>(?:identification|id|environment|data|procedure)[ \t]++division)\b"
+    rb"|(?P<id>(?:program|function|class|method|interface)-id)\b[ \t]*+\.?[ \t]*+[\"']?(?P<name>[\w#@$\x80-\xff-]*+)"
+    rb"|(?P<end>end[ \t]++(?:program|function|class|method|interface))\b"
+    rb"|(?P<section>" + _WORD + rb"[ \t]++section)[ \t]*+(?:\d{1,9}[ \t]*+)?(?:\.|\Z)"
+    rb"|(?P<declaratives>(?:end[ \t]++)?declaratives)[ \t]*+\."
+    rb"|(?P<file>[fs]d[ \t]++" + _WORD + rb")"
+    rb"|(?P<data>0?1[ \t]++" + _WORD + rb")"
+    rb"|(?P<paragraph>" + _WORD + rb")[ \t]*+(?P<period>\.(?=[ \t]|\Z)|\Z)"
+)
+_FORMAT = re.compile(
+    rb"(?i)\n[^\n]{0,20}(?:>>[ \t]*source(?:[ \t]+format)?(?:[ \t]+is)?|\$[ \t]*set[ \t]+sourceformat)[ \t(\"']*(free|fixed|variable)"
+)
+_INDICATORS = frozenset(b" *-/Dd$\t\r")
+_PROBED_LINES = 400
+
+
+class CobolScanner:
+    """Feed blocks; the landmarks are in `found`."""
+
+    def __init__(self) -> None:
+        self.found = Collector()
+        self.line = 0
+        self._free: bool | None = None
+        self._ended = True  # the last sentence before the block has its period
+        self._division = b""
+        self._programs: list[Entry] = []
+        self._unnamed = False  # the program that is open has not had its name yet
+
+    def feed(self, block: bytes) -> None:
+        """Scan one block of whole lines, each with its newline in front."""
+        if self._free is None:
+            self._free = _is_free(block)
+        free = self._free
+        line, at = self.line, 0
+        pattern = _FREE if free else _FIXED
+        for event in pattern.finditer(block):
+            begin = event.end()
+            start = event.start() + 1
+            end = block.find(b"\n", begin)
+            if end < 0:
+                end = len(block)
+            if not free and block[start] != 9:
+                end = min(end, start + 72)
+            header = _HEADER.match(block[begin:end].rstrip())
+            if header is None:
+                continue
+            kind = header.lastgroup
+            if kind == "data" and self._division not in {b"", b"DATA"}:
+                continue
+            if kind in {"paragraph", "period"}:
+                if self._division not in {b"", b"PROCEDURE"} or header["paragraph"].upper() in _SENTENCES:
+                    continue
+                if not header["period"] and not self._period_follows(block, end):
+                    continue
+            if kind in {"paragraph", "period", "section", "declaratives"} and not self._sentence_ended(block, start):
+                continue
+            line += block.count(b"\n", at, start)
+            at = start
+            self._header(header, line)
+        self._ended = self._sentence_ended(block, len(block) + 1)
+        self.line = line + block.count(b"\n", at)
+
+    def close(self) -> None:
+        """What is open at the end of the stream ends there."""
+
+    def _header(self, header: re.Match[bytes], line: int) -> None:
+        found = self.found
+        base = 8 * max(len(self._programs) - 1, 0)
+        if header["division"]:
+            name = b" ".join(header["division"].upper().split())
+            if name in {b"IDENTIFICATION DIVISION", b"ID DIVISION"}:
+                self._begin_program(line)
+                base = 8 * (len(self._programs) - 1)
+            self._division = name.split()[0]
+            found.close_to(base + 1, line - 1)
+            found.open(name, "division", line, base + 1)
+        elif header["id"]:
+            if not self._unnamed:
+                self._begin_program(line)
+            self._programs[-1].name = header["id"] + b" " + header["name"]
+            self._unnamed = False
+        elif header["end"]:
+            if self._programs:
+                found.close_to(base + 1, line - 1)
+                self._programs.pop()
+                found.close_to(8 * len(self._programs), line)
+            self._division = b"" if not self._programs else b"PROCEDURE"
+        elif header["section"]:
+            found.close_to(base + 2, line - 1)
+            found.open(header["section"], "section", line, base + 2)
+        elif header["declaratives"]:
+            ends = header["declaratives"][:3].upper() == b"END"
+            found.close_to(base + 2, line if ends else line - 1)
+        else:
+            name = header["file"] or header["data"] or header["paragraph"]
+            level = base + (4 if header["data"] else 3)
+            found.close_to(level, line - 1)
+            kind = "file" if header["file"] else "data" if header["data"] else "paragraph"
+            found.open(name, kind, line, level)
+
+    def _begin_program(self, line: int) -> None:
+        level = 8 * len(self._programs)
+        self.found.close_to(level, line - 1)
+        self._programs.append(self.found.open(b"PROGRAM", "program", line, level))
+        self._unnamed = True
+
+    def _sentence_ended(self, block: bytes, begin: int) -> bool:
+        """Whether the code before the line that begins at `begin` ends with a period."""
+        end = begin - 1
+        while end > 0:
+            start = block.rfind(b"\n", 0, end)
+            code = self._code(block[start + 1 : min(end, start + 2000)])
+            if code:
+                return code.endswith(b".")
+            end = start
+        return self._ended
+
+    def _period_follows(self, block: bytes, end: int) -> bool:
+        """Whether the code after the line that goes to `end` begins with a period."""
+        while True:
+            start = block.find(b"\n", end)
+            if start < 0:
+                return False
+            end = block.find(b"\n", start + 1)
+            code = self._code(block[start + 1 : min(end if end >= 0 else len(block), start + 2000)])
+            if code:
+                return code.startswith(b".")
+            if end < 0:
+                return False
+
+    def _code(self, line: bytes) -> bytes:
+        """The code of a line, nothing of a comment or a directive."""
+        if not self._free and line[:1] != b"\t":
+            if line[6:7] in b"*/$":  # an empty one too
+                return b""
+            line = line[7:72]
+        code = line.strip()
+        if code[:2] in {b"*>", b">>"} or (self._free and code[:1] == b"$"):
+            return b""
+        if b"*>" in code:
+            code = code[: code.rindex(b"*>")].rstrip()
+        return code
+
+
+def _is_free(block: bytes) -> bool:
+    directive = _FORMAT.search(block[:20_000])
+    if directive:
+        return directive[1].lower() == b"free"
+    free = lines = 0
+    for line in block[:40_000].split(b"\n", _PROBED_LINES)[1:_PROBED_LINES]:
+        if line.strip():
+            lines += 1
+            free += len(line) > 6 and line[6] not in _INDICATORS and b"\t" not in line[:6]
+    return free * 6 > lines
