@@ -55,7 +55,7 @@ def _half_a_pair() -> ToolError:
 
 _LACKING = (
     (r"\(\?(?:=|!|<=|<!)", "lookaround"),
-    (r"\\[1-9]|\(\?P=|\\k", "a backreference"),
+    (r"\\[1-9]|\(\?P$|\\k", "a backreference"),
     (r"invalid repetition size", "a repetition above 1000"),
     (r"\(\?>", "an atomic group"),
     (r"bad repetition operator: .\+", "a possessive quantifier"),
@@ -77,6 +77,7 @@ def regular_expression(pattern: str, *, flags: str = "", never_newline: bool = F
     except re2.error as error:
         raw = error.args[0] if error.args else b""
         reason = raw.decode("utf-8", "replace") if isinstance(raw, bytes) else str(raw)
+        reason = reason.replace(flags + pattern, pattern)
         for sign, feature in _LACKING:
             if re.search(sign, reason):
                 raise ToolError(
