@@ -1,0 +1,110 @@
+"""The house holds: imports point down, the front door is what it is, and it opens quickly."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import penstock
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "penstock"
+CORE = ("errors", "notices", "tokens", "budget", "page", "window", "outline", "inert", "calls")
+HEAVY = {"mcp", "pydantic", "anyio", "asyncio", "tree_sitter", "toktok", "uvicorn", "starlette", "httpx2", "re2", "click"}
+
+
+def test_imports_point_down_the_house() -> None:
+    """The contracts of .importlinter hold: layers in order, and no I/O in the core."""
+    done = subprocess.run(
+        [Path(sys.executable).with_name("lint-imports"), "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_front_door_is_pinned() -> None:
+    """Strangers may use these names, and a name comes or goes only on purpose."""
+    assert penstock.__all__ == [
+        "DEFAULT_VIEW_LINES",
+        "NAVIGATION",
+        "TOOLS",
+        "Allowance",
+        "Call",
+        "CallerError",
+        "Ended",
+        "OutlinePage",
+        "Page",
+        "PenstockError",
+        "Refusal",
+        "Result",
+        "ToolError",
+        "Tools",
+        "Window",
+        "Workspace",
+        "tokens",
+    ]
+    for name in penstock.__all__:
+        assert getattr(penstock, name) is not None
+
+
+def test_an_unknown_name_of_the_package_is_an_attribute_error() -> None:
+    """The lazy front door fails like any module."""
+    with pytest.raises(AttributeError, match="nothing_here"):
+        _ = penstock.nothing_here  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["import penstock", "import penstock; penstock.Workspace, penstock.Tools", "import penstock.mcp_server"],
+)
+def test_importing_loads_nothing_heavy(statement: str) -> None:
+    """What is heavy is imported where it is used."""
+    code = f"{statement}\nimport sys\nprint(' '.join(sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert {name.split(".")[0] for name in loaded} & HEAVY == set()
+
+
+def test_importing_opens_no_socket_and_no_file_of_ours() -> None:
+    """The first import does no work: no network, no file but the modules themselves."""
+    code = (
+        "import sys\nseen = []\n"
+        "sys.addaudithook(lambda event, args: seen.append((event, str(args))) if event.startswith('socket.') or "
+        "(event == 'open' and not str(args[0]).endswith(('.py', '.pyc', '.pth', '.cfg', '.so'))) else None)\n"
+        "import penstock\npenstock.Tools\nprint(seen)"
+    )
+    seen = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert seen.strip() == "[]"
+
+
+def test_the_public_interface_is_typed_as_strangers_use_it() -> None:
+    """tests/typing/api.py type-checks strictly: what it uses is what the types promise."""
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--no-error-summary", "tests/typing/api.py"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_every_module_says_which_question_it_answers(path: Path) -> None:
+    """A room without a question has not found its place."""
+    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+
+
+def test_every_test_has_a_docstring() -> None:
+    """A test says in a sentence what it shows."""
+    missing = [
+        f"{path.name}: {node.name}"
+        for path in (ROOT / "tests").rglob("test_*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.name.startswith("test_")
+        and not ast.get_docstring(node)
+    ]
+    assert missing == []
