@@ -264,10 +264,7 @@ class _State:
         """Counts the matching lines and keeps those of the page. Whether the last line, which may go on, is among them."""
         data, find = piece.data, self._find
         end = len(data) - 1 if piece.goes_on or data.endswith(b"\n") else len(data)
-        position = counted = int(piece.begun)
-        if not piece.begun:
-            counted = 0
-        stop = -1
+        position, counted, stop = int(piece.begun), 0, -1
         while position <= end and (span := find(data, position, end)) is not None:
             start = data.rfind(b"\n", 0, span[0]) + 1
             stop = data.find(b"\n", span[1])
@@ -313,30 +310,29 @@ class _File:
             if decoder is not None:
                 fresh = decoder.decode(fresh, last).encode()
             block = held + fresh if held else fresh
+            if begun and (line_end := block.find(b"\n") + 1):
+                yield _Piece(block[:line_end], start, begun=True)
+                start += self.width(block[:line_end])
+                block, begun = block[line_end:], False
             if last:
                 self.ended = True
                 if block:
                     yield _Piece(block, start, begun, self.cut)
                 return
-            line_end = block.rfind(b"\n") + 1
-            if begun and line_end:  # the long line ends here; what follows begins afresh
-                line_end = block.find(b"\n") + 1
-            if line_end:
-                yield _Piece(block[:line_end], start, begun)
+            if not begun and (line_end := block.rfind(b"\n") + 1):
+                yield _Piece(block[:line_end], start)
                 start += self.width(block[:line_end])
-                held, begun = block[line_end:], False
-            elif len(block) > (_MAX_LINE if not begun else _OVERLAP):
+                block = block[line_end:]
+            elif len(block) > (_OVERLAP if begun else _MAX_LINE):
                 if not begun:
-                    self._line_start = start
-                self.wide = True
-                yield _Piece(block, start, begun, True)
+                    self.wide, self._line_start = True, start
+                yield _Piece(block, start, begun, goes_on=True)
                 kept = len(block) - _OVERLAP
-                while block[kept] & 0xC0 == 0x80:
+                while block[kept] & 0xC0 == 0x80 and kept < len(block) - _OVERLAP + 3:
                     kept += 1
                 start += self.width(block[:kept])
-                held, begun = block[kept:], True
-            else:
-                held = block
+                block, begun = block[kept:], True
+            held = block
             self.scanned += len(following)
             fresh = following
 
@@ -402,10 +398,11 @@ def _around(data: bytes, bounds: tuple[int, int], match: int) -> tuple[str, bool
     if stop > start and data[stop - 1] == 0x0D:
         stop -= 1
     match = min(match, stop)
-    low, high = max(start, match - 4 * _LEAD), min(stop, match + 4 * MAX_LINE_CHARS)
-    while low > start and data[low] & 0xC0 == 0x80 and low > match - 4 * _LEAD - 4:
+    reach = 4 * MAX_LINE_CHARS  # bytes
+    low, high = max(start, match - reach), min(stop, match + reach)
+    while low > max(start, match - reach - 3) and data[low] & 0xC0 == 0x80:
         low -= 1
-    while high < stop and data[high] & 0xC0 == 0x80 and high > match:
+    while high < stop and data[high] & 0xC0 == 0x80 and high > match + reach - 3:
         high -= 1
     lead, rest = (
         inert.show(part.decode("utf-8", "surrogateescape"))[0] for part in (data[low:match], data[match:high])
