@@ -300,7 +300,7 @@ def _groups() -> set[tuple[tuple[int, ...], tuple[int, ...]]]:
     that ends in its class. So no byte can lower a weighted sum if the weights that it always adds, and those below zero
     among the others, come to zero at least. That makes `high` monotone.
     """
-    patterns = [(table, pattern) for table, group in tokens._ASCII + tokens._BEYOND for pattern in group]
+    patterns = [(table, pattern) for table, _, group in tokens._ASCII + tokens._BEYOND for pattern in group]
     found = set()
     for byte in range(256):
         always, maybe = [0], list[int]()
@@ -316,7 +316,7 @@ class Problem:
 
     def __init__(self, np: Any, rows: list[Measured], family: str) -> None:
         self.np = np
-        width = 1 + sum(len(group) for _, group in tokens._ASCII + tokens._BEYOND)
+        width = 1 + sum(len(group) for _, _, group in tokens._ASCII + tokens._BEYOND)
         truth = np.array([row.truth[family] for row in rows], float)
         features = np.array([tokens._features(row.data)[:width] for row in rows], float)
         self.rows = features / truth[:, None]

@@ -121,18 +121,19 @@ _LEADS = (  # the first byte of a character outside ASCII says roughly which scr
 _SHAPE = _classes(*_PLAIN, (b"=-*#~+/", "q"), (b"_", "_"), (_UPPER, "U"), (_LOWER, "l"), _BEYOND_ASCII)
 _SOUND = _classes(*_PLAIN, (_UPPER, "U"), (b"bcdfghklmnprstwy", "c"), (b"aeiou", "v"), (b"jqxzv", "r"), *_LEADS)
 
-_Plan = tuple[tuple[bytes, tuple[bytes, ...]], ...]
+_Plan = tuple[tuple[bytes, bytes, tuple[bytes, ...]], ...]  # alphabet, bytes to leave out, patterns
 
 # What is counted, in the order of the weights: the bytes, then these patterns, each without overlap with itself.
 # They were chosen from 165 for what each adds to the fit by the time that it costs.
 _ASCII: _Plan = (
-    (_SHAPE, (b" ", b"    ", b"nn", b"0", b"00", b"000", b".", b"q", b"qqqqqqqq", b"_", b"U", b"UUUU", b"lll")),
-    (_SHAPE, (b"ln", b"lq", b"l0", b"l_", b"0U", b"0n", b" 0", b" q", b" U", b"U U")),
-    (_SOUND, (b"rr", b"cr", b"cccc")),
+    (_SHAPE, b"", (b" ", b"    ", b"nn", b"0", b"00", b"000", b".", b"q", b"qqqqqqqq", b"_", b"U", b"UUUU", b"lll")),
+    (_SHAPE, b"", (b"ln", b"lq", b"l0", b"l_", b"0U", b"0n", b" 0", b" q", b" U", b"U U")),
+    (_SOUND, b"", (b"rr", b"cr", b"cccc")),
 )
-_BEYOND: _Plan = (  # only where a block leaves ASCII
-    (_SHAPE, (b"h ", b"hhhhhhhhhhhh")),
-    (_SOUND, (b"A", b"B", b"C", b"D", b"E", b"I", b"S", b"K", b"H", b"G", b"P", b"M", b"G--H")),
+_BEYOND: _Plan = (  # only where a block leaves ASCII; single classes are counted on what is left without ASCII, often little
+    (_SHAPE, b"", (b"h ", b"hhhhhhhhhhhh")),
+    (_SOUND, bytes(range(128)), (b"A", b"B", b"C", b"D", b"E", b"I", b"S", b"K", b"H", b"G", b"P", b"M")),
+    (_SOUND, b"", (b"G--H",)),
 )
 _BLOCK_BYTES = 65_536  # a block stays in the processor's cache while its patterns are counted
 
@@ -143,8 +144,8 @@ def _features(data: bytes) -> list[int]:
     for start in range(0, len(data), _BLOCK_BYTES):
         block = data[start : start + _BLOCK_BYTES]
         row = [len(block)]
-        for table, patterns in _ASCII if block.isascii() else _ASCII + _BEYOND:
-            row += map(block.translate(table).count, patterns)
+        for alphabet, left_out, patterns in _ASCII if block.isascii() else _ASCII + _BEYOND:
+            row += map(block.translate(alphabet, left_out).count, patterns)
         for i, value in enumerate(row):
             total[i] += value
     return total

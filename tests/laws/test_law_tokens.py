@@ -71,7 +71,7 @@ def test_no_byte_weighs_less_than_nothing(family: str, bound: str) -> None:
     so the worst that it can add is the weights of the former and the negative ones of the latter.
     """
     weights = getattr(tokens._FAMILIES[family], bound)
-    patterns = [(table, pattern) for table, group in tokens._ASCII + tokens._BEYOND for pattern in group]
+    patterns = [(table, pattern) for table, _, group in tokens._ASCII + tokens._BEYOND for pattern in group]
     assert len(weights) == len(patterns) + 1
     for byte in range(256):
         worst = weights[0]
