@@ -1,0 +1,89 @@
+"""What did a rig measure? One figure, its target, and whether the target is met.
+
+Keeps out: how anything is measured. A rig is a module with `measure(long=, seed=) -> Figure`; run alone it prints one line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SEED = 20261121
+REPOSITORY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Figure:
+    """One line of the scoreboard. `notes` are what did not hold, or what could not be tried and why."""
+
+    rig: str
+    name: str
+    value: str
+    target: str
+    met: bool
+    seed: int | None = None
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        seed = "" if self.seed is None else f", seed {self.seed}"
+        verdict = "met" if self.met else "MISSED"
+        line = f"{self.rig} {self.name}: {self.value} (target {self.target}: {verdict}; {self.seconds:.1f} s{seed})"
+        return "\n".join([line, *(f"   - {note}" for note in self.notes[:40])])
+
+
+class Rig(Protocol):
+    """What every rig's module offers."""
+
+    def __call__(self, *, long: bool, seed: int) -> Figure: ...
+
+
+def timed(measure: Rig, *, long: bool, seed: int) -> Figure:
+    """The figure with the seconds that it took."""
+    start = time.monotonic()
+    figure = measure(long=long, seed=seed)
+    return replace(figure, seconds=time.monotonic() - start)
+
+
+def main(measure: Rig) -> int:
+    """The command line of a rig: `python -m proof.NAME [--long] [--seed N]`; 1 when the target is missed."""
+    parser = argparse.ArgumentParser(description=measure.__doc__)
+    parser.add_argument("--short", action="store_true", help="the short form, for the suite (default)")
+    parser.add_argument("--long", action="store_true", help="the full form, for releases")
+    parser.add_argument("--seed", type=int, default=SEED)
+    given = parser.parse_args()
+    figure = timed(measure, long=given.long, seed=given.seed)
+    print(figure, flush=True)
+    return 0 if figure.met else 1
+
+
+@contextmanager
+def folder(prefix: str) -> Iterator[str]:
+    """A temporary folder that any user may enter; gone afterwards, whatever it holds and whatever happened."""
+    path = tempfile.mkdtemp(prefix=f"penstock-{prefix}-")
+    os.chmod(path, 0o755)
+    try:
+        yield path
+    finally:
+        remove(path)
+
+
+def remove(path: str) -> None:
+    """Takes a tree away. Python's own way gives up at 1,000 levels; that of coreutils does not."""
+    for attempt in (0, 1):
+        if attempt:
+            subprocess.run(["chmod", "-R", "u+rwX", "--", path], check=False, stderr=subprocess.DEVNULL)
+        subprocess.run(["rm", "-rf", "--", path], check=False, stderr=subprocess.DEVNULL)
+        if not os.path.lexists(path):
+            return
+    print(f"{path} could not be removed", file=sys.stderr)
