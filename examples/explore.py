@@ -66,7 +66,9 @@ async def explore() -> None:
         await ask("count_files", listing(), "How large is it?")
         await ask("list_files", None, "May I see the names?", recursive=True)
         await ask("list_files", None, "A page of them, then.", pattern="json/*", recursive=True, limit=20)
-        found = await ask("search", matches(r"def \w*dumps?\b"), "Who writes JSON?", pattern=r"def \w*dumps?\b", glob="*.py")
+        found = await ask(
+            "search", matches(r"def \w*dumps?\b"), "Who writes JSON?", pattern=r"def \w*dumps?\b", glob="*.py"
+        )
         hit = re.search(r"## (json/__init__\.py)\n(\d+)\|", found)
         path, line = (hit[1], int(hit[2])) if hit else ("json/__init__.py", 120)
         await ask("outline", content(path), "What is in that file?", path=path)
@@ -85,7 +87,9 @@ async def explore() -> None:
             max_bytes=int(following[2]),
             version=following[3],
         )
-    print(f"\nIn all {spent} tokens instead of {plain_total}: {plain_total / spent:.0f} times less, and every answer said how to go on.")
+    print(
+        f"\nIn all {spent} tokens instead of {plain_total}: {plain_total / spent:.0f} times less, and every answer said how to go on."
+    )
 
 
 if __name__ == "__main__":

@@ -34,12 +34,19 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """The last line counts what was not tried."""
     skipped = len(terminalreporter.stats.get("skipped", []))
     if skipped:
-        terminalreporter.write_line(f"{skipped} tests skipped; PENSTOCK_TEST_REQUIRE=all turns a missing program into a failure")
+        terminalreporter.write_line(
+            f"{skipped} tests skipped; PENSTOCK_TEST_REQUIRE=all turns a missing program into a failure"
+        )
 
 
 @pytest.fixture(autouse=True)
 def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in list(os.environ):
-        if name.startswith("PENSTOCK_") and name not in {"PENSTOCK_HYPOTHESIS", "PENSTOCK_TEST_REQUIRE", "PENSTOCK_TOOLS", "PENSTOCK_DATA"}:
+        if name.startswith("PENSTOCK_") and name not in {
+            "PENSTOCK_HYPOTHESIS",
+            "PENSTOCK_TEST_REQUIRE",
+            "PENSTOCK_TOOLS",
+            "PENSTOCK_DATA",
+        }:
             monkeypatch.delenv(name)
     yield

@@ -19,14 +19,21 @@ def test_the_python_examples_of_a_page_run(page: Path, tmp_path: Path) -> None:
     """What a page tells a reader to type works, in a folder of its own."""
     code = "\n".join(EXAMPLE.findall(page.read_text("utf-8")))
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-W", "error", "-c", code],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
 
 
 def test_the_generated_pages_are_what_the_code_says() -> None:
     """docs/cli.md is the `--help` of the commands."""
-    done = subprocess.run([sys.executable, ROOT / "scripts/docs.py", "--check"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts/docs.py", "--check"], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
 
 

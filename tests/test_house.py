@@ -14,13 +14,29 @@ import penstock
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "penstock"
 CORE = ("errors", "notices", "tokens", "budget", "page", "window", "outline", "inert", "calls")
-HEAVY = {"mcp", "pydantic", "anyio", "asyncio", "tree_sitter", "toktok", "uvicorn", "starlette", "httpx2", "re2", "click"}
+HEAVY = {
+    "mcp",
+    "pydantic",
+    "anyio",
+    "asyncio",
+    "tree_sitter",
+    "toktok",
+    "uvicorn",
+    "starlette",
+    "httpx2",
+    "re2",
+    "click",
+}
 
 
 def test_imports_point_down_the_house() -> None:
     """The contracts of .importlinter hold: layers in order, and no I/O in the core."""
     done = subprocess.run(
-        [Path(sys.executable).with_name("lint-imports"), "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False
+        [Path(sys.executable).with_name("lint-imports"), "--no-cache"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -1,0 +1,286 @@
+"""The command line as people and scripts use it: text, one JSON object, an exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PENSTOCK = [sys.executable, "-m", "penstock"]
+
+
+def run(*arguments: str, cwd: Path, stdin: bytes = b"", **environment: str) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [*PENSTOCK, *arguments],
+        cwd=cwd,
+        input=stdin,
+        capture_output=True,
+        timeout=60,
+        env={**os.environ, **environment},
+        check=False,
+    )
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def as_json(*arguments: str, cwd: Path) -> tuple[Any, int]:
+    done = run(*arguments, "--json", cwd=cwd)
+    return json.loads(done.stdout), done.returncode
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "big.txt").write_text("".join(f"line {n}\n" for n in range(1, 251)))
+    (tmp_path / "src" / "app.py").write_text("import os\n\n\ndef main():\n    return 1\n" * 40)
+    (tmp_path / "src" / "b.py").write_text("x = 1\n")
+    (tmp_path / "data.bin").write_bytes(b"\x7fELF\0\0\0")
+    (tmp_path / ".gitignore").write_text("*.log\n")
+    (tmp_path / "noise.log").write_text("x\n")
+    return tmp_path
+
+
+@pytest.mark.proves("V-1", "V-3", "V-4")
+def test_view_prints_a_header_a_numbered_page_and_a_command_that_goes_on(tree: Path) -> None:
+    """The printed command is run as it stands and shows the next page."""
+    first = run("view", "big.txt", cwd=tree)
+    header, line_one, *_ = first.stdout.splitlines()
+    assert "showing lines 1-100 of 250 total" in header
+    assert line_one == "1|line 1"
+    following = re.search(r"next: (penstock view [^|]+)", header)
+    assert following
+    again = run(*shlex.split(following[1])[1:], cwd=tree)
+    assert "showing lines 101-200 of 250 total" in again.stdout.splitlines()[0]
+
+
+def test_the_next_command_repeats_the_root(tree: Path) -> None:
+    """A page shown with --root goes on with --root."""
+    header = run("view", "big.txt", "--root", str(tree), cwd=Path("/")).stdout.splitlines()[0]
+    assert header.endswith(f"--root {tree}")
+
+
+def test_view_as_json_has_the_keys_of_the_contract(tree: Path) -> None:
+    """Scripts hold on to these keys."""
+    value, status = as_json("view", "big.txt", "--offset", "240", cwd=tree)
+    assert status == 0
+    assert value["text"] == "".join(f"line {n}\n" for n in range(241, 251))
+    assert {
+        "path": "big.txt",
+        "start_line": 241,
+        "end_line": 250,
+        "total_lines": 250,
+        "total_lines_exact": True,
+        "total_bytes": (tree / "big.txt").stat().st_size,
+        "fragment": None,
+        "escaped": 0,
+        "encoding": "UTF-8",
+        "stale": False,
+        "bound": "end",
+        "next": None,
+        "notices": [],
+    }.items() <= value.items()
+    assert value["previous"] == {"file_path": "big.txt", "offset": 140}
+
+
+def test_read_pages_join_to_the_file(tree: Path) -> None:
+    """Following `next` of the JSON form gives every byte once."""
+    arguments, text = ["--start-byte", "0", "--max-bytes", "300"], ""
+    while True:
+        value, status = as_json("read", "big.txt", *arguments, cwd=tree)
+        assert status == 0
+        text += value["text"]
+        if value["next"] is None:
+            break
+        following = value["next"]
+        assert following.pop("path") == "big.txt"
+        arguments = [word for name, given in following.items() for word in (f"--{name.replace('_', '-')}", str(given))]
+    assert text == (tree / "big.txt").read_text()
+
+
+def test_outline_as_json_lists_landmarks(tree: Path) -> None:
+    """Each landmark has a name and the lines it spans."""
+    value, status = as_json("outline", "src/app.py", "--limit", "2", cwd=tree)
+    assert status == 0
+    assert value["items"][0]["start_line"] == 4
+    assert value["total"] == 40
+    assert value["next"] == {"path": "src/app.py", "limit": 2, "offset": 2}
+
+
+@pytest.mark.proves("L-1", "L-5")
+def test_list_count_and_search_as_json(tree: Path) -> None:
+    """The three ways into a tree, with what they left out."""
+    value, status = as_json("list", "*.py", "--recursive", cwd=tree)
+    assert (value["items"], value["total"], status) == (["src/app.py", "src/b.py"], 2, 0)
+    value, _ = as_json("list", "--recursive", cwd=tree)
+    assert (value["omitted"]["ignored"], value["omitted"]["hidden"]) == (1, 1)
+    value, status = as_json("count", cwd=tree)
+    assert (value["files"], status) == (4, 0)
+    assert value["by_extension"][0]["extension"] == ".py"
+    assert {"files", "bytes", "tokens", "by_extension", "omitted"} <= value.keys()
+    value, status = as_json("search", r"def \w+", "src", "--limit", "3", cwd=tree)
+    assert (value["files"], status) == ([{"path": "src/app.py", "count": 40}], 0)
+    assert value["matches"][0] == {"path": "src/app.py", "line": 4, "text": "def main():", "clipped": False}
+    assert value["complete"] is True
+    assert value["next"]["offset"] == 3
+
+
+def test_tokens_of_a_file_and_of_standard_input(tree: Path) -> None:
+    """Both say how the number came about."""
+    value, status = as_json("tokens", "big.txt", cwd=tree)
+    assert status == 0
+    assert value["low"] <= value["tokens"] <= value["high"]
+    piped = json.loads(run("tokens", "-", "--json", cwd=tree, stdin=(tree / "big.txt").read_bytes()).stdout)
+    assert piped["low"] <= value["tokens"] <= piped["high"]
+    exact = json.loads(run("tokens", "big.txt", "--mode", "exact", "--json", cwd=tree).stdout)
+    assert exact["low"] == exact["tokens"] == exact["high"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "code"),
+    [
+        (["view", "nothing.txt"], 4, "not_found"),
+        (["view", "/etc/passwd"], 3, "outside_root"),
+        (["view", "../x"], 3, "outside_root"),
+        (["view", "data.bin"], 3, "binary"),
+        (["view", "src"], 3, "is_directory"),
+        (["view", "big.txt", "--offset", "-1"], 2, "bad_argument"),
+        (["view", "big.txt", "--offset", "x"], 2, "usage"),
+        (["view", "big.txt", "--root", "nowhere"], 2, "usage"),
+        (["view"], 2, "usage"),
+        (["nonsense"], 2, "usage"),
+        (["search", "(a"], 2, "bad_pattern"),
+        (["read", "big.txt", "--start-byte", "0", "--version", "zz"], 2, "bad_argument"),
+        (["tokens", "nothing.txt"], 4, "not_found"),
+        (["tokens", "big.txt", "--model", "o200k", "--mode", "guess"], 2, "usage"),
+    ],
+)
+@pytest.mark.proves("L-8")
+def test_an_error_is_one_object_with_a_code_and_an_exit_status(
+    tree: Path, arguments: list[str], status: int, code: str
+) -> None:
+    """Under --json nothing but the object is printed; without it, one line on standard error."""
+    value, actual = as_json(*arguments, cwd=tree)
+    assert (value["error"]["code"], actual) == (code, status)
+    assert value["error"].keys() == {"code", "message", "try"}
+    plain = run(*arguments, cwd=tree)
+    assert (plain.stdout, plain.returncode) == ("", status)
+    assert plain.stderr.startswith("penstock: ")
+    assert plain.stderr.count("\n") == 1
+
+
+@pytest.mark.proves("B-8")
+def test_a_stale_page_is_status_5_with_a_way_on(tree: Path) -> None:
+    """The version of an earlier page tells that the file is another one now."""
+    value, _ = as_json("read", "big.txt", "--start-byte", "0", "--max-bytes", "100", cwd=tree)
+    (tree / "new.txt").write_text("other\n" * 100)
+    (tree / "new.txt").rename(tree / "big.txt")
+    following = value["next"]
+    value, status = as_json(
+        "read", "big.txt", "--start-byte", str(following["start_byte"]), "--version", following["version"], cwd=tree
+    )
+    assert (value["error"]["code"], status) == ("stale", 5)
+    assert run(*shlex.split(value["error"]["try"].split(" or ")[0])[1:], cwd=tree).returncode == 0
+
+
+def test_nothing_found_is_status_1(tree: Path) -> None:
+    """As with grep, so that scripts can ask."""
+    assert run("search", "no such text", cwd=tree).returncode == 1
+    assert run("list", "*.zig", cwd=tree).returncode == 1
+    assert run("count", "*.zig", cwd=tree).returncode == 1
+
+
+@pytest.mark.proves("V-5")
+def test_a_setting_comes_from_the_file_then_the_environment(tree: Path) -> None:
+    """view_lines is the seed's way back to 200 lines."""
+    (tree / "penstock.toml").write_text("view_lines = 200\n")
+    assert "showing lines 1-200 of 250" in run("view", "big.txt", cwd=tree).stdout
+    assert "showing lines 1-50 of 250" in run("view", "big.txt", cwd=tree, PENSTOCK_VIEW_LINES="50").stdout
+    (tree / "penstock.toml").write_text("view_line = 200\n")
+    wrong = run("view", "big.txt", cwd=tree)
+    assert wrong.returncode == 2
+    assert "view_lines" in wrong.stderr
+
+
+def test_a_reader_that_goes_away_is_no_fault(tree: Path) -> None:
+    """`penstock view … | head -1` ends quietly."""
+    command = f"{shlex.join(PENSTOCK)} view big.txt --limit 250 | head -1"
+    done = subprocess.run(command, shell=True, cwd=tree, capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout.startswith("big.txt: showing lines")
+    assert done.stderr == ""
+
+
+def test_an_interrupt_ends_a_long_search_with_status_130_and_no_traceback(tmp_path: Path) -> None:
+    """Ctrl-C leaves nothing behind and says nothing."""
+    (tmp_path / "f.txt").write_bytes(b"x" * 100 + b"\n")
+    with (tmp_path / "f.txt").open("ab") as file:
+        for _ in range(240):
+            file.write(b"some words to search in\n" * 43_690)
+    child = subprocess.Popen(
+        [*PENSTOCK, "search", "(w[a-z]+ds|xyz)[^a-z]?(to|in)", "f.txt"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    time.sleep(0.6)
+    child.send_signal(signal.SIGINT)
+    output, errors = child.communicate(timeout=30)
+    assert child.returncode in {130, 0}  # 0 where the machine was quicker than the signal
+    assert b"Traceback" not in errors
+    assert child.returncode == 0 or output == b""
+
+
+def test_colour_is_for_terminals_only(tree: Path) -> None:
+    """Piped output is plain; on a terminal the header is dimmed."""
+    assert "\x1b" not in run("view", "big.txt", cwd=tree).stdout
+    leader, follower = pty.openpty()
+    child = subprocess.Popen(
+        [*PENSTOCK, "view", "big.txt", "--limit", "1"], cwd=tree, stdout=follower, env={**os.environ, "TERM": "xterm"}
+    )
+    os.close(follower)
+    assert child.wait(30) == 0
+    assert os.read(leader, 10_000).startswith(b"\x1b[2mbig.txt")
+    os.close(leader)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_are_printed(tree: Path, shell: str) -> None:
+    """Each shell's script names the program."""
+    assert "_PENSTOCK_COMPLETE" in run("completion", shell, cwd=tree).stdout
+
+
+def test_doctor_says_what_is_in_force(tree: Path) -> None:
+    """Confinement, versions and extras, for people and for scripts."""
+    value = json.loads(run("doctor", "--json", cwd=tree).stdout)
+    assert value["confinement"].startswith(("openat2", "walk"))
+    assert value["extras"].keys() == {"mcp", "exact", "languages"}
+    assert "confinement" in run("doctor", cwd=tree).stdout
+
+
+@pytest.mark.proves("L-10")
+def test_escape_sequences_of_a_file_never_reach_the_terminal(tree: Path) -> None:
+    """Text and JSON show them, and count them."""
+    (tree / "evil.txt").write_bytes(b"\x1b[2Jred\n\xff\n")
+    shown = run("view", "evil.txt", cwd=tree).stdout
+    assert "\x1b" not in shown
+    assert "1|\\x1b[2Jred" in shown
+    value, _ = as_json("view", "evil.txt", cwd=tree)
+    assert value["escaped"] == 2
+
+
+@pytest.mark.proves("L-10")
+def test_a_name_that_begins_with_a_dash_is_reached_by_the_printed_command(tree: Path) -> None:
+    """The next command parses, whatever the file is called."""
+    (tree / "-n").write_text("a\n" * 300)
+    header = run("view", "--", "-n", cwd=tree).stdout.splitlines()[0]
+    following = re.search(r"next: (penstock view [^|]+)", header)
+    assert following
+    assert "showing lines 101-200" in run(*shlex.split(following[1])[1:], cwd=tree).stdout
