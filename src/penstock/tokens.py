@@ -288,18 +288,15 @@ def _counter(name: str) -> Callable[[list[str]], list[int]] | None:
     return lambda texts: list(toktok.batch_count(texts, _EXACT[name], threads=1))
 
 
-def _well_formed(text: str | bytes) -> str:
-    """As OpenAI's encoder sees a text: halves of a surrogate pair joined, all that cannot be decoded U+FFFD."""
-    if isinstance(text, bytes):
-        return text.decode("utf-8", "replace")
-    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
 def _exactly(text: str | bytes, name: str) -> Count | None:
     counter = _counter(name)
     if counter is None:
         return None
-    tokens = counter([_well_formed(text)])[0]
+    well_formed = text if isinstance(text, str) else text.decode("utf-8", "replace")
+    try:
+        tokens = counter([well_formed])[0]
+    except UnicodeEncodeError:  # as OpenAI's encoder does it: halves of a pair are joined, a lone one becomes U+FFFD
+        tokens = counter([well_formed.encode("utf-16", "surrogatepass").decode("utf-16", "replace")])[0]
     return Count(tokens=tokens, low=tokens, high=tokens, method=f"exact:{name}")
 
 
