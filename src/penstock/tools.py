@@ -18,7 +18,6 @@ from penstock.page import Page
 from penstock.window import HARD_MAX_BYTES, Line, Window
 from penstock.workspace import Workspace
 from penstock.workspace.deadline import READ_SECONDS, WALK_SECONDS, Deadline
-from penstock.workspace.listing import MAX_FILES_PER_LIST, MAX_FILES_WARNING_THRESHOLD
 
 if TYPE_CHECKING:
     import os
@@ -394,6 +393,8 @@ class Tools:
         return self._page(lambda room: self.workspace.outline(**a, room=room, deadline=deadline), allowed)  # type: ignore[arg-type]
 
     def _list_files(self, a: dict[str, object], allowed: Allowance, deadline: Deadline) -> Result:
+        from penstock.workspace.listing import MAX_FILES_PER_LIST, MAX_FILES_WARNING_THRESHOLD
+
         listing = self.workspace.list_files(**a, deadline=deadline)  # type: ignore[arg-type]
         limit, total = int(a["limit"]), listing.page.total or 0  # type: ignore[call-overload]
         if limit == 0 and not a["offset"]:

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock import tokens
-from penstock.workspace import listing
 from penstock.workspace.deadline import WALK_SECONDS, Deadline
 from penstock.workspace.reading import DEFAULT_VIEW_LINES, Reader
 from penstock.workspace.root import Root
@@ -18,6 +16,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
+    from penstock import tokens
     from penstock.workspace.listing import Counts, Listing
     from penstock.workspace.searching import Search
 
@@ -64,6 +63,8 @@ class Workspace:
         progress: Progress | None = None,
     ) -> Listing:
         """A sorted page of file names with the total (L-1 to L-6). Raises `ToolError`."""
+        from penstock.workspace import listing
+
         return listing.list_files(
             self.root,
             pattern,
@@ -92,6 +93,8 @@ class Workspace:
         progress: Progress | None = None,
     ) -> Counts:
         """Files, bytes and estimated tokens by extension (L-4). Raises `ToolError`."""
+        from penstock.workspace import listing
+
         return listing.count_files(
             self.root,
             path,
@@ -142,6 +145,8 @@ class Workspace:
 
     def count_file(self, path: str, *, model: str = "o200k", mode: tokens.Mode = "sampled") -> tokens.Count:
         """The tokens of one file: `sampled` looks at pieces of a large one, `exact` reads it all. Raises `ToolError`."""
+        from penstock import tokens
+
         file = self.root.open_file(self.root.relative(path))
         try:
             source = FileSource(file)
