@@ -1,8 +1,8 @@
 """An agent's first minutes in a tree it does not know: the standard library of this Python, over MCP, page by page.
 
-Starts `penstock mcp` as a host would, connects the official MCP client over stdio, and explores: count, list, search, outline,
-view, read on. For each call it prints what the answer cost in tokens, and what the plain way would have cost: the whole listing, every match, the whole
-file. What the plain way has paid for already is not counted again.
+Starts `penstock mcp` as a host would, connects the official MCP client over stdio, and explores: count, list, search,
+outline, view, read on. For each call it prints what the answer cost in tokens, and what the plain way would have cost: the
+whole listing, every match, the whole file. What the plain way has paid for already is not counted again.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import sys
 import sysconfig
 from pathlib import Path
 
-from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp_types import TextContent
 
+from mcp import Client, StdioServerParameters
 from penstock import tokens
 
 ROOT = Path(sysconfig.get_path("stdlib"))

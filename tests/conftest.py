@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 settings.register_profile("suite", deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("long", deadline=None, max_examples=5000, suppress_health_check=list(HealthCheck))
@@ -40,7 +36,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name.startswith("PENSTOCK_") and name not in {
             "PENSTOCK_HYPOTHESIS",
@@ -49,4 +45,3 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             "PENSTOCK_DATA",
         }:
             monkeypatch.delenv(name)
-    yield
