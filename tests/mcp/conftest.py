@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mcp_types import CallToolResult
 
 TOOLS_CACHE = Path(os.environ.get("PENSTOCK_TOOLS") or Path.home() / ".cache" / "penstock-tools")
 REPOSITORY = Path(__file__).parents[2]
@@ -25,21 +28,22 @@ def tool_path(folder: str, program: str) -> str | None:
     return str(at) if at.exists() else None
 
 
-_PROBES: dict[str, Callable[[], str | None]] = {
-    "inspector": lambda: tool_path("inspector", "mcp-inspector") and tool_path("node", "node"),
-    "conformance": lambda: tool_path("conformance", "conformance"),
-    "conformance-next": lambda: tool_path("conformance-next", "conformance"),
-}
+def installed(folder: str, program: str) -> str:
+    """A program that `scripts/tools` installed; the test is skipped, or fails where all are required, when it is missing."""
+    at = tool_path(folder, program)
+    if at is None:
+        missing = f"{folder} is not installed (scripts/tools installs it)"
+        if os.environ.get("PENSTOCK_TEST_REQUIRE") == "all":
+            pytest.fail(missing)
+        pytest.skip(missing)
+    return at
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what needs a program that is missing, and name it."""
-    for item in items:
-        for marker in item.iter_markers("needs"):
-            what = str(marker.args[0])
-            found = _PROBES[what]() if what in _PROBES else tool_path(what, what) or shutil.which(what)
-            if not found:
-                item.add_marker(pytest.mark.skip(reason=f"{what} is missing: scripts/tools installs it"))
+def node_environment() -> dict[str, str]:
+    """An environment with the Node that `scripts/tools` installed in front: the Inspector wants a newer one than Debian's."""
+    node = tool_path("node", "node")
+    path = os.environ["PATH"]
+    return {**os.environ, "PATH": f"{Path(node).parent}:{path}" if node else path}
 
 
 class Wire:
@@ -70,7 +74,7 @@ class Wire:
 
     def ask(self, method: str, number: int = 1, **params: object) -> dict[str, Any]:
         """A request of the modern era and its answer."""
-        self.send(request(method, number, **params))
+        self.send(request(method, number, "test", **params))
         return self.read()
 
     def end(self) -> tuple[int, bytes, bytes]:
@@ -92,6 +96,13 @@ def request(method: str, number: int | str = 1, client: str = "test", **params: 
 def call(tool: str, number: int | str = 1, client: str = "test", **arguments: object) -> dict[str, Any]:
     """A tool call of the 2026-07-28 era."""
     return request("tools/call", number, client, name=tool, arguments=arguments)
+
+
+def text_of(result: CallToolResult) -> str:
+    """The text of a result, which is one block."""
+    (block,) = result.content
+    assert block.type == "text"
+    return block.text
 
 
 @pytest.fixture

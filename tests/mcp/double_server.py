@@ -1,7 +1,7 @@
 """A server of doubles: what the tests and the official suites call where our own tools would not do.
 
-    python -m tests.mcp.double_server stdio
-    python -m tests.mcp.double_server http PORT_FILE [TOKEN]
+python -m tests.mcp.double_server stdio
+python -m tests.mcp.double_server http PORT_FILE [TOKEN]
 """
 
 from __future__ import annotations
@@ -10,22 +10,63 @@ import asyncio
 import sys
 import threading
 import time
-from collections.abc import Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
-from penstock.budget import Allowance
 from penstock.mcp_server import create_server, http, stdio
 from penstock.tools import REQUIRED, Parameter, Result, Tool
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from penstock.budget import Allowance
 
 
 def _tool(name: str, *parameters: Parameter, slow: bool = False) -> Tool:
     return Tool(name=name, title=name, description=f"The double {name}.", parameters=parameters, slow=slow)
 
 
+class _Described(Tool):
+    """A tool whose schema is written by hand: it has to reach the client as it stands."""
+
+    def schema(self) -> dict[str, object]:
+        return _SCHEMAS[self.name]
+
+
+_SCHEMAS: dict[str, dict[str, object]] = {
+    "json_schema_2020_12_tool": {  # one keyword of each kind that a client must get unchanged
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "$defs": {
+            "address": {
+                "$anchor": "addressDef",
+                "type": "object",
+                "properties": {"street": {"type": "string"}, "city": {"type": "string"}},
+            }
+        },
+        "properties": {
+            "name": {"type": "string"},
+            "address": {"$ref": "#/$defs/address"},
+            "reach": {"enum": ["phone", "email"]},
+        },
+        "allOf": [{"anyOf": [{"required": ["name"]}, {"required": ["address"]}]}],
+        "if": {"properties": {"reach": {"const": "phone"}}},
+        "then": {"required": ["name"]},
+        "else": {"required": ["address"]},
+        "additionalProperties": False,
+    },
+    "test_custom_header": {
+        "type": "object",
+        "properties": {"region": {"type": "string", "x-mcp-header": "Region"}},
+        "additionalProperties": False,
+    },
+}
 _SECONDS = Parameter(name="seconds", kind="integer", default=REQUIRED, description="How long it takes.")
 TABLE = (
     _tool("test_simple_text"),
     _tool("test_error_handling"),
+    _tool("test_logging_tool"),
+    *(_Described(name=name, title=name, description=f"The double {name}.", parameters=()) for name in _SCHEMAS),
     _tool("echo", Parameter(name="text", kind="string", default="", description="What comes back.")),
     _tool("hang", _SECONDS),
     _tool("scan", _SECONDS, slow=True),
@@ -43,9 +84,7 @@ class Doubles:
         self.most_running = 0
         self._lock = threading.Lock()
 
-    def call(
-        self, name: str, arguments: Mapping[str, object], *, allowance: Allowance | None = None
-    ) -> Result:
+    def call(self, name: str, arguments: Mapping[str, object], *, allowance: Allowance | None = None) -> Result:
         with self._lock:
             self.running += 1
             self.most_running = max(self.most_running, self.running)

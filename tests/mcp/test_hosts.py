@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from tests.mcp.conftest import text_of
+from tests.mcp.double_server import TABLE, Doubles
 
 from penstock import calls
 from penstock.budget import Allowance
 from penstock.mcp_server import create_server
 from penstock.mcp_server.hosts import HOSTS, UNKNOWN, allowance_for
 from penstock.tools import Tools
-from tests.mcp.double_server import TABLE, Doubles
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # integration.md section 2, "Budget rule"
 TABLE_OF_THE_EVIDENCE = {
@@ -35,14 +39,15 @@ def test_a_result_fits_the_host_that_asked(client: str, within: str, era: str) -
     """The budget of `clientInfo.name` reaches the tool."""
 
     async def steps() -> None:
-        from mcp import Client
         from mcp_types import Implementation
+
+        from mcp import Client
 
         server = create_server(Doubles(), table=TABLE, prefix="")
         info = Implementation(name=client, version="1")
         async with Client(server, mode=era, client_info=info) as connected:
             result = await connected.call_tool("echo", {})
-            assert result.content[0].text == f"{{}} within {within}"
+            assert text_of(result) == f"{{}} within {within}"
 
     asyncio.run(steps())
 
@@ -66,14 +71,15 @@ def test_a_page_of_a_large_file_is_just_below_the_cut(tmp_path: Path, client: st
     (tmp_path / "large.txt").write_text("".join(f"{number:>60}\n" for number in range(20_000)))
 
     async def steps() -> None:
-        from mcp import Client
         from mcp_types import Implementation
+
+        from mcp import Client
 
         server = create_server(Tools(tmp_path, dialect=calls.mcp()))
         info = Implementation(name=client, version="1")
         async with Client(server, client_info=info) as connected:
             result = await connected.call_tool("ctx_read_file", {"path": "large.txt", "max_bytes": 262144})
-            text = result.content[0].text
+            text = text_of(result)
             allowed = allowance_for(client)
             assert 0.8 * allowed.limit < allowed.measure(text) <= allowed.limit
             assert "next: ctx_read_file(" in text.splitlines()[0]

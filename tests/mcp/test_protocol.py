@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.mcp.conftest import REPOSITORY, TOKEN, our_command, text_of
+from tests.mcp.double_server import TABLE, Doubles
 
 from penstock import calls
 from penstock.mcp_server import create_server
 from penstock.tools import TOOLS, Tools
-from tests.mcp.conftest import REPOSITORY, TOKEN, our_command
-from tests.mcp.double_server import TABLE, Doubles
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+    from pathlib import Path
 
 ERAS = ("legacy", "2026-07-28", "auto")
 CALLS: dict[str, tuple[dict[str, object], str]] = {
@@ -39,8 +41,9 @@ def _run(steps: Callable[[], Awaitable[None]]) -> None:
 
 @asynccontextmanager
 async def _client(transport: str, root: Path, era: str, port: int = 0) -> AsyncIterator[Any]:
-    from mcp import Client
     from mcp.client.stdio import StdioServerParameters, stdio_client
+
+    from mcp import Client
 
     server: Any
     if transport == "memory":
@@ -78,8 +81,9 @@ def test_the_official_client_is_served_over_http(doubles_port: int, era: str) ->
 
     async def steps() -> None:
         import httpx2
-        from mcp import Client
         from mcp.client.streamable_http import streamable_http_client
+
+        from mcp import Client
 
         headers = {"Authorization": f"Bearer {TOKEN}"}
         async with httpx2.AsyncClient(headers=headers) as web:
@@ -87,7 +91,7 @@ def test_the_official_client_is_served_over_http(doubles_port: int, era: str) ->
             async with Client(transport, mode=era) as client:
                 assert [tool.name for tool in (await client.list_tools()).tools] == [tool.name for tool in TABLE]
                 result = await client.call_tool("echo", {"text": "é"})
-                assert result.content[0].text.startswith("{'text': 'é'}")
+                assert text_of(result).startswith("{'text': 'é'}")
 
     _run(steps)
 
@@ -96,23 +100,26 @@ def test_the_official_client_is_served_over_http(doubles_port: int, era: str) ->
 @pytest.mark.parametrize("era", ["legacy", "2026-07-28"])
 def test_wrong_arguments_are_results_that_name_the_field(workspace: Path, era: str) -> None:
     """H22, H23: nothing is coerced on the way, and the model reads what the field takes, not a protocol error."""
-    wrong: list[tuple[dict[str, object], str]] = [
-        ({"offset": value}, "offset")
-        for value in (-1, 2**63, 2**64, 10**400, 1.5, 5.0, "5", True, [], {}, None)
+    values: list[object] = [-1, 2**63, 2**64, 10**400, 1.5, 5.0, "5", True, [], {}]
+    wrong: list[tuple[dict[str, object], str]] = [({"offset": value}, "offset") for value in (*values, None)]
+    wrong += [
+        ({"limit": 0}, "limit"),
+        ({"ofset": 1}, "offset"),
+        ({"file_path": 7}, "file_path"),
+        ({"x" * 5000: 1}, "x"),
     ]
-    wrong += [({"limit": 0}, "limit"), ({"ofset": 1}, "offset"), ({"file_path": 7}, "file_path"), ({"x" * 5000: 1}, "x")]
 
     async def steps() -> None:
         async with _client("memory", workspace, era) as client:
             for arguments, field in wrong:
                 result = await client.call_tool("ctx_view", {"file_path": "hello.txt", **arguments})
-                text = result.content[0].text
+                text = text_of(result)
                 assert result.is_error, arguments
                 assert field in text, arguments
                 assert len(text) < 2000, arguments
             missing = await client.call_tool("ctx_view", {})
             assert missing.is_error
-            assert "file_path" in missing.content[0].text
+            assert "file_path" in text_of(missing)
             for offset in (0, 2**31, 2**53 + 1, 2**63 - 1):
                 result = await client.call_tool("ctx_view", {"file_path": "hello.txt", "offset": offset})
                 assert not result.is_error, offset
@@ -128,8 +135,8 @@ def test_lines_win_over_bytes_and_the_ignored_ones_are_named(workspace: Path) ->
         async with _client("memory", workspace, "auto") as client:
             both = {"path": "hello.txt", "start_line": 2, "end_line": 2, "start_byte": 100}
             result = await client.call_tool("ctx_read_file", both)
-            assert "line 2" in result.content[0].text
-            assert "start_byte" in result.content[0].text.splitlines()[0]
+            assert "line 2" in text_of(result)
+            assert "start_byte" in text_of(result).splitlines()[0]
 
     _run(steps)
 
@@ -198,7 +205,7 @@ def test_a_prefix_reaches_names_and_printed_calls(workspace: Path) -> None:
         server = create_server(Tools(workspace, dialect=calls.mcp("p.")), prefix="p.")
         async with Client(server) as client:
             result = await client.call_tool("p.view", {"file_path": "hello.txt"})
-            assert "next: p.view(file_path=" in result.content[0].text
+            assert "next: p.view(file_path=" in text_of(result)
 
     _run(steps)
 
@@ -212,8 +219,8 @@ def test_a_fault_of_ours_is_an_answer_too(caplog: pytest.LogCaptureFixture) -> N
         async with Client(create_server(Doubles(), table=TABLE, prefix="")) as client:
             result = await client.call_tool("raises", {})
             assert result.is_error
-            assert "a fault of ours" not in result.content[0].text
-            assert (await client.call_tool("surrogate", {})).content[0].text == "a\\ud800b\\udcffc"
+            assert "a fault of ours" not in text_of(result)
+            assert text_of(await client.call_tool("surrogate", {})) == "a\\ud800b\\udcffc"
 
     _run(steps)
     assert "a fault of ours" in caplog.text

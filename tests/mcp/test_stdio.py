@@ -8,7 +8,6 @@ import time
 from pathlib import Path
 
 import pytest
-
 from tests.mcp.conftest import Wire, call, our_server
 
 
@@ -28,14 +27,8 @@ BAD_LINES = {
     "a number of 5000 digits": b'{"jsonrpc":"2.0","id":9,"method":"ping","params":{"a":' + b"1" * 5000 + b"}}",
     "a name twice": b'{"jsonrpc":"2.0","id":9,"id":10,"method":"ping"}',
     "arrays 20,000 deep": b"[" * 20_000 + b"]" * 20_000,
-    "objects 20,000 deep": b'{"jsonrpc":"2.0","id":9,"method":"x","params":'
-    + b'{"a":' * 20_000
-    + b"1"
-    + b"}" * 20_001,
-    "objects 500 deep": b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":'
-    + b'{"a":' * 500
-    + b"1"
-    + b"}" * 501,
+    "objects 20,000 deep": b'{"jsonrpc":"2.0","id":9,"method":"x","params":' + b'{"a":' * 20_000 + b"1" + b"}" * 20_001,
+    "objects 500 deep": b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":' + b'{"a":' * 500 + b"1" + b"}" * 501,
     "a batch": b'[{"jsonrpc":"2.0","id":9,"method":"ping"}]',
     "an empty batch": b"[]",
     "a number": b"17",

@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import difflib
 import logging
-import os
 import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from penstock import inert
+from penstock.errors import CallerError
 from penstock.mcp_server.hosts import allowance_for
 from penstock.workspace.deadline import READ_SECONDS, WALK_SECONDS
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Coroutine, Mapping, Sequence
 
     import mcp_types
@@ -40,9 +41,7 @@ _RESULT_CHARS = 50_000  # what Claude Code shows at most; said in the list, it d
 class Caller(Protocol):
     """What does the work: `penstock.Tools`, or a double."""
 
-    def call(
-        self, name: str, arguments: Mapping[str, object], *, allowance: Allowance | None = None
-    ) -> Result: ...
+    def call(self, name: str, arguments: Mapping[str, object], *, allowance: Allowance | None = None) -> Result: ...
 
 
 def create_server(
@@ -65,9 +64,9 @@ def create_server(
     from penstock.mcp_server.lanes import open_lanes
 
     if table is None:
-        from penstock.tools import TOOLS as table
+        from penstock.tools import TOOLS
 
-        instructions = instructions or _instructions(prefix)
+        table, instructions = TOOLS, instructions or _instructions(prefix)
     by_name = {prefix + tool.name: tool for tool in table}
     listed = [_describe(name, tool, budget) for name, tool in by_name.items()]
     schemas = {tool.name: tool.input_schema for tool in listed}
@@ -139,6 +138,8 @@ def serve(
     """
     try:
         return _serve(root, http, token_file, prefix, budget, allow_mounts, landlock, i_know)
+    except ImportError as error:
+        raise CallerError(f"penstock mcp needs the extra: pip install 'penstock[mcp]' ({error})") from error
     except KeyboardInterrupt:
         return 130
 
@@ -170,9 +171,7 @@ def _serve(
         secret, at = token.load(token_file)
         serving = partial(http.serve, server, listening, secret)
         host, port = listening.getsockname()[:2]
-        _say(
-            f"serving at http://{f'[{host}]' if ':' in host else host}:{port}{http.PATH}; the token is in {at}"
-        )
+        _say(f"serving at http://{f'[{host}]' if ':' in host else host}:{port}{http.PATH}; the token is in {at}")
     if landlock:
         _confine(workspace)
     # What scans holds the interpreter for as long as this; a read that waits for it five times must not notice.
@@ -188,7 +187,8 @@ async def _until_signal(
     import asyncio
     import signal
 
-    status, loop, ways_to_stop = 0, asyncio.get_running_loop(), []
+    status, loop = 0, asyncio.get_running_loop()
+    ways_to_stop: list[Callable[[], None]] = []
 
     def stop(number: int) -> None:
         nonlocal status
@@ -211,7 +211,7 @@ def _confine(workspace: Workspace) -> None:
 
 
 def _say(sentence: str) -> None:
-    print(f"penstock: {sentence}", file=sys.stderr, flush=True)  # noqa: T201  standard output belongs to the protocol
+    print(f"penstock: {sentence}", file=sys.stderr, flush=True)
 
 
 def _instructions(prefix: str) -> str:

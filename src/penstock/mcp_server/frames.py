@@ -13,14 +13,12 @@ import math
 from typing import Any
 
 MAX_BYTES = 4 << 20  # of one message; the SDK's own cap for HTTP, and a thousand times what a call needs
-MAX_DEPTH = (
-    100  # of nested arrays and objects; schemas are the deepest that the protocol carries, and come from us
-)
+MAX_DEPTH = 100  # of nested arrays and objects; schemas are the deepest that the protocol carries, and come from us
 
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 
 
-class BadFrame(Exception):  # noqa: N818  the answer to a message
+class BadFrame(Exception):
     """A message that is not served; `answer` is what its sender gets."""
 
     def __init__(self, message: str, sent: object = None) -> None:
@@ -33,6 +31,20 @@ class BadFrame(Exception):  # noqa: N818  the answer to a message
 
 def parse(raw: bytes) -> dict[str, Any]:
     """The JSON-RPC message that `raw` is. Raises `BadFrame`."""
+    sent, faults = _read(raw)
+    if not isinstance(sent, dict):
+        raise BadFrame("Invalid request: a message is one object; batches are not served", [])
+    if _depth_exceeds(raw, sent):
+        faults.append(f"nested deeper than {MAX_DEPTH}")
+    if "id" in sent and not _is_id(sent["id"]):
+        faults.append("the id is not a short text or a whole number")
+    if faults:
+        raise BadFrame(f"Invalid request: {faults[0]}", sent)
+    return sent
+
+
+def _read(raw: bytes) -> tuple[object, list[str]]:
+    """The value and what is wrong with it; Python's reader takes more than JSON is."""
     faults: list[str] = []
 
     def constant(name: str) -> None:
@@ -54,28 +66,19 @@ def parse(raw: bytes) -> dict[str, Any]:
 
     try:
         text = raw.decode("utf-8")
-    except UnicodeDecodeError:
-        raise BadFrame("Parse error: not UTF-8") from None
-    try:
         sent = json.loads(text, parse_constant=constant, parse_float=number, object_pairs_hook=unique)
         # Only an escape can bring half of a UTF-16 pair in; writing the value out again finds it.
         if "\\u" in text and not faults:
             json.dumps(sent, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:
         faults.append("half of a UTF-16 pair")
+    except UnicodeDecodeError:
+        raise BadFrame("Parse error: not UTF-8") from None
     except RecursionError:
         raise BadFrame("Parse error: nested too deep") from None
     except ValueError:
         raise BadFrame("Parse error: not JSON") from None
-    if not isinstance(sent, dict):
-        raise BadFrame("Invalid request: a message is one object; batches are not served", [])
-    if _depth_exceeds(raw, sent):
-        faults.append(f"nested deeper than {MAX_DEPTH}")
-    if "id" in sent and not _is_id(sent["id"]):
-        faults.append("the id is not a text or a whole number")
-    if faults:
-        raise BadFrame(f"Invalid request: {faults[0]}", sent)
-    return sent
+    return sent, faults
 
 
 def write(message: dict[str, Any]) -> bytes:
@@ -97,9 +100,7 @@ def _depth_exceeds(raw: bytes, sent: object) -> bool:
         level = [
             inner
             for value in level
-            for inner in (
-                value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-            )
+            for inner in (value.values() if isinstance(value, dict) else value if isinstance(value, list) else ())
             if isinstance(inner, dict | list)
         ]
         if not level:

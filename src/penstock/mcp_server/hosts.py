@@ -32,15 +32,11 @@ HOSTS = (
     Host("copilot-cli", Allowance.bytes(19_000), "20,480 bytes (1.0.102)"),
     Host("Visual Studio Code", Allowance.bytes(8_000), "8 KB"),
 )
-UNKNOWN = Allowance.chars(
-    16_000
-)  # below every cut that was measured but those of Codex and VS Code, which are named
+UNKNOWN = Allowance.chars(16_000)  # below every cut that was measured but those of Codex and VS Code, which are named
 
 
 def allowance_for(client: str | None, budget_chars: int | None = None) -> Allowance:
     """What a result for this client may measure; `budget_chars` is what the person asked for and wins."""
     if budget_chars is not None:
         return Allowance.chars(budget_chars)
-    return next(
-        (host.allowance for host in HOSTS if client is not None and client.startswith(host.client)), UNKNOWN
-    )
+    return next((host.allowance for host in HOSTS if client is not None and client.startswith(host.client)), UNKNOWN)

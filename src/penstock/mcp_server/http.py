@@ -1,7 +1,7 @@
 """Which HTTP requests reach the tools, and what may a connection cost?
 
 The SDK's streamable HTTP serves both eras of the protocol, without sessions. Before it stands `Gate`: only requests for
-this host, from no foreign page, with the token, of strict JSON and a bounded size go on. Below it stands `_protocol`: a
+this host, from no foreign page, with the token, of strict JSON and a bounded size go on. Below it stands `connections`: a
 connection that does not send or does not read is closed. (reliability.md 1.3)
 Law: without the token nothing of a request is parsed. Keeps out: what the messages say.
 """
@@ -21,7 +21,7 @@ from penstock.errors import CallerError
 from penstock.mcp_server import frames
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+    from collections.abc import Awaitable, Callable, Generator, Iterable, MutableMapping
 
     from mcp.server import Server
 
@@ -31,13 +31,9 @@ if TYPE_CHECKING:
     App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 PATH: Final = "/mcp"
-HEADER_SECONDS = 5.0  # until a request's headers are there
-BODY_SECONDS = 30.0  # until its body is
-STALLED_SECONDS = 30.0  # until a client reads on
-IDLE_SECONDS = 60.0  # between two requests
-MAX_CONNECTIONS = 256
-MAX_CONNECTIONS_PER_PEER = 32  # for other machines; on loopback an address names nobody
+BODY_SECONDS = 30.0  # from the headers to the end of the body
 MAX_IN_FLIGHT = 64
+_BACKLOG = 256
 _DRAIN_BYTES = 64 << 20  # of a refused body, so that the refusal is seen and not a reset
 _DRAIN_SECONDS = 5.0
 
@@ -50,17 +46,18 @@ def listen(address: str, *, i_know: bool = False) -> socket.socket:
     host = host.strip("[]")
     if not colon or not port.isdecimal() or int(port) > 65535:
         raise CallerError(f"--http {address}: HOST:PORT, for example 127.0.0.1:8377")
-    if not _is_loopback(host) and not i_know:
+    if not is_loopback(host) and not i_know:
         raise CallerError(
             f"--http {address}: {host or 'every interface'} can be reached from other machines, and nothing here is "
             "encrypted. Use 127.0.0.1, or --i-know behind a server that speaks TLS."
         )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # The protocol has to be named: only then asyncio sets TCP_NODELAY on what it accepts.
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, int(port)))
-        listening.listen(MAX_CONNECTIONS)
+        listening.listen(_BACKLOG)
     except OSError as error:
         listening.close()
         raise CallerError(f"--http {address}: {error.strerror}") from error
@@ -75,22 +72,25 @@ async def serve(
     stop: Callable[[Callable[[], None]], None],
 ) -> None:
     """Serve on `listening` until what was given to `stop` is called. A `token` of None (tests) lets everybody in."""
-    import contextlib
+    from contextlib import contextmanager
 
     import uvicorn
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
+    from penstock.mcp_server.connections import IDLE_SECONDS, Connection
+
     class Quiet(uvicorn.Server):
-        def capture_signals(self) -> contextlib.AbstractContextManager[None]:
-            return contextlib.nullcontext()  # the door handles them
+        @contextmanager
+        def capture_signals(self) -> Generator[None]:
+            yield  # the door handles them
 
     manager = StreamableHTTPSessionManager(
         server, json_response=True, stateless=True, max_request_body_size=frames.MAX_BYTES
     )
     host, port = listening.getsockname()[:2]
     config = uvicorn.Config(
-        Gate(manager.handle_request, token=token, host=host, port=port),  # type: ignore[arg-type]
-        http=_protocol(),
+        Gate(manager.handle_request, token=token, host=host, port=port),
+        http=Connection,
         ws="none",
         lifespan="off",
         log_config=None,
@@ -124,7 +124,7 @@ class Gate:
     def __init__(self, app: App, *, token: bytes | None, host: str, port: int) -> None:
         self._app = app
         self._token = token
-        self._any_address = not _is_loopback(host)
+        self._any_address = not is_loopback(host)
         names = {"127.0.0.1", "localhost", "[::1]", f"[{host}]" if ":" in host else host}
         self._hosts = {f"{name}:{port}" for name in names} | (names if port == 80 else set())
         self._in_flight = 0
@@ -170,14 +170,10 @@ class Gate:
         if self._in_flight >= MAX_IN_FLIGHT:
             return 503, f"{MAX_IN_FLIGHT} requests are being served", (b"retry-after", b"1")
         if not any(
-            value.lower().partition(";")[0].strip() == "application/json"
-            for value in _values(headers, b"content-type")
+            value.lower().partition(";")[0].strip() == "application/json" for value in _values(headers, b"content-type")
         ):
             return 400, "Content-Type must be application/json", None
-        if any(
-            not value.isdecimal() or int(value) > frames.MAX_BYTES
-            for value in _values(headers, b"content-length")
-        ):
+        if any(not value.isdecimal() or int(value) > frames.MAX_BYTES for value in _values(headers, b"content-length")):
             return 413, f"A message has at most {frames.MAX_BYTES} bytes", None
         return None
 
@@ -194,9 +190,7 @@ class Gate:
         scheme, _, token = given[0].partition(b" ") if len(given) == 1 else (b"", b"", b"")
         return scheme.lower() == b"bearer" and hmac.compare_digest(token.strip(), self._token)
 
-    async def _serve(
-        self, scope: Message, receive: Receive, send: Send, headers: list[tuple[bytes, bytes]]
-    ) -> None:
+    async def _serve(self, scope: Message, receive: Receive, send: Send, headers: list[tuple[bytes, bytes]]) -> None:
         body = bytearray()
         with anyio.move_on_after(BODY_SECONDS) as reading:
             while True:
@@ -205,9 +199,7 @@ class Gate:
                     return
                 body += message.get("body", b"")
                 if len(body) > frames.MAX_BYTES:
-                    await _refuse(
-                        receive, send, headers, 413, f"A message has at most {frames.MAX_BYTES} bytes"
-                    )
+                    await _refuse(receive, send, headers, 413, f"A message has at most {frames.MAX_BYTES} bytes")
                     return
                 if not message.get("more_body", False):
                     break
@@ -307,7 +299,7 @@ def _values(headers: list[tuple[bytes, bytes]], name: bytes) -> list[str]:
     return [value.decode("latin-1") for key, value in headers if key == name]
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
     return host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
 
 
@@ -317,78 +309,3 @@ def _is_address(host: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _protocol() -> type[Any]:
-    """uvicorn's HTTP/1.1 with limits on what a connection may hold without working."""
-    import asyncio
-
-    from uvicorn.protocols.http.h11_impl import H11Protocol
-
-    busy = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
-
-    class Limited(H11Protocol):
-        since = 0.0
-        header_timer: asyncio.TimerHandle | None = None
-        stalled_timer: asyncio.TimerHandle | None = None
-
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-            super().connection_made(transport)
-            self.since = self.loop.time()
-            if self._is_one_too_many():
-                transport.write(busy)
-                transport.close()
-            else:
-                self._await_header()
-
-        def data_received(self, data: bytes) -> None:
-            super().data_received(data)
-            if self._is_serving():
-                self._cancel(self.header_timer)
-                self.header_timer = None
-            elif self.header_timer is None:
-                self._await_header()
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._cancel(self.header_timer)
-            self._cancel(self.stalled_timer)
-            super().connection_lost(exc)
-
-        def pause_writing(self) -> None:
-            super().pause_writing()
-            self.stalled_timer = self.loop.call_later(STALLED_SECONDS, self.transport.abort)
-
-        def resume_writing(self) -> None:
-            super().resume_writing()
-            self._cancel(self.stalled_timer)
-
-        def _is_serving(self) -> bool:
-            return self.cycle is not None and not self.cycle.response_complete
-
-        def _await_header(self) -> None:
-            self.header_timer = self.loop.call_later(HEADER_SECONDS, self.transport.abort)
-
-        def _cancel(self, timer: asyncio.TimerHandle | None) -> None:
-            if timer is not None:
-                timer.cancel()
-
-        def _is_one_too_many(self) -> bool:
-            """Whether there is no room; who only holds a connection open makes room for who comes."""
-            others = [other for other in self.connections if isinstance(other, Limited) and other is not self]
-            peer = self.client[0] if self.client else ""
-            if (
-                not _is_loopback(peer)
-                and sum(o.client is not None and o.client[0] == peer for o in others)
-                >= MAX_CONNECTIONS_PER_PEER
-            ):
-                return True
-            if len(others) < MAX_CONNECTIONS:
-                return False
-            waiting = [other for other in others if not other._is_serving()]
-            if waiting:
-                oldest = min(waiting, key=lambda other: other.since)
-                oldest.transport.abort()
-                self.connections.discard(oldest)
-            return not waiting
-
-    return Limited

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Busy(Exception):  # noqa: N818  an outcome, not a fault
+class Busy(Exception):
     """No place became free within the time that the call had."""
 
 
-class Late(Exception):  # noqa: N818
+class Late(Exception):
     """The work was not done within the time that the call had."""
 
 

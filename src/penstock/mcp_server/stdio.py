@@ -62,9 +62,7 @@ def _claim() -> tuple[int, int]:
 class _Pipe:
     def __init__(self, incoming: int, outgoing: int) -> None:
         self._loop = asyncio.get_running_loop()
-        self._lines: asyncio.Queue[bytes | None] = (
-            asyncio.Queue()
-        )  # None: the end; b"": a line beyond the cap
+        self._lines: asyncio.Queue[bytes | None] = asyncio.Queue()  # None: the end; b"": a line beyond the cap
         self._room = threading.Semaphore(_LINES_AHEAD)
         self._writes: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._written = anyio.Event()  # all of it, or the reader has gone
@@ -119,9 +117,7 @@ class _Pipe:
         if isinstance(message, JSONRPCRequest):
             key = (type(message.id), message.id)
             if key in self._unanswered:
-                raise frames.BadFrame(
-                    "Invalid request: an id that still waits for its answer was used again", []
-                )
+                raise frames.BadFrame("Invalid request: an id that still waits for its answer was used again", [])
             self._unanswered.add(key)
         elif sent.get("method") == "notifications/cancelled":
             self._settle((sent.get("params") or {}).get("requestId"))  # the protocol forbids to answer it

@@ -28,15 +28,11 @@ def load(path: str | None) -> tuple[bytes, str]:
         os.makedirs(os.path.dirname(at), mode=0o700, exist_ok=True)
     content = read_own(at)
     if content is None:
-        create_own(
-            at, secrets.token_urlsafe(32).encode("ascii") + b"\n"
-        )  # whoever comes second reads the first's
+        create_own(at, secrets.token_urlsafe(32).encode("ascii") + b"\n")  # whoever comes second reads the first's
         content = read_own(at) or b""
     status = os.stat(at)
     if status.st_uid != os.getuid() or stat.S_IMODE(status.st_mode) & 0o077:
-        raise CallerError(
-            f"{at} can be read by others. The token has to be its owner's alone: chmod 600 {at}"
-        )
+        raise CallerError(f"{at} can be read by others. The token has to be its owner's alone: chmod 600 {at}")
     token = content.strip()
     if len(token) < _LEAST_CHARACTERS or not token.isascii() or len(token.split()) != 1:
         raise CallerError(f"{at} holds no token: one line of at least {_LEAST_CHARACTERS} ASCII characters")

@@ -85,9 +85,7 @@ def apply(readable: Iterable[str | int], writable: Iterable[str | int] = ()) -> 
     size = 24 if offered >= 6 else 16 if offered >= 4 else 8
     ruleset = _syscall(_CREATE_RULESET, ctypes.byref(rules), size, 0)
     if ruleset < 0:
-        return Status(
-            offered, in_force=False, reason=f"the kernel refused it: {os.strerror(ctypes.get_errno())}"
-        )
+        return Status(offered, in_force=False, reason=f"the kernel refused it: {os.strerror(ctypes.get_errno())}")
     try:
         for paths, rights in (
             (readable, _READ_FILE | _READ_FOLDER),
@@ -96,9 +94,7 @@ def apply(readable: Iterable[str | int], writable: Iterable[str | int] = ()) -> 
             for path in paths:
                 _allow(ruleset, path, rights)
         if _prctl(_PR_SET_NO_NEW_PRIVS) < 0 or _syscall(_RESTRICT_SELF, ruleset, 0) < 0:
-            return Status(
-                offered, in_force=False, reason=f"the kernel refused it: {os.strerror(ctypes.get_errno())}"
-            )
+            return Status(offered, in_force=False, reason=f"the kernel refused it: {os.strerror(ctypes.get_errno())}")
     finally:
         os.close(ruleset)
     _in_force = True
@@ -130,9 +126,7 @@ def _allow(ruleset: int, path: str | int, rights: int) -> None:
         return  # what is not there needs no right
     try:
         if not stat.S_ISDIR(os.fstat(handle).st_mode):
-            rights &= (
-                _READ_FILE | 1 << 1 | 1 << 14
-            )  # read, write and truncate are the rights that a file can have
+            rights &= _READ_FILE | 1 << 1 | 1 << 14  # read, write and truncate are the rights that a file can have
         beneath = _Beneath(rights, handle)
         _syscall(_ADD_RULE, ruleset, _PATH_BENEATH, ctypes.byref(beneath), 0)
     finally:
@@ -148,6 +142,4 @@ def _syscall(number: int, *arguments: object) -> int:
 
 
 def _prctl(option: int) -> int:
-    return int(
-        ctypes.CDLL(None, use_errno=True).prctl(option, *(ctypes.c_ulong(value) for value in (1, 0, 0, 0)))
-    )
+    return int(ctypes.CDLL(None, use_errno=True).prctl(option, *(ctypes.c_ulong(value) for value in (1, 0, 0, 0))))

@@ -1,0 +1,89 @@
+"""What may a connection hold without working? uvicorn's HTTP/1.1 with time for headers, for reading, and a bounded number.
+
+Who only holds a connection open makes room for who comes, so that half-sent requests keep nobody out.
+Law: a connection that sends no whole header within `HEADER_SECONDS`, or reads nothing for `STALLED_SECONDS`, is closed;
+never more than `MAX_CONNECTIONS` are open. Imported only to serve HTTP. Keeps out: what a request says.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from penstock.mcp_server.http import is_loopback
+
+if TYPE_CHECKING:
+    import asyncio
+
+HEADER_SECONDS = 5.0  # from its first byte, not from its last one
+STALLED_SECONDS = 30.0
+IDLE_SECONDS = 60.0  # between two requests
+MAX_CONNECTIONS = 256
+MAX_CONNECTIONS_PER_PEER = 32  # for other machines; on loopback an address names nobody
+
+_BUSY = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+
+
+class Connection(H11Protocol):
+    """One connection, with a clock for each direction."""
+
+    since = 0.0
+    header_timer: asyncio.TimerHandle | None = None
+    stalled_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.since = self.loop.time()
+        if self._is_one_too_many():
+            transport.write(_BUSY)
+            transport.close()
+        else:
+            self._await_header()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self._is_serving():
+            self._cancel_timers()
+        elif self.header_timer is None:
+            self._await_header()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._cancel_timers()
+        super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self.stalled_timer = self.loop.call_later(STALLED_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._cancel_timers()
+
+    def _is_serving(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _await_header(self) -> None:
+        self.header_timer = self.loop.call_later(HEADER_SECONDS, self.transport.abort)
+
+    def _cancel_timers(self) -> None:
+        for timer in (self.header_timer, self.stalled_timer):
+            if timer is not None:
+                timer.cancel()
+        self.header_timer = self.stalled_timer = None
+
+    def _is_one_too_many(self) -> bool:
+        others = [other for other in self.connections if isinstance(other, Connection) and other is not self]
+        peer = self.client[0] if self.client else ""
+        if not is_loopback(peer):
+            same = sum(other.client is not None and other.client[0] == peer for other in others)
+            if same >= MAX_CONNECTIONS_PER_PEER:
+                return True
+        if len(others) < MAX_CONNECTIONS:
+            return False
+        waiting = [other for other in others if not other._is_serving()]
+        if waiting:
+            oldest = min(waiting, key=lambda other: other.since)
+            oldest.transport.abort()
+            self.connections.discard(oldest)
+        return not waiting
