@@ -60,9 +60,8 @@ _CPP_STRINGS = (
 
 _C_TEMPLATE = r"(?:template\s*+<(?:[^<>]|<[^<>]*+>)*+>\s*+)*+"
 _C_TYPE = (
-    r"\A"
-    + _C_TEMPLATE
-    + r"(?:(?:typedef|static|const|extern|volatile|export|inline|constexpr)\s++)*+(?P<kind>struct|union|enum|class|namespace)\b(?!.*[()=])(?!.*\boperator\b)"
+    r"\A" + _C_TEMPLATE + r"(?:(?:typedef|static|const|extern|volatile|export|inline|constexpr)\s++)*+"
+    r"(?P<kind>struct|union|enum|class|namespace)\b(?!.*[()=])(?!.*\boperator\b)"
 )
 _C_FUNCTION = (
     r"\A" + _C_TEMPLATE + r"(?!(?:if|for|while|switch|do|else|return|catch|case|goto)\b|[,:.=])"
@@ -113,7 +112,10 @@ _JAVA_MODIFIERS = (
     r"(?:(?:public|protected|private|static|final|abstract|sealed|non-sealed|strictfp|default|synchronized|native"
     r"|internal|partial|readonly|unsafe|virtual|override|async|extern|new|file|ref)\s++)*+"
 )
-_RUST_MODIFIERS = r"(?:pub(?:\s*\(\))?\s++|unsafe\s++|async\s++|const\s++(?=\w*\s*(?:fn|unsafe|extern|async)\b)|default\s++|extern\s*+(?:\"[^\"]*+\")?\s++)*+"
+_RUST_MODIFIERS = (
+    r"(?:pub(?:\s*\(\))?\s++|unsafe\s++|async\s++|const\s++(?=\w*\s*(?:fn|unsafe|extern|async)\b)|default\s++"
+    r"|extern\s*+(?:\"[^\"]*+\")?\s++)*+"
+)
 
 RULES: dict[str, Rules] = {
     "javascript": Rules(
@@ -222,7 +224,8 @@ RULES: dict[str, Rules] = {
         statements=(
             (
                 "=",
-                r"\n[ \t]*+(?P<name>(?:pub(?:\([^()\n]*\))?[ \t]++)?(?P<kind>struct|type|static|mod)[ \t]++\w[^;={}\n]{0,300}+)[;=]",
+                r"\n[ \t]*+(?P<name>(?:pub(?:\([^()\n]*\))?[ \t]++)?(?P<kind>struct|type|static|mod)[ \t]++"
+                r"\w[^;={}\n]{0,300}+)[;=]",
             ),
             (
                 "function",

@@ -39,7 +39,8 @@ _HEADER = re.compile(
     rb"|(?P<paragraph>" + _WORD + rb")[ \t]*+(?P<period>\.(?=[ \t]|\Z)|\Z)"
 )
 _FORMAT = re.compile(
-    rb"(?i)\n[^\n]{0,20}(?:>>[ \t]*source(?:[ \t]+format)?(?:[ \t]+is)?|\$[ \t]*set[ \t]+sourceformat)[ \t(\"']*(free|fixed|variable)"
+    rb"(?i)\n[^\n]{0,20}(?:>>[ \t]*source(?:[ \t]+format)?(?:[ \t]+is)?|\$[ \t]*set[ \t]+sourceformat)"
+    rb"[ \t(\"']*(free|fixed|variable)"
 )
 _INDICATORS = frozenset(b" *-/Dd$\t\r")
 _PROBED_LINES = 400

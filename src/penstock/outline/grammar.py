@@ -227,6 +227,8 @@ _ERROR_COST = 6  # recovery from errors is what makes hostile bytes slow
 _NESTING = 1_000
 _SLICE_BYTES = 1024
 
+_ENDED_BY_WORD = frozenset({"class", "module", "method", "singleton_method", "singleton_class"})  # Ruby
+
 _languages: dict[str, Language | None] = {}
 
 
@@ -314,8 +316,7 @@ def _walk(root: Node, data: bytes, grammar: Grammar, found: Collector) -> None:
                     kind = "method"
                 start = _start(first)
                 found.close_to(depth, 0)
-                stop = min(body.start_byte if body else node.end_byte, start.start_byte + _NAME_BYTES)
-                name = data[start.start_byte : stop].rstrip(b" \t\r\n;").removesuffix(b"=>").removesuffix(b":")
+                name = _name(node, start, body, data)
                 entry = found.open(name, kind, start.start_point.row + 1, depth)
                 end = node.end_point
                 entry.end_line = max(entry.start_line, end.row + (end.column > 0))
@@ -335,6 +336,21 @@ def _walk(root: Node, data: bytes, grammar: Grammar, found: Collector) -> None:
             (child, first if single and child.type not in _PREFIXES else child, depth, around)
             for child in reversed(children)
         )
+
+
+def _name(node: Node, start: Node, body: Node | None, data: bytes) -> bytes:
+    """The text from `start` to the body, without comments."""
+    begin = start.start_byte
+    stop = min(body.start_byte if body else node.end_byte, begin + _NAME_BYTES)
+    name = data[begin:stop]
+    if b"#" in name or b"/" in name:
+        for child in reversed(node.children):
+            for inner in reversed(child.children if "comment" not in child.type else [child]):
+                if "comment" in inner.type and begin <= inner.start_byte < stop:
+                    name = name[: inner.start_byte - begin] + b" " + name[inner.end_byte - begin :]
+    if body is None and node.type in _ENDED_BY_WORD:
+        name = name.partition(b"\n")[0].partition(b";")[0]
+    return name.rstrip(b" \t\r\n;=,{").removesuffix(b"=>").removesuffix(b":")
 
 
 def _body(node: Node) -> Node | None:

@@ -13,7 +13,7 @@ import re
 from .blocks import find_line
 from .symbols import Collector
 
-_MISSES = 40  # here-documents without an end that are looked for in a block before they are taken for operators
+_MISSES = 8  # here-documents without an end that are looked for in a block before they are taken for operators
 
 _EVENTS = {
     "ruby": re.compile(
