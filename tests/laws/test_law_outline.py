@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,19 +11,112 @@ from hypothesis import strategies as st
 from penstock.outline import Outline, outline, scan
 from penstock.outline.grammar import GRAMMARS
 
-LANGUAGES = (
-    "python javascript typescript tsx go java c cpp csharp rust ruby php shell sql cobol markdown json yaml toml "
-    "ini text"
-).split()
+LANGUAGES = [
+    "python",
+    "javascript",
+    "typescript",
+    "tsx",
+    "go",
+    "java",
+    "c",
+    "cpp",
+    "csharp",
+    "rust",
+    "ruby",
+    "php",
+    "shell",
+    "sql",
+    "cobol",
+    "markdown",
+    "json",
+    "yaml",
+    "toml",
+    "ini",
+    "text",
+]
 
-WORDS = (
-    "\n| |    |\t|\r\n|class A|def f(a):|async def g():|{|}|(|)|;|'|\"|\"\"\"|'''|`|#|//|/*|*/|\\|<<EOF|EOF|=begin|=end|end|"
-    "function f() |func (a *B) c() |fn x() |struct S |impl T |interface I |enum E |=> |const a = (b) => |public int m() |"
-    "namespace n |#define X |#if A|CREATE TABLE t |CREATE FUNCTION f |$$|$a$|# head|## sub|===|---|```|~~~|<!--|-->|"
-    'key: |- a: |  b: ||- |[table]|[[t]]|k = 1|"k": |[|]|,|       PROCEDURE DIVISION.|       ID DIVISION.|'
-    "       PROGRAM-ID. P.|       END PROGRAM P.|       S SECTION.|       PARA.|      *|           EXIT.|       01  D.|"
-    "<?php |?>|é|\u2028|\x0c|x"
-).split("|")
+WORDS = [
+    "\n",
+    " ",
+    "    ",
+    "\t",
+    "\r\n",
+    "class A",
+    "def f(a):",
+    "async def g():",
+    "{",
+    "}",
+    "(",
+    ")",
+    ";",
+    "'",
+    '"',
+    '"""',
+    "'''",
+    "`",
+    "#",
+    "//",
+    "/*",
+    "*/",
+    "\\",
+    "<<EOF",
+    "EOF",
+    "=begin",
+    "=end",
+    "end",
+    "function f() ",
+    "func (a *B) c() ",
+    "fn x() ",
+    "struct S ",
+    "impl T ",
+    "interface I ",
+    "enum E ",
+    "=> ",
+    "const a = (b) => ",
+    "public int m() ",
+    "namespace n ",
+    "#define X ",
+    "#if A",
+    "CREATE TABLE t ",
+    "CREATE FUNCTION f ",
+    "$$",
+    "$a$",
+    "# head",
+    "## sub",
+    "===",
+    "---",
+    "```",
+    "~~~",
+    "<!--",
+    "-->",
+    "key: ",
+    "- a: ",
+    "  b: ",
+    "",
+    "- ",
+    "[table]",
+    "[[t]]",
+    "k = 1",
+    '"k": ',
+    "[",
+    "]",
+    ",",
+    "       PROCEDURE DIVISION.",
+    "       ID DIVISION.",
+    "       PROGRAM-ID. P.",
+    "       END PROGRAM P.",
+    "       S SECTION.",
+    "       PARA.",
+    "      *",
+    "           EXIT.",
+    "       01  D.",
+    "<?php ",
+    "?>",
+    "é",
+    "\u2028",
+    "\x0c",
+    "x",
+]
 
 sources = st.one_of(
     st.lists(st.sampled_from(WORDS), max_size=60).map(lambda words: "".join(words).encode()),
@@ -57,7 +152,7 @@ def test_any_bytes_have_an_outline_that_nests_and_does_not_depend_on_chunks(
     whole = outline(source, language, exact=False)
     assert_lawful(source, whole)
     edges = [0, *sorted(min(cut, len(source)) for cut in cuts), len(source)]
-    chunks = [source[start:end] for start, end in zip(edges, edges[1:], strict=False)]
+    chunks = [source[start:end] for start, end in itertools.pairwise(edges)]
     assert scan(chunks, language) == whole
     assert scan((bytes([byte]) for byte in source), language) == whole
 
@@ -84,7 +179,8 @@ def test_chunks_do_not_matter_across_blocks(language: str, words: list[str], siz
     source = ("\n".join(words) * 2_000).encode()[:600_000] + b"x" * 300_000 + b"\n" + "\n".join(words).encode()
     whole = outline(source, language, exact=False)
     assert_lawful(source, whole)
-    chunks, start = [], 0
+    chunks: list[bytes] = []
+    start = 0
     while start < len(source):
         size = sizes[len(chunks) % len(sizes)]
         chunks.append(source[start : start + max(size, 5_000)])

@@ -114,9 +114,28 @@ HOSTILE = {
     "long headers": b"a ," * 600 + b"{",
     "deep definitions": b"".join(b"\n" + b" " * (depth % 120) + b"def f():" for depth in range(1_000)),
 }
-LANGUAGES = (
-    "python javascript typescript go java c cpp csharp rust ruby php shell sql cobol markdown json yaml toml ini text"
-).split()
+LANGUAGES = [
+    "python",
+    "javascript",
+    "typescript",
+    "go",
+    "java",
+    "c",
+    "cpp",
+    "csharp",
+    "rust",
+    "ruby",
+    "php",
+    "shell",
+    "sql",
+    "cobol",
+    "markdown",
+    "json",
+    "yaml",
+    "toml",
+    "ini",
+    "text",
+]
 
 
 @pytest.mark.proves("B-11")

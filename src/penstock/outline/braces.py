@@ -224,8 +224,10 @@ RULES: dict[str, Rules] = {
         statements=(
             (
                 "=",
-                r"\n[ \t]*+(?P<name>(?:pub(?:\([^()\n]*\))?[ \t]++)?(?P<kind>struct|type|static|mod)[ \t]++"
-                r"\w[^;={}\n]{0,300}+)[;=]",
+                (
+                    r"\n[ \t]*+(?P<name>(?:pub(?:\([^()\n]*\))?[ \t]++)?(?P<kind>struct|type|static|mod)[ \t]++"
+                    r"\w[^;={}\n]{0,300}+)[;=]"
+                ),
             ),
             (
                 "function",
