@@ -7,6 +7,7 @@ Keeps out: which calls are made and what is expected of them.
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import os
@@ -127,10 +128,10 @@ class _Child:
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self.process = process
         self.lines: queue.SimpleQueue[tuple[float, bytes]] = queue.SimpleQueue()
-        threading.Thread(target=self._read, daemon=True).start()
         self.errors: list[bytes] = []
-        self.said = threading.Event()
-        threading.Thread(target=self._read_errors, daemon=True).start()
+        self._readers = [threading.Thread(target=target, daemon=True) for target in (self._read, self._read_errors)]
+        for reader in self._readers:
+            reader.start()
 
     def _read(self) -> None:
         assert self.process.stdout is not None
@@ -142,7 +143,6 @@ class _Child:
         assert self.process.stderr is not None
         for line in self.process.stderr:
             self.errors.append(line)
-            self.said.set()
 
     def send(self, line: bytes) -> None:
         assert self.process.stdin is not None
@@ -169,12 +169,12 @@ class _Child:
     ) -> None:
         self.process.kill()
         self.process.wait()
+        for reader in self._readers:
+            reader.join(5)
         for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
             if pipe is not None:
-                try:
+                with contextlib.suppress(OSError):
                     pipe.close()
-                except OSError:
-                    pass
 
 
 class Direct(_Child):
@@ -259,8 +259,13 @@ class Stdio(_Child):
         return _read(message, at - begun)
 
     def call(
-        self, tool: str, arguments: Mapping[str, object], *, limit_bytes: int | None = None, seconds: float = 60
-    ) -> Answer:  # noqa: ARG002
+        self,
+        tool: str,
+        arguments: Mapping[str, object],
+        *,
+        limit_bytes: int | None = None,  # noqa: ARG002  fixed by the server
+        seconds: float = 60,
+    ) -> Answer:
         return self.await_(self.post(tool, arguments), seconds)
 
 
@@ -324,8 +329,13 @@ class Http(_Child):
         return headers if name is None else {**headers, "Mcp-Name": name}
 
     def call(
-        self, tool: str, arguments: Mapping[str, object], *, limit_bytes: int | None = None, seconds: float = 60
-    ) -> Answer:  # noqa: ARG002
+        self,
+        tool: str,
+        arguments: Mapping[str, object],
+        *,
+        limit_bytes: int | None = None,  # noqa: ARG002  fixed by the server
+        seconds: float = 60,
+    ) -> Answer:
         self._number += 1
         body = json.dumps(tool_call(self._number, tool, arguments)).encode()
         begun = time.monotonic()

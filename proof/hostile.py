@@ -16,12 +16,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from penstock.errors import CODES
-from penstock.tools import TOOLS, MAX_INTEGER, REQUIRED
-from proof import hostile_tree
 from proof.faces import BUDGET, Answer, Direct, Face, Http, Silent, Stdio, forget_peak, resident
 from proof.figure import Figure, folder, main
 from proof.hostile_tree import CANARY, NAMES, TEXTS, Tree
+
+from penstock.errors import CODES
+from penstock.tools import MAX_INTEGER, REQUIRED, TOOLS
+from proof import hostile_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -103,7 +104,7 @@ def _one_file(
     yield Case(what, "read_file", {"path": path, "start_line": 2, "end_line": 4}, text)
     yield Case(what, "read_file", {"path": path, "start_byte": 0, "encoding": "base64"}, code)
     yield Case(what, "outline", {"path": path}, text, reason)
-    yield Case(what, "search", {"pattern": "e", "path": path}, code if code else None, reason if code else "")
+    yield Case(what, "search", {"pattern": "e", "path": path}, code or None, reason if code else "")
     yield Case(what, "search", {"pattern": "\u00e9|\\x1b|^$", "path": path, "context_lines": 2}, code)
     for tool in ("list_files", "count_files"):
         yield Case(what, tool, {"path": path}, _codes("not_directory") | (code or frozenset()))
@@ -136,8 +137,8 @@ def _files(tree: Tree) -> Iterator[Case]:
     for name, code in links.items():
         yield from _one_file("H15 " + name, "links/" + name, code)
     yield from _one_file("H15 inside", "links/inside", None)
-    for name in hostile_tree.SECRETS:
-        yield from _one_file("secret", "secrets/" + name.decode(), _codes("secret"))
+    for secret in hostile_tree.SECRETS:
+        yield from _one_file("secret", "secrets/" + secret.decode(), _codes("secret"))
     yield from _one_file("H17 closed file", "perm/c-closed.txt", _codes("denied"))
     yield from _one_file("H17 closed folder", "perm/b-denied/inner.txt", _codes("denied"))
 
@@ -431,11 +432,12 @@ def _strings(tree: Tree) -> Iterator[Case]:
         "\\u{110000}",
         "\\x",
     )
+    no_booleans: tuple[object, ...] = (0, 1, "true", "yes", "", None, [], 1.0)
     for tool in TOOLS:
         base = _BASE.get(tool.name)
         for parameter in tool.parameters if base is not None else ():
             if parameter.kind == "boolean":
-                for value in (0, 1, "true", "yes", "", None, [], 1.0):
+                for value in no_booleans:
                     yield Case(
                         f"{parameter.name}={value!r}",
                         tool.name,
