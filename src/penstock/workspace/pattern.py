@@ -44,9 +44,7 @@ def selected(pattern: str, *, use_regex: bool = False) -> Selection | None:
 def _bounded(pattern: str) -> None:
     length = len(pattern.encode("utf-8", "surrogatepass"))
     if length > MAX_PATTERN_BYTES:
-        raise ToolError(
-            "bad_pattern", f"The pattern has {length} bytes. At most {MAX_PATTERN_BYTES} are accepted."
-        )
+        raise ToolError("bad_pattern", f"The pattern has {length} bytes. At most {MAX_PATTERN_BYTES} are accepted.")
 
 
 def _half_a_pair() -> ToolError:
@@ -97,6 +95,9 @@ LineFinder = Callable[[bytes, int, int], tuple[int, int] | None]
 
 # Tokens of a pattern in which `$`, `\n` and `\A` mean something, and those in which they do not.
 _TOKEN = re.compile(r"\\Q.*?(?:\\E|\Z)|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]|\\.|.", re.DOTALL)
+_SPECIAL = re.compile(r"[!-/:-@\[-`{-~]")
+_SHORTEST_NEEDLE = 3
+_TRIES = 8
 _WHOLE_TEXT = re.compile(r"\(\?[a-zA-Z]*-[a-zA-Z]*m")
 
 
@@ -106,40 +107,97 @@ def line_finder(pattern: str, *, literal: bool = False, ignore_case: bool = Fals
     if not pattern:
         raise ToolError("bad_pattern", "The pattern is empty. Give the text to look for.")
     if "\n" in pattern:
-        raise ToolError(
-            "bad_pattern", "A match lies within one line: leave the line feed out of the pattern."
-        )
+        raise ToolError("bad_pattern", "A match lies within one line: leave the line feed out of the pattern.")
     if literal and not ignore_case:
-        try:
-            needle = pattern.encode()
-        except UnicodeEncodeError:
-            raise _half_a_pair() from None
-
-        def find(data: bytes, start: int, end: int) -> tuple[int, int] | None:
-            at = data.find(needle, start, end)
-            return None if at < 0 else (at, at + len(needle))
-
-        return find
-    if literal:
-        pattern = re.sub(r"[!-/:-@\[-`{-~]", r"\\\g<0>", pattern)
-    flags = "(?i)" if ignore_case else ""
-    compiled = regular_expression(pattern, flags=flags, never_newline=True)
-    tokens = [] if literal else _TOKEN.findall(pattern)
+        return _text_finder(pattern)
+    tokens = list(pattern) if literal else _TOKEN.findall(pattern)
     if r"\n" in tokens:
-        raise ToolError(
-            "bad_pattern", r"A match lies within one line: leave \n out of the pattern; use ^ and $."
-        )
-    if r"\A" in tokens or r"\z" in tokens or _WHOLE_TEXT.search(pattern):
+        raise ToolError("bad_pattern", r"A match lies within one line: leave \n out of the pattern; use ^ and $.")
+    flags = "(?i)" if ignore_case else ""
+    if literal:
+        tokens = [_SPECIAL.sub(r"\\\g<0>", token) for token in tokens]
+    compiled = regular_expression("".join(tokens), flags=flags, never_newline=True)
+    if not literal and (r"\A" in tokens or r"\z" in tokens or _WHOLE_TEXT.search(pattern)):
         return _each_line(compiled)
-    if not literal:  # \r\n is a line end
-        pattern = "".join(r"(?:\r?$)" if token == "$" else token for token in tokens)
-    search = regular_expression(pattern, flags=f"(?m){flags}", never_newline=True).search
+    # \r\n is a line end
+    lines = "".join(r"(?:\r?$)" if token == "$" else token for token in tokens)
+    find = _expression_finder(regular_expression(lines, flags=f"(?m){flags}", never_newline=True))
+    needle, leads = _required(tokens, ignore_case=ignore_case)
+    if leads or len(needle) < _SHORTEST_NEEDLE:
+        return find
+    if not ignore_case:
+        return _by_needle(_text_finder(needle), find)
+    quoted = _SPECIAL.sub(r"\\\g<0>", needle)
+    return _by_needle(_expression_finder(regular_expression(quoted, flags="(?i)", never_newline=True)), find)
 
-    def find_expression(data: bytes, start: int, end: int) -> tuple[int, int] | None:
+
+def _text_finder(text: str) -> LineFinder:
+    try:
+        needle = text.encode()
+    except UnicodeEncodeError:
+        raise _half_a_pair() from None
+
+    def find(data: bytes, start: int, end: int) -> tuple[int, int] | None:
+        at = data.find(needle, start, end)
+        return None if at < 0 else (at, at + len(needle))
+
+    return find
+
+
+def _expression_finder(compiled: re.Pattern[bytes]) -> LineFinder:
+    search = compiled.search
+
+    def find(data: bytes, start: int, end: int) -> tuple[int, int] | None:
         match = search(data, start, end)
         return None if match is None else match.span()
 
-    return find_expression
+    return find
+
+
+def _by_needle(find_needle: LineFinder, find: LineFinder) -> LineFinder:
+    """Looks first for text that every match holds, where that is quicker: only lines that have it are searched."""
+
+    def find_lines(data: bytes, start: int, end: int) -> tuple[int, int] | None:
+        for _ in range(_TRIES):
+            hit = find_needle(data, start, end)
+            if hit is None:
+                return None
+            stop = data.find(b"\n", hit[1], end)
+            if stop < 0:
+                stop = end
+            span = find(data, max(data.rfind(b"\n", 0, hit[0]) + 1, start), stop)
+            if span is not None:
+                return span
+            start = stop + 1
+            if start > end:
+                return None
+        return find(data, start, end)  # the needle is too common to help
+
+    return find_lines
+
+
+def _required(tokens: list[str], *, ignore_case: bool) -> tuple[str, bool]:
+    """The longest text that every match holds, "" if none is certain, and whether the pattern begins with text.
+
+    An engine that knows how a match begins is quick by itself. With `ignore_case` the text has no k and no s: they fold
+    to letters outside ASCII, which makes the engine slow.
+    """
+    if {"|", "{"} & set(tokens) or ("(", "?") in zip(tokens, tokens[1:], strict=False):
+        return "", False  # a choice, a repetition, flags
+    runs, depth = [""], 0
+    for token, following in zip(tokens, [*tokens[1:], ""], strict=True):
+        depth += (token == "(") - (token == ")")
+        text = token[1:] if token[0] == "\\" and _SPECIAL.fullmatch(token[1:]) else token
+        plain = len(text) == 1 and (text != token or token not in ".*+?()^$")
+        if ignore_case and (text in "kKsS" or not text.isascii()):
+            plain = False
+        if depth or not plain or following in {"*", "?"}:
+            runs.append("")
+            continue
+        runs[-1] += text
+        if following == "+":
+            runs.append("")
+    return max(runs, key=len), len(runs[0]) > 1
 
 
 def _each_line(compiled: re.Pattern[bytes]) -> LineFinder:

@@ -46,6 +46,7 @@ _ENCODINGS = (  # in this order: the BOM of UTF-32-LE begins with that of UTF-16
     (codecs.BOM_UTF16_BE, "utf-16-be"),
     (codecs.BOM_UTF8, ""),
 )
+_FIRST_OF_BOM = {bom[:1] for bom, _ in _ENCODINGS}
 
 
 class Match(NamedTuple):
@@ -135,7 +136,7 @@ def search(
                 state.secret += 1
                 continue
             try:
-                descriptor = _opened(root, folder, os.fsencode(name), inside)
+                descriptor = _opened(root, folder, name, inside)
             except ToolError as error:
                 if error.code == "secret":
                     state.secret += 1
@@ -160,7 +161,7 @@ def search(
     return state.result(walk.omitted, walked=walk.complete and not deadline.passed)
 
 
-def _opened(root: Root, folder: int, name: bytes, relative: bytes) -> int:
+def _opened(root: Root, folder: int, name: str, relative: bytes) -> int:
     try:
         return root.open_entry(folder, name)
     except OSError as error:
@@ -184,9 +185,7 @@ class _Piece(NamedTuple):
 class _State:
     """What a search has found so far."""
 
-    def __init__(
-        self, find: LineFinder, offset: int, limit: int, context_lines: int, deadline: Deadline
-    ) -> None:
+    def __init__(self, find: LineFinder, offset: int, limit: int, context_lines: int, deadline: Deadline) -> None:
         self.complete = True
         self.searched = 0
         self.secret = 0
@@ -207,9 +206,7 @@ class _State:
     def result(self, omitted: Omitted, *, walked: bool) -> Search:
         complete = self.complete and walked
         end = self._offset + len(self._matches)
-        more = bool(self._matches) and (
-            self._total > end or (not complete and len(self._matches) == self._limit)
-        )
+        more = bool(self._matches) and (self._total > end or (not complete and len(self._matches) == self._limit))
         return Search(
             matches=tuple(self._matches),
             files=tuple(self._files),
@@ -230,7 +227,9 @@ class _State:
 
     def file(self, descriptor: int, relative: bytes) -> None:
         data = os.read(descriptor, _BLOCK)
-        bom, encoding = next((entry for entry in _ENCODINGS if data.startswith(entry[0])), (b"", ""))
+        bom, encoding = b"", ""
+        if data[:1] in _FIRST_OF_BOM:
+            bom, encoding = next((entry for entry in _ENCODINGS if data.startswith(entry[0])), (bom, encoding))
         if not encoding and data.find(b"\0", 0, _BINARY) >= 0:
             self._binary += 1
             return
@@ -291,7 +290,7 @@ class _File:
         self.cut = False  # not read to its end
         self.wide = False  # a line was searched in pieces
         self._descriptor = descriptor
-        self._path = inert.show_name(relative)
+        self._relative = relative
         self._begin = bom_bytes
         self._encoding = encoding
         self._line_start = 0  # of a line that was searched in pieces
@@ -344,19 +343,9 @@ class _File:
         self, piece: _Piece, line: int, bounds: tuple[int, int], span: tuple[int, int], context_lines: int
     ) -> Match:
         start, stop = bounds
-        at = (
-            self._line_start
-            if piece.begun and start == 0
-            else piece.start_byte + self.width(piece.data[:start])
-        )
+        at = self._line_start if piece.begun and start == 0 else piece.start_byte + self.width(piece.data[:start])
         text, clipped = _around(piece.data, bounds, span[0])
-        if (
-            piece.goes_on
-            and stop == len(piece.data)
-            or at != piece.start_byte + start
-            and piece.begun
-            and start == 0
-        ):
+        if piece.goes_on and stop == len(piece.data) or at != piece.start_byte + start and piece.begun and start == 0:
             clipped = True
         before: tuple[str, ...] = ()
         after: tuple[str, ...] = ()
@@ -364,14 +353,12 @@ class _File:
             before = self._before(at, context_lines)
             if stop < len(piece.data):
                 after = self._after(piece.start_byte + self.width(piece.data[: stop + 1]), context_lines)
-        return Match(self._path, line, text, clipped, before, after, at)
+        return Match(inert.show_name(self._relative), line, text, clipped, before, after, at)
 
     def _before(self, at: int, count: int) -> tuple[str, ...]:
         low = max(self._begin, at - _CONTEXT_BYTES)
         lines = self._lines(os.pread(self._descriptor, at - low, low))
-        return tuple(
-            _line(text) for text in lines[:-1][-count:]
-        )  # the last one is what follows the line end: nothing
+        return tuple(_line(text) for text in lines[:-1][-count:])  # the last one is what follows the line end: nothing
 
     def _after(self, at: int, count: int) -> tuple[str, ...]:
         lines = self._lines(os.pread(self._descriptor, _CONTEXT_BYTES, at))
@@ -380,11 +367,7 @@ class _File:
         return tuple(_line(text) for text in lines[:count])
 
     def _lines(self, data: bytes) -> list[str]:
-        text = (
-            data.decode(self._encoding, "replace")
-            if self._encoding
-            else data.decode("utf-8", "surrogateescape")
-        )
+        text = data.decode(self._encoding, "replace") if self._encoding else data.decode("utf-8", "surrogateescape")
         return text.split("\n")
 
 
