@@ -87,9 +87,8 @@ async def explore() -> None:
             max_bytes=int(following[2]),
             version=following[3],
         )
-    print(
-        f"\nIn all {spent} tokens instead of {plain_total}: {plain_total / spent:.0f} times less, and every answer said how to go on."
-    )
+    times = plain_total / spent
+    print(f"\nIn all {spent} tokens instead of {plain_total}: {times:.0f} times less, and every answer said how to go on.")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-EXAMPLE = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
+EXAMPLE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if EXAMPLE.search(p.read_text("utf-8"))], ids=lambda p: p.name)
