@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -12,6 +12,9 @@ from penstock import page
 from penstock.workspace.deadline import Deadline
 from penstock.workspace.listing import MAX_FILES_PER_LIST, list_files
 from penstock.workspace.root import Root
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.mark.proves("L-3")
@@ -43,7 +46,9 @@ def test_a_page_anywhere_is_a_slice(items: list[int], offset: int, limit: int) -
 @pytest.mark.parametrize("limit", [1, 7, 100, 1000])
 def test_joined_pages_of_a_folder_equal_its_list(tmp_path: Path, limit: int) -> None:
     """The same for real files, where a page never holds more than 100."""
-    written = [f"{number % 7}/{number % 3}/{number}" for number in range(230)] + [f"{number}" for number in range(7, 20)]
+    written = [f"{number % 7}/{number % 3}/{number}" for number in range(230)] + [
+        f"{number}" for number in range(7, 20)
+    ]
     for name in written:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("")

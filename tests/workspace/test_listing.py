@@ -6,7 +6,7 @@ import fnmatch
 import os
 import re
 import tracemalloc
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -27,6 +27,9 @@ from penstock.workspace.listing import (
 )
 from penstock.workspace.pattern import MAX_PATTERN_BYTES, selected
 from penstock.workspace.root import Root
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 NEVER = Deadline(None)
 
@@ -116,13 +119,13 @@ def test_without_a_limit_there_are_twenty_and_with_one_never_more_than_a_hundred
 @pytest.mark.proves("L-5")
 def test_what_is_left_out_is_counted_and_can_be_asked_for(tmp_path: Path) -> None:
     """A folder counts once; a file counts if the pattern would have taken it."""
-    root = tree(tmp_path, "a.py", ".hidden.py", ".cache/x.py", "build/y.py", "z.log", "w.log.py", ".git/config", "v.txt")
+    root = tree(
+        tmp_path, "a.py", ".hidden.py", ".cache/x.py", "build/y.py", "z.log", "w.log.py", ".git/config", "v.txt"
+    )
     (tmp_path / ".gitignore").write_text("build/\n*.log\nw.*\n")
 
     def found(*, hidden: bool = False, ignored: bool = False) -> Listing:
-        return list_files(
-            root, "*.py", recursive=True, include_hidden=hidden, include_ignored=ignored, deadline=NEVER
-        )
+        return list_files(root, "*.py", recursive=True, include_hidden=hidden, include_ignored=ignored, deadline=NEVER)
 
     assert found().page.items == ("a.py",)
     assert found().omitted == Omitted(hidden=3, ignored=2)
@@ -153,7 +156,7 @@ def test_counts_come_by_extension_most_files_first(tmp_path: Path) -> None:
     assert counts.complete
     assert counts.omitted == Omitted(hidden=1)
     hidden = count_files(root, include_hidden=True, deadline=NEVER)
-    assert dict((row.extension, row.files) for row in hidden.by_extension)["(none)"] == 2
+    assert {row.extension: row.files for row in hidden.by_extension}["(none)"] == 2
 
 
 @pytest.mark.proves("L-4")
@@ -181,7 +184,7 @@ def test_a_file_that_vanishes_before_its_size_is_known_is_not_counted(
         return real(name, dir_fd=dir_fd, follow_symlinks=follow_symlinks)
 
     with monkeypatch.context() as patch:
-        patch.setattr(listing.os, "stat", stat)
+        patch.setattr(os, "stat", stat)
         counts = count_files(root, deadline=NEVER)
     assert (counts.files, counts.omitted) == (1, Omitted(vanished=1))
 

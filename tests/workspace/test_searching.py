@@ -6,7 +6,8 @@ import json
 import os
 import socket
 import subprocess
-from pathlib import Path
+from contextlib import closing, suppress
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -19,8 +20,30 @@ from penstock.workspace.root import Root
 from penstock.workspace.searching import MAX_LINE_CHARS, FileCount, Search, search
 from penstock.workspace.walk import Omitted
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 NEVER = Deadline(None)
-ATOMS = ["a", "b", "ab", ".", "[ab]", "[^a]", r"\bab\b", "(a|bb)", "a*", "b+?", "^", "$", "^a", "b$", "(?i)AB", "x?", r"\d"]
+ATOMS = [
+    "a",
+    "b",
+    "ab",
+    ".",
+    "[ab]",
+    "[^a]",
+    r"\bab\b",
+    "(a|bb)",
+    "a*",
+    "b+?",
+    "^",
+    "$",
+    "^a",
+    "b$",
+    "(?i)AB",
+    "x?",
+    r"\d",
+]
+ATOMS += ["abab", "bab+", r"\$ab", "aab?", "Bxx"]
 ATOMS += [r"\s", "(a+)+$", "é", "[^é]", "(?s).", r"\B", "a{2,3}", "|"]
 
 
@@ -51,7 +74,9 @@ def places(result: Search) -> list[tuple[str, int, int]]:
 @settings(max_examples=150)
 @given(
     contents=st.lists(st.text("ab \nABxé.$0", max_size=30), min_size=1, max_size=3),
-    pattern=st.one_of(st.lists(st.sampled_from(ATOMS), min_size=1, max_size=4).map("".join), st.text("ab.$é", min_size=1)),
+    pattern=st.one_of(
+        st.lists(st.sampled_from(ATOMS), min_size=1, max_size=4).map("".join), st.text("ab.$é", min_size=1)
+    ),
     literal=st.booleans(),
     ignore_case=st.booleans(),
     block=st.integers(1, 40),
@@ -71,9 +96,8 @@ def test_rg_and_we_find_the_same_lines(
     flags = ["-F"] * literal + ["-i"] * ignore_case
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(searching, "_BLOCK", block)
-        found = search(
-            Root(root), pattern, literal=literal, ignore_case=ignore_case, limit=1000, deadline=NEVER
-        )
+        with closing(Root(root)) as opened:
+            found = search(opened, pattern, literal=literal, ignore_case=ignore_case, limit=1000, deadline=NEVER)
     assert places(found) == ripgrep(root, pattern, *flags)
     assert found.total == len(found.matches)
     assert found.complete
@@ -133,9 +157,8 @@ def test_pages_of_matches_are_slices_with_their_neighbours(
     numbers = [number for number, line in enumerate(lines) if "a" in line]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(searching, "_BLOCK", block)
-        found = search(
-            Root(root), "a", literal=True, context_lines=context, offset=offset, limit=limit, deadline=NEVER
-        )
+        with closing(Root(root)) as opened:
+            found = search(opened, "a", literal=True, context_lines=context, offset=offset, limit=limit, deadline=NEVER)
     page = numbers[offset : offset + limit]
     assert [match.line - 1 for match in found.matches] == page
     assert [match.text for match in found.matches] == [lines[number] for number in page]
@@ -173,10 +196,8 @@ def test_the_ends_of_the_text_are_the_ends_of_a_line(tmp_path: Path) -> None:
 def test_no_pattern_can_hang_us(tmp_path: Path, pattern: str) -> None:
     """Catastrophic where engines backtrack; the timeout of the suite is the judge."""
     root = tree(tmp_path, f="a" * 100_000 + "!\n" + "x" * 50_000)
-    try:
+    with suppress(ToolError):  # RE2 refuses what would take too much memory
         search(root, pattern, deadline=NEVER)
-    except ToolError as error:
-        assert error.code == "bad_pattern"
 
 
 @pytest.mark.proves("L-7", "L-8")
@@ -194,9 +215,7 @@ def test_no_pattern_can_hang_us(tmp_path: Path, pattern: str) -> None:
         ("\ud800", "UTF-16"),
     ],
 )
-def test_a_pattern_that_cannot_be_searched_is_refused_with_its_reason(
-    tmp_path: Path, pattern: str, said: str
-) -> None:
+def test_a_pattern_that_cannot_be_searched_is_refused_with_its_reason(tmp_path: Path, pattern: str, said: str) -> None:
     """By name, before any file is opened; flags that we add are not echoed."""
     with pytest.raises(ToolError, match=said.replace(")", r"\)")) as refused:
         search(Root(tmp_path), pattern, ignore_case=True, deadline=NEVER)
@@ -223,7 +242,9 @@ def test_files_that_say_how_they_are_encoded_are_decoded(tmp_path: Path, encodin
 
 @pytest.mark.proves("L-7", "L-10")
 @given(
-    lead=st.integers(0, 3000), tail=st.integers(0, 3000), letter=st.sampled_from(["a", "é", "𝄞", "\x1b", "\udcff", "\\"])
+    lead=st.integers(0, 3000),
+    tail=st.integers(0, 3000),
+    letter=st.sampled_from(["a", "é", "𝄞", "\x1b", "\udcff", "\\"]),
 )
 def test_a_wide_line_is_clipped_around_its_match(
     tmp_path_factory: pytest.TempPathFactory, lead: int, tail: int, letter: str
@@ -232,7 +253,8 @@ def test_a_wide_line_is_clipped_around_its_match(
     root = tmp_path_factory.mktemp("tree")
     raw = os.fsencode(letter * lead + "<match>" + letter * tail)
     (root / "f").write_bytes(b"x\n" + raw + b"\n")
-    match = search(Root(root), "<match>", literal=True, deadline=NEVER).matches[0]
+    with closing(Root(root)) as opened:
+        match = search(opened, "<match>", literal=True, deadline=NEVER).matches[0]
     assert "<match>" in match.text
     assert match.text.isprintable()
     assert len(match.text) <= MAX_LINE_CHARS
@@ -256,7 +278,8 @@ def test_a_line_wider_than_memory_is_searched_in_pieces_and_said_to_be(
         patch.setattr(searching, "_BLOCK", block)
         patch.setattr(searching, "_MAX_LINE", 64)
         patch.setattr(searching, "_OVERLAP", 16)
-        found = search(Root(root), pattern, deadline=NEVER)
+        with closing(Root(root)) as opened:
+            found = search(opened, pattern, deadline=NEVER)
     expected = [3] if anchor == "^" and before else [2, 3]
     assert [match.line for match in found.matches] == expected
     assert [match.start_byte for match in found.matches] == [

@@ -124,12 +124,14 @@ class LineIndex:
             at += len(block)
         return None
 
-    def lines_before(self, source: FileSource, at_byte: int) -> int | None:
-        """How many lines end before `at_byte`, None when that has not been scanned."""
+    def lines_before(self, source: FileSource, at_byte: int, most_bytes: int) -> int | None:
+        """How many lines end before `at_byte`, None when that has not been scanned or would cost more than `most_bytes`."""
         if at_byte > self.scanned_bytes:
             return None
         stride = min(at_byte // self._stride, len(self._before) - 1)
         count, at = self._before[stride], stride * self._stride
+        if at_byte - at > most_bytes:
+            return None
         while at < at_byte:
             block = source.read(at, min(STRIDE_BYTES, at_byte - at))
             if not block:
@@ -166,7 +168,7 @@ class LineIndexes:
             with self._lock:
                 newest = self._kept.get(key)
             if newest is not None and newest.lines is kept.lines:
-                change = version.compare(newest.version, source, source.status)
+                change = version.compare(newest.version, source)
                 if change is version.Change.SAME or (change is version.Change.GREW and kept.lines.is_aligned()):
                     return kept.lines
             kept.lines.lock.release()
@@ -175,12 +177,14 @@ class LineIndexes:
         return index
 
     def give_back(self, source: FileSource, index: LineIndex) -> None:
-        """Keeps what `index` has learned."""
+        """Keeps what `index` has learned, unless another call has learned more of the same version."""
         key = (source.status.st_dev, source.status.st_ino)
-        token = version.of(source, source.status, index.scanned_bytes)
+        token = version.of(source, index.scanned_bytes)
         with self._lock:
+            kept = self._kept.get(key)
             if not source.shrank:
-                self._kept[key] = _Kept(index, token)
+                if kept is None or kept.lines.scanned_bytes <= index.scanned_bytes or kept.version[2:4] != token[2:4]:
+                    self._kept[key] = _Kept(index, token)
                 self._kept.move_to_end(key)
                 while len(self._kept) > _KEPT_INDEXES:
                     self._kept.popitem(last=False)

@@ -1,6 +1,7 @@
 """Which bytes does this open file have? Positional reads, never the whole file, never a map of it.
 
 A file may shrink, grow or be rewritten while it is read; a short read ends the answer there, and nothing can raise SIGBUS.
+A file that states no size though it has content (`/proc`) is read once, up to one hard cap, and is those bytes.
 Keeps out: what the bytes mean.
 """
 
@@ -10,7 +11,7 @@ import errno
 import os
 from typing import TYPE_CHECKING
 
-from penstock import window
+from penstock import notices, window
 
 if TYPE_CHECKING:
     from penstock.workspace.root import OpenFile
@@ -24,12 +25,19 @@ class FileSource:
         self.status = file.status
         self.size_bytes = file.status.st_size
         self.shrank = False
+        self._held: bytes | None = None
+        if not self.size_bytes:
+            held = os.pread(file.descriptor, window.HARD_MAX_BYTES, 0)
+            if held:
+                self._held, self.size_bytes = held, len(held)
 
     def read(self, start_byte: int, count_bytes: int) -> bytes:
         """Up to `count_bytes` from `start_byte`; fewer at the end. Raises OSError for a fault of the disk."""
         wanted = min(count_bytes, self.size_bytes - start_byte)
         if wanted <= 0:
             return b""
+        if self._held is not None:
+            return self._held[start_byte : start_byte + wanted]
         parts: list[bytes] = []
         while wanted > 0:
             part = os.pread(self.file.descriptor, wanted, start_byte)
@@ -43,6 +51,10 @@ class FileSource:
 
     def read_into(self, buffer: bytearray, start_byte: int) -> int:
         """Fills `buffer` from `start_byte` on; how many bytes there were before the end."""
+        if self._held is not None:
+            part = self._held[start_byte : start_byte + len(buffer)]
+            buffer[: len(part)] = part
+            return len(part)
         return os.preadv(self.file.descriptor, [buffer], start_byte)
 
     def next_data(self, start_byte: int) -> int:
@@ -51,6 +63,11 @@ class FileSource:
             return os.lseek(self.file.descriptor, start_byte, os.SEEK_DATA)
         except OSError as error:
             return self.size_bytes if error.errno == errno.ENXIO else start_byte
+
+    def notices(self) -> tuple[str, ...]:
+        """What there is to say about the file itself."""
+        said = (notices.SHRANK,) if self.shrank else ()
+        return said if self._held is None else (*said, notices.unsized(len(self._held)))
 
     def encoding(self) -> window.Encoding | None:
         """What the first bytes say; None for binary."""
