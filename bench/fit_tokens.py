@@ -224,16 +224,15 @@ def kinds() -> dict[str, Callable[[Path], Iterable[bytes]]]:
 def collect(data: Path, sources: Path) -> None:
     """Fill `data/<kind>/` with up to `FILES_PER_KIND` different files."""
     for kind, texts in kinds().items():
-        folder = data / kind
-        folder.mkdir(parents=True, exist_ok=True)
         pool: dict[int, bytes] = {}
         for text in texts(sources):
             pool[_digest(text)] = text
             if len(pool) >= 8 * FILES_PER_KIND:
                 break
         for name in sorted(pool)[:FILES_PER_KIND]:
-            (folder / f"{name:016x}").write_bytes(pool[name])
-        print(f"{kind:12} {min(len(pool), FILES_PER_KIND):3} files")
+            (data / kind).mkdir(parents=True, exist_ok=True)
+            (data / kind / f"{name:016x}").write_bytes(pool[name])
+        print(f"{kind:12} {min(len(pool), FILES_PER_KIND):3} files", file=sys.stderr)
 
 
 # --- measure -----------------------------------------------------------------------------------------------------

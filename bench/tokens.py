@@ -197,7 +197,7 @@ def main() -> None:
     if data is None:
         data = Path(tempfile.gettempdir()) / "penstock-tokens"
         if not data.exists():
-            fit_tokens.collect(data, data)
+            fit_tokens.collect(data, data / "no-repositories")
     estimates(fit_tokens.measure(data))
     exact(data)
     sampled(data, args.megabytes * 1_000_000)
