@@ -1,0 +1,203 @@
+"""A model on 127.0.0.1 that asks for one tool call and then says "done", in every wire format that coding agents speak.
+
+    with LoopbackModel("ctx_read_file", {"path": "a.py"}) as model:
+        ...  # a host whose base URL is model.url
+    model.received  # what the host gave the model as the tool's result
+
+OpenAI Responses and chat completions, Anthropic messages, Gemini generateContent; JSON or server-sent events, as asked.
+Law: nothing is called that the host did not offer. Keeps out: which host it is.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Body = dict[str, Any]
+_USAGE = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
+
+
+class LoopbackModel:
+    """`tool` is how the name ends that the host gives our tool; `received` are the results that came back."""
+
+    def __init__(self, tool: str, arguments: dict[str, object]) -> None:
+        self.tool = tool
+        self.arguments = arguments
+        self.received: list[str] = []
+        self.offered: list[str] = []
+        self.asked = False
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def turn(self, body: Body) -> tuple[str, str | None] | None:
+        """The offered name of the tool and its namespace if it is to be called now, else None: say done."""
+        self.received += [result for result in _results(body) if result not in self.received]
+        names = list(_offered(body))
+        self.offered += [name for name, _ in names if name not in self.offered]
+        found = next((offer for offer in names if offer[0].endswith(self.tool)), None)
+        if found is None or self.asked:
+            return None
+        self.asked = True
+        return found
+
+
+def _offered(body: Body) -> Iterator[tuple[str, str | None]]:
+    for tool in body.get("tools") or []:
+        if tool.get("type") == "namespace":  # Codex wraps the tools of one MCP server
+            for inner in tool.get("tools", []):
+                yield inner["name"], tool["name"]
+        elif "functionDeclarations" in tool:
+            for inner in tool["functionDeclarations"]:
+                yield inner["name"], None
+        elif "function" in tool:
+            yield tool["function"]["name"], None
+        elif "name" in tool:
+            yield tool["name"], None
+
+
+def _results(body: Body) -> Iterator[str]:
+    """Every tool result in a request, as text."""
+    for item in body.get("input") or []:
+        if isinstance(item, dict) and item.get("type") == "function_call_output":
+            yield _text(item["output"])
+    for message in body.get("messages") or []:
+        if message["role"] == "tool":
+            yield _text(message["content"])
+        elif isinstance(message["content"], list):
+            for block in message["content"]:
+                if block.get("type") == "tool_result":
+                    yield _text(block["content"])
+    for content in body.get("contents") or []:
+        for part in content.get("parts", []):
+            if "functionResponse" in part:
+                response = part["functionResponse"]["response"]
+                yield _text(response.get("output", response))
+
+
+def _text(content: object) -> str:
+    if isinstance(content, list):
+        return "".join(_text(block) for block in content)
+    if isinstance(content, dict):
+        return str(content.get("text") or content.get("output") or json.dumps(content))
+    return str(content)
+
+
+def _responses(call: tuple[str, str | None] | None, arguments: str) -> list[Body]:
+    item: Body = {"type": "message", "id": "m", "role": "assistant", "status": "completed"}
+    item["content"] = [{"type": "output_text", "text": "done", "annotations": []}]
+    if call:
+        item = {"type": "function_call", "id": "f", "call_id": "c", "name": call[0], "arguments": arguments}
+        item |= {"status": "completed"} | ({"namespace": call[1]} if call[1] else {})
+    answer = {"id": "r", "object": "response", "status": "completed", "output": [item], "usage": _USAGE}
+    return [
+        {"type": "response.created", "response": {**answer, "status": "in_progress", "output": []}},
+        {"type": "response.output_item.added", "output_index": 0, "item": item},
+        {"type": "response.output_item.done", "output_index": 0, "item": item},
+        {"type": "response.completed", "response": answer},
+    ]
+
+
+def _chat(call: tuple[str, str | None] | None, arguments: str, *, stream: bool) -> list[Body]:
+    message: Body = {"role": "assistant", "content": "done"}
+    if call:
+        function = {"name": call[0], "arguments": arguments}
+        message = {"role": "assistant", "content": None}
+        message["tool_calls"] = [{"index": 0, "id": "c", "type": "function", "function": function}]
+    part, kind = ("delta", "chat.completion.chunk") if stream else ("message", "chat.completion")
+    frame: Body = {"id": "x", "object": kind, "created": 1, "model": "m"}
+    usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+    finish = {"index": 0, "finish_reason": "tool_calls" if call else "stop"}
+    if not stream:
+        return [{**frame, "choices": [{**finish, part: message}], "usage": usage}]
+    first = {**frame, "choices": [{"index": 0, part: message, "finish_reason": None}]}
+    return [first, {**frame, "choices": [{**finish, part: {}}], "usage": usage}]
+
+
+def _messages(call: tuple[str, str | None] | None, arguments: str, *, stream: bool) -> list[Body]:
+    block: Body = {"type": "text", "text": "done"}
+    if call:
+        block = {"type": "tool_use", "id": "toolu_1", "name": call[0], "input": json.loads(arguments)}
+    stop = {"stop_reason": "tool_use" if call else "end_turn", "stop_sequence": None}
+    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": [], "usage": _USAGE}
+    if not stream:
+        return [{**message, **stop, "content": [block]}]
+    delta: Body = {"type": "text_delta", "text": "done"}
+    if call:
+        delta = {"type": "input_json_delta", "partial_json": arguments}
+    empty = {**block, "input": {}} if call else {"type": "text", "text": ""}
+    return [
+        {"type": "message_start", "message": {**message, "stop_reason": None}},
+        {"type": "content_block_start", "index": 0, "content_block": empty},
+        {"type": "content_block_delta", "index": 0, "delta": delta},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": stop, "usage": {"output_tokens": 1}},
+        {"type": "message_stop"},
+    ]
+
+
+def _gemini(call: tuple[str, str | None] | None, arguments: str) -> list[Body]:
+    part: Body = {"text": "done"}
+    if call:
+        part = {"functionCall": {"name": call[0], "args": json.loads(arguments)}}
+    content = {"role": "model", "parts": [part]}
+    usage = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
+    return [{"candidates": [{"content": content, "finishReason": "STOP", "index": 0}], "usageMetadata": usage}]
+
+
+def _handler(model: LoopbackModel) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+        def do_GET(self) -> None:
+            self._answer([{"object": "list", "data": [{"id": "m", "object": "model"}], "models": []}], stream=False)
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)) or b"{}")
+            path, arguments = self.path.partition("?")[0], json.dumps(model.arguments)
+            stream = bool(body.get("stream")) or "streamGenerateContent" in path
+            if path.endswith(("count_tokens", "countTokens")):
+                self._answer([{"input_tokens": 1, "totalTokens": 1}], stream=False)
+            elif path.endswith("/responses"):
+                frames = _responses(model.turn(body), arguments)
+                self._answer(frames if stream else [frames[-1]["response"]], stream=stream)
+            elif path.endswith("/chat/completions"):
+                self._answer(_chat(model.turn(body), arguments, stream=stream), stream=stream, last=b"data: [DONE]\n\n")
+            elif path.endswith("/messages"):
+                self._answer(_messages(model.turn(body), arguments, stream=stream), stream=stream)
+            elif path.endswith("enerateContent"):
+                self._answer(_gemini(model.turn(body), arguments), stream=stream)
+            else:
+                self._answer([{}], stream=False)
+
+        def _answer(self, frames: list[Body], *, stream: bool, last: bytes = b"") -> None:
+            sent = json.dumps(frames[0]).encode()
+            if stream:
+                sent = last if frames[0].get("object") == "chat.completion.chunk" else b""
+                sent = b"".join(self._event(frame) for frame in frames) + sent
+            self.send_response(200)
+            self.send_header("content-type", "text/event-stream" if stream else "application/json")
+            self.send_header("content-length", str(len(sent)))
+            self.end_headers()
+            self.wfile.write(sent)
+
+        def _event(self, frame: Body) -> bytes:
+            name = f"event: {frame['type']}\n" if "type" in frame else ""
+            return f"{name}data: {json.dumps(frame)}\n\n".encode()
+
+    return Handler
