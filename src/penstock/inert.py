@@ -11,16 +11,20 @@ from __future__ import annotations
 import re
 
 # reliability.md 1.4 names the first six ranges; the rest are their kin: separators that some viewers take for a line end,
-# and characters without any width.
+# and what Unicode says to show as nothing (Default_Ignorable_Code_Point), but for the variation selectors that choose the
+# look of an emoji (U+FE00-FE0F) or of a Mongolian letter: those stand in ordinary text.
 _HIDDEN = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 but tab and line feed, DEL, C1
     "\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069"  # zero width, bidirectional
-    "\ufeff\U000e0000-\U000e007f\U000e0100-\U000e01ef"  # BOM inside, tags, variation selectors supplement
-    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u2028\u2029\u206a-\u206f\u3164\uffa0\ufff9-\ufffb"
+    "\ufeff\U000e0000-\U000e0fff"  # BOM inside; tags, variation selectors supplement, and what is kept for such
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u2028\u2029\u2065\u206a-\u206f\u3164\uffa0\ufff0-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\ud800-\udfff"  # surrogates: bytes that were not UTF-8, or halves of UTF-16
 )
 _hidden = re.compile(f"[{_HIDDEN}]")
 _hidden_in_name = re.compile(f"[\t\n\\\\{_HIDDEN}]")
+_escape_cut_off = re.compile(r"\\(?:x[0-9a-f]?|u(?:\{[0-9a-f]{0,6})?)?$")
+_PLAIN = bytes([0x09, 0x0A, *range(0x20, 0x7F)])  # the ASCII that is shown as it is
 _escape_in_name = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u\{([0-9a-fA-F]{1,6})\})")
 
 
@@ -33,7 +37,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 def show(text: str) -> tuple[str, int]:
     """`text` made inert, and how many characters were escaped. A carriage return before a line feed is a line end."""
-    if text.isprintable():
+    if text.isascii() and not text.encode("ascii").translate(None, _PLAIN):  # ten times as fast as the pattern
         return text, 0
     return _hidden.subn(_escaped, text.replace("\r\n", "\n"))
 
@@ -44,16 +48,12 @@ def show_name(name: bytes | str) -> str:
     A backslash is escaped too, so that no two names are shown alike.
     """
     text = name.decode("utf-8", "surrogateescape") if isinstance(name, bytes) else name
-    return text if text.isprintable() and "\\" not in text else _hidden_in_name.sub(_escaped, text)
+    return _hidden_in_name.sub(_escaped, text)
 
 
 def show_argument(text: str) -> str:
     """An argument as a printed call repeats it: escapes that are there already stay single."""
-    return (
-        text
-        if text.isprintable()
-        else _hidden_in_name.sub(lambda m: m.group() if m.group() == "\\" else _escaped(m), text)
-    )
+    return _hidden_in_name.sub(lambda m: m.group() if m.group() == "\\" else _escaped(m), text)
 
 
 def parse_name(shown: str) -> bytes:
@@ -72,8 +72,12 @@ def parse_name(shown: str) -> bytes:
 
 def clip(text: str, limit_bytes: int = 256) -> str:
     """What an error echoes of an argument: inert, at most `limit_bytes` of it (contract G3 of reliability.md)."""
-    shown = show_name(text[:limit_bytes])
+    return shorten(show_name(text[: limit_bytes + 1]), limit_bytes)
+
+
+def shorten(shown: str, limit_bytes: int = 256) -> str:
+    """At most `limit_bytes` of what is inert already, cut between characters and escapes."""
     raw = shown.encode("utf-8")
-    if len(raw) <= limit_bytes and len(text) <= limit_bytes:
+    if len(raw) <= limit_bytes:
         return shown
-    return raw[:limit_bytes].decode("utf-8", "ignore") + "…"
+    return _escape_cut_off.sub("", raw[:limit_bytes].decode("utf-8", "ignore")) + "…"

@@ -7,9 +7,12 @@ Keeps out: what is true, and what fits.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+import re
+from typing import TYPE_CHECKING, Protocol
 
 from penstock import inert
+from penstock.calls import PYTHON, Call
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +42,7 @@ def cat_gutter(number: int, text: str) -> str:
 
 
 def clipped(line: Line, way: str) -> str:
-    """What stands where a line was clipped (V-8)."""
+    """What stands where a line was clipped, with the call that shows the rest (V-8)."""
     return f"…[{'at least ' if line.is_endless else ''}{line.hidden_bytes} bytes hidden: {way}]"
 
 
@@ -58,7 +61,7 @@ def header(window: Window, dialect: Dialect, *, escaped: int, notices: Sequence[
     if window.next is not None:
         parts.append(f"next: {dialect.write(window.next)}")
     if window.previous is not None and "start_byte" in window.previous.arguments:
-        parts.append(f"previous {dialect.name(window.previous, 'start_byte', 'max_bytes')}")
+        parts.append(f"previous {dialect.name(window.previous, 'start_byte', 'max_bytes', 'version')}")
     if window.bound in _BOUNDS:
         cap = f" of {window.cap_bytes} bytes" if window.cap_bytes is not None and window.bound != "deadline" else ""
         parts.append(_BOUNDS[window.bound] + cap)
@@ -67,11 +70,17 @@ def header(window: Window, dialect: Dialect, *, escaped: int, notices: Sequence[
     if window.encoding != "UTF-8":
         parts.append(f"encoding {window.encoding}")
     if escaped:
-        parts.append(escapes(escaped, window.invalid_bytes))
+        parts.append(escapes(escaped, window.invalid_bytes, window.encoding))
     if window.first_line == 0 and window.previous is not None:
         parts.append(past_the_end(window.total_lines or 0, dialect.write(window.previous)))
     parts.extend(notices)
-    return f"{inert.clip(window.path)}: " + " | ".join(parts)
+    return f"{title(window.path)}: " + " | ".join(parts)
+
+
+def title(path: str) -> str:
+    """A shown path at the head of a result: what ends it or parts it from the next field is escaped, so that no name can
+    say more than a name (L-10). It opens the file all the same."""
+    return inert.shorten(path).replace(": ", "\\x3a ").replace(" | ", " \\x7c ")
 
 
 def showing(window: Window) -> str:
@@ -106,9 +115,9 @@ def fragment(window: Window, part: Fragment) -> str:
     return f"fragment of {line}: {where}" + (", line continues" if goes_on else ", line ends here")
 
 
-def escapes(escaped: int, invalid_bytes: int) -> str:
+def escapes(escaped: int, invalid_bytes: int, encoding: str) -> str:
     if invalid_bytes:
-        return f"not UTF-8: {invalid_bytes} bytes escaped" + (
+        return f"not {encoding}: {invalid_bytes} bytes escaped" + (
             f", {escaped - invalid_bytes} characters escaped" if escaped > invalid_bytes else ""
         )
     return f"{escaped} characters escaped"
@@ -137,6 +146,12 @@ def grew(by_bytes: int) -> str:
 CRLF = "lines end in CRLF"
 LONE_CR = "a lone carriage return (\\x0d) ends no line"
 SHRANK = "the file shrank during the read"
+NO_LANDMARKS = "no landmarks found: its beginning instead of an outline"
+OUTLINE_NO_SHORTER = "an outline would hardly be shorter: the content instead"
+
+
+def unsized(read_bytes: int) -> str:
+    return f"the file system states no size: {read_bytes} bytes were read"
 
 
 def ignored_arguments(names: list[str], mode: str) -> str:
@@ -160,7 +175,7 @@ def outline_header(outline: OutlinePage, dialect: Dialect) -> str:
     if outline.next is not None:
         parts.append(f"next: {dialect.write(outline.next)}")
     parts.append("show lines A-B with view, offset=A-1")
-    return f"{inert.clip(outline.path)}: " + " | ".join(parts)
+    return f"{title(outline.path)}: " + " | ".join(parts)
 
 
 def outline_entry(start_line: int, end_line: int, depth: int, name: str) -> str:
@@ -350,7 +365,7 @@ def with_ways(message: str, ways: list[str]) -> str:
 
 
 def did_you_mean(names: list[str]) -> str:
-    return "Similar: " + ", ".join(names) + "."
+    return "Similar: " + ", ".join(json.dumps(name, ensure_ascii=False) for name in names) + "."
 
 
 def not_reached(line: int, reached: int, scanned_bytes: int, size_bytes: int) -> str:
@@ -372,3 +387,45 @@ def unknown_argument(tool: str, name: str, known: list[str], near: str | None) -
 
 def over_allowance(allowance: object) -> str:
     return f"The answer does not fit in {allowance}."
+
+
+# ── guarded results (G) ──────────────────────────────────────────────────────────────────────────────────────────
+
+TRUNCATED = "[OUTPUT TRUNCATED]"
+_GAP = "[… "
+
+
+class Measured(Protocol):
+    """A whole text, measured."""
+
+    lines: int
+    bytes: int
+    tokens: int
+
+
+def truncated(
+    name: str, whole: Measured, shown_tokens: int, keep: str, handle: str | None, dialect: Dialect | None
+) -> str:
+    """What stands above a result that was cut (G-1)."""
+    part = {"head": "first", "tail": "last", "ends": "first and last"}[keep]
+    said = f"Tool '{inert.clip(name, 64)}' returned ~{whole.tokens} tokens, showing {part} ~{shown_tokens}."
+    if handle is None:
+        way = "Use more specific parameters or pagination to get remaining data."
+    else:
+        write = (dialect or PYTHON).write
+        page, find = Call("page", {"handle": handle}), Call("find", {"handle": handle, "pattern": "…"})
+        way = f"The whole, {whole.lines} lines, {whole.bytes} bytes: {write(page)}; to search it: {write(find)}"
+    return f"{TRUNCATED}\n{said}\n{way}"
+
+
+def gap(lines: int, chars: int) -> str:
+    """What stands between the beginning and the end of a text whose middle is not shown."""
+    return f"{_GAP}{lines} lines, {chars} characters not shown …]"
+
+
+def disarmed(text: str) -> str:
+    """Lines that begin like one of these notices no longer do."""
+    for mark in (TRUNCATED, _GAP):
+        if mark in text:
+            text = re.sub(rf"^{re.escape(mark)}", f"\\\\x5b{mark[1:]}", text, flags=re.MULTILINE)
+    return text

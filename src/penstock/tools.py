@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
 MAX_INTEGER = 2**63 - 1  # what a file offset can be (H22)
 MIN_ALLOWANCE = 400  # of any unit: a header with its next call, and a line
+_ECHOED = 256  # characters of an argument that an error repeats
+_HEADER_STEP = 32
+_LOOKS = 8  # a page that shrinks says so, and what it says needs room again
+_BYTES_PER_TOKEN = 3  # of a cap in tokens: what text takes at least; a page that takes more tokens is cut to fit
 _HEADER_SHARE = 640  # of an allowance, kept free for the header when the cap of a page is fixed
 
 
@@ -346,8 +350,10 @@ class Tools:
         try:
             return _ANSWERS[name](self, check(tool, arguments), allowed, deadline)
         except ToolError as error:
-            text = notices.with_ways(error.message, [self.dialect.write(call) for call in error.calls])
-            return Result(text if allowed.holds(text) else _cut(error.message, allowed), is_error=True, code=error.code)
+            ways = [self.dialect.write(call) for call in error.calls]
+            texts = (notices.with_ways(error.message, ways[:count]) for count in range(len(ways), -1, -1))
+            text = next((text for text in texts if allowed.holds(text)), None)
+            return Result(_cut(error.message, allowed) if text is None else text, is_error=True, code=error.code)
 
     def _text(self, name: str, **arguments: object) -> str:
         return self.call(name, arguments).text
@@ -361,8 +367,8 @@ class Tools:
     def _page(self, read: Callable[[_Room], Window | OutlinePage], allowed: Allowance, *, cat: bool = False) -> Result:
         """A page that fits with its header; the header's size is known only afterwards, so it may take a second look."""
         reserve = min(_HEADER_SHARE, allowed.limit // 3)
-        cap = allowed.limit - reserve
-        for _ in range(4):
+        cap = (allowed.limit - reserve) * (_BYTES_PER_TOKEN if allowed.unit == "tokens" else 1)
+        for _ in range(_LOOKS):
             room = _Room(allowed, max(1, allowed.limit - reserve), cap, self.dialect, cat=cat)
             page = read(room)
             text = room.render(page)
@@ -371,7 +377,7 @@ class Tools:
                 return Result(
                     text, outcome="partial" if isinstance(page, Window) and page.bound == "deadline" else "done"
                 )
-            reserve += over
+            reserve += over + -(reserve + over) % _HEADER_STEP  # in steps, so that pages of one file have the same room
         raise ToolError("bad_argument", notices.over_allowance(allowed))
 
     def _view(self, a: dict[str, object], allowed: Allowance, deadline: Deadline) -> Result:
@@ -458,7 +464,6 @@ class _Room:
         self.cap_bytes = cap_bytes
         self.dialect = dialect
         self._gutter = notices.cat_gutter if cat else notices.gutter
-        self._path = ""
 
     def lines(self, lines: Sequence[Line]) -> int:
         return self.allowance.measure(self._numbered(lines)[0])
@@ -473,7 +478,6 @@ class _Room:
         """The page as the model sees it: the header, then the body."""
         if not isinstance(page, Window):
             return f"{notices.outline_header(page, self.dialect)}\n{self._entries(page.page.items)}"
-        self._path = page.path
         if page.lines or page.first_line == 0:
             body, escaped = self._numbered(page.lines)
         else:
@@ -490,9 +494,8 @@ class _Room:
         for line in lines:
             text, count = inert.show(line.text)
             escaped += count
-            if line.hidden_bytes:
-                way = Call("read_file", {"path": self._path, "start_byte": line.start_byte + line.shown_bytes})
-                text += notices.clipped(line, self.dialect.write(way))
+            if line.way is not None:
+                text += notices.clipped(line, self.dialect.write(line.way))
             rows.append(self._gutter(line.number, text))
         return "\n".join(rows), escaped
 
@@ -557,8 +560,13 @@ def _kind(value: object) -> str:
 
 
 def _corrected(tool: Tool, checked: dict[str, object]) -> tuple[Call, ...]:
-    """A call that keeps what was right and leaves out what was not; none where a required argument is missing."""
+    """A call that keeps what was right and leaves out what was not; none where a required argument is missing.
+
+    Nor where it would repeat at length what nobody has looked at yet: an error echoes little (G3 of reliability.md).
+    """
     if any(parameter.default is REQUIRED and parameter.name not in checked for parameter in tool.parameters):
+        return ()
+    if any(isinstance(value, str) and len(value) > _ECHOED for value in checked.values()):
         return ()
     return (Call(tool.name, _given(tool, checked)),)
 

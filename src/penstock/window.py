@@ -39,6 +39,14 @@ class Encoding:
     def align(self, at: int) -> int:
         return at - at % self.unit
 
+    def bom_at(self, start_byte: int) -> int:
+        """How many bytes of a byte order mark stand at `start_byte`: they are counted, not shown."""
+        return self.bom_bytes if start_byte == 0 else 0
+
+    def ends_line(self, data: bytes) -> bool:
+        """Whether a line ends with the last byte of `data`."""
+        return len(data) % self.unit == 0 and data.endswith(self.newline)
+
     def find(self, data: bytes, start: int) -> int:
         """The index behind the first line end at or after `start`, -1 for none. `data` begins aligned."""
         at = data.find(self.newline, start)
@@ -89,17 +97,8 @@ class Encoding:
         try:
             return data.decode(self.codec), 0
         except UnicodeDecodeError:
-            pass
-        text = data.decode(self.codec, "backslashreplace")
-        invalid, at = 0, 0
-        while at < len(data):
-            try:
-                data[at:].decode(self.codec)
-                break
-            except UnicodeDecodeError as error:
-                invalid += error.end - error.start
-                at += error.end
-        return text, invalid
+            text = data.decode(self.codec, "backslashreplace")
+            return text, (len(text) - len(data.decode(self.codec, "ignore"))) // 4  # each is four characters
 
 
 def _is_character(data: bytes) -> bool:
@@ -161,7 +160,10 @@ class Fragment:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Line:
-    """One line of a page: `text` without its `ending`, which stands for the first `shown_bytes` of `body_bytes`."""
+    """One line of a page: `text` without its `ending`, which stands for the first `shown_bytes` of `body_bytes`.
+
+    `way` is the call that shows the rest of a line that was clipped.
+    """
 
     number: int
     start_byte: int
@@ -169,7 +171,9 @@ class Line:
     body_bytes: int
     shown_bytes: int
     ending: str = "\n"
+    invalid_bytes: int = 0  # of those shown: they stand in `text` as `\\xNN`
     is_endless: bool = False  # its end was not found in time: `body_bytes` is at least so
+    way: Call | None = None
 
     @property
     def hidden_bytes(self) -> int:
@@ -230,13 +234,15 @@ def cut_bytes(
     start_byte: int,
     max_bytes: int,
     cap_bytes: int,
-    resume: bool = False,
+    keep_start: bool = False,
+    keep_end: bool = False,
 ) -> Extent:
     """Whole lines around `[start_byte, start_byte + max_bytes)`, at most `cap_bytes` (B-4, B-5).
 
     The start snaps back to the start of its line; the end rounds up to the next line start, or down where that would pass
-    the cap. A line longer than the cap is read as characters: it is not snapped to, and comes as fragments. `resume` says
-    that an earlier page ended exactly here: then the start stays, in mid-line too, so that paging always advances.
+    the cap. A line longer than the cap is read as characters: it is not snapped to, and comes as fragments.
+    `keep_start` says that another page ends here, `keep_end` that one starts at the end of this: then that place stays, in
+    mid-line too, so that pages meet and paging always advances.
     """
     size = source.size_bytes
     start = encoding.align(min(start_byte, size))
@@ -244,21 +250,22 @@ def cut_bytes(
         return Extent(start_byte=size, end_byte=size, data=b"")
     cap = max(cap_bytes, 4 * encoding.unit)
     first = encoding.align(max(0, start - cap))
-    data = source.read(first, start - first + cap + 4)  # 4: to see whether a character ends at the cap
-    ends_file = first + len(data) >= size
-    begin, is_line_start, line_start = _start(data, encoding, start - first, first, cap, ends_file, resume=resume)
+    count = start - first + cap + 4  # 4: to see whether a character ends at the cap
+    data = source.read(first, count)
+    ends_file = len(data) < count or first + count >= size
+    begin, is_line_start, line_start = _start(data, encoding, start - first, first, cap, ends_file, keep=keep_start)
     if begin >= len(data):  # the file shrank while it was read
         return Extent(start_byte=first + begin, end_byte=first + begin, data=b"")
     want = min(max(start - first + max_bytes, begin + 1), begin + cap)
     line_end = encoding.find(data, begin)
     if line_end < 0 and ends_file:
         line_end = len(data)
-    whole = is_line_start and 0 <= line_end <= begin + cap
+    whole = is_line_start and 0 <= line_end <= (want if keep_end else begin + cap)
     if not whole:  # characters of one long line
         end = (
             line_end
             if 0 <= line_end <= want
-            else max(encoding.floor_char(data, want), _next_char(data, encoding, begin))
+            else min(len(data), max(encoding.floor_char(data, want), next_char(data, encoding, begin)))
         )
         fragment = Fragment(
             line_start_byte=None if line_start is None else first + line_start,
@@ -274,14 +281,14 @@ def cut_bytes(
 
 
 def _start(
-    data: bytes, encoding: Encoding, at: int, first: int, cap: int, ends_file: bool, *, resume: bool
+    data: bytes, encoding: Encoding, at: int, first: int, cap: int, ends_file: bool, *, keep: bool
 ) -> tuple[int, bool, int | None]:
     """Where the window begins in `data`, whether that is the start of a line, and where that line starts if known."""
     behind = encoding.rfind(data, at)
     line_start = behind if behind >= 0 else 0 if first == 0 else None
     if line_start == at:
         return at, True, at
-    if resume:
+    if keep:
         return at, False, line_start
     line_end = encoding.find(data, at)
     if line_end < 0 and ends_file:
@@ -291,7 +298,7 @@ def _start(
     return encoding.floor_char(data, at), False, line_start
 
 
-def _next_char(data: bytes, encoding: Encoding, at: int) -> int:
+def next_char(data: bytes, encoding: Encoding, at: int) -> int:
     """The boundary behind the character at `at`: the smallest step forward."""
     for step in range(encoding.unit, 4 + encoding.unit, encoding.unit):
         if encoding.floor_char(data, at + step) > at:
@@ -302,11 +309,10 @@ def _next_char(data: bytes, encoding: Encoding, at: int) -> int:
 def shorten(extent: Extent, encoding: Encoding, end_byte: int) -> Extent:
     """The same extent ending at `end_byte` or at the character boundary before it: what a smaller budget leaves of it."""
     keep = encoding.floor_char(extent.data, end_byte - extent.start_byte)
-    keep = max(keep, _next_char(extent.data, encoding, 0))
+    keep = max(keep, next_char(extent.data, encoding, 0))
     data = extent.data[:keep]
-    ends_line = data.endswith(encoding.newline) and (len(data) % encoding.unit == 0)
     fragment = extent.fragment
-    if fragment is None and not ends_line and keep < len(extent.data):
+    if fragment is None and not encoding.ends_line(data) and keep < len(extent.data):
         begin = max(0, encoding.rfind(data, len(data)))
         line_end = encoding.find(extent.data, begin)
         fragment = Fragment(

@@ -67,7 +67,8 @@ class Reader:
         """Lines `offset + 1` to `offset + limit`, long ones clipped (V-1 to V-8). Raises `ToolError`."""
         _check(offset=offset)
         _check(1, limit=limit)
-        room, deadline = room or Boundless(), deadline or Deadline(READ_SECONDS)
+        room = Boundless() if room is None else room
+        deadline = deadline or Deadline(READ_SECONDS)
         count = self.view_lines if limit is None else limit
         with texts.open_text(self.root, file_path) as text, self._index(text, deadline) as index:
             source = text.source
@@ -355,8 +356,11 @@ class Reader:
             is_whole = encoding.ends_line(data) and line >= 0
             begin = line if is_whole else max(line, encoding.floor_char(data, min(reach, len(data) - 1)), 0)
         begin = fitting.tail_of(data, begin, encoding, bounds.room)
-        arguments = {"path": path, "start_byte": first + begin, "max_bytes": len(data) - begin}
-        return Call("read_file", {**arguments, "version": texts.token(source, start, data)})
+        version = texts.token(source, start, data)
+        return Call(
+            "read_file",
+            {"path": path, "start_byte": first + begin, "max_bytes": len(data) - begin, "version": version},
+        )
 
     def _read_exact(self, text: Text, start: int, max_bytes: int | None, bounds: _Bounds, said: list[str]) -> Window:
         """The bytes themselves in base64, of any file (B-7)."""
@@ -562,7 +566,7 @@ class _Bounds:
     """What a page of `read_file` may take: the room, and the cap in force with its name."""
 
     def __init__(self, room: Room | None, caps_line_ranges: bool) -> None:
-        self.room = room or Boundless()
+        self.room: Room = Boundless() if room is None else room
         self.cap = min(window.HARD_MAX_BYTES, self.room.cap_bytes)
         self.name = "hard cap" if self.cap == window.HARD_MAX_BYTES else "budget"
         self.line_cap = self.cap if room is not None or caps_line_ranges else None

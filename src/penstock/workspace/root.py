@@ -35,7 +35,8 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 # Refused by name unless allowed (reliability.md 1.5): asked for, or reached through a link.
 _SECRET = re.compile(
     rb"(?:^|/)(?:\.env[^/]*|[^/]*\.(?:pem|key|p12|pfx|keystore|jks)|id_[^/.]+|\.netrc|\.pgpass|\.pypirc|\.npmrc"
-    rb"|\.git-credentials|\.git/config|\.(?:aws|ssh|gnupg)/[^/]+(?:/.*)?)$"
+    rb"|\.git-credentials|\.git/config|\.(?:aws|ssh|gnupg)/[^/]+(?:/.*)?)\Z",
+    re.DOTALL | re.IGNORECASE,
 )
 
 
@@ -167,10 +168,11 @@ class Root:
     def resolved(self, descriptor: int) -> bytes | None:
         """Where an open file really lies, relative to the root; None where the kernel does not say."""
         try:
+            base = os.readlink(b"/proc/self/fd/%d" % self.descriptor)  # asked anew: the root may have been renamed
             real = os.readlink(b"/proc/self/fd/%d" % descriptor)
         except OSError:
             return None
-        base = self.path.rstrip(b"/") + b"/"
+        base = base.rstrip(b"/") + b"/"
         return real[len(base) :] if real.startswith(base) else None
 
     # ── opens ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -371,7 +373,7 @@ def not_a_folder(relative: bytes) -> ToolError:
 _REFUSALS = {
     errno.ENOENT: ("not_found", "There is no {}."),
     errno.ENOTDIR: ("not_found", "There is no {}: a part of the path is a file, not a folder."),
-    errno.EXDEV: ("outside_root", "{} leads out of the root, by a link or a mount. It was not opened."),
+    errno.EXDEV: ("outside_root", "{} leads elsewhere, by a link or a mount that is not followed. It was not opened."),
     errno.ELOOP: (
         "link_loop",
         "{} is a loop of symbolic links, or links where none is followed. It was not opened.",

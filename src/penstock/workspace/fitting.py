@@ -1,0 +1,256 @@
+"""How much of it fits? Lines and bytes that have been read, cut to what a page may take.
+
+A `Room` measures what a page costs once it is rendered: gutter, escapes and clip marks are inside. What does not fit in
+whole lines is cut between characters. Law: what is taken fits, or is one character; it never is nothing.
+Keeps out: where the bytes come from, and how a page is worded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from penstock import window
+from penstock.calls import Call
+from penstock.window import Encoding, Extent, Line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from penstock.outline import Symbol
+
+CLIP_CHARACTERS = 2_000  # of a line in `view` (V-8); opencode, crush, Gemini CLI and Cline clip there too
+CLIP_BYTES = 4 * CLIP_CHARACTERS + 4  # a character has at most four in any encoding, and one more tells its end
+_GUTTER_CHARACTERS = 8  # of a line in `read_file`, `{n:>6}\t` and its end
+
+
+class Room(Protocol):
+    """What a page may take once it is rendered. Costs never fall as what they measure grows."""
+
+    limit: int
+    cap_bytes: int  # fixed for a server or client, so that pages do not depend on the length of their headers (B-3)
+
+    def lines(self, lines: Sequence[Line]) -> int: ...
+    def text(self, text: str) -> int: ...
+    def symbols(self, symbols: Sequence[Symbol]) -> int: ...
+
+
+class Boundless:
+    """Room for anything: a caller in Python who set no allowance."""
+
+    limit: int = 1 << 62
+    cap_bytes: int = window.HARD_MAX_BYTES
+
+    def lines(self, lines: Sequence[Line]) -> int:
+        return 0 * len(lines)
+
+    def text(self, text: str) -> int:
+        return 0 * len(text)
+
+    def symbols(self, symbols: Sequence[Symbol]) -> int:
+        return 0 * len(symbols)
+
+
+def most(count: int, cost: Callable[[int], int], limit: int) -> int:
+    """The largest n <= count with `cost(n) <= limit`; 0 where none is. Costs never fall as n grows."""
+    low, low_cost, high = 0, 0, count
+    high_cost = cost(count)
+    if high_cost <= limit:
+        return count
+    is_guess = True
+    while high - low > 1:
+        middle = (low + high) // 2
+        if is_guess:  # costs are nearly even, so that one or two guesses do; the halves in between keep it logarithmic
+            middle = low + (high - low) * (limit - low_cost) // max(1, high_cost - low_cost)
+            middle = min(max(middle, low + 1), high - 1)
+        is_guess = not is_guess
+        at = cost(middle)
+        if at <= limit:
+            low, low_cost = middle, at
+        else:
+            high, high_cost = middle, at
+    return low
+
+
+# ── lines ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def split_ending(encoding: Encoding, data: bytes) -> tuple[bytes, str]:
+    """A line without its end, and that end: `\\n`, `\\r\\n` or nothing."""
+    if not encoding.ends_line(data):
+        return data, ""
+    body, carriage = data[: -encoding.unit], "\r".encode(encoding.codec)
+    if body.endswith(carriage) and len(body) % encoding.unit == 0:
+        return body[: -len(carriage)], "\r\n"
+    return body, "\n"
+
+
+def whole_line(encoding: Encoding, number: int, data: bytes, start_byte: int) -> Line:
+    """The line whose bytes `data` is, with its end."""
+    body, ending = split_ending(encoding, data)
+    text, invalid = encoding.decode(body[encoding.bom_at(start_byte) :])
+    size = len(body)
+    return Line(
+        number=number,
+        start_byte=start_byte,
+        text=text,
+        body_bytes=size,
+        shown_bytes=size,
+        ending=ending,
+        invalid_bytes=invalid,
+    )
+
+
+def clipped_line(encoding: Encoding, number: int, data: bytes, start_byte: int, path: str) -> Line:
+    """The line whose bytes `data` is, with its end, as far as a page shows it (V-8)."""
+    body, ending = split_ending(encoding, data)
+    return clipped_head(encoding, number, body[:CLIP_BYTES], start_byte, path, body_bytes=len(body), ending=ending)
+
+
+def clipped_head(
+    encoding: Encoding,
+    number: int,
+    head: bytes,
+    start_byte: int,
+    path: str,
+    *,
+    body_bytes: int,
+    ending: str,
+    is_endless: bool = False,
+) -> Line:
+    """The same where only `head` was read of a line of `body_bytes`."""
+    if len(head) < body_bytes:
+        head = head[: encoding.floor_char(head, len(head) - 4)]
+    bom = encoding.bom_at(start_byte)
+    text, invalid = encoding.decode(head[bom:])
+    line = Line(
+        number=number,
+        start_byte=start_byte,
+        text=text,
+        body_bytes=body_bytes,
+        shown_bytes=len(head),
+        ending=ending,
+        invalid_bytes=invalid,
+        is_endless=is_endless,
+    )
+    if len(text) > CLIP_CHARACTERS:
+        return _first_characters(line, encoding, head, CLIP_CHARACTERS, path)
+    return _with_way(line, path)
+
+
+def _first_characters(line: Line, encoding: Encoding, body: bytes, count: int, path: str) -> Line:
+    """The beginning of a line, at most `count` characters and at least one. `body` begins with its bytes."""
+    bom = encoding.bom_at(line.start_byte)
+    data = body[bom : line.shown_bytes]
+
+    def characters(at: int) -> int:
+        return len(encoding.decode(data[: encoding.floor_char(data, at)])[0])
+
+    if line.invalid_bytes:
+        kept = encoding.floor_char(data, most(len(data), characters, count))
+    else:
+        kept = len(line.text[:count].encode(encoding.codec))
+    kept = kept or window.next_char(data, encoding, 0)
+    text, invalid = encoding.decode(data[:kept])
+    return _with_way(replace(line, text=text, shown_bytes=bom + kept, invalid_bytes=invalid), path)
+
+
+def _with_way(line: Line, path: str) -> Line:
+    if not line.hidden_bytes:
+        return line
+    some = None if line.is_endless or line.hidden_bytes > window.DEFAULT_MAX_BYTES else line.hidden_bytes
+    way = Call("read_file", {"path": path, "start_byte": line.start_byte + line.shown_bytes}).but(max_bytes=some)
+    return replace(line, way=way)
+
+
+def shortened_line(line: Line, encoding: Encoding, room: Room, data: bytes, path: str) -> Line:
+    """As much of one line as the room holds, at least a character of it. `data` begins with the bytes of the line."""
+    longest = line.body_bytes  # the numbers in the mark are measured with all the digits that they can have
+    way = Call("read_file", {"path": path, "start_byte": line.start_byte + longest, "max_bytes": longest})
+    mark = replace(line, shown_bytes=0, way=way)
+    fitting = most(len(line.text), lambda n: room.lines((replace(mark, text=line.text[:n]),)), room.limit)
+    return _first_characters(line, encoding, data, max(1, fitting), path)
+
+
+class Taken(NamedTuple):
+    """Lines from the beginning of some bytes: where they end, and what ended them (`limit`, `cap` or `end`)."""
+
+    lines: list[Line]
+    end: int
+    bound: str
+
+
+def take_lines(
+    encoding: Encoding, data: bytes, start_byte: int, first: int, *, count: int | None, cap: int | None, ends_file: bool
+) -> Taken:
+    """At most `count` whole lines of `data` within `cap` bytes and, gutter included, within `cap` characters.
+
+    None are taken where the first alone is longer.
+    """
+    lines: list[Line] = []
+    at = shown = 0
+    while at < len(data) and (count is None or len(lines) < count):
+        end = encoding.find(data, at)
+        if end < 0:
+            if not ends_file:
+                return Taken(lines, at, "cap")
+            end = len(data)
+        if cap is not None and (end > cap or shown > cap):
+            return Taken(lines, at, "cap")
+        line = whole_line(encoding, first + len(lines), data[at:end], start_byte + at)
+        lines.append(line)
+        shown += len(line.text) + _GUTTER_CHARACTERS
+        at = end
+    return Taken(lines, at, "end" if ends_file and at == len(data) else "limit")
+
+
+# ── bytes ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def decoded(encoding: Encoding, extent: Extent) -> tuple[str, int]:
+    """The text of an extent and its invalid bytes; a byte order mark is counted, not shown."""
+    return encoding.decode(extent.data[encoding.bom_at(extent.start_byte) :])
+
+
+def head_of(extent: Extent, encoding: Encoding, room: Room) -> Extent:
+    """As many whole lines of an extent as the room holds, else as many characters of its first line."""
+
+    def cost(at: int) -> int:
+        return room.text(decoded(encoding, replace(extent, data=extent.data[:at]))[0])
+
+    if cost(len(extent.data)) <= room.limit:
+        return extent
+    ends = [0]
+    while (end := encoding.find(extent.data, ends[-1])) > 0:
+        ends.append(end)
+    lines = most(len(ends) - 1, lambda n: cost(ends[n]), room.limit)
+    if lines:
+        return window.shorten(extent, encoding, extent.start_byte + ends[lines])
+    longest = ends[1] if len(ends) > 1 else len(extent.data)
+    characters = most(longest, lambda n: cost(encoding.floor_char(extent.data, n)), room.limit)
+    return window.shorten(extent, encoding, extent.start_byte + characters)
+
+
+def tail_of(data: bytes, begin: int, encoding: Encoding, room: Room) -> int:
+    """From where on `data[begin:]` fits: a line start if one does, else a character boundary in the last line."""
+
+    def cost(at: int) -> int:
+        return room.text(encoding.decode(data[at:])[0])
+
+    if cost(begin) <= room.limit:
+        return begin
+    starts = [begin]
+    while (end := encoding.find(data, starts[-1])) > 0:
+        starts.append(end)
+    starts = [at for at in starts if at < len(data)]
+    lines = most(len(starts) - 1, lambda n: cost(starts[len(starts) - n]), room.limit) if len(starts) > 1 else 0
+    if lines:
+        return starts[len(starts) - lines]
+    last = starts[-1]
+    size = len(data) - last
+    characters = most(size, lambda n: cost(encoding.floor_char(data, len(data) - n)), room.limit)
+    at = encoding.floor_char(data, len(data) - max(1, characters))
+    while characters and cost(at) > room.limit:  # the boundary lies before the place: take one character less
+        characters -= 1
+        at = encoding.floor_char(data, len(data) - characters)
+    return min(at, encoding.floor_char(data, len(data) - 1))

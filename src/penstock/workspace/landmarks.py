@@ -1,0 +1,117 @@
+"""Where are the landmarks of this file? Pages of outlines, kept while the file is the same (B-11).
+
+Where an outline is no shorter way, the answer is the content itself; where there is none, its first KiB.
+Keeps out: how landmarks are found (outline), and how content is read (reading).
+"""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from penstock import notices
+from penstock.calls import Call
+from penstock.page import Page, cut
+from penstock.workspace import texts
+from penstock.workspace.fitting import Room, most
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from penstock.outline import Outline, Symbol
+    from penstock.window import Window
+    from penstock.workspace.deadline import Deadline
+    from penstock.workspace.texts import Text
+
+    Content = Callable[[int | None, str], Window]
+    """The content from its start: so many bytes (None: the default), with a notice that says why."""
+
+OUTLINE_LIMIT = 200
+OUTLINE_HEAD_BYTES = 1024  # shown where there are no landmarks
+OUTLINE_SHARE = 0.8  # an outline of this share of the content is no shorter way: the content it is
+_BLOCK_BYTES = 256 << 10
+_NAME_BYTES = 64 << 10  # looked at where the name of a file does not tell its language
+_KEPT = 8
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OutlinePage:
+    """A page of the landmarks of a file; `complete` is False when the time of a call did not reach to its end."""
+
+    path: str
+    page: Page[Symbol]
+    language: str
+    method: str
+    complete: bool
+    total_lines: int
+    total_bytes: int
+    version: str
+    next: Call | None = None
+
+
+class Landmarks:
+    """Outlines of the files read last. Several threads may use it."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[int, ...], Outline] = OrderedDict()
+
+    def page(
+        self, text: Text, offset: int, limit: int, content: Content, room: Room, deadline: Deadline
+    ) -> OutlinePage | Window:
+        """The landmarks from `offset` on, or the content where that is the shorter way."""
+        source = text.source
+        found = self._outline(text, deadline)
+        if offset == 0:
+            if not found.symbols:
+                return content(OUTLINE_HEAD_BYTES, notices.NO_LANDMARKS)
+            length = sum(len(symbol.name) + 2 * symbol.depth + 10 for symbol in found.symbols)
+            if length >= OUTLINE_SHARE * source.size_bytes:
+                return content(None, notices.OUTLINE_NO_SHORTER)
+        page = cut(found.symbols, offset, limit)
+        fitting = max(1, most(len(page.items), lambda n: room.symbols(page.items[:n]), room.limit))
+        if fitting < len(page.items):
+            page = Page(items=page.items[:fitting], offset=offset, limit=limit, total=page.total, more=True)
+        call = Call("outline", {"path": text.path}).but(limit=None if limit == OUTLINE_LIMIT else limit)
+        return OutlinePage(
+            path=text.path,
+            page=page,
+            language=found.language,
+            method=found.method,
+            complete=found.complete,
+            total_lines=found.total_lines,
+            total_bytes=source.size_bytes,
+            version=texts.token(source, source.size_bytes),
+            next=None if page.next_offset is None else call.but(offset=page.next_offset),
+        )
+
+    def _outline(self, text: Text, deadline: Deadline) -> Outline:
+        from penstock import outline as landmarks
+
+        source, encoding, _ = text
+        status = source.status
+        key = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        kept = self._kept.get(key)
+        if kept is not None:
+            return kept
+        name = os.fsdecode(os.path.basename(source.file.relative))
+        language = landmarks.language_of(name, source.read(0, _NAME_BYTES))
+        if source.size_bytes <= landmarks.EXACT_BYTES and encoding.unit == 1:
+            found = landmarks.outline(source.read(encoding.bom_bytes, source.size_bytes), language)
+        else:
+            scanner = landmarks.Scanner(language)
+            at = encoding.bom_bytes
+            while at < source.size_bytes and not deadline.passed:
+                block = source.read(at, _BLOCK_BYTES)
+                if not block:
+                    break
+                at += len(block)
+                scanner.feed(block if encoding.unit == 1 else encoding.decode(block)[0].encode("utf-8", "replace"))
+            found = scanner.outline()
+            if at < source.size_bytes:
+                return found._replace(complete=False)
+        self._kept[key] = found
+        while len(self._kept) > _KEPT:
+            self._kept.popitem(last=False)
+        return found

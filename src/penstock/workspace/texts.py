@@ -1,0 +1,149 @@
+"""Which text does this path name? A file opened, its encoding known, its version checked; or the way to the right one.
+
+Keeps out: which part of the text is shown.
+"""
+
+from __future__ import annotations
+
+import heapq
+import os
+import stat
+from contextlib import contextmanager
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock import inert, notices, window
+from penstock.calls import Call
+from penstock.errors import ToolError
+from penstock.workspace import root as roots
+from penstock.workspace import version as versions
+from penstock.workspace.source import FileSource
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from penstock.window import Encoding
+    from penstock.workspace.root import Root
+
+_NAMES_COMPARED = 10_000  # of one folder, when a name is not found
+_NAMES_MEASURED = 50  # of those, by the slow measure
+
+
+class Text(NamedTuple):
+    """An open file that holds text."""
+
+    source: FileSource
+    encoding: Encoding
+    path: str  # inert, relative to the root; opens the file again
+
+
+@contextmanager
+def open_file(root: Root, path: str) -> Iterator[tuple[FileSource, str]]:
+    """The regular file at `path` and its inert name. Raises `ToolError` with a way on."""
+    relative = root.relative(path)
+    try:
+        file = root.open_file(relative)
+    except ToolError as error:
+        if error.code == "is_directory":
+            shown = inert.show_name(relative)
+            listing = Call("list_files", {} if shown == "." else {"path": shown})
+            raise ToolError(error.code, error.message, listing) from error
+        if error.code == "not_found" and (similar := _similar(root, relative)):
+            raise ToolError(error.code, f"{error.message} {notices.did_you_mean(similar)}") from error
+        raise
+    try:
+        yield FileSource(file), inert.show_name(relative)
+    except OSError as error:
+        raise roots.refusal(error, relative) from error
+    finally:
+        file.close()
+
+
+@contextmanager
+def open_text(root: Root, path: str) -> Iterator[Text]:
+    """The same for a file that holds text; binary ones are refused with their kind, and base64 as the way (B-7)."""
+    with open_file(root, path) as (source, shown):
+        encoding = source.encoding()
+        if encoding is None:
+            message = notices.binary(inert.shorten(shown), window.kind_of(source.read(0, 512)), source.size_bytes)
+            raise ToolError("binary", message, Call("read_file", {"path": shown, "encoding": "base64"}))
+        yield Text(source, encoding, shown)
+
+
+def token(source: FileSource, cursor_byte: int, before: bytes | None = None) -> str:
+    """The version of an open file for a page that ends at `cursor_byte`; `before` are bytes that end there."""
+    return str(versions.of(source, cursor_byte, before=before))
+
+
+def same_version(source: FileSource, earlier: versions.Version | None, asked: Call) -> list[str]:
+    """What there is to say about a file since an earlier page; `ToolError` (stale) when it is no longer that one (B-8).
+
+    `asked` is the call without its version: it takes the place as it is now.
+    """
+    if earlier is None:
+        return []
+    change = versions.compare(earlier, source)
+    if change is versions.Change.SAME:
+        return []
+    if change is versions.Change.GREW:
+        return [notices.grew(source.size_bytes - earlier.size_bytes)]
+    if {"start_line", "end_line"} & asked.arguments.keys():
+        restart = asked.but(start_line=1, end_line=None)
+    else:
+        restart = asked.but(start_byte=0)
+    size = f" ({earlier.size_bytes} to {source.size_bytes} bytes)" if earlier.size_bytes != source.size_bytes else ""
+    path = inert.shorten(str(asked.arguments["path"]))
+    raise ToolError("stale", notices.stale(path, change.value + size), restart, asked)
+
+
+# ── names that are nearly right ──────────────────────────────────────────────────────────────────────────────────
+
+
+def _similar(root: Root, relative: bytes) -> list[str]:
+    """Up to three paths that are spelled like `relative`, which there is not (V-11)."""
+    known = b"."
+    for missing in relative.split(b"/"):
+        inner = missing if known == b"." else known + b"/" + missing
+        try:
+            handle, status = root.look(inner)
+            os.close(handle)
+        except OSError:
+            break
+        if not stat.S_ISDIR(status.st_mode):
+            return []
+        known = inner
+    else:
+        return []
+    try:
+        folder = root.open_folder(known)
+    except ToolError:
+        return []
+    try:
+        with os.scandir(folder) as entries:
+            names = [entry.name for entry in islice(entries, _NAMES_COMPARED)]
+    except OSError:
+        return []
+    finally:
+        os.close(folder)
+    prefix = "" if known == b"." else inert.show_name(known) + "/"
+    return [prefix + inert.show_name(os.fsencode(name)) for name in _closest(os.fsdecode(missing), names)]
+
+
+def _closest(wanted: str, names: list[str]) -> list[str]:
+    """The names nearest in spelling: those that begin and end alike first, of these the nearest by a slower measure."""
+    from difflib import get_close_matches
+
+    def alike(name: str) -> tuple[int, str]:
+        begins = _same(name.lower(), wanted.lower())
+        ends = _same(name[begins:][::-1].lower(), wanted[begins:][::-1].lower())
+        return begins + ends - abs(len(name) - len(wanted)), name
+
+    nearest = sorted(heapq.nlargest(_NAMES_MEASURED, names, alike))
+    close = [name for name in nearest if name.lower() == wanted.lower()]
+    close += [name for name in get_close_matches(wanted, nearest, 3, 0.6) if name not in close]
+    return close[:3]
+
+
+def _same(one: str, other: str) -> int:
+    """How many characters they begin with alike."""
+    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
