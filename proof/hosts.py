@@ -18,10 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from proof.loopback_model import LoopbackModel
+
 from penstock import calls
 from penstock.mcp_server.hosts import allowance_for
 from penstock.tools import Tools
-from proof.loopback_model import LoopbackModel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,7 +98,9 @@ def _opencode(setup: Setup) -> Started:
 
 def _qwen(setup: Setup) -> Started:
     auth = {"auth": {"selectedType": "openai"}}
-    setup.write(".qwen/settings.json", {"security": auth, "mcpServers": {"penstock": {**setup.entry, "trust": True}}})
+    settings = {"security": auth, "mcpServers": {"penstock": {**setup.entry, "trust": True}}}
+    # Like Claude Code and Codex it puts MCP tools behind a search of tools, which is not what is measured here.
+    setup.write(".qwen/settings.json", {**settings, "tools": {"toolSearch": {"enabled": False}}})
     environment = {"OPENAI_API_KEY": "x", "OPENAI_BASE_URL": f"{setup.url}/v1", "OPENAI_MODEL": "m"}
     return ["qwen", "--yolo", "-p", "read"], environment
 
@@ -168,7 +171,9 @@ def drive(host: str) -> Seen:
                 problem = f"our tool was not called (offered: {names}); {done.strip()[-300:]!r}"
                 return Seen(host=host, version=version, problem=problem)
             era, client = _opening(log)
-            expected = Tools(root, dialect=calls.mcp()).call("read_file", ARGUMENTS, allowance=allowance_for(client)).text
+            expected = (
+                Tools(root, dialect=calls.mcp()).call("read_file", ARGUMENTS, allowance=allowance_for(client)).text
+            )
             got = model.received[-1]
             return Seen(
                 host=host,
@@ -231,7 +236,7 @@ def main(names: list[str]) -> int:
     """The table; 1 when a host that is installed did not pass our text on unchanged."""
     unshare = shutil.which("unshare")
     if unshare and "PENSTOCK_ONLY_LOOPBACK" not in os.environ:
-        up = "ip link set lo up && exec \"$@\""
+        up = 'ip link set lo up && exec "$@"'
         again = [unshare, "-r", "-n", "sh", "-c", up, "sh", sys.executable, "-m", "proof.hosts", *names]
         return subprocess.call(again, env={**os.environ, "PENSTOCK_ONLY_LOOPBACK": "1"}, cwd=REPOSITORY)
     print("| Host | Era | clientInfo.name | Sent | Received | Cut by the host |")

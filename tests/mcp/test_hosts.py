@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.mcp.conftest import text_of
+from tests.mcp.conftest import REPOSITORY, text_of
 from tests.mcp.double_server import TABLE, Doubles
 
-from penstock import calls
 from penstock.budget import Allowance
 from penstock.mcp_server import create_server
 from penstock.mcp_server.hosts import HOSTS, UNKNOWN, allowance_for
-from penstock.tools import Tools
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,7 +74,7 @@ def test_a_page_of_a_large_file_is_just_below_the_cut(tmp_path: Path, client: st
 
         from mcp import Client
 
-        server = create_server(Tools(tmp_path, dialect=calls.mcp()))
+        server = create_server(tmp_path)
         info = Implementation(name=client, version="1")
         async with Client(server, client_info=info) as connected:
             result = await connected.call_tool("ctx_read_file", {"path": "large.txt", "max_bytes": 262144})
@@ -85,3 +84,11 @@ def test_a_page_of_a_large_file_is_just_below_the_cut(tmp_path: Path, client: st
             assert "next: ctx_read_file(" in text.splitlines()[0]
 
     asyncio.run(steps())
+
+
+def test_the_documentation_has_the_same_table() -> None:
+    """Every host of the table, with its number, stands in docs/mcp.md."""
+    page = (REPOSITORY / "docs" / "mcp.md").read_text()
+    for host in HOSTS:
+        assert re.search(rf"`{re.escape(host.client)}\S*` \| {host.allowance} \|", page), host
+    assert f"| any other | | {UNKNOWN} | |" in page

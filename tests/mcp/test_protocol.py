@@ -12,9 +12,9 @@ import pytest
 from tests.mcp.conftest import REPOSITORY, TOKEN, our_command, text_of
 from tests.mcp.double_server import TABLE, Doubles
 
-from penstock import calls
+from penstock.errors import CallerError
 from penstock.mcp_server import create_server
-from penstock.tools import TOOLS, Tools
+from penstock.tools import TOOLS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -47,7 +47,7 @@ async def _client(transport: str, root: Path, era: str, port: int = 0) -> AsyncI
 
     server: Any
     if transport == "memory":
-        server = create_server(Tools(root, dialect=calls.mcp()))
+        server = create_server(root)
     else:
         command = StdioServerParameters(command=sys.executable, args=our_command(root), cwd=REPOSITORY)
         server = stdio_client(command)
@@ -202,7 +202,7 @@ def test_a_prefix_reaches_names_and_printed_calls(workspace: Path) -> None:
     async def steps() -> None:
         from mcp import Client
 
-        server = create_server(Tools(workspace, dialect=calls.mcp("p.")), prefix="p.")
+        server = create_server(workspace, prefix="p.")
         async with Client(server) as client:
             result = await client.call_tool("p.view", {"file_path": "hello.txt"})
             assert "next: p.view(file_path=" in text_of(result)
@@ -233,3 +233,10 @@ def test_importing_the_server_imports_no_sdk() -> None:
     code = "import sys, penstock.mcp_server; print([m for m in ('mcp', 'uvicorn', 'pydantic', 'anyio') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == []
+
+
+@pytest.mark.parametrize("options", [{"prefix": "a b"}, {"prefix": "x" * 49}, {"budget": 100}, {"budget": True}])
+def test_what_cannot_be_served_is_refused_at_the_start(workspace: Path, options: dict[str, Any]) -> None:
+    """A prefix that is no tool name, a budget that holds nothing: the person reads it, not every model after."""
+    with pytest.raises(CallerError):
+        create_server(workspace, **options)

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import difflib
 import logging
+import os
+import re
 import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
@@ -21,7 +23,6 @@ from penstock.mcp_server.hosts import allowance_for
 from penstock.workspace.deadline import READ_SECONDS, WALK_SECONDS
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Coroutine, Mapping, Sequence
 
     import mcp_types
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from penstock.tools import Result, Tool
     from penstock.workspace import Workspace
 
+    Serving = Callable[[Callable[[Callable[[], None]], None]], Coroutine[Any, Any, None]]  # told how to be stopped
+
 _GRACE_SECONDS = 0.5  # tools look at the same clock and can say more; ours is for what does not come back
 _RESULT_CHARS = 50_000  # what Claude Code shows at most; said in the list, it does not cut by tokens as well
 
@@ -45,27 +48,33 @@ class Caller(Protocol):
 
 
 def create_server(
-    tools: Caller,
+    tools: Caller | Workspace | str | os.PathLike[str],
     *,
     table: Sequence[Tool] | None = None,
     prefix: str = "ctx_",
     budget: int | None = None,
     instructions: str | None = None,
 ) -> Server[Any]:
-    """An SDK server of `table` (default: ours), its tools named `prefix` + name, done by `tools`.
+    """An SDK server of `table` (default: ours), its tools named `prefix` + name, done by `tools` or over that root.
 
-    `budget` is a number of characters for every result; None means what the calling host shows.
+    `budget` is a number of characters for every result; None means what the calling host shows. Raises `CallerError`.
     """
     from mcp.server import Server
     from mcp.shared.exceptions import MCPError
     from mcp_types import INVALID_PARAMS, CallToolResult, ListToolsResult, TextContent
 
-    import penstock
+    from penstock import __version__, calls
+    from penstock.budget import Allowance
     from penstock.mcp_server.lanes import open_lanes
+    from penstock.tools import TOOLS, Tools
+    from penstock.workspace import Workspace
 
+    if not re.fullmatch(r"[A-Za-z0-9_.-]{0,48}", prefix):
+        raise CallerError(f"The tool prefix {inert.clip(prefix)} cannot be: at most 48 of A-Z a-z 0-9 _ - .")
+    if isinstance(tools, str | os.PathLike | Workspace):
+        bound = None if budget is None else Allowance.chars(budget)
+        tools = Tools(tools, dialect=calls.mcp(prefix), allowance=bound)
     if table is None:
-        from penstock.tools import TOOLS
-
         table, instructions = TOOLS, instructions or _instructions(prefix)
     by_name = {prefix + tool.name: tool for tool in table}
     listed = [_describe(name, tool, budget) for name, tool in by_name.items()]
@@ -85,7 +94,7 @@ def create_server(
 
     return Server(
         "penstock",
-        version=penstock.__version__,
+        version=__version__,
         title="Penstock",
         instructions=instructions,
         lifespan=lambda _: open_lanes(),
@@ -156,19 +165,17 @@ def _serve(
 ) -> int:
     import asyncio
 
-    from penstock import calls
     from penstock.mcp_server import http, stdio, token
-    from penstock.tools import Tools
     from penstock.workspace import Workspace
 
     workspace = Workspace(root, allow_mounts=allow_mounts)
-    server = create_server(Tools(workspace, dialect=calls.mcp(prefix)), prefix=prefix, budget=budget)
-    serving: Callable[[Callable[[Callable[[], None]], None]], Coroutine[Any, Any, None]]
+    server = create_server(workspace, prefix=prefix, budget=budget)
+    serving: Serving
     if address is None:
         serving = partial(stdio.serve, server)
     else:
-        listening = http.listen(address, i_know=i_know)
         secret, at = token.load(token_file)
+        listening = http.listen(address, i_know=i_know)
         serving = partial(http.serve, server, listening, secret)
         host, port = listening.getsockname()[:2]
         _say(f"serving at http://{f'[{host}]' if ':' in host else host}:{port}{http.PATH}; the token is in {at}")
@@ -181,9 +188,7 @@ def _serve(
     return asyncio.run(_until_signal(serving))
 
 
-async def _until_signal(
-    serving: Callable[[Callable[[Callable[[], None]], None]], Coroutine[Any, Any, None]],
-) -> int:
+async def _until_signal(serving: Serving) -> int:
     import asyncio
     import signal
 
@@ -245,7 +250,7 @@ def _again(tool: Tool, arguments: Mapping[str, object], prefix: str) -> str:
 
     given: dict[str, calls.Value] = {}
     for name, value in arguments.items():
-        if tool.parameter(name) is not None and isinstance(value, str | int) and len(str(value)) <= 256:
+        if tool.parameter(name) is not None and isinstance(value, str | int) and len(str(value)) <= 100:
             given[name] = inert.show_argument(value) if isinstance(value, str) else value
     return calls.mcp(prefix).write(calls.Call(tool.name, given))
 

@@ -20,13 +20,13 @@ import anyio
 from penstock.mcp_server import frames
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
     from mcp.server import Server
     from mcp.shared.message import SessionMessage
 
-MAX_UNANSWERED = 256  # requests; more are left in the pipe, where they cost the sender and not us
+MAX_OPEN = 256  # requests without an answer and lines that nobody reads; more stay in the pipe, at their sender's cost
 _LINES_AHEAD = 4
 _LAST_ANSWERS_SECONDS = 32.0  # after the end of input: as long as the slowest call may take
 _FLUSH_SECONDS = 2.0
@@ -64,7 +64,8 @@ class _Pipe:
         self._loop = asyncio.get_running_loop()
         self._lines: asyncio.Queue[bytes | None] = asyncio.Queue()  # None: the end; b"": a line beyond the cap
         self._room = threading.Semaphore(_LINES_AHEAD)
-        self._writes: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._writes: queue.SimpleQueue[tuple[bytes, object] | None] = queue.SimpleQueue()
+        self._unwritten = 0
         self._written = anyio.Event()  # all of it, or the reader has gone
         self._unanswered: set[tuple[type, str | int]] = set()
         self._settled = anyio.Event()
@@ -79,10 +80,10 @@ class _Pipe:
                 try:
                     message = self._message(line)
                 except frames.BadFrame as bad:
-                    self._writes.put(frames.write(bad.answer))
+                    self._put(bad.answer)
                 else:
                     await to_session.send(message)
-                while len(self._unanswered) >= MAX_UNANSWERED:
+                while len(self._unanswered) + self._unwritten >= MAX_OPEN and not self._written.is_set():
                     await self._next_answer()
             with anyio.move_on_after(_LAST_ANSWERS_SECONDS):
                 while self._unanswered and not self._written.is_set():
@@ -92,9 +93,7 @@ class _Pipe:
         """Messages to lines."""
         async with from_session:
             async for item in from_session:
-                message = item.message.model_dump(by_alias=True, exclude_unset=True)
-                self._writes.put(frames.write(message))
-                self._settle(message.get("id"))
+                self._put(item.message.model_dump(by_alias=True, exclude_unset=True))
 
     async def flush(self) -> None:
         """Give what is written a moment to leave."""
@@ -123,10 +122,24 @@ class _Pipe:
             self._settle((sent.get("params") or {}).get("requestId"))  # the protocol forbids to answer it
         return SessionMessage(message)
 
+    def _put(self, message: dict[str, Any]) -> None:
+        # An answer carries its id and no method; a request of ours would carry both.
+        self._unwritten += 1
+        self._writes.put((frames.write(message), None if "method" in message else message.get("id")))
+
+    def _wrote(self, number: object) -> None:
+        self._unwritten -= 1
+        self._settle(number)
+        self._settled.set()
+
     def _settle(self, number: object) -> None:
         if isinstance(number, str | int):
             self._unanswered.discard((type(number), number))
             self._settled.set()
+
+    def _end(self) -> None:
+        self._written.set()
+        self._settled.set()
 
     async def _next_answer(self) -> None:
         self._settled = anyio.Event()
@@ -143,14 +156,15 @@ class _Pipe:
 
     def _write(self, outgoing: int) -> None:
         try:
-            while (line := self._writes.get()) is not None:
+            while (item := self._writes.get()) is not None:
+                line, number = item
                 rest = memoryview(line)
                 while rest:
                     rest = rest[os.write(outgoing, rest) :]
+                self._tell(self._wrote, number)
         except OSError:  # nobody reads any more
             self._tell(self._lines.put_nowait, None)
-            self._tell(self._settled.set)
-        self._tell(self._written.set)
+        self._tell(self._end)
 
     def _tell(self, function: Any, *arguments: object) -> bool:
         try:
@@ -160,7 +174,7 @@ class _Pipe:
         return True
 
 
-def _lines(descriptor: int) -> Any:
+def _lines(descriptor: int) -> Iterator[bytes]:
     """Lines without their end, empty ones left out, b"" for one beyond the cap. The last needs no line end."""
     held, skipping = bytearray(), False
     while chunk := _chunk(descriptor):
