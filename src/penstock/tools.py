@@ -15,6 +15,7 @@ from penstock.budget import Allowance
 from penstock.calls import PYTHON, Call, Dialect, Value
 from penstock.errors import CallerError, ToolError
 from penstock.page import Page
+from penstock.reads import Counters, Reads
 from penstock.window import HARD_MAX_BYTES, Line, Window
 from penstock.workspace import Workspace
 from penstock.workspace.deadline import READ_SECONDS, WALK_SECONDS, Deadline
@@ -232,6 +233,7 @@ class Tools:
         self.dialect = dialect or PYTHON
         self.read_seconds = read_seconds
         self.walk_seconds = walk_seconds
+        self._reads = Reads()
 
     def view(self, file_path: str, offset: int = 0, limit: int | None = None) -> str:
         """Lines `offset + 1` to `offset + limit` of a text file (V-1)."""
@@ -350,10 +352,16 @@ class Tools:
         try:
             return _ANSWERS[name](self, check(tool, arguments), allowed, deadline)
         except ToolError as error:
+            if error.code == "busy":
+                self._reads.busy()
             ways = [self.dialect.write(call) for call in error.calls]
             texts = (notices.with_ways(error.message, ways[:count]) for count in range(len(ways), -1, -1))
             text = next((text for text in texts if allowed.holds(text)), None)
             return Result(_cut(error.message, allowed) if text is None else text, is_error=True, code=error.code)
+
+    def counters(self) -> Counters:
+        """What was read through these tools so far (B-12)."""
+        return self._reads.counters()
 
     def _text(self, name: str, **arguments: object) -> str:
         return self.call(name, arguments).text
@@ -374,6 +382,8 @@ class Tools:
             text = room.render(page)
             over = allowed.measure(text) - allowed.limit
             if over <= 0:
+                if isinstance(page, Window):
+                    self._reads.page(page.path, page.start_byte, page.end_byte, page.version)
                 return Result(
                     text, outcome="partial" if isinstance(page, Window) and page.bound == "deadline" else "done"
                 )

@@ -92,6 +92,11 @@ class Encoding:
                 return at - 2 if 0xD800 <= high < 0xDC00 else at
         return at
 
+    def ceil_char(self, data: bytes, at: int) -> int:
+        """The first character boundary at or behind `at`."""
+        floor = self.floor_char(data, at)
+        return floor if floor >= at else next_char(data, self, floor)
+
     def decode(self, data: bytes) -> tuple[str, int]:
         """The text, invalid bytes as `\\xNN`, and how many bytes were invalid."""
         try:

@@ -346,15 +346,18 @@ class Reader:
         if start <= 0:
             return None
         source, encoding, path = text
-        first = encoding.align(max(0, start - bounds.cap))
+        first = encoding.align(max(0, start - bounds.cap - 4))  # 4: to see whether a character begins at the cap
         data = source.read(first, start - first)
-        reach = len(data) - min(wanted, bounds.cap)  # from here on the page may begin
-        begin = 0 if reach <= 0 == first else encoding.find(data, max(0, reach - encoding.unit))
+        cap = max(bounds.cap, 4 * encoding.unit)
+        reach = max(0, len(data) - min(wanted, cap))  # from here on the page may begin
+        begin = 0 if first == reach == 0 else encoding.find(data, max(0, reach - encoding.unit))
         if not encoding.ends_line(data) or not 0 <= begin < len(data):  # the end of one line, or one that is longer
             line = encoding.rfind(data, len(data) - encoding.unit)
-            line = 0 if line < 0 == first else line
-            is_whole = encoding.ends_line(data) and line >= 0
-            begin = line if is_whole else max(line, encoding.floor_char(data, min(reach, len(data) - 1)), 0)
+            line = 0 if first == 0 and line < 0 else line
+            if not encoding.ends_line(data) or line < len(data) - cap:
+                last = encoding.floor_char(data, len(data) - 1)  # of at least the last character
+                line = max(line, min(last, encoding.ceil_char(data, reach)))
+            begin = line
         begin = fitting.tail_of(data, begin, encoding, bounds.room)
         version = texts.token(source, start, data)
         return Call(

@@ -116,7 +116,14 @@ class Root:
         self._resolve = _RESOLVE_BENEATH | _RESOLVE_NO_MAGICLINKS | (0 if allow_mounts else _RESOLVE_NO_XDEV)
 
     def close(self) -> None:
-        os.close(self.descriptor)
+        """Gives the descriptor back; nothing can be opened after that. A root that nobody holds does it by itself."""
+        descriptor, self.descriptor = self.descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
+
+    def __del__(self) -> None:
+        if hasattr(self, "descriptor"):
+            self.close()
 
     # ── names ────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -1,0 +1,344 @@
+"""Windows tile any file: forward, backward, by lines, by bytes, as values and as the texts that a model follows."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from tests import printed
+
+from penstock import Allowance, Tools, Workspace, inert
+from penstock.calls import Call
+from penstock.tokens import Tokens
+from penstock.window import Encoding, cut_bytes, detect
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from penstock import Window
+
+pytestmark = pytest.mark.proves("LAW-Window")
+
+
+@dataclass
+class Memory:
+    """Bytes in memory that remember how far anyone looked."""
+
+    data: bytes
+    looked: list[tuple[int, int]] = field(default_factory=list)
+
+    @property
+    def size_bytes(self) -> int:
+        return len(self.data)
+
+    def read(self, start_byte: int, count_bytes: int) -> bytes:
+        self.looked.append((start_byte, start_byte + count_bytes))
+        return self.data[start_byte : start_byte + count_bytes]
+
+
+_PIECES = st.one_of(
+    st.text(max_size=20),
+    st.sampled_from(
+        [
+            "\n",
+            "\n\n",
+            "\r\n",
+            "\r",
+            "\ufeff",
+            "x" * 70,
+            "é" * 40,
+            "😀" * 30,
+            "\x1b[2J",
+            "\u202e",
+            "\x0c",
+            "\u2028",
+            "\x85",
+            "\t",
+        ]
+    ),
+)
+_TEXTS = st.lists(_PIECES, max_size=14).map("".join).map(lambda text: text.encode("utf-8", "ignore"))
+_BYTES = st.lists(
+    st.one_of(st.binary(max_size=12), st.sampled_from([b"\n", b"\xe2\x82", b"\xf0\x9f", b"\xff\xfe", b"\x80" * 5])),
+    max_size=14,
+)
+_CODECS = {
+    "utf-16-le": b"\xff\xfe",
+    "utf-16-be": b"\xfe\xff",
+    "utf-32-le": b"\xff\xfe\0\0",
+    "utf-32-be": b"\0\0\xfe\xff",
+}
+
+
+@st.composite
+def _wide(draw: st.DrawFn) -> bytes:
+    codec = draw(st.sampled_from(sorted(_CODECS)))
+    text = draw(_TEXTS).decode("utf-8", "ignore").replace("\0", "")
+    tail = draw(st.sampled_from([b"", b"\n", b"\0\xd8", b"x\0\0"]))
+    return _CODECS[codec] + text.encode(codec) + tail
+
+
+CONTENTS = st.one_of(
+    _TEXTS,
+    _BYTES.map(b"".join),
+    _wide(),
+    st.tuples(_TEXTS, _TEXTS).map(lambda two: b"\xef\xbb\xbf" + two[0] + b"\n" + two[1]),
+    st.tuples(_TEXTS, st.integers(1, 3)).map(lambda two: (b"line of text\n" * 640) + (b"\0" + two[0]) * two[1]),
+)
+
+
+def _encoding(data: bytes) -> Encoding:
+    found = detect(data[:8192])
+    assume(found is not None)
+    assert found is not None
+    return found
+
+
+def _text(encoding: Encoding, data: bytes, start_byte: int = 0) -> str:
+    return encoding.decode(data[encoding.bom_at(start_byte) :])[0]
+
+
+@given(data=CONTENTS, max_bytes=st.integers(0, 90), cap=st.integers(1, 120))
+def test_following_the_end_from_the_start_visits_every_byte_once(data: bytes, max_bytes: int, cap: int) -> None:
+    """Extents meet, advance, stay within their cap, cut no character, and look one cap to each side at most."""
+    encoding = _encoding(data)
+    at, shown = 0, ""
+    while at < len(data):
+        source = Memory(data)
+        extent = cut_bytes(source, encoding, start_byte=at, max_bytes=max_bytes, cap_bytes=cap, keep_start=at > 0)
+        assert extent.start_byte == at < extent.end_byte
+        assert extent.data == data[at : extent.end_byte]
+        assert len(extent.data) <= max(cap, 4 * encoding.unit)
+        reach = max(cap, 4 * encoding.unit)
+        assert all(at - reach - encoding.unit < low and high <= at + reach + 4 for low, high in source.looked)
+        shown += _text(encoding, extent.data, at)
+        at = extent.end_byte
+    assert shown == _text(encoding, data)
+
+
+@given(data=CONTENTS, start=st.integers(0, 9000), max_bytes=st.integers(0, 90), cap=st.integers(8, 120))
+def test_a_window_from_anywhere_begins_and_ends_on_whole_lines(
+    data: bytes, start: int, max_bytes: int, cap: int
+) -> None:
+    """It holds the byte that was asked for, and is whole lines unless a line is longer than the cap."""
+    encoding = _encoding(data)
+    assume(start < len(data))
+    extent = cut_bytes(Memory(data), encoding, start_byte=start, max_bytes=max_bytes, cap_bytes=cap)
+    assert extent.start_byte <= encoding.align(start) < extent.end_byte
+    if extent.fragment is None:
+        before, behind = data[: extent.start_byte], data[: extent.end_byte]
+        assert not before or encoding.ends_line(before)
+        assert behind == data or encoding.ends_line(behind)
+    else:
+        line_start = max(0, encoding.rfind(data, encoding.align(start)))
+        line_end = encoding.find(data, line_start)
+        assert (line_end if line_end > 0 else len(data)) - line_start > max(cap, 4 * encoding.unit)
+        if extent.fragment.line_end_byte is not None:
+            assert extent.fragment.line_end_byte == (line_end if line_end > 0 else len(data))
+
+
+# ── files ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One folder for all examples: each writes its file anew."""
+    return tmp_path_factory.mktemp("law")
+
+
+def _write(folder: Path, data: bytes) -> None:
+    (folder / "file").unlink(missing_ok=True)
+    (folder / "file").write_bytes(data)
+
+
+ALLOWANCES = st.one_of(
+    st.integers(700, 2500).map(Allowance.chars),
+    st.integers(700, 2500).map(Allowance.bytes),
+    st.integers(500, 1500).map(lambda limit: Allowance.tokens(limit, Tokens())),
+)
+
+
+def _line_of(data: bytes, encoding: Encoding, at: int) -> int:
+    return encoding.count(data, 0, at) + 1
+
+
+@pytest.mark.proves("B-4", "B-5", "B-7", "B-8")
+@given(
+    data=CONTENTS, allowance=ALLOWANCES, max_bytes=st.one_of(st.none(), st.integers(0, 400)), repeat=st.integers(1, 40)
+)
+def test_byte_pages_that_a_model_follows_tile_the_file(
+    folder: Path, data: bytes, allowance: Allowance, max_bytes: int | None, repeat: int
+) -> None:
+    """The printed calls visit every byte once, whatever the allowance and however much the escapes inflate the text."""
+    data *= repeat if data[:2] not in {b"\xff\xfe", b"\xfe\xff", b"\0\0"} else 1
+    encoding = _encoding(data)
+    _write(folder, data)
+    tools = Tools(folder, allowance=allowance)
+    call: Call | None = Call("read_file", {"path": "file", "start_byte": 0}).but(max_bytes=max_bytes)
+    at = pages = 0
+    while call is not None:
+        text = printed.follow(tools, call)
+        assert allowance.holds(text)
+        head = printed.header(text)
+        assert head.start_byte == at
+        assert head.end_byte > at or not data
+        assert printed.body(text) == inert.show(_text(encoding, data[at : head.end_byte], at))[0]
+        if head.lines is not None:
+            assert head.lines[0] == _line_of(data, encoding, at)
+        at, call, pages = head.end_byte, head.next, pages + 1
+        if pages == 60:  # enough of one file: jump ahead, and the rest still has to tile
+            break
+    assert at == len(data) or pages == 60
+
+
+@pytest.mark.proves("B-8")
+@given(
+    data=CONTENTS,
+    cap=st.integers(40, 300),
+    limit=st.integers(60, 600),
+    max_bytes=st.integers(1, 400),
+    repeat=st.integers(1, 30),
+)
+def test_previous_names_the_page_that_ends_where_this_one_starts(
+    folder: Path, data: bytes, cap: int, limit: int, max_bytes: int, repeat: int
+) -> None:
+    """Paging back from any page of bytes, to the start of the file, leaves no gap and no overlap."""
+    data *= repeat if data[:2] not in {b"\xff\xfe", b"\xfe\xff", b"\0\0"} else 1
+    _encoding(data)
+    _write(folder, data)
+    workspace = Workspace(folder)
+    room = _Room(limit, cap)
+    page = _bytes(
+        workspace, Call("read_file", {"path": "file", "start_byte": len(data) // 2, "max_bytes": max_bytes}), room
+    )
+    for _ in range(40):
+        if page.previous is None:
+            assert page.start_byte == 0
+            break
+        before = _bytes(workspace, page.previous, room)
+        assert before.end_byte == page.start_byte
+        assert before.start_byte < page.start_byte
+        page = before
+
+
+class _Room:
+    """A room of characters with the escapes counted, as tools have it, small enough to be met often."""
+
+    def __init__(self, limit: int, cap_bytes: int) -> None:
+        self.limit = limit
+        self.cap_bytes = cap_bytes
+
+    def lines(self, lines: object) -> int:
+        return sum(len(inert.show(line.text)[0]) + 8 + 60 * (line.way is not None) for line in lines)  # type: ignore[attr-defined]
+
+    def text(self, text: str) -> int:
+        return len(inert.show(text)[0])
+
+    def symbols(self, symbols: object) -> int:
+        return 0
+
+
+def _bytes(workspace: Workspace, call: Call, room: _Room) -> Window:
+    page = workspace.read_file(**call.arguments, room=room)  # type: ignore[arg-type]
+    assert not hasattr(page, "page")
+    return page  # type: ignore[return-value]
+
+
+@pytest.mark.proves("B-2", "B-5", "V-6")
+@given(data=CONTENTS, allowance=ALLOWANCES, repeat=st.integers(1, 30))
+def test_line_pages_that_a_model_follows_tile_the_file(
+    folder: Path, data: bytes, allowance: Allowance, repeat: int
+) -> None:
+    """From line 1 on, the printed calls visit every byte once; every line carries its own number."""
+    data *= repeat if data[:2] not in {b"\xff\xfe", b"\xfe\xff", b"\0\0"} else 1
+    encoding = _encoding(data)
+    _write(folder, data)
+    tools = Tools(folder, allowance=allowance)
+    call: Call | None = Call("read_file", {"path": "file", "start_line": 1})
+    at = pages = 0
+    while call is not None and pages < 60:
+        text = printed.follow(tools, call)
+        assert allowance.holds(text)
+        head = printed.header(text)
+        assert head.start_byte == at
+        assert head.end_byte > at or not data
+        if "start_line" in call.arguments and data:
+            number, _, first = printed.body(text).split("\n")[0].partition("\t")
+            assert int(number) == _line_of(data, encoding, at)
+            line = data[at : head.end_byte]
+            end = encoding.find(line, 0)
+            shown = _text(encoding, line[: end if end > 0 else None], at)
+            assert inert.show(shown)[0].rstrip("\n") == first
+        at, call, pages = head.end_byte, head.next, pages + 1
+    assert at == len(data) or pages == 60
+
+
+@pytest.mark.proves("V-2", "V-4", "V-6", "V-8")
+@given(data=CONTENTS, allowance=ALLOWANCES, limit=st.integers(1, 50), repeat=st.integers(1, 30))
+def test_views_that_a_model_follows_tile_the_file(
+    folder: Path, data: bytes, allowance: Allowance, limit: int, repeat: int
+) -> None:
+    """The printed offsets visit every line once, and what a line hides is where its mark says."""
+    data *= repeat if data[:2] not in {b"\xff\xfe", b"\xfe\xff", b"\0\0"} else 1
+    encoding = _encoding(data)
+    _write(folder, data)
+    tools = Tools(folder, allowance=allowance)
+    call: Call | None = Call("view", {"file_path": "file", "limit": limit})
+    at = pages = seen = 0
+    total = encoding.count(data, 0, len(data)) + (bool(data) and not encoding.ends_line(data))
+    while call is not None and pages < 40:
+        text = printed.follow(tools, call)
+        assert allowance.holds(text)
+        head = printed.header(text)
+        assert head.start_byte == at
+        assert (head.total_lines, head.exact) == (total, True)
+        rows = printed.body(text).split("\n") if printed.body(text) else []
+        assert [row.partition("|")[0] for row in rows] == [str(seen + 1 + n) for n in range(len(rows))]
+        for row in rows[-1:]:
+            mark = re.search(r"…\[(\d+) bytes hidden: (read_file\(.*\))\]$", row)
+            if mark:
+                hidden = printed.parse(mark[2])
+                way = printed.header(printed.follow(tools, hidden))
+                assert way.start_byte <= int(str(hidden.arguments["start_byte"])) < way.end_byte
+        seen, at, call, pages = seen + len(rows), head.end_byte, head.next, pages + 1
+    assert at == len(data) or pages == 40
+
+
+@pytest.mark.proves("V-2", "B-2", "B-8")
+@given(
+    data=_TEXTS,
+    cap=st.integers(60, 300),
+    limit=st.integers(80, 600),
+    offset=st.integers(0, 60),
+    tool=st.sampled_from(["view", "read_file"]),
+)
+def test_previous_of_a_page_of_lines_ends_where_it_starts(
+    folder: Path, data: bytes, cap: int, limit: int, offset: int, tool: str
+) -> None:
+    """Also where a budget made the page before smaller than the limit."""
+    data *= 8
+    assume(0 not in data)
+    _write(folder, data)
+    workspace = Workspace(folder)
+    room = _Room(limit, cap)
+    call = Call("view", {"file_path": "file", "offset": offset, "limit": 30})
+    if tool == "read_file":
+        call = Call("read_file", {"path": "file", "start_line": offset + 1, "end_line": offset + 30})
+    page = _lines(workspace, call, room)
+    for _ in range(30):
+        if page.previous is None or not page.text:
+            break
+        before = _lines(workspace, page.previous, room)
+        assert before.end_byte == page.start_byte
+        assert before.start_byte < page.start_byte
+        page = before
+
+
+def _lines(workspace: Workspace, call: Call, room: _Room) -> Window:
+    if call.tool == "view":
+        return workspace.view(**call.arguments, room=room)  # type: ignore[arg-type]
+    return _bytes(workspace, call, room)
