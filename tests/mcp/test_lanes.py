@@ -61,6 +61,24 @@ def test_work_that_does_not_come_back_is_left_behind() -> None:
     asyncio.run(steps())
 
 
+@pytest.mark.proves("L-9")
+def test_a_lane_with_patience_is_not_filled_by_what_takes_long() -> None:
+    """G6: more long reads than places, and a short one is done while they all still run; their results come, too."""
+    release = threading.Event()
+
+    async def steps() -> None:
+        lane = Lane(places=2, ghosts=8, patience_seconds=0.01)
+        long = [asyncio.create_task(lane.run(lambda: release.wait(20), 30)) for _ in range(8)]
+        assert await lane.run(lambda: 7, 5) == 7
+        assert not any(task.done() for task in long)
+        release.set()
+        assert await asyncio.gather(*long) == [True] * 8
+        assert await asyncio.gather(*(lane.run(lambda: 8, 5) for _ in range(20))) == [8] * 20
+        lane.close()
+
+    asyncio.run(steps())
+
+
 def test_who_is_cancelled_while_waiting_takes_no_place() -> None:
     """Cancelling a call that waits, or one that works, leaves the lane as it was."""
     release = threading.Event()

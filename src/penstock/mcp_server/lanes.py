@@ -2,19 +2,24 @@
 
 Tools block: on disks, on scans. They run in daemon threads of their own, so that neither the event loop nor the end of
 the process ever waits for one. A call has a place in a lane until it is done, is past its deadline or nobody wants it
-any more; a thread that is left behind is counted, and when too many are, its place stays taken until it ends.
+any more, and in a lane with `patience_seconds` only so long: what takes longer makes room, and goes on beside the lane.
+A thread beside its lane is counted, and when too many are, its place stays taken until it ends.
 Law: an answer, `Late` or `Busy` within `seconds`; at most `places + ghosts` threads a lane.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
+import os
 import queue
 import threading
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import anyio
+
+from penstock.workspace.turns import Turns, taking
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -34,18 +39,22 @@ class _Job(Generic[T]):
     def __init__(self, work: Callable[[], T]) -> None:
         self.work = work
         self.done = anyio.Event()
-        self.fate = "awaited"  # or "ghost", left behind; or "holding", left behind and still in its place
+        self.in_place = True  # False: beside the lane
         self.result: T
         self.error: BaseException | None = None
 
 
 class Lane:
-    """`places` calls work at once, the others wait in order; `ghosts` more threads may have been left behind."""
+    """`places` calls work at once, the others wait in order; `ghosts` more threads may work beside it or be left behind."""
 
-    def __init__(self, places: int, ghosts: int) -> None:
+    def __init__(
+        self, places: int, ghosts: int, *, patience_seconds: float = math.inf, turns: Turns | None = None
+    ) -> None:
         self._loop = asyncio.get_running_loop()
         self._places = anyio.Semaphore(places)
         self._ghosts_left = ghosts
+        self._patience_seconds = patience_seconds
+        self._turns = turns
         self._idle = 0
         self._threads = 0
         self._jobs: queue.SimpleQueue[_Job[object] | None] = queue.SimpleQueue()
@@ -60,22 +69,26 @@ class Lane:
         job = _Job(work)
         self._start(job)
         try:
-            with anyio.CancelScope(deadline=end):
+            with anyio.CancelScope(deadline=min(end, anyio.current_time() + self._patience_seconds)):
                 await job.done.wait()
+            if not job.done.is_set():
+                self._step_aside(job)
+                with anyio.CancelScope(deadline=end):
+                    await job.done.wait()
         finally:
-            if job.done.is_set():
-                self._places.release()
-            elif self._ghosts_left:
-                self._ghosts_left -= 1
-                job.fate = "ghost"
-                self._places.release()
-            else:
-                job.fate = "holding"
+            self._step_aside(job)
         if not job.done.is_set():
             raise Late
         if job.error is not None:
             raise job.error
         return job.result
+
+    def _step_aside(self, job: _Job[T]) -> None:
+        """The place of a job that still works is free for others, unless too many work beside the lane already."""
+        if job.in_place and not job.done.is_set() and self._ghosts_left:
+            self._ghosts_left -= 1
+            job.in_place = False
+            self._places.release()
 
     def close(self) -> None:
         """Idle threads end; a thread that works ends with the process."""
@@ -92,17 +105,17 @@ class Lane:
 
     def _finished(self, job: _Job[object]) -> None:
         self._idle += 1
-        if job.fate == "awaited":
-            job.done.set()
-        elif job.fate == "ghost":
-            self._ghosts_left += 1
-        else:
+        if job.in_place:
             self._places.release()
+        else:
+            self._ghosts_left += 1
+        job.done.set()
 
     def _serve(self) -> None:
         while (job := self._jobs.get()) is not None:
             try:
-                job.result = job.work()
+                with taking(self._turns) if self._turns is not None else nullcontext():
+                    job.result = job.work()
             except BaseException as error:  # noqa: BLE001  it is raised where the result is awaited
                 job.error = error
             try:
@@ -113,12 +126,16 @@ class Lane:
 
 
 class Lanes:
-    """Reads have a lane of their own, so that scans cannot keep them waiting."""
+    """Reads have a lane of their own, so that scans cannot keep them waiting; long ones of both take turns."""
 
     def __init__(self) -> None:
-        self.fast = Lane(places=8, ghosts=32)  # a read that hangs, hangs in a file system: leave it behind
-        # Two scans keep two cores busy; two more may still be on their way to their own deadline.
-        self.slow = Lane(places=2, ghosts=2)
+        # One processor stays free for short reads; more than two would only wait for the interpreter.
+        turns = Turns(max(1, min(2, (os.cpu_count() or 1) - 1)))
+        # A read that is long (a far line of a huge file) or hangs (in a file system) makes room for the next. 120 beside
+        # eight: more than the 64 requests that HTTP lets in; each costs a stack and a block of 256 KiB.
+        self.fast = Lane(places=8, ghosts=120, patience_seconds=0.01, turns=turns)
+        # Two scans; two more may still be on their way to their own deadline.
+        self.slow = Lane(places=2, ghosts=2, turns=turns)
 
 
 @asynccontextmanager

@@ -162,8 +162,7 @@ class LineIndexes:
         with self._lock:
             kept = self._kept.get(key)
         if kept is not None and kept.lines.encoding == encoding:
-            left = deadline.left()
-            if not kept.lines.lock.acquire(timeout=-1 if left is None else left):
+            if not deadline.acquire(kept.lines.lock):
                 return None
             with self._lock:
                 newest = self._kept.get(key)
