@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import http.client
 import json
@@ -12,10 +13,11 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 from tests.mcp.conftest import REPOSITORY, TOKEN, call, request
+from tests.mcp.double_server import TABLE, Doubles
 
 from penstock.errors import CallerError
 from penstock.mcp_server import http as http_server
@@ -24,6 +26,10 @@ from penstock.mcp_server import token
 if TYPE_CHECKING:
     from pathlib import Path
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Answered = TypeVar("Answered")
 Headers = dict[str, str]
 Answer = tuple[int, Headers, bytes]
 
@@ -247,10 +253,7 @@ async def _never(*_: object) -> None:
 
 def _abandon(port: int) -> None:
     """Ask for a scan and go away."""
-    message = call("scan", seconds=1)
-    head = "".join(f"{name}: {value}\r\n" for name, value in _headers(port, message).items())
-    body = json.dumps(message).encode()
-    connection = _raw(port, f"POST /mcp HTTP/1.1\r\n{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+    connection = _raw(port, _request(port, call("scan", seconds=1)))
     time.sleep(0.2)
     connection.close()
 
@@ -341,3 +344,69 @@ def test_our_tools_are_served_over_http(workspace: Path, tmp_path: Path) -> None
         process.terminate()
         assert process.wait(timeout=10) == 143
         assert process.stderr.read() == b""
+
+
+# ── slow clients, with shorter clocks in this process ────────────────────────────────────────────────────────────
+
+
+def _serve_here(monkeypatch: pytest.MonkeyPatch, client: Callable[[int], Answered]) -> Answered:
+    """What `client` returns, run beside a server of doubles whose clocks run out after 0.3 s."""
+    from penstock.mcp_server import connections, create_server
+
+    monkeypatch.setattr(connections, "STALLED_SECONDS", 0.3)
+    monkeypatch.setattr(http_server, "BODY_SECONDS", 0.3)
+    server = create_server(Doubles(), table=TABLE, prefix="")
+
+    async def steps() -> Answered:
+        ways: list[Callable[[], None]] = []
+        listening = http_server.listen("127.0.0.1:0")
+        port = listening.getsockname()[1]
+        serving = asyncio.create_task(http_server.serve(server, listening, TOKEN.encode(), ways.append))
+        try:
+            return await asyncio.wait_for(asyncio.to_thread(client, port), 20)
+        finally:
+            ways[0]()
+            await serving
+
+    return asyncio.run(steps())
+
+
+def _request(port: int, message: dict[str, object]) -> bytes:
+    body = json.dumps(message).encode()
+    head = "".join(f"{name}: {value}\r\n" for name, value in _headers(port, message).items())
+    return f"POST /mcp HTTP/1.1\r\n{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+@pytest.mark.proves("L-9")
+def test_a_client_that_never_reads_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """H26: it asked for more than the buffers between us hold; what is left of it is dropped with the connection."""
+
+    def client(port: int) -> int:
+        with socket.socket() as connection:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            connection.connect(("127.0.0.1", port))
+            connection.sendall(_request(port, call("big", size=30_000_000)))
+            time.sleep(2)
+            received = 0
+            with contextlib.suppress(ConnectionResetError):
+                while chunk := connection.recv(1 << 20):
+                    received += len(chunk)
+            return received
+
+    assert _serve_here(monkeypatch, client) < 30_000_000
+
+
+@pytest.mark.proves("L-9")
+def test_a_body_that_does_not_come_is_answered_and_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """H26: one byte now and then is not a body."""
+
+    def client(port: int) -> bytes:
+        sent = _request(port, call("echo"))
+        with _raw(port, sent[:-20]) as connection:
+            for byte in sent[-20:-10]:
+                with contextlib.suppress(OSError):
+                    connection.sendall(bytes([byte]))
+                    time.sleep(0.1)
+            return _until_closed(connection)
+
+    assert _serve_here(monkeypatch, client).startswith(b"HTTP/1.1 408")
