@@ -1,11 +1,11 @@
 """Which files does a tree ask to leave out? The rules of `.gitignore` files, as git reads them.
 
-Rules come from strangers: none may hang us. Stars become atomic groups, which never backtrack; lengths and numbers are
-capped; what git could not use is skipped. Names are matched as git does, byte by byte (`?` is one byte): a name that is
-not ASCII goes through Latin-1, one character a byte.
+Rules come from strangers: none may hang us. Stars become atomic groups, which never backtrack; lengths and
+numbers are capped; what git could not use is skipped. Names are matched as git does, byte by byte (`?` is one
+byte): a name that is not ASCII goes through Latin-1, one character a byte.
 
-Law: for every tree and every set of rules, what is kept is what `git check-ignore --no-index` keeps. Keeps out: where the
-rules are found (`walk`), global excludes (they lie outside the root), and `core.ignorecase`.
+Law: for every tree and every set of rules, what is kept is what `git ls-files -o --exclude-standard` keeps.
+Keeps out: where the rules are found (`walk`), global excludes (they lie outside the root), `core.ignorecase`.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Rules:
         self._folders = _Positives([rule for rule in self._rules if not rule.negated])
 
     def kept(self, prefix: str, names: list[str], *, folders: bool) -> list[str]:
-        """Those of `names`, files or folders in the folder `prefix` (`a/b/`), that no rule excludes; order kept."""
+        """Those of `names`, files or folders in the folder `prefix` (`a/b/`), that no rule excludes."""
         clear = names
         rules: Rules | None = self
         while rules is not None:
@@ -214,9 +214,9 @@ def _translated(rule: _Rule) -> str | None:
     pieces = _pieces(rule.text, anchored=rule.anchored)
     if pieces is None:
         return None
-    # FIXED (STAR FIXED)*: a star takes the nearest place where what follows it fits, and keeps it (an atomic group). That
-    # loses nothing: a place further on leaves the next star less, and what holds a slash fits one place only. Whole
-    # folders likewise. Only the last star and the last folders may go on looking; that is quadratic at worst.
+    # FIXED (STAR FIXED)*: a star takes the nearest place where what follows it fits, and keeps it (an atomic
+    # group). That loses nothing: a place further on leaves the next star less, and what holds a slash fits one
+    # place only. Whole folders likewise. Only the last star and the last folders may go on looking: quadratic.
     first, groups = pieces[0], pieces[1:]
     pattern = [first]
     last_folders = max((at for at in range(0, len(groups), 2) if groups[at] == _FOLDERS), default=-1)
@@ -241,7 +241,7 @@ def _translated(rule: _Rule) -> str | None:
 
 
 def _pieces(text: str, *, anchored: bool) -> list[str] | None:
-    """[fixed, kind, fixed, kind, fixed …]: stars of three kinds between regular expressions of fixed length."""
+    """[fixed, kind, fixed, kind, fixed …]: stars of three kinds between expressions of fixed length."""
     pieces = [re.escape(text[: _prefix(text)])]
     at = start = _prefix(
         text
@@ -280,7 +280,10 @@ def _pieces(text: str, *, anchored: bool) -> list[str] | None:
 
 
 def _class(text: bytes, at: int) -> tuple[str, int] | None:
-    """A bracket expression that begins before `at`, as a class of bytes, and where it ends; None if git takes it for broken."""
+    """A bracket expression that begins before `at`, as a class of bytes, and where it ends.
+
+    None if git takes it for broken. The order of the cases is that of git's wildmatch.c.
+    """
     negated = text[at : at + 1] in {b"!", b"^"}
     at += negated
     members: set[int] = set()

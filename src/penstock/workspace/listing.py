@@ -1,7 +1,7 @@
 """Which files are there, and how much is in them? Pages of names, and counts by extension.
 
-Law: joined pages equal the list; a total is exact, or `complete` is False. Keeps out: sentences (`notices`), the way
-through the tree (`walk`), and what is in the files: sizes come from `stat`, tokens are estimated from bytes.
+Law: joined pages equal the list; a total is exact, or `complete` is False. Keeps out: sentences (`notices`), the
+way through the tree (`walk`), and what is in the files: sizes come from `stat`, tokens are estimated from bytes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ NO_EXTENSION = "(none)"
 OTHER_EXTENSIONS = "(other)"
 _MAX_EXTENSIONS = 4096  # rows of the table; a tree with more has numbers for extensions
 
-# Bytes for one token of o200k (libraries.md 1.3). Kinds not measured get the default, which is on the low side of most.
+# Bytes for one token of o200k (libraries.md 1.3). Kinds not measured get the default, on the low side of most.
 _BYTES_PER_TOKEN_DEFAULT = 3.6
 _BYTES_PER_TOKEN = {
     ".py": 3.91,
@@ -99,7 +99,7 @@ def list_files(
     deadline: Deadline,
     progress: Callable[[int], None] | None = None,
 ) -> Listing:
-    """The files that match, from `offset` on, at most `limit` and never more than 100; `limit=0` takes up to 20."""
+    """The files that match, from `offset` on, at most `limit` and never over 100; `limit=0` takes up to 20."""
     limit = min(limit, MAX_FILES_PER_LIST) if limit > 0 else MAX_FILES_WARNING_THRESHOLD
     walk = Walk(
         root,
@@ -169,9 +169,7 @@ def count_files(
                     continue
                 sums[extension] = sums.get(extension, 0) + size
             files[extension] = files.get(extension, 0) + 1
-    rows = sorted(
-        (_row(extension, number, sums.get(extension, 0)) for extension, number in files.items()), key=_rank
-    )
+    rows = sorted((_row(extension, number, sums.get(extension, 0)) for extension, number in files.items()), key=_rank)
     return Counts(
         sum(row.files for row in rows),
         sum(row.bytes for row in rows),

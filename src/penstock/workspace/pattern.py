@@ -1,8 +1,8 @@
 """What does a pattern match? Globs and regular expressions, for names and for lines, in linear time.
 
-Patterns come from models: none may hang us. Regular expressions run on RE2; globs are translated by the standard library,
-whose stars never backtrack (atomic groups). What RE2 lacks is refused by name.
-Law: `*` in a glob crosses folders, as `fnmatchcase` has it. Keeps out: what is matched, and where it comes from.
+Patterns come from models: none may hang us. Regular expressions run on RE2; globs are translated by the standard
+library, whose stars never backtrack (atomic groups). What RE2 lacks is refused by name.
+Law: a glob is `fnmatchcase`, so `*` crosses folders; a match lies within one line. Keeps out: where text comes from.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import fnmatch
 import os
 import re
 from collections.abc import Callable
+from itertools import pairwise
 
 from penstock import inert
 from penstock.errors import ToolError
@@ -22,9 +23,9 @@ Selection = Callable[[str, list[str]], list[str]]
 
 
 def selected(pattern: str, *, use_regex: bool = False) -> Selection | None:
-    """What takes the names in a folder, given its path from the start, that the pattern matches; None takes all.
+    """What takes those names in a folder, given its path from the start, that match; None takes all.
 
-    A glob is `fnmatchcase` on the whole path, so `*` crosses folders; a regular expression is searched anywhere in it.
+    A glob is `fnmatchcase` on the whole path; a regular expression is searched anywhere in it.
     """
     _bounded(pattern)
     if not pattern:
@@ -80,12 +81,13 @@ def regular_expression(pattern: str, *, flags: str = "", never_newline: bool = F
             if re.search(sign, reason):
                 raise ToolError(
                     "bad_pattern",
-                    f"The pattern uses {feature}, which the linear-time engine does not have ({inert.clip(reason)}). "
-                    "RE2 syntax is accepted: https://github.com/google/re2/wiki/Syntax",
+                    f"The pattern uses {feature}, which the linear-time engine does not have "
+                    f"({inert.clip(reason)}). RE2 syntax is accepted: https://github.com/google/re2/wiki/Syntax",
                 ) from None
         raise ToolError(
             "bad_pattern",
-            f"Not a regular expression: {inert.clip(reason)}. RE2 syntax is accepted; to look for text as it stands, escape it.",
+            f"Not a regular expression: {inert.clip(reason)}. RE2 syntax is accepted; "
+            "to look for text as it stands, escape it.",
         ) from None
     return compiled
 
@@ -93,8 +95,8 @@ def regular_expression(pattern: str, *, flags: str = "", never_newline: bool = F
 LineFinder = Callable[[bytes, int, int], tuple[int, int] | None]
 """Takes whole lines and two places in them, gives where the first match between them begins and ends."""
 
-# Tokens of a pattern in which `$`, `\n` and `\A` mean something, and those in which they do not.
-_TOKEN = re.compile(r"\\Q.*?(?:\\E|\Z)|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]|\\.|.", re.DOTALL)
+# Parts of a pattern in which `$`, `\n` and `\A` mean something, and those in which they do not.
+_PART = re.compile(r"\\Q.*?(?:\\E|\Z)|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]|\\.|.", re.DOTALL)
 _SPECIAL = re.compile(r"[!-/:-@\[-`{-~]")
 _SHORTEST_NEEDLE = 3
 _TRIES = 8
@@ -110,19 +112,19 @@ def line_finder(pattern: str, *, literal: bool = False, ignore_case: bool = Fals
         raise ToolError("bad_pattern", "A match lies within one line: leave the line feed out of the pattern.")
     if literal and not ignore_case:
         return _text_finder(pattern)
-    tokens = list(pattern) if literal else _TOKEN.findall(pattern)
-    if r"\n" in tokens:
+    parts = list(pattern) if literal else _PART.findall(pattern)
+    if r"\n" in parts:
         raise ToolError("bad_pattern", r"A match lies within one line: leave \n out of the pattern; use ^ and $.")
     flags = "(?i)" if ignore_case else ""
     if literal:
-        tokens = [_SPECIAL.sub(r"\\\g<0>", token) for token in tokens]
-    compiled = regular_expression("".join(tokens), flags=flags, never_newline=True)
-    if not literal and (r"\A" in tokens or r"\z" in tokens or _WHOLE_TEXT.search(pattern)):
+        parts = [_SPECIAL.sub(r"\\\g<0>", part) for part in parts]
+    compiled = regular_expression("".join(parts), flags=flags, never_newline=True)
+    if not literal and (r"\A" in parts or r"\z" in parts or _WHOLE_TEXT.search(pattern)):
         return _each_line(compiled)
     # \r\n is a line end
-    lines = "".join(r"(?:\r?$)" if token == "$" else token for token in tokens)
+    lines = "".join(r"(?:\r?$)" if part == "$" else part for part in parts)
     find = _expression_finder(regular_expression(lines, flags=f"(?m){flags}", never_newline=True))
-    needle, leads = _required(tokens, ignore_case=ignore_case)
+    needle, leads = _required(parts, ignore_case=ignore_case)
     if leads or len(needle) < _SHORTEST_NEEDLE:
         return find
     if not ignore_case:
@@ -176,19 +178,19 @@ def _by_needle(find_needle: LineFinder, find: LineFinder) -> LineFinder:
     return find_lines
 
 
-def _required(tokens: list[str], *, ignore_case: bool) -> tuple[str, bool]:
+def _required(parts: list[str], *, ignore_case: bool) -> tuple[str, bool]:
     """The longest text that every match holds, "" if none is certain, and whether the pattern begins with text.
 
-    An engine that knows how a match begins is quick by itself. With `ignore_case` the text has no k and no s: they fold
-    to letters outside ASCII, which makes the engine slow.
+    An engine that knows how a match begins is quick by itself. With `ignore_case` the text has no k and no s:
+    they fold to letters outside ASCII, which makes the engine slow.
     """
-    if {"|", "{"} & set(tokens) or ("(", "?") in zip(tokens, tokens[1:], strict=False):
+    if {"|", "{"} & set(parts) or ("(", "?") in pairwise(parts):
         return "", False  # a choice, a repetition, flags
     runs, depth = [""], 0
-    for token, following in zip(tokens, [*tokens[1:], ""], strict=True):
-        depth += (token == "(") - (token == ")")
-        text = token[1:] if token[0] == "\\" and _SPECIAL.fullmatch(token[1:]) else token
-        plain = len(text) == 1 and (text != token or token not in ".*+?()^$")
+    for part, following in zip(parts, [*parts[1:], ""], strict=True):
+        depth += (part == "(") - (part == ")")
+        text = part[1:] if part[0] == "\\" and _SPECIAL.fullmatch(part[1:]) else part
+        plain = len(text) == 1 and (text != part or part not in ".*+?()^$")
         if ignore_case and (text in "kKsS" or not text.isascii()):
             plain = False
         if depth or not plain or following in {"*", "?"}:

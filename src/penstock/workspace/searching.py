@@ -1,8 +1,8 @@
 """Which lines match? A search through files, line by line in meaning, block by block in work.
 
-A block holds whole lines and is searched at once by an engine whose time is linear; a line counts once. What is kept is one
-page of matches and one count for each of the first files, so memory does not depend on what is found.
-Law: the matches are those of `rg`, in the order of paths and lines; a total is exact, or `complete` is False.
+A block holds whole lines and is searched at once by an engine whose time is linear; a line counts once. What is
+kept is one page of matches and one count for each of the first files: memory does not depend on what is found.
+Law: the matches are those of `rg --crlf`, in the order of paths and lines; a total is exact, or `complete` is False.
 Keeps out: sentences (`notices`), the way through the tree (`walk`), syntax of patterns (`pattern`).
 """
 
@@ -50,7 +50,7 @@ _FIRST_OF_BOM = {bom[:1] for bom, _ in _ENCODINGS}
 
 
 class Match(NamedTuple):
-    """A line that matches. `text`, `before` and `after` are inert and clipped; `start_byte` is where the line begins."""
+    """A line that matches: inert, clipped around the match. `start_byte` is where the line begins in the file."""
 
     path: str
     line: int
@@ -131,19 +131,18 @@ def search(
     )
     for prefix, folder, names in walk:
         for name in names:
+            if deadline.passed:
+                state.complete = False
+                break
             inside = os.fsencode(prefix + name)
-            if root.is_secret(inside):
-                state.secret += 1
-                continue
             try:
+                if root.is_secret(inside):
+                    raise opens.secret(inside)
                 descriptor = _opened(root, folder, name, inside)
             except ToolError as error:
-                if error.code == "secret":
-                    state.secret += 1
-                elif error.code == "denied":
-                    walk.denied += 1
-                else:
-                    walk.vanished += 1
+                state.secret += error.code == "secret"
+                walk.denied += error.code == "denied"
+                walk.vanished += error.code not in {"secret", "denied"}
                 continue
             try:
                 state.file(descriptor, inside)
@@ -153,12 +152,10 @@ def search(
                 os.close(descriptor)
             if progress is not None and state.searched % _REPORT == 0:
                 progress(state.searched)
-            if deadline.passed:
-                state.complete = False
-                break
-        if not state.complete and deadline.passed:
+        if deadline.passed:
+            walk.complete = False
             break
-    return state.result(walk.omitted, walked=walk.complete and not deadline.passed)
+    return state.result(walk.omitted, walked=walk.complete)
 
 
 def _opened(root: Root, folder: int, name: str, relative: bytes) -> int:
@@ -343,10 +340,10 @@ class _File:
         self, piece: _Piece, line: int, bounds: tuple[int, int], span: tuple[int, int], context_lines: int
     ) -> Match:
         start, stop = bounds
-        at = self._line_start if piece.begun and start == 0 else piece.start_byte + self.width(piece.data[:start])
+        begun = piece.begun and start == 0
+        at = self._line_start if begun else piece.start_byte + self.width(piece.data[:start])
         text, clipped = _around(piece.data, bounds, span[0])
-        if piece.goes_on and stop == len(piece.data) or at != piece.start_byte + start and piece.begun and start == 0:
-            clipped = True
+        clipped |= begun or (piece.goes_on and stop == len(piece.data))
         before: tuple[str, ...] = ()
         after: tuple[str, ...] = ()
         if context_lines:

@@ -1,11 +1,11 @@
 """Which files lie beneath a folder? A walk by descriptors, in the order of their paths.
 
-No path is resolved twice and no link is followed, so there are no loops and nothing outside the root is reached. There is
-no recursion: neither Python's, nor in descriptors (at most `_OPEN` are open), nor in memory (a folder keeps at most
-`_HELD` of its names, the smallest; when they are used up it is read again for the next ones).
+No path is resolved twice and no link is followed, so there are no loops and nothing outside the root is reached.
+There is no recursion: neither Python's, nor in descriptors (at most `_OPEN` are open), nor in memory (a folder keeps
+the smallest `_HELD` of its names; when they are used up it is read again for the next ones).
 
-Law: the files come in the byte order of their `/`-joined paths, each once; what is left out is counted. Keeps out: what is
-done with a file (listing, counting, searching), and sizes: nothing here calls `stat`, except for links.
+Law: the files come in the byte order of their `/`-joined paths, each once; what is left out is counted. Keeps out:
+what is done with a file (listing, counting, searching), and sizes: nothing here calls `stat`, except for links.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Omitted(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Files directly in one folder. `prefix` is its path from the root (`a/b/`); `folder` is open until the next batch."""
+    """Files directly in the folder `prefix` (`a/b/`, from the root); `folder` is open until the next batch."""
 
     prefix: str
     folder: int
@@ -152,7 +152,7 @@ class Walk:
             self._progress(self._seen)
         return Batch(self.prefix, descriptor, names)
 
-    # ── down and up ──────────────────────────────────────────────────────────────────────────────────────────
+    # ── down and up ─────────────────────────────────────────────────────────────────────────────────────
 
     def _enter(self, frame: _Frame, name: str) -> None:
         length = len(self.prefix) + len(name)
@@ -183,7 +183,7 @@ class Walk:
             self.prefix = self.prefix[: self._stack[-1].prefix_length]
 
     def _descriptor(self, frame: _Frame) -> int | None:
-        """The frame's open folder; it was closed when the way down grew long. None when it is gone, with what it had."""
+        """The frame's folder, opened again if the way down was long. None when it is gone, with what it had."""
         if frame.descriptor is None:
             try:
                 frame.descriptor = self._root.open_folder(os.fsencode(self.prefix[:-1]) or b".")
@@ -202,10 +202,10 @@ class Walk:
         else:
             self.denied += 1
 
-    # ── one folder ───────────────────────────────────────────────────────────────────────────────────────────
+    # ── one folder ──────────────────────────────────────────────────────────────────────────────────────
 
     def _scan(self, frame: _Frame, descriptor: int) -> Iterator[list[str]]:
-        """Reads the folder: `pending` gets the next names. While the order does not matter, files come out at once."""
+        """Reads the folder: `pending` gets the next names. Where order does not matter, files come out at once."""
         held: list[str] = []
         ordered, after, more = self.ordered, frame.after, False
         try:
@@ -213,11 +213,7 @@ class Walk:
                 while True:
                     files, folders, odd = _sorted_out(islice(entries, _CHUNK))
                     got = len(files) + len(folders) + len(odd)
-                    if (
-                        not frame.read
-                        and not self._include_ignored
-                        and (".gitignore" in files or got == _CHUNK)
-                    ):
+                    if not frame.read and not self._include_ignored and (".gitignore" in files or got == _CHUNK):
                         frame.rules = self._rules_in(descriptor, frame.rules)
                     if odd and not frame.files_done:
                         files += self._links_among(frame, odd)
@@ -231,9 +227,7 @@ class Walk:
                             yield files
                     if folders and self._recursive:
                         named = [name + "/" for name in self._kept(frame, folders, folders=True)]
-                        held += (
-                            named if after is None else [name for name in named if os.fsencode(name) > after]
-                        )
+                        held += named if after is None else [name for name in named if os.fsencode(name) > after]
                     if len(held) > 2 * _HELD:
                         _order(held)
                         del held[_HELD:]
@@ -257,7 +251,7 @@ class Walk:
         frame.pending = held
 
     def _kept(self, frame: _Frame, names: list[str], *, folders: bool = False) -> list[str]:
-        """Those of the names that the caller wants to see; the others are counted when the folder is first read."""
+        """Those of the names that the caller wants; the others are counted when the folder is first read."""
         if not folders and self._selection is not None:
             names = self._selection(self.prefix[self._start_length :], names)
         total = len(names)
@@ -275,46 +269,31 @@ class Walk:
         return names
 
     def _links_among(self, frame: _Frame, odd: list[os.DirEntry[str]]) -> list[str]:
-        """Links to regular files beneath the root; links to anything else, FIFOs, sockets and devices are counted."""
+        """Links to regular files beneath the root; other links, FIFOs, sockets and devices are counted."""
         regular = []
         for entry in odd:
-            if not entry.is_symlink():
-                kind = 0
-            else:
-                kind = self._kind_of_target(os.fsencode(self.prefix + entry.name))
-            if stat.S_ISREG(kind):
+            link = entry.is_symlink()
+            mode = self._mode_of_target(entry.name) if link else 0
+            if stat.S_ISREG(mode):
                 regular.append(entry.name)
-            elif not frame.read:
-                wanted = self._selection is None or stat.S_ISDIR(kind)
-                if wanted and stat.S_ISDIR(kind) and not self._recursive:
-                    continue
-                if not (
-                    wanted
-                    or self._selection is None
-                    or self._selection(self.prefix[self._start_length :], [entry.name])
-                ):
-                    continue
-                if not self._include_hidden and entry.name[0] == ".":
-                    self._hidden += 1
-                elif frame.rules is not None and not frame.rules.kept(
-                    self.prefix, [entry.name], folders=False
-                ):
-                    self._ignored += 1
-                elif entry.is_symlink():
-                    self._links += 1
-                else:
-                    self._special += 1
+                continue
+            if frame.read or (stat.S_ISDIR(mode) and not self._recursive):
+                continue
+            # A link to a folder is left out whatever the pattern says: files of that pattern may lie there.
+            wanted = self._kept(frame, [entry.name], folders=stat.S_ISDIR(mode))
+            self._links += bool(wanted) and link
+            self._special += bool(wanted) and not link
         return regular
 
-    def _kind_of_target(self, relative: bytes) -> int:
+    def _mode_of_target(self, name: str) -> int:
         try:
-            handle, status = self._root.look(relative)
+            handle, status = self._root.look(os.fsencode(self.prefix + name))
         except OSError:
             return 0
         os.close(handle)
         return status.st_mode
 
-    # ── ignore files ─────────────────────────────────────────────────────────────────────────────────────────
+    # ── ignore files ────────────────────────────────────────────────────────────────────────────────────
 
     def _rules_in(self, descriptor: int, above: Rules | None, name: bytes = b".gitignore") -> Rules | None:
         try:
@@ -330,7 +309,7 @@ class Walk:
         return Rules(source, len(self.prefix), above) if source else above
 
     def _rules_above(self, start: bytes) -> Rules | None:
-        """The rules that hold for `start` already: `.git/info/exclude` and the ignore files between the root and it."""
+        """The rules that hold for `start` already: `.git/info/exclude`, and the ignore files above it."""
         whole, rules = self.prefix, None
         folders = [b".git/info"]
         parts = start.split(b"/") if start != b"." else []
@@ -363,7 +342,7 @@ def _sorted_out(entries: Iterator[os.DirEntry[str]]) -> tuple[list[str], list[st
 
 
 def _order(names: list[str]) -> None:
-    """By bytes. For ASCII that is the order of the text; invalid bytes are surrogates, which sort elsewhere."""
+    """By bytes. For ASCII that is the order of the text; surrogates (invalid bytes) sort elsewhere."""
     if "".join(names).isascii():
         names.sort()
     else:
