@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from penstock import Tools
 from penstock.calls import Call
+
+if TYPE_CHECKING:
+    from penstock import Tools
 
 
 class Header(NamedTuple):
@@ -32,7 +34,8 @@ def header(text: str) -> Header:
     lines = re.match(r"showing lines (\d+)-(\d+)(?: of (at least )?(\d+) total)?", rest)
     bytes_ = re.search(r"bytes (\d+)-(\d+) of (\d+)", rest)
     version = re.search(r"\| version (\S+)", rest)
-    assert bytes_ and version, line
+    assert bytes_, line
+    assert version, line
     previous = re.search(r'\| previous start_byte=(\d+) max_bytes=(\d+) version="([^"]+)"', rest)
     return Header(
         path=path,

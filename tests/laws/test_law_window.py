@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,29 +10,27 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests import printed
 
-from penstock import Allowance, Tools, Workspace, inert
+from penstock import Allowance, Tools, Window, Workspace, inert
 from penstock.calls import Call
 from penstock.tokens import Tokens
 from penstock.window import Encoding, cut_bytes, detect
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from penstock import Window
+    from penstock.window import Line
 
 pytestmark = pytest.mark.proves("LAW-Window")
 
 
-@dataclass
 class Memory:
     """Bytes in memory that remember how far anyone looked."""
 
-    data: bytes
-    looked: list[tuple[int, int]] = field(default_factory=list)
-
-    @property
-    def size_bytes(self) -> int:
-        return len(self.data)
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.size_bytes = len(data)
+        self.looked: list[tuple[int, int]] = []
 
     def read(self, start_byte: int, count_bytes: int) -> bytes:
         self.looked.append((start_byte, start_byte + count_bytes))
@@ -232,8 +229,8 @@ class _Room:
         self.limit = limit
         self.cap_bytes = cap_bytes
 
-    def lines(self, lines: object) -> int:
-        return sum(len(inert.show(line.text)[0]) + 8 + 60 * (line.way is not None) for line in lines)  # type: ignore[attr-defined]
+    def lines(self, lines: Sequence[Line]) -> int:
+        return sum(len(inert.show(line.text)[0]) + 8 + 60 * (line.way is not None) for line in lines)
 
     def text(self, text: str) -> int:
         return len(inert.show(text)[0])
@@ -244,8 +241,8 @@ class _Room:
 
 def _bytes(workspace: Workspace, call: Call, room: _Room) -> Window:
     page = workspace.read_file(**call.arguments, room=room)  # type: ignore[arg-type]
-    assert not hasattr(page, "page")
-    return page  # type: ignore[return-value]
+    assert isinstance(page, Window)
+    return page
 
 
 @pytest.mark.proves("B-2", "B-5", "V-6")

@@ -1,0 +1,80 @@
+"""What is shown is inert, whatever it was; names come back from their shown form."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests import printed
+
+from penstock import inert
+from penstock.calls import Call, CommandLine, Function
+
+pytestmark = pytest.mark.proves("L-10")
+
+_ACTS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\u2028\u2029\ufeff\U000e0000-\U000e01ef\ud800-\udfff]"
+)
+_ODD = st.sampled_from("\x1b\r\n\x85\u202e\u200b\u3164\ufeff\\x\u034f\U000e0041\udcff")
+_TEXT = st.lists(st.one_of(st.text(max_size=8), st.text(alphabet=st.characters(), max_size=4), _ODD)).map("".join)
+_NAMES = st.one_of(
+    st.binary(min_size=1, max_size=40), _TEXT.map(lambda text: text.encode("utf-8", "ignore")).filter(bool)
+)
+
+
+@given(_TEXT)
+def test_no_character_that_acts_or_hides_is_ever_shown(text: str) -> None:
+    """The shown form holds none of them, and showing it again changes nothing."""
+    shown, count = inert.show(text)
+    assert not _ACTS.search(shown)
+    assert inert.show(shown) == (shown, 0)
+    assert (shown == text.replace("\r\n", "\n")) == (count == 0)
+
+
+@given(_NAMES)
+def test_a_shown_name_is_the_name(name: bytes) -> None:
+    """`parse_name(show_name(n)) == n`, on one line."""
+    shown = inert.show_name(name)
+    assert "\n" not in shown
+    assert not _ACTS.search(shown)
+    assert inert.parse_name(shown) == name
+
+
+@given(st.text(max_size=600), st.integers(1, 300))
+def test_an_echo_is_within_its_bytes(text: str, limit: int) -> None:
+    """At most the limit and one ellipsis, whatever the text."""
+    shown = inert.clip(text, limit)
+    assert len(shown.encode()) <= limit + len("…".encode())
+    assert not _ACTS.search(shown)
+
+
+_VALUES = st.one_of(st.integers(0, 2**63), st.booleans(), _NAMES.map(inert.show_name))
+
+
+@given(st.dictionaries(st.sampled_from(["path", "offset", "literal", "glob"]), _VALUES, max_size=4))
+def test_a_printed_call_is_the_call(arguments: dict[str, str | int | bool]) -> None:
+    """Parsing what is printed gives the same call, and it is one inert line."""
+    call = Call("search", arguments)
+    written = Function().write(call)
+    assert "\n" not in written
+    assert not _ACTS.search(written)
+    assert printed.parse(written + " | version X) | next: view()") == call
+
+
+@given(st.lists(_NAMES.map(inert.show_name), min_size=1, max_size=2), st.integers(0, 9))
+def test_a_printed_command_is_the_command(names: list[str], offset: int) -> None:
+    """A shell takes the words of a printed command for what they are: no name is an option or a command."""
+    import shlex
+
+    call = Call("search", dict(zip(("pattern", "path"), names, strict=False)) | {"offset": offset})
+    words = shlex.split(CommandLine(root="a b").write(call))
+    assert words[:2] == ["penstock", "search"]
+    rest = words[2:]
+    if any(name.startswith("-") for name in names):
+        assert rest[rest.index("--") + 1 :] == names
+    else:
+        assert rest[: len(names)] == names
+    assert rest[rest.index("--offset") + 1] == str(offset)
+    assert rest[rest.index("--root") + 1] == "a b"
