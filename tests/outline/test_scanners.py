@@ -157,6 +157,12 @@ def test_deep_nesting_is_left_to_the_scanner(unit: bytes) -> None:
 
 
 @pytest.mark.proves("B-11")
+def test_minified_code_is_left_to_the_scanner() -> None:
+    """A line of many kilobytes is scanned: its ranges tell little and parsers are slowest there."""
+    assert outline(b"function f(){return 1};" * 2_000, "javascript").method == "line scanner"
+
+
+@pytest.mark.proves("B-11")
 def test_too_many_landmarks_lose_their_deepest_and_say_so() -> None:
     """Above the cap the methods go, the classes stay, and the outline is not complete."""
     one = b"class A:\n    def f(self):\n        pass\n"

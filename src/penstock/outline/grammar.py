@@ -222,10 +222,11 @@ _READ_BYTES = 1 << 16
 # of Python 5, the densest samples 14; hostile bytes 20 to several hundred, at 0.1 ms each.
 _STEPS = 2_000
 _STEPS_PER_KIB = 20
-_ERROR_COST = 6  # recovery from errors is what makes hostile bytes slow
+_ERROR_COST = 60  # recovery from errors is what makes hostile bytes slow; code is seldom in it
 # 50,000 open brackets end the process: the parser is recursive. Code nests a dozen deep.
 _NESTING = 1_000
 _SLICE_BYTES = 1024
+_LONG_LINE_BYTES = 16 * 1024
 
 _ENDED_BY_WORD = frozenset({"class", "module", "method", "singleton_method", "singleton_class"})  # Ruby
 
@@ -251,7 +252,7 @@ def parse(data: bytes, language: str) -> Outline | None:
         return None
     from tree_sitter import Parser
 
-    if _nests_deeply(data):
+    if _has_long_lines(data) or _nests_deeply(data):
         return None
     allowed = _STEPS + _STEPS_PER_KIB * len(data) // 1024
     steps = 0
@@ -275,6 +276,14 @@ def parse(data: bytes, language: str) -> Outline | None:
     found.close_to(0, 0)
     total = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
     return Outline(found.symbols(total), language, "tree-sitter", total, found.complete)
+
+
+def _has_long_lines(data: bytes) -> bool:
+    """Whether it is generated or minified: line ranges tell little there, and parsers are at their slowest."""
+    return any(
+        data.find(b"\n", start, start + _LONG_LINE_BYTES) < 0
+        for start in range(0, len(data) - _LONG_LINE_BYTES, _LONG_LINE_BYTES)
+    )
 
 
 def _nests_deeply(data: bytes) -> bool:

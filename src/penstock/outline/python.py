@@ -75,19 +75,14 @@ class PythonScanner:
             if indent <= column:
                 found.close_to(indent, self._code_before(block, code, begin, line))
             if start >= 0 and indent <= _DEEPEST:
-                eol = block.find(b"\n", end)
-                if eol > 0 and block[eol - 1] == 58 and block.find(b"#", end, eol) < 0:
-                    name = block[start : eol - 1]
-                else:
-                    name = _signature(block, start)
-                if block[start] == 99:  # c
-                    kind = "class"
-                else:
-                    kind = "method" if found.stack and found.stack[-1].kind == "class" else "function"
-                found.open(name, kind, line, indent)
-            column = found.stack[-1].level if found.stack else -1
-            search = _events(column).search
-            code = position = min(stop, end)
+                self._define(block, start, end, line, indent)
+            inner = found.stack[-1].level if found.stack else -1
+            if inner != column:
+                column = inner
+                search = _events(column).search
+            code = position = end
+            if stop < end:  # the line begins with the quotes
+                code = position = stop
         line += block.count(b"\n", at)
         if position > size:
             self._quote = self._quote if stop < 0 else block[stop : stop + 3]
@@ -97,6 +92,19 @@ class PythonScanner:
             self._code_line = self._code_before(block, code, size + 1, line + 1)
         self.line = line
 
+    def _define(self, block: bytes, start: int, end: int, line: int, indent: int) -> None:
+        """Open the definition at `start`; its name begins before `end`."""
+        eol = block.find(b"\n", end)
+        if eol > 0 and block[eol - 1] == 58 and block.find(b"#", end, eol) < 0:  # it ends with a colon
+            name = block[start : eol - 1]
+        else:
+            name = _signature(block, start)
+        stack = self.found.stack
+        kind = "method" if stack and stack[-1].kind == "class" else "function"
+        if block[start] == 99:  # c
+            kind = "class"
+        self.found.open(name, kind, line, indent)
+
     def close(self) -> None:
         """The end of the stream is where everything ends that is still open."""
         self.found.close_to(0, self._code_line)
@@ -104,16 +112,15 @@ class PythonScanner:
     def _code_before(self, block: bytes, code: int, begin: int, line: int) -> int:
         """The last line of code before `line`, which begins at `begin`; there is code at `code`."""
         end = begin - 1
-        while end > 0:
-            line -= 1
+        while True:
+            end = code + len(block[code:end].rstrip())
             start = block.rfind(b"\n", code, end)
-            if start < 0:
-                return line
-            text = block[start + 1 : end].strip()
-            if text and text[0] != 35:  # #
-                return line
+            if start < 0 or block[start + 1 : end].lstrip()[:1] != b"#":
+                break
             end = start
-        return self._code_line
+        if end == 0:
+            return self._code_line
+        return line - 1 - block.count(b"\n", end, begin - 1)
 
 
 def _find(block: bytes, mark: bytes, position: int) -> int:
@@ -124,6 +131,8 @@ def _find(block: bytes, mark: bytes, position: int) -> int:
 def _after_quote(block: bytes, position: int, stop: int) -> tuple[int, bool]:
     """Where the scan goes on after the three quotes at `stop`, and whether code stands just before it."""
     line_start = max(position, block.rfind(b"\n", position, stop) + 1)
+    if not block[line_start:stop].strip():  # a docstring, most often
+        return _string_end(block, stop + 3, block[stop : stop + 3]), True
     for token in _TOKEN.finditer(block, line_start):
         begin, end = token.span()
         if begin >= stop:

@@ -40,7 +40,9 @@ class Outline(NamedTuple):
 
 def display(name: bytes) -> str:
     """One readable line: whitespace collapsed, invalid bytes escaped, clipped."""
-    text = " ".join(name[: 4 * MAX_NAME_CHARS].decode("utf-8", "backslashreplace").split())
+    text = name[: 4 * MAX_NAME_CHARS].decode("utf-8", "backslashreplace")
+    if not text.isprintable() or "  " in text or text[:1] == " " or text[-1:] == " ":
+        text = " ".join(text.split())
     return text if len(text) <= MAX_NAME_CHARS else text[: MAX_NAME_CHARS - 1] + "…"
 
 
@@ -114,11 +116,16 @@ class Collector:
     def symbols(self, total_lines: int) -> tuple[Symbol, ...]:
         """Close everything and hand over the landmarks, names cleaned, ranges within the source."""
         self.close_to(-(1 << 60), total_lines)
-        last = 1
         made: list[Symbol] = []
+        last = 1
         ends = [total_lines] * (MAX_OPEN + 2)  # by depth: where the landmarks around the next one end
         for entry in self.entries:
-            last = start = max(last, min(entry.start_line, total_lines))
-            end = ends[entry.depth + 1] = max(start, min(entry.end_line, ends[entry.depth]))
-            made.append(Symbol(display(entry.name), entry.kind, start, end, entry.depth))
+            start, end, depth = entry.start_line, entry.end_line, entry.depth
+            limit = ends[depth]
+            if not last <= start <= end <= limit:
+                start = min(max(start, last), limit)
+                end = max(start, min(end, limit))
+            last = start
+            ends[depth + 1] = end
+            made.append(Symbol(display(entry.name), entry.kind, start, end, depth))
         return tuple(made)
