@@ -2,7 +2,8 @@
 
 A block holds whole lines and is searched at once by an engine whose time is linear; a line counts once. What is
 kept is one page of matches and one count for each of the first files: memory does not depend on what is found.
-Law: the matches are those of `rg --crlf`, in the order of paths and lines; a total is exact, or `complete` is False.
+Law: the matches are those of `rg --crlf` (with `\\w` and its kin in ASCII), in the order of paths and lines; a total is
+exact, or `complete` is False.
 Keeps out: sentences (`notices`), the way through the tree (`walk`), syntax of patterns (`pattern`).
 """
 
@@ -262,11 +263,11 @@ class _State:
         end = len(data) - 1 if piece.goes_on or data.endswith(b"\n") else len(data)
         position, counted, stop = int(piece.begun), 0, -1
         while position <= end and (span := find(data, position, end)) is not None:
-            start = data.rfind(b"\n", 0, span[0]) + 1
             stop = data.find(b"\n", span[1])
             if stop < 0:
                 stop = len(data)
-            if self._offset <= self._total and len(self._matches) < self._limit:
+            if len(self._matches) < self._limit and self._offset <= self._total:
+                start = data.rfind(b"\n", 0, span[0]) + 1
                 lines += data.count(b"\n", counted, start)
                 counted = start
                 self._matches.append(file.match(piece, lines + 1, (start, stop), span, self._context_lines))
