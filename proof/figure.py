@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -55,6 +56,11 @@ def timed(measure: Rig, *, long: bool, seed: int) -> Figure:
     return replace(figure, seconds=time.monotonic() - start)
 
 
+def clean_up_when_terminated() -> None:
+    """A rig that is told to end still takes its trees away."""
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+
+
 def main(measure: Rig) -> int:
     """The command line of a rig: `python -m proof.NAME [--long] [--seed N]`; 1 when the target is missed."""
     parser = argparse.ArgumentParser(description=measure.__doc__)
@@ -62,6 +68,7 @@ def main(measure: Rig) -> int:
     parser.add_argument("--long", action="store_true", help="the full form, for releases")
     parser.add_argument("--seed", type=int, default=SEED)
     given = parser.parse_args()
+    clean_up_when_terminated()
     figure = timed(measure, long=given.long, seed=given.seed)
     print(figure, flush=True)
     return 0 if figure.met else 1
