@@ -117,6 +117,6 @@ def test_any_text_is_a_version_or_a_named_error(text: str) -> None:
     with contextlib.suppress(ToolError):
         assert str(version.parse(text)).split(".")[2] == text.split(".")[2]
         return
-    with pytest.raises(ToolError, match="^version: ") as refused:
+    with pytest.raises(ToolError, match=r"^version: ") as refused:
         version.parse(text)
     assert refused.value.code == "bad_argument"

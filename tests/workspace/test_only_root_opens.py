@@ -1,0 +1,84 @@
+"""One module opens files: nothing else in the package can reach a file by its path."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parent.parent.parent / "src" / "penstock"
+OPENER = SOURCE / "workspace" / "root.py"
+
+_METHODS = {
+    "read_text",
+    "read_bytes",
+    "write_text",
+    "write_bytes",
+    "open_code",
+    "openat",
+    "popen",
+    "system",
+    "memmap",
+    "loadtxt",
+}
+_MODULES = {"subprocess", "shutil", "tempfile", "mmap", "fileinput", "linecache", "glob", "pathlib", "posix", "_io"}
+_OPENING = {"os", "io", "codecs", "gzip", "bz2", "lzma", "tarfile", "zipfile"}
+
+
+def opens(source: str) -> list[str]:
+    """Everything in a module that opens, or could open, a file by its path."""
+    found: list[str] = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call):
+            function = node.func
+            if isinstance(function, ast.Name) and function.id in {"open", "exec", "eval", "__import__"}:
+                found.append(f"{node.lineno}: {function.id}(…)")
+            elif isinstance(function, ast.Attribute):
+                owner = function.value.id if isinstance(function.value, ast.Name) else ""
+                if (function.attr in {"open", "fdopen"} and owner in _OPENING) or function.attr in _METHODS:
+                    found.append(f"{node.lineno}: {owner}.{function.attr}(…)")
+        elif isinstance(node, ast.Import):
+            found += [
+                f"{node.lineno}: import {name.name}" for name in node.names if name.name.split(".")[0] in _MODULES
+            ]
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names = {name.name for name in node.names}
+            if (node.module or "").split(".")[0] in _MODULES or (
+                node.module in {"os", "io", "builtins"} and names & {"open", "fdopen", "popen"}
+            ):
+                found.append(f"{node.lineno}: from {node.module} import {', '.join(sorted(names))}")
+    return found
+
+
+@pytest.mark.proves("L-8")
+@pytest.mark.parametrize(
+    "path", sorted(set(SOURCE.rglob("*.py")) - {OPENER}), ids=lambda path: str(path.relative_to(SOURCE))
+)
+def test_nothing_but_the_root_opens(path: Path) -> None:
+    """No open, no subprocess, no module that opens on its own."""
+    assert opens(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "open('x')",
+        "import os\nos.open('x', 0)",
+        "import io\nio.open('x')",
+        "Path('x').read_text()",
+        "from os import open as o",
+        "import subprocess",
+        "import pathlib",
+        "from mmap import mmap",
+        "eval('1')",
+    ],
+)
+def test_the_lint_sees_what_it_forbids(source: str) -> None:
+    """A lint that finds nothing is no proof."""
+    assert opens(source)
+
+
+def test_the_root_does_open() -> None:
+    """The one place is where it is thought to be."""
+    assert opens(OPENER.read_text(encoding="utf-8"))

@@ -1,0 +1,426 @@
+"""One root and every way out of it that we know: none opens, and each says why."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from tests import printed
+
+from penstock import CallerError, ToolError, Tools, Workspace, inert
+from penstock.workspace import root as roots
+from penstock.workspace.root import Root
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.proves("L-8", "L-9")
+SECRET = "content from outside"
+
+
+@pytest.fixture(params=["openat2", "walk"])
+def confinement(request: pytest.FixtureRequest) -> str:
+    """Both ways to stay beneath a root."""
+    if request.param == "openat2" and not roots.openat2_works():
+        pytest.skip("this kernel has no openat2")
+    return str(request.param)
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A root with a neighbour, links of every kind, and special files."""
+    outside = tmp_path / "root-evil"
+    outside.mkdir()
+    (outside / "secret.txt").write_text(SECRET)
+    root = tmp_path / "root"
+    (root / "sub").mkdir(parents=True)
+    (root / "a.txt").write_text("inside\n")
+    (root / "sub" / "b.txt").write_text("below\n")
+    (root / "inner").symlink_to("sub/b.txt")
+    (root / "absolute").symlink_to(root / "a.txt")
+    (root / "out").symlink_to(outside / "secret.txt")
+    (root / "out-relative").symlink_to("../root-evil/secret.txt")
+    (root / "out-folder").symlink_to(outside)
+    (root / "up").symlink_to("..")
+    (root / "loop").symlink_to("loop")
+    (root / "ping").symlink_to("pong")
+    (root / "pong").symlink_to("ping")
+    (root / "dangling").symlink_to("nothing")
+    os.mkfifo(root / "fifo")
+    return root
+
+
+@pytest.fixture
+def tools(tree: Path, confinement: str) -> Tools:
+    """The tools over it."""
+    return Tools(Workspace(tree, confinement=confinement))
+
+
+OUT = [
+    "../root-evil/secret.txt",
+    "sub/../../root-evil/secret.txt",
+    "..",
+    "/etc/passwd",
+    "/",
+    "//etc/passwd",
+    "\\x2e\\x2e/root-evil/secret.txt",
+    "..\\x2froot-evil\\x2fsecret.txt",
+    "out",
+    "out-relative",
+    "out-folder/secret.txt",
+    "up/root-evil/secret.txt",
+    "absolute",
+]
+
+
+@pytest.mark.parametrize("path", OUT)
+@pytest.mark.parametrize("tool", ["view", "read_file", "outline"])
+def test_nothing_outside_is_read_or_named(tools: Tools, tree: Path, tool: str, path: str) -> None:
+    """Parents, absolute paths, links out, escapes of dots: refused with the reason, and nothing that lies there is told."""
+    name = "file_path" if tool == "view" else "path"
+    result = tools.call(tool, {name: path})
+    assert (result.is_error, result.code) == (True, "outside_root")
+    assert SECRET not in result.text
+    assert str(tree.parent) not in result.text.replace(path, "")
+    result = tools.call(tool, {name: str(tree.parent / "root-evil" / "secret.txt")})
+    assert (result.is_error, result.code) == (True, "outside_root")
+
+
+def test_paths_beneath_the_root_open_in_every_form(tools: Tools, tree: Path) -> None:
+    """Relative, absolute, with dots and doubled slashes: the same file."""
+    for path in (
+        "a.txt",
+        "./a.txt",
+        "sub/../a.txt",
+        "sub//../a.txt",
+        str(tree / "a.txt"),
+        f"{tree}/sub/../a.txt",
+        "\\x61.txt",
+    ):
+        assert tools.view(path).startswith("a.txt: showing lines 1-1 of 1 total"), path
+
+
+def test_a_link_inside_is_followed_where_the_kernel_can_hold_it_beneath(tree: Path, confinement: str) -> None:
+    """`openat2` follows it; the walk, which cannot, says that it does not follow."""
+    result = Tools(Workspace(tree, confinement=confinement)).call("view", {"file_path": "inner"})
+    assert (result.code, "1|below" in result.text) == (
+        (None, True) if confinement == "openat2" else ("outside_root", False)
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "codes"),
+    [
+        ("loop", {"link_loop", "outside_root"}),
+        ("ping", {"link_loop", "outside_root"}),
+        ("dangling", {"not_found", "outside_root"}),
+        ("loop/x", {"link_loop", "outside_root", "not_found"}),
+        ("nothing", {"not_found"}),
+        ("a.txt/x", {"not_found"}),
+        ("%2e%2e/root-evil/secret.txt", {"not_found"}),
+        ("x" * 256, {"path_too_long"}),
+        ("x/" * 40_000, {"path_too_long"}),
+        ("", {"bad_argument"}),
+        ("a\0b", {"bad_argument"}),
+        ("\ud800", {"bad_argument"}),
+        (".", {"is_directory"}),
+        ("sub", {"is_directory"}),
+        ("fifo", {"not_regular_file"}),
+        ("fifo/x", {"not_found"}),
+    ],
+)
+def test_what_cannot_be_opened_is_refused_by_name(tools: Tools, path: str, codes: set[str]) -> None:
+    """A code of the closed list, and at most 256 bytes of the path."""
+    for tool, name in (("view", "file_path"), ("read_file", "path"), ("outline", "path")):
+        result = tools.call(tool, {name: path})
+        assert result.is_error
+        assert result.code in codes
+        assert len(result.text) < 700
+
+
+def test_special_files_are_never_opened(tree: Path, confinement: str) -> None:
+    """A FIFO that someone writes to, a socket and devices are refused at once by their kind (H1)."""
+    tools = Tools(Workspace(tree, confinement=confinement))
+    with socket.socket(socket.AF_UNIX) as listening:
+        here = os.getcwd()
+        os.chdir(tree)  # the path of a socket is at most 107 bytes
+        try:
+            listening.bind("socket")
+        finally:
+            os.chdir(here)
+        kinds = {"fifo": "fifo", "socket": "socket"}
+        try:
+            os.mknod(tree / "zero", 0o666 | 0o020000, os.makedev(1, 5))
+            os.mknod(tree / "block", 0o666 | 0o060000, os.makedev(7, 0))
+        except PermissionError:
+            pass  # without rights: the first two are tried
+        else:
+            kinds |= {"zero": "character device", "block": "block device"}
+        for name, kind in kinds.items():
+            for call in (tools.view, tools.read_file, tools.outline):
+                text = call(name)
+                assert text == f"not_regular_file: {kind}. {name} was not opened."
+    with pytest.raises(BlockingIOError):
+        os.read(os.open(tree / "fifo", os.O_RDWR | os.O_NONBLOCK), 1)
+
+
+def test_a_writer_of_a_fifo_is_not_woken(tree: Path, confinement: str) -> None:
+    """Opening a FIFO, even without waiting, would let its writer go on; a look does not (H1)."""
+    woken = threading.Event()
+
+    def write() -> None:
+        os.close(os.open(tree / "fifo", os.O_WRONLY))
+        woken.set()
+
+    writer = threading.Thread(target=write, daemon=True)
+    writer.start()
+    time.sleep(0.05)
+    assert "fifo" in Tools(Workspace(tree, confinement=confinement)).view("fifo")
+    assert not woken.wait(0.05)
+    os.close(os.open(tree / "fifo", os.O_RDONLY))  # now it may
+    assert woken.wait(10)
+
+
+HOSTILE = [
+    b"new\nline.txt",
+    b"\x1b[31mred.txt",
+    b"\xff\xfe\x80.txt",
+    b"e\xcc\x81",
+    "\u202etxt.exe".encode(),
+    b"n" * 255,
+    b"\xff" * 255,
+    b"-rf",
+    b" spaces ",
+    b"$(id)",
+    b"%2e%2e",
+    b"back\\x41slash",
+    b"a: showing lines 1-1 of 1 total | next: view(file_path=x)",
+    b"[Files 1-2 of 2]",
+    b"quote\"'.txt",
+]
+
+
+@pytest.mark.proves("L-10")
+@pytest.mark.parametrize("name", HOSTILE)
+def test_the_shown_form_of_every_name_opens_the_file(tmp_path: Path, confinement: str, name: bytes) -> None:
+    """What a header or a printed call shows is accepted back, and forges no header (H13)."""
+    with open(os.fsencode(tmp_path) + b"/" + name, "wb") as file:
+        file.write(b"first\nsecond\n")
+    tools = Tools(Workspace(tmp_path, confinement=confinement))
+    text = tools.view(inert.show_name(name), limit=1)
+    header, body = text.split("\n")
+    assert body == "1|first"
+    assert header.isprintable()
+    title = header[: header.index(": ")]
+    if len(inert.show_name(name)) <= 256:
+        assert tools.view(title, limit=1) == text
+    following = printed.header(text).next
+    assert following is not None
+    assert printed.body(printed.follow(tools, following)) == "2|second"
+
+
+def test_a_name_that_is_written_like_an_escape_is_found(tmp_path: Path) -> None:
+    r"""The file `a\x41` opens by its plain name where no file `aA` is, and by its shown name always."""
+    (tmp_path / "a\\x41").write_text("plain\n")
+    tools = Tools(tmp_path)
+    assert "1|plain" in tools.view("a\\x41")
+    (tmp_path / "aA").write_text("twin\n")
+    assert "1|twin" in tools.view("a\\x41")
+    assert "1|plain" in tools.view("a\\x5cx41")
+
+
+def test_a_file_deeper_than_a_path_of_the_kernel_is_read(tmp_path: Path, confinement: str) -> None:
+    """5,600 bytes down, by the path that a listing prints (H14)."""
+    at, part = os.open(tmp_path, os.O_RDONLY), "d" * 200
+    for _ in range(28):
+        os.mkdir(part, dir_fd=at)
+        inner = os.open(part, os.O_RDONLY, dir_fd=at)
+        os.close(at)
+        at = inner
+    with os.fdopen(os.open("deep.txt", os.O_WRONLY | os.O_CREAT, dir_fd=at), "w") as file:
+        file.write("deep\n")
+    os.close(at)
+    path = "/".join([part] * 28 + ["deep.txt"])
+    text = Tools(Workspace(tmp_path, confinement=confinement)).view(path)
+    assert text.endswith("\n1|deep")
+    assert len(text) < 1000
+
+
+SECRETS = [
+    ".env",
+    ".env.local",
+    "server.pem",
+    "SERVER.PEM",
+    "id_rsa",
+    ".netrc",
+    ".git/config",
+    ".aws/credentials",
+    ".ssh/known",
+    ".ssh/a/b\nc",
+]
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_secrets_are_refused_by_name_unless_allowed(tmp_path: Path, confinement: str, name: str) -> None:
+    """Asked for by its own name or by another's; the reason is said, the content never."""
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True, parents=True)
+    path.write_text("password\n")
+    (tmp_path / "innocent").symlink_to(name)
+    tools = Tools(Workspace(tmp_path, confinement=confinement))
+    for asked in (
+        inert.show_name(name),
+        "innocent",
+        "./" + inert.show_name(name),
+        inert.show_name(name).replace("e", "\\x65", 1),
+    ):
+        result = tools.call("view", {"file_path": asked})
+        expected = {"secret"} if asked != "innocent" or confinement == "openat2" else {"outside_root"}
+        assert {result.code} == expected
+        assert "password" not in result.text
+    allowed = Tools(Workspace(tmp_path, allow_secrets=True))
+    assert "1|password" in allowed.view(inert.show_name(name))
+
+
+def test_a_renamed_root_still_knows_its_secrets(tmp_path: Path) -> None:
+    """A link to a secret is resolved beneath the root wherever the root has gone."""
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / ".env").write_text("password\n")
+    (root / "link").symlink_to(".env")
+    tools = Tools(root)
+    root.rename(tmp_path / "moved")
+    assert tools.call("view", {"file_path": "link"}).code in {"secret", "outside_root"}
+
+
+@pytest.mark.parametrize("name", ["environment.py", "monkey.txt", "idea.txt", "id_map.py", "keyboard", "config"])
+def test_ordinary_names_are_no_secrets(tmp_path: Path, name: str) -> None:
+    """The rule is narrow."""
+    (tmp_path / name).write_text("text\n")
+    assert "1|text" in Tools(tmp_path).view(name)
+
+
+def test_a_mount_is_crossed_only_when_allowed(confinement: str) -> None:
+    """A file system inside the root is a hole that staying beneath does not close (H2)."""
+    root = "/"
+    result = Tools(Workspace(root, confinement=confinement)).call("view", {"file_path": "proc/version"})
+    assert result.code == "outside_root"
+    text = Tools(Workspace(root, allow_mounts=True, confinement=confinement)).view("proc/version")
+    assert "1|Linux" in text
+    assert "the file system states no size" in text
+
+
+def test_a_file_without_a_stated_size_is_read(tmp_path: Path) -> None:
+    """In /proc every file says 0 bytes; what it holds is shown and counted (H2)."""
+    tools = Tools(Workspace("/proc/self", allow_mounts=True))
+    text = tools.view("status", limit=1)
+    assert "showing lines 1-1 of 0" not in text
+    assert text.split("\n")[1].startswith("1|Name:")
+    assert "1|Name:" not in tools.read_file("status", start_line=2, end_line=3)
+
+
+def test_a_root_that_is_none_is_the_programmers_mistake(tmp_path: Path) -> None:
+    """No such folder, a file, an unknown confinement."""
+    (tmp_path / "file").write_text("")
+    for path in (tmp_path / "nothing", tmp_path / "file", "a\0b"):
+        with pytest.raises(CallerError, match="root"):
+            Root(path)
+    with pytest.raises(CallerError, match="openat2, walk or auto"):
+        Root(tmp_path, confinement="none")
+
+
+def test_a_file_swapped_for_a_link_between_look_and_open_is_not_followed(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After the look only the descriptor counts, so that the swap changes nothing."""
+    root = Root(tree)
+    real = root.look
+
+    def look(relative: bytes) -> tuple[int, os.stat_result]:
+        found = real(relative)
+        (tree / "a.txt").unlink()
+        (tree / "a.txt").symlink_to("../root-evil/secret.txt")
+        return found
+
+    monkeypatch.setattr(root, "look", look)
+    file = root.open_file(b"a.txt")
+    assert os.read(file.descriptor, 99) == b"inside\n"
+    file.close()
+
+
+def test_without_proc_the_second_resolution_must_find_the_same_file(
+    tree: Path, confinement: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where /proc is not mounted, the file is resolved twice and compared."""
+    root = Root(tree, confinement=confinement)
+    real = os.open
+
+    def no_proc(path: object, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
+        if isinstance(path, bytes) and path.startswith(b"/proc/self/fd/"):
+            raise FileNotFoundError(2, "No such file or directory")
+        return real(path, flags, mode, dir_fd=dir_fd)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(os, "open", no_proc)
+    file = root.open_file(b"sub/b.txt")
+    assert os.read(file.descriptor, 99) == b"below\n"
+    file.close()
+    handle, status = root.look(b"a.txt")
+    with pytest.raises(OSError, match="changing"):
+        root._reopen(handle, status, b"sub/b.txt", os.O_RDONLY)
+    os.close(handle)
+
+
+def test_no_descriptor_is_left_behind(tools: Tools) -> None:
+    """Answers and refusals of every kind close what they opened."""
+    paths = ["a.txt", "inner", "out", "loop", "nothing", "sub", "fifo", "..", "sub/b.txt", "x" * 300]
+    for path in paths:
+        tools.read_file(path)
+    before = len(os.listdir("/proc/self/fd"))
+    for path in paths * 3:
+        tools.view(path)
+        tools.read_file(path, start_byte=0)
+        tools.outline(path)
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_permission_denied_is_said(confinement: str) -> None:
+    """The system's no is passed on with its name, to a user who has not all rights; what may be read is read."""
+    code = (
+        "import ctypes, os, sys; from penstock import Tools, Workspace\n"
+        "tools = Tools(Workspace(sys.argv[1], confinement=sys.argv[2]))\n"
+        "first = tools.view('open').splitlines()[1:]  # loads what there is to load\n"
+        "if os.geteuid() == 0: os.setuid(65534); ctypes.CDLL(None).prctl(4, 1)  # PR_SET_DUMPABLE: /proc/self is ours again\n"
+        "print(first == tools.view('open').splitlines()[1:] == ['1|text'])\n"
+        "print(tools.call('view', {'file_path': 'private'}), tools.call('view', {'file_path': 'folder/x'}).code)"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        for name, mode in (("open", 0o644), ("private", 0)):
+            with os.fdopen(os.open(f"{folder}/{name}", os.O_CREAT | os.O_WRONLY, mode), "w") as file:
+                file.write("text\n")
+        os.mkdir(f"{folder}/folder", 0o600)
+        command = [sys.executable, "-c", code, folder, confinement]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        os.chmod(f"{folder}/folder", 0o700)
+    assert done.stdout.startswith("True\n"), done.stderr
+    assert done.stdout.strip().endswith("denied")
+    assert "Permission denied: private." in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(1, "denied"), (5, "io_error"), (11, "path_changing"), (13, "denied"), (40, "link_loop"), (6, "not_regular_file")],
+)
+def test_every_error_of_the_system_has_a_code(number: int, code: str) -> None:
+    """What is not known by name is an `io_error` in the system's words."""
+    error = roots.refusal(OSError(number, os.strerror(number)), b"some\nfile")
+    assert isinstance(error, ToolError)
+    assert error.code == code
+    assert "some\\x0afile" in error.message
