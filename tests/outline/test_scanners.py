@@ -149,7 +149,7 @@ def test_hostile_repetition_ends_in_an_outline(name: str) -> None:
 
 
 @pytest.mark.proves("B-11")
-@pytest.mark.parametrize("unit", [b"({", b"fn a(", b"[", b"{"])
+@pytest.mark.parametrize("unit", [b"({\n", b"fn a(\n", b"[\n", b"{\n", b"a<\n"])
 def test_deep_nesting_is_left_to_the_scanner(unit: bytes) -> None:
     """Bytes that would overflow the recursion of a parser never reach it."""
     found = outline(unit * 100_000, "java")
