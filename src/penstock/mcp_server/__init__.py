@@ -173,6 +173,8 @@ def _serve(
     serving: Serving
     if address is None:
         serving = partial(stdio.serve, server)
+        if sys.stdin is not None and sys.stdin.isatty():
+            _say("this speaks MCP with an agent, not with a person; docs/mcp.md says how to configure one")
     else:
         secret, at = token.load(token_file)
         listening = http.listen(address, i_know=i_know)
