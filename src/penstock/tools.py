@@ -387,7 +387,8 @@ class Tools:
                 return Result(
                     text, outcome="partial" if isinstance(page, Window) and page.bound == "deadline" else "done"
                 )
-            reserve += over + -(reserve + over) % _HEADER_STEP  # in steps, so that pages of one file have the same room
+            reserve = max(reserve + over, allowed.measure(text.partition("\n")[0] + "\n"))
+            reserve += -reserve % _HEADER_STEP  # in steps, so that pages of one file have the same room
         raise ToolError("bad_argument", notices.over_allowance(allowed))
 
     def _view(self, a: dict[str, object], allowed: Allowance, deadline: Deadline) -> Result:
