@@ -184,3 +184,18 @@ def test_a_client_that_never_reads_costs_a_bounded_memory(doubles: Wire) -> None
             time.sleep(0.05)
     assert sent < len(lines)
     assert _resident_kib(doubles.process.pid) - before < 96 << 10
+
+
+@pytest.mark.proves("L-9")
+@pytest.mark.parametrize("arguments", [[1], "a string", 7, True])
+def test_arguments_that_are_no_object_are_refused_by_the_tool(workspace: Path, arguments: object) -> None:
+    """H23: a result that names what the tool takes; no arguments at all are none."""
+    wire = our_server(workspace)
+    sent = call("ctx_view")
+    sent["params"]["arguments"] = arguments
+    wire.send(sent)
+    result = wire.read()["result"]
+    assert result["isError"]
+    assert "file_path" in result["content"][0]["text"]
+    assert "result" in wire.ask("tools/call", name="ctx_list_files", arguments=None)
+    assert wire.end() == (0, b"", b"")

@@ -14,6 +14,7 @@ import logging
 import os
 import re
 import sys
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     import mcp_types
     from mcp.server import Server
-    from mcp.server.context import ServerRequestContext
+    from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
     from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, PaginatedRequestParams
 
     from penstock.budget import Allowance
@@ -92,7 +93,7 @@ def create_server(
         text, is_error = await _answer(context.lifespan_context, tools, tool, arguments, allowance, prefix)
         return CallToolResult(content=[TextContent(text=_writable(text))], is_error=is_error)
 
-    return Server(
+    server = Server(
         "penstock",
         version=__version__,
         title="Penstock",
@@ -102,6 +103,16 @@ def create_server(
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+    server.middleware.append(_name_arguments)
+    return server
+
+
+async def _name_arguments(ctx: ServerRequestContext[Any], call_next: CallNext) -> HandlerResult:
+    """Arguments that are no object go to the tool under that name, and so come back as its refusal, not as the SDK's."""
+    params = ctx.params or {}
+    if ctx.method == "tools/call" and not isinstance(params.get("arguments"), dict | None):
+        ctx = replace(ctx, params={**params, "arguments": {"arguments": params["arguments"]}})
+    return await call_next(ctx)
 
 
 async def _answer(
