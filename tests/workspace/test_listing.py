@@ -43,11 +43,11 @@ def tree(root: Path, *names: str) -> Root:
 
 @pytest.mark.proves("L-1")
 def test_a_folder_is_listed_without_its_folders(tmp_path: Path) -> None:
-    """Files only, sorted by bytes, relative to the path that was asked for."""
+    """Files only, sorted by bytes, relative to the root: each name opens its file."""
     root = tree(tmp_path, "b", "a", "B", "d/c", "d/e/f")
     assert list_files(root, deadline=NEVER).page.items == ("B", "a", "b")
-    assert list_files(root, path="d", deadline=NEVER).page.items == ("c",)
-    assert list_files(root, path="d", recursive=True, deadline=NEVER).page.items == ("c", "e/f")
+    assert list_files(root, path="d", deadline=NEVER).page.items == ("d/c",)
+    assert list_files(root, path="d", recursive=True, deadline=NEVER).page.items == ("d/c", "d/e/f")
 
 
 @pytest.mark.proves("L-1")

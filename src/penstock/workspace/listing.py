@@ -62,7 +62,7 @@ _BYTES_PER_TOKEN = {
 
 
 class Listing(NamedTuple):
-    """A page of file names, shown inert, relative to the path that was listed."""
+    """A page of file names, shown inert, relative to the root: each opens its file."""
 
     page: Page[str]
     omitted: Omitted
@@ -111,14 +111,12 @@ def list_files(
         deadline=deadline,
         progress=progress,
     )
-    start = len(walk.prefix)
     items: list[str] = []
     total = 0
     for prefix, _, names in walk:
         if walk.ordered:
             first = max(offset - total, 0)
-            inner = prefix[start:]
-            items += [inert.show_name(inner + name) for name in names[first : first + limit - len(items)]]
+            items += [inert.show_name(prefix + name) for name in names[first : first + limit - len(items)]]
             walk.ordered = len(items) < limit
         total += len(names)
     more = bool(items) and (offset + len(items) < total or not walk.complete)
