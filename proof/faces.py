@@ -289,7 +289,15 @@ class Http(_Child):
         said = next(line for line in self.errors if b"serving at http://" in line).decode()
         self.port = int(said.partition("http://127.0.0.1:")[2].partition("/")[0])
         self._local = threading.local()
+        self._opened: list[http.client.HTTPConnection] = []
         self._number = 0
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for connection in self._opened:
+            connection.close()
+        super().__exit__(kind, error, trace)
 
     def exchange(self, body: bytes, headers: Mapping[str, str], seconds: float) -> tuple[int, bytes]:
         """One request on this thread's connection: status and body."""
@@ -298,6 +306,7 @@ class Http(_Child):
             if connection is None:
                 connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds)
                 self._local.connection = connection
+                self._opened.append(connection)
             try:
                 connection.request("POST", "/mcp", body, dict(headers))
                 response = connection.getresponse()

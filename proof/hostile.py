@@ -639,7 +639,7 @@ def round_trip(face: Face, tree: Tree, tally: Tally) -> None:
     numbers = set()
     for entry in seen:
         tally.tried += 1
-        answer = face.call("view", {"file_path": "names/" + entry})
+        answer = face.call("view", {"file_path": entry})
         found = re.search(r"\n1\|name (\d+)\.", answer.text)
         if found is None:
             tally.failed.append(f"{face.name}: H13 the entry {entry!r} does not open: {answer.text[:120]}")

@@ -79,7 +79,7 @@ def attacked(pairs: tuple[int, ...]) -> Iterator[Field]:
     """A tree whose pairs are being swapped, until the block ends."""
     with folder("race") as base:
         root = os.path.join(base, "root")
-        _plant(base, root)
+        plant(base, root)
         counter_file = os.path.join(base, "counters")
         with open(counter_file, "wb") as file:
             file.write(b"\0" * mmap.PAGESIZE)
@@ -134,7 +134,7 @@ def _path() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join((os.path.join(REPOSITORY, "src"), REPOSITORY))}
 
 
-def _plant(base: str, root: str) -> None:
+def plant(base: str, root: str) -> None:
     outside = os.path.join(base, "outside")
     for inside in (root, os.path.join(root, "d"), os.path.join(root, "a/b/d"), os.path.join(root, "a/b/c/d")):
         os.makedirs(inside, exist_ok=True)
@@ -390,7 +390,7 @@ def static_attacks() -> tuple[int, list[str]]:
     tried, leaked = 0, []
     with folder("paths") as base:
         root = os.path.join(base, "root")
-        _plant(base, root)
+        plant(base, root)
         for name, target in {
             "chain": "link-d",
             "chain-f": "chain/f",

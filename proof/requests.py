@@ -142,7 +142,7 @@ _BREAKS: tuple[Callable[[random.Random, bytearray], None], ...] = (
     lambda g, d: d.__setitem__(slice(0, 0), g.choice((b"\xef\xbb\xbf", b"[", b"\x00", b" ", b"\xff\xfe"))),
     lambda g, d: d.extend(g.choice((b"}", b"]", b" {}", b"\x00", b",", b"\\u0000"))),
     lambda g, d: _swap(d, b'"id"', g.choice((b'"id":1,"id"', b'"ID"', b'"\\u0069d"', b'""'))),
-    lambda g, d: _swap(d, b'"arguments":{', g.choice((b'"arguments":{"\ud800":1,', b'"arguments":[{'))),
+    lambda g, d: _swap(d, b'"arguments":{', g.choice((b'"arguments":{"\\ud800":1,', b'"arguments":[{'))),
     lambda g, d: _swap(d, b'"arguments":{', g.choice((b'"arguments":{"a":NaN,', b'"arguments":{"a":1e999,'))),
     lambda g, d: _swap(d, b'"2.0"', g.choice((b'"1.0"', b"2.0", b"null", b'"2.0","jsonrpc":"2.0"'))),
     lambda g, d: _swap(d, b'"params":', b'"params":' + b"[" * g.choice((5, 150, 3_000))),

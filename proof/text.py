@@ -158,7 +158,7 @@ class Checker:
             if len(entries) != len(kept):
                 self.wrong(f"list_files: {len(entries)} entries for {len(kept)} files", "\n".join(rows))
                 continue
-            contents = {self.ask("view", file_path=f"n{number}/{entry}").split("\n")[-1] for entry in entries}
+            contents = {self.ask("view", file_path=entry).split("\n")[-1] for entry in entries}
             secret = sum(self.tools.workspace.root.is_secret(b"n/" + raw) for raw in kept)
             if len({answer for answer in contents if answer.startswith("1|")}) != len(kept) - secret:
                 self.wrong("list_files: what is listed does not open", "\n".join(rows))

@@ -1,0 +1,182 @@
+"""The short form of every rig: each promise holds here, and each rig could have said that it does not."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+from proof.__main__ import RIGS, table
+from proof.faces import Answer
+from proof.figure import SEED, Figure, folder
+from proof.hostile_tree import CANARY
+
+from penstock.errors import ToolError
+from penstock.window import Encoding
+from proof import hostile, liveness, race, requests, stale, text, tiling
+
+pytestmark = [pytest.mark.timeout(110)]
+
+
+def _is_met(figure: Figure) -> bool:
+    assert figure.met, str(figure)
+    return True
+
+
+@pytest.mark.proves("L-8")
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="renameat2 is Linux")
+def test_nothing_from_outside_the_root_comes_in_while_folders_are_swapped_for_links() -> None:
+    """R1: no escape in any way of resolving, any tool, any face, while a naive reader leaks in the same race."""
+    for _ in range(3):
+        figure = race.measure(long=False, seed=SEED)
+        if not any("race not effective here" in note for note in figure.notes):
+            break
+    else:
+        pytest.skip("race not effective here: even a naive reader does not leak on this machine")
+    assert _is_met(figure)
+
+
+@pytest.mark.proves("L-8")
+def test_sixty_paths_that_lead_out_lead_nowhere_in_any_tool() -> None:
+    """R1: absolute, relative, escaped, coded, through links; no name and no byte of what lies there."""
+    tried, leaked = race.static_attacks()
+    assert tried > 60 * 6
+    assert leaked == []
+
+
+@pytest.mark.proves("L-9", "L-10", "L-6", "V-8", "V-10", "B-5", "B-7", "B-9", "B-10")
+def test_hostile_inputs_are_survived_by_every_tool_in_every_face() -> None:
+    """R2: an answer or a named error, in time, in bounds, with nothing silent, twice the same (G1 to G7)."""
+    assert _is_met(hostile.measure(long=False, seed=SEED))
+
+
+@pytest.mark.proves("L-9")
+def test_a_normal_read_does_not_wait_for_sixty_four_hostile_calls() -> None:
+    """R3: none fails and none waits for the deadline of another; 50 ms are for `scripts/proof`, alone on its machine.
+
+    Eight hostile outlines used to hold every read for ten seconds.
+    """
+    with folder("liveness") as base:
+        root = os.path.join(base, "root")
+        liveness.plant(root)
+        for attempt in range(3):
+            reads = liveness.reads_meanwhile(root, 2.0, liveness.hostile_calls(SEED + attempt))
+            assert reads.failed == 0
+            if reads.at(0.5) < 0.25 and reads.at(1.0) < 2.5:
+                return
+    pytest.fail(f"half of the reads took {reads.at(0.5):.2f} s or more, the slowest {reads.at(1.0):.2f} s")
+
+
+@pytest.mark.proves("L-9")
+def test_bad_requests_are_answered_at_every_door() -> None:
+    """R4: broken frames, bent arguments, forged tokens: no crash, no hang, no id without an answer."""
+    assert _is_met(requests.measure(long=False, seed=SEED))
+
+
+@pytest.mark.proves("B-4", "B-5", "B-8", "V-6")
+def test_pages_of_any_file_tile_it() -> None:
+    """R5: every byte once, no character cut, right numbers, forward and back."""
+    assert _is_met(tiling.measure(long=False, seed=SEED))
+
+
+@pytest.mark.proves("B-8")
+def test_a_page_of_a_changed_file_says_so() -> None:
+    """R6: appended, truncated, replaced, rewritten with forged time stamps, through a map: told; untouched: silent."""
+    assert _is_met(stale.measure(long=False, seed=SEED))
+
+
+@pytest.mark.proves("L-10")
+def test_a_text_can_only_be_read() -> None:
+    """R16: nothing raw comes out, and no entry, line or header that is not ours."""
+    assert _is_met(text.measure(long=False, seed=SEED))
+
+
+# ── the rigs can fail ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_tiling_rig_sees_a_cut_character_and_a_lost_byte(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With boundaries of characters ignored, the rig finds files that do not tile."""
+    monkeypatch.setattr(Encoding, "floor_char", lambda _, __, at: at)
+    generator = random.Random(SEED)
+    found = [problem for _ in range(500) if (problem := tiling.pages_tile(tiling.content(generator), generator))]
+    assert any("character is cut" in problem for problem in found)
+
+
+def test_the_text_rig_sees_raw_characters_and_forged_entries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With escaping switched off, the rig finds both."""
+    from penstock import inert
+
+    monkeypatch.setattr(inert, "show", lambda text: (text, 0))
+    monkeypatch.setattr(inert, "show_name", os.fsdecode)
+    figure = text.measure(long=False, seed=SEED)
+    assert not figure.met
+    assert " 0 raw" not in f" {figure.value}"
+    assert " 0 forged" not in figure.value
+
+
+def test_the_stale_rig_sees_pages_that_are_spliced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With versions that are never compared, the rig counts every change as missed."""
+    from penstock.workspace import version
+
+    monkeypatch.setattr(version, "compare", lambda *_: version.Change.SAME)
+    figure = stale.measure(long=False, seed=SEED)
+    assert not figure.met
+    assert any("not stale" in note for note in figure.notes)
+
+
+def test_the_request_rig_sees_a_tool_that_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a check of arguments that raises, the rig names the calls."""
+    from penstock import tools
+
+    def broken(*_: object) -> dict[str, object]:
+        raise KeyError("x")
+
+    monkeypatch.setattr(tools, "check", broken)
+    tally = requests.Tally()
+    with folder("rig") as root:
+        requests.tools(random.Random(SEED), root, 20, tally)
+    assert len(tally.wrong) == 20
+
+
+def test_the_hostile_rig_sees_silence_size_and_raw_text() -> None:
+    """Answers made up for it: each fault is named."""
+    case = hostile.Case("made up", "view", {"file_path": "x"})
+    faults = {
+        "G1": Answer("x", False, None, 99.0),
+        "G3": Answer("x" * 300_000, False, None, 0.0),
+        "L-10": Answer("\x1b[2J", False, None, 0.0),
+        "L-8": Answer(CANARY, False, None, 0.0),
+        "G4": Answer("x: showing lines 1-5 of 9 total | bytes 0-5 of 90", False, None, 0.0),
+        "G5": Answer("Invalid params", True, "protocol -32602", 0.0),
+    }
+    for name, answer in faults.items():
+        wrong = hostile._wrong(case, answer, hostile.HARD_BYTES, None, carries_code=True)
+        assert wrong is not None
+        assert wrong.startswith(name), wrong
+    fine = Answer("x: showing lines 1-5 of 9 total | bytes 0-5 of 90 | next: view()", False, None, 0.0)
+    assert hostile._wrong(case, fine, hostile.HARD_BYTES, None, carries_code=True) is None
+
+
+def test_the_naive_reader_of_the_race_refuses_what_is_outside_when_nobody_swaps(tmp_path: Path) -> None:
+    """The control is an honest one: without a race it leaks nothing, and ours refuses the same."""
+    root = tmp_path / "root"
+    race.plant(str(tmp_path), str(root))
+    field = race.Field(str(root), memoryview(bytearray(8)))
+    assert race.naive(field, "d/f") == b"inside\n"
+    with pytest.raises(PermissionError):
+        race.naive(field, "link-d/f")
+    for confinement in ("openat2", "walk"):
+        with pytest.raises(ToolError, match="by a link or a mount"):
+            race.through_root(confinement)(field, "link-d/f")
+
+
+def test_the_scoreboard_has_a_line_for_every_rig() -> None:
+    """Figure, target and verdict, met or not."""
+    figures = [
+        Figure(rig=name, name=module, value="1", target="0", met=name != "R1", seed=SEED)
+        for name, module in RIGS.items()
+    ]
+    lines = table(figures).split("\n")
+    assert len(lines) == 2 + len(RIGS)
+    assert sum("MISSED" in line for line in lines) == 1
