@@ -1,0 +1,329 @@
+"""Which words and fields does an error carry? Any object in, plain evidence out, one layer per exception of a chain.
+
+Exceptions of any SDK, response bodies, stream events, dicts, bytes, JSON inside strings and texts cut in the middle are read alike;
+nothing of any SDK is imported. Law: never raises, never reads more than a bounded part, survives cycles and attributes that raise.
+Keeps out: what the words mean.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_DEPTH = 8  # Cline looks 8 deep too
+MAX_NODES = 300
+MAX_ITEMS = 40
+MAX_PARSED_CHARS = 65_536  # JSON above this is read as plain text
+MAX_TEXT_CHARS = 8_192  # of one text: half from its head, half from its tail
+MAX_TEXTS = 24
+MAX_LAYERS = 8
+
+_ATTRIBUTES = (
+    "status_code",
+    "http_status",
+    "status",
+    "code",
+    "type",
+    "reason",
+    "message",
+    "error",
+    "errors",
+    "detail",
+    "details",
+    "body",
+    "response",
+    "headers",
+    "content",  # before text: bytes need no guess of an encoding
+    "text",
+)
+_CODE_KEYS = frozenset(
+    {"code", "type", "status", "error_type", "error_code", "__type", "reason", "name", "errorcode", "errortype", "quotaid"}
+)
+_STATUS_KEYS = frozenset({"status_code", "statuscode", "http_status", "httpstatuscode", "status", "code"})
+_STOP_KEYS = frozenset({"finish_reason", "finishreason", "stop_reason", "stopreason"})
+_DELAY_KEYS = frozenset({"retrydelay", "retry_delay"})
+_HEADER_KEYS = frozenset({"headers", "httpheaders", "response_headers"})
+_ANSWER_KEYS = frozenset({"choices", "candidates", "output", "outputs", "delta"})
+# What the caller or the model said, and names: words that are not the provider's.
+_ECHO_KEYS = frozenset(
+    {
+        *("messages", "input", "inputs", "prompt", "contents", "content", "system", "tools", "request", "request_body"),
+        *("params", "kwargs", "model", "id", "request_id", "requestid", "url", "doc_url", "more_info", "loc", "param"),
+        *("usage", "usagemetadata", "trace", "traceback", "stack", "instructions", "provider_name", "metrics"),
+    }
+)
+_KEPT_HEADERS = frozenset({"retry-after", "retry-after-ms"})
+
+
+class Evidence:
+    """What one layer of an error says: texts in lower case, codes, numbers by field, an HTTP status, headers, stop reasons."""
+
+    __slots__ = ("codes", "fields", "headers", "statuses", "stops", "texts")
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.codes: list[str] = []
+        self.fields: dict[str, int] = {}
+        self.headers: dict[str, str] = {}
+        self.statuses: list[int] = []
+        self.stops: list[str] = []
+
+
+def layers(error: object) -> Iterator[Evidence]:
+    """The error itself, then the exceptions that it wraps: its cause, else the one it was raised while handling."""
+    seen: list[object] = []  # kept alive: an id may be given away again
+    waiting: list[object] = [error]
+    while waiting and len(seen) < MAX_LAYERS:
+        current = waiting.pop(0)
+        if current is None or any(current is other for other in seen):
+            continue
+        seen.append(current)
+        yield _Walker().collect(current)
+        if isinstance(current, BaseException):
+            cause = _attribute(current, "__cause__")
+            if cause is None and _attribute(current, "__suppress_context__") is not True:
+                cause = _attribute(current, "__context__")
+            waiting.append(cause)
+            inner = _attribute(current, "exceptions")  # an ExceptionGroup
+            if isinstance(inner, tuple | list):
+                waiting.extend(inner[:MAX_LAYERS])
+
+
+class _Walker:
+    """One bounded walk over one layer."""
+
+    def __init__(self) -> None:
+        self.found = Evidence()
+        self.seen: dict[int, object] = {}
+
+    def collect(self, error: object) -> Evidence:
+        self.visit(error, "", 0)
+        return self.found
+
+    def visit(self, value: object, key: str, depth: int) -> None:
+        if value is None or depth > MAX_DEPTH or len(self.seen) > MAX_NODES:
+            return
+        if isinstance(value, bool):
+            return
+        if isinstance(value, int):
+            self.number(key, int(value))
+        elif isinstance(value, str):
+            self.string(value, key, depth)
+        elif isinstance(value, bytes | bytearray | memoryview):
+            self.string(_decode(value), key, depth)
+        elif isinstance(value, float):
+            if value.is_integer():
+                self.number(key, int(value))
+        elif id(value) not in self.seen:
+            self.seen[id(value)] = value
+            self.open(value, key, depth)
+
+    def open(self, value: object, key: str, depth: int) -> None:
+        try:
+            if isinstance(value, Mapping):
+                for _, (name, item) in zip(range(MAX_ITEMS), value.items(), strict=False):
+                    self.entry(str(name).lower(), item, depth)
+            elif isinstance(value, list | tuple | set | frozenset):
+                for _, item in zip(range(MAX_ITEMS), value, strict=False):
+                    self.visit(item, key, depth + 1)
+            else:
+                self.object(value, key, depth)
+        except Exception:  # noqa: BLE001 - a hostile container ends its own walk, not ours
+            return
+
+    def entry(self, name: str, item: object, depth: int) -> None:
+        if name in _HEADER_KEYS:
+            self.header_lines(item)
+        elif name in _ANSWER_KEYS:
+            self.answer(item)
+        elif name not in _ECHO_KEYS:
+            self.visit(item, name, depth + 1)
+
+    def object(self, value: object, key: str, depth: int) -> None:
+        """An exception, a response, a model of an SDK: the attributes that errors have, and what it says of itself."""
+        if isinstance(choices := _attribute(value, "choices"), list) or isinstance(_attribute(value, "role"), str):
+            self.answer(choices if isinstance(choices, list) else value)
+            return
+        unread = _attribute(value, "_content") is False  # a body that is still on its way; looking would be I/O
+        texts = len(self.found.texts)
+        for name in _ATTRIBUTES:
+            if unread and name in {"text", "content"}:
+                continue
+            item = _attribute(value, name)
+            if item is None or callable(item):
+                continue
+            if name == "headers":
+                self.header_lines(item)
+            elif not (name == "text" and len(self.found.texts) > texts):
+                self.visit(item, name, depth + 1)
+        if isinstance(value, BaseException):
+            self.code(type(value).__name__)
+            for argument in value.args[:MAX_ITEMS]:
+                self.visit(argument, "", depth + 1)
+        if isinstance(value, BaseException) or len(self.found.texts) == texts:
+            self.string(str(value), key, depth)
+
+    def number(self, key: str, value: int) -> None:
+        if key in _STATUS_KEYS and 100 <= value <= 599:
+            self.found.statuses.append(value)
+        elif key and len(self.found.fields) < MAX_ITEMS:
+            self.found.fields.setdefault(_snake(key), value)
+
+    def code(self, value: str) -> None:
+        if 0 < len(value) <= 100 and len(self.found.codes) < MAX_ITEMS:
+            self.found.codes.append(value.lower())
+
+    def string(self, value: str, key: str, depth: int) -> None:
+        if key in _STOP_KEYS:
+            self.found.stops.append(value[:40].lower())
+            return
+        if key in _DELAY_KEYS:
+            self.found.headers["retry-delay"] = value[:40].lower()
+            return
+        if key in _CODE_KEYS and len(value) <= 100:
+            if value.isdigit() and key in _STATUS_KEYS and len(value) == 3:
+                self.number(key, int(value))
+            self.code(value)
+            if " " not in value:
+                return
+        if len(value) <= MAX_PARSED_CHARS and ("{" in value or "data:" in value) and self.structured(value, key, depth):
+            return
+        self.text(value)
+
+    def structured(self, value: str, key: str, depth: int) -> bool:
+        """JSON, alone or after some words, and server-sent events; False where it is neither."""
+        if "data:" in value and (lines := [line[5:] for line in value.splitlines() if line.startswith("data:")]):
+            for line in lines[:MAX_ITEMS]:
+                self.string(line.strip(), key, depth + 1)
+            return True
+        start = value.find("{")
+        if start < 0 or depth >= MAX_DEPTH:
+            return False
+        try:
+            parsed, end = json.JSONDecoder().raw_decode(value, start)
+        except (ValueError, RecursionError):
+            return False
+        if not isinstance(parsed, dict) or not parsed:
+            return False
+        before, after = value[:start].strip(" \n\t\r[("), value[end:].strip(" \n\t\r])")
+        if before:
+            self.text(before)
+        if len(after) > 2:
+            self.text(after)
+        self.open(parsed, key, depth + 1)
+        return True
+
+    def text(self, value: str) -> None:
+        """One text: bounded, escapes of any nesting undone, fields that look like JSON or a Python repr taken out of it."""
+        if len(value) > MAX_TEXT_CHARS:
+            value = f"{value[: MAX_TEXT_CHARS // 2]} … {value[-MAX_TEXT_CHARS // 2 :]}"
+        flat = flatten(value)
+        if not flat or flat in self.found.texts or len(self.found.texts) >= MAX_TEXTS:
+            return
+        if ":" in flat:
+            for match in _field().finditer(flat):
+                name = match["key"]
+                if match["text"] is not None:
+                    if name in _CODE_KEYS:
+                        self.code(match["text"])
+                    elif name in _DELAY_KEYS:
+                        self.found.headers["retry-delay"] = match["text"][:40]
+                elif match["number"] is not None:
+                    self.number(name, int(match["number"]))
+            flat = _field_number().sub(" ", flat)
+        if (status := _spoken_status().search(flat)) is not None:
+            self.found.statuses.append(int(status[1] or status[2]))
+            flat = f"{flat[: status.start()]} {flat[status.end() :]}"
+        self.found.texts.append(flat)
+
+    def header_lines(self, value: object) -> None:
+        try:
+            items: Any = value.items() if hasattr(value, "items") else value
+            for _, (name, item) in zip(range(200), items, strict=False):
+                lower = (name.decode("latin-1") if isinstance(name, bytes) else str(name)).lower()
+                if lower in _KEPT_HEADERS:
+                    self.found.headers[lower] = (item.decode("latin-1") if isinstance(item, bytes) else str(item))[:40]
+        except Exception:  # noqa: BLE001 - headers of any shape may raise; then there are none
+            return
+
+    def answer(self, value: object) -> None:
+        """What the model said is no error, but why it stopped may be one."""
+        items = value if isinstance(value, list | tuple) else [value]
+        for item in items[:4]:
+            for key in ("finish_reason", "stop_reason", "finishReason", "stopReason"):
+                stop = item.get(key) if isinstance(item, Mapping) else _attribute(item, key)
+                if isinstance(stop, str):
+                    self.found.stops.append(stop[:40].lower())
+
+
+def flatten(text: str) -> str:
+    """Lower case, one line, escapes of any depth and typographic quotes undone, addresses gone."""
+    if "\\" in text:
+        text = _escape().sub(_unescape, text)
+    if "&" in text:
+        for entity, char in (("&gt;", ">"), ("&lt;", "<"), ("&quot;", '"'), ("&#39;", "'"), ("&#x27;", "'"), ("&amp;", "&")):
+            text = text.replace(entity, char)
+    text = text.lower().replace("\u2019", "'").replace("\u2018", "'").replace("\u201c", '"').replace("\u201d", '"')
+    if "://" in text:
+        text = _address().sub(" ", text)
+    return " ".join(text.split())
+
+
+def _unescape(match: re.Match[str]) -> str:
+    escaped = match[1]
+    if not escaped:
+        return " "
+    if escaped[0] == "u" and len(escaped) == 5:
+        return chr(int(escaped[1:], 16))
+    return " " if escaped in "nrt" else escaped if escaped in "\"'/`" else " "
+
+
+@cache
+def _escape() -> re.Pattern[str]:
+    return re.compile(r"\\+(u[0-9a-fA-F]{4}|[\s\S]|$)")
+
+
+@cache
+def _address() -> re.Pattern[str]:
+    return re.compile(r"\b[a-z][a-z+.-]{1,10}://[^\s\"'<>)\]]+")
+
+
+@cache
+def _field() -> re.Pattern[str]:
+    return re.compile(
+        r"""["'](?P<key>[a-z_]\w{0,40})["']\s*:\s*(?:["'](?P<text>[^"'\\]{0,100})["']|(?P<number>\d{1,12})(?![\w.]))"""
+    )
+
+
+@cache
+def _field_number() -> re.Pattern[str]:
+    return re.compile(r"""["'][a-z_]\w{0,40}["']\s*:\s*-?\d+(?:\.\d+)?(?=\s*[,}\]]|\s*$)""")
+
+
+@cache
+def _spoken_status() -> re.Pattern[str]:
+    return re.compile(r"(?:status(?:[ _]?code)?|http(?:/\d(?:\.\d)?)?|error code|code)\W{1,3}([1-5]\d\d)\b|^\W{0,2}([1-5]\d\d)\b(?! tokens)")
+
+
+def _snake(name: str) -> str:
+    return name.replace("-", "_")
+
+
+def _decode(value: bytes | bytearray | memoryview) -> str:
+    raw = bytes(value[: MAX_PARSED_CHARS + 1]) if len(value) <= MAX_PARSED_CHARS else b""
+    if not raw:
+        raw = bytes(value[:MAX_TEXT_CHARS]) + b" ... " + bytes(value[-MAX_TEXT_CHARS:])
+    return raw.decode("utf-8", "replace")
+
+
+def _attribute(value: object, name: str) -> object:
+    try:
+        return getattr(value, name, None)
+    except Exception:  # noqa: BLE001 - a property that raises is a property that is not there
+        return None
