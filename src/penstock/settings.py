@@ -17,6 +17,7 @@ from penstock.workspace.reading import DEFAULT_VIEW_LINES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from penstock.workspace import Workspace
     from penstock.workspace.root import Root
 
 FILE = "penstock.toml"
@@ -52,6 +53,19 @@ def load(root: Root, environment: Mapping[str, str] | None = None) -> Settings:
         if variable in environment:
             chosen[name] = _number(variable, environment[variable])
     return Settings(**chosen)  # type: ignore[arg-type]
+
+
+def open_workspace(root: str | os.PathLike[str], **options: bool) -> tuple[Workspace, Settings]:
+    """The workspace over `root` with the settings in force there; `options` are those that only its starter may widen."""
+    from penstock.workspace import Workspace
+    from penstock.workspace.root import Root
+
+    looking = Root(root)
+    try:
+        chosen = load(looking)
+    finally:
+        looking.close()
+    return Workspace(root, view_lines=chosen.view_lines, **options), chosen
 
 
 def _from_file(root: Root, known: set[str]) -> dict[str, object]:

@@ -60,13 +60,10 @@ def give(
     """Makes one call and prints its answer; the exit status. `to_json` gives the object and its outcome."""
     from penstock import settings
     from penstock.tools import TOOLS, Tools, check
-    from penstock.workspace import Workspace
 
     dialect = CommandLine(None if root == "." else root)
     try:
-        workspace = Workspace(root)
-        chosen = settings.load(workspace.root)
-        workspace = Workspace(root, view_lines=chosen.view_lines)
+        workspace, chosen = settings.open_workspace(root)
         tools = Tools(workspace, dialect=dialect, read_seconds=chosen.read_seconds, walk_seconds=chosen.walk_seconds)
         if not as_json:
             result = tools.call(tool, arguments)

@@ -34,11 +34,8 @@ def mcp_command(
     i_know: bool,
 ) -> int:
     """Serve the file tools of DIR to agents over the Model Context Protocol."""
-    try:
-        from penstock.mcp_server import serve
-    except ImportError as error:
-        message = f"penstock mcp needs the extra: pip install 'penstock[mcp]' ({error})"
-        return answer.fail("usage", message, None, answer.USAGE, as_json=False)
+    from penstock.mcp_server import serve
+
     try:
         return serve(
             root,

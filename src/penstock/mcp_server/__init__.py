@@ -176,10 +176,10 @@ def _serve(
 ) -> int:
     import asyncio
 
+    from penstock import settings
     from penstock.mcp_server import http, stdio, token
-    from penstock.workspace import Workspace
 
-    workspace = Workspace(root, allow_mounts=allow_mounts)
+    workspace, _ = settings.open_workspace(root, allow_mounts=allow_mounts)
     server = create_server(workspace, prefix=prefix, budget=budget)
     serving: Serving
     if address is None:
