@@ -55,8 +55,8 @@ def load(root: Root, environment: Mapping[str, str] | None = None) -> Settings:
     return Settings(**chosen)  # type: ignore[arg-type]
 
 
-def open_workspace(root: str | os.PathLike[str], **options: bool) -> tuple[Workspace, Settings]:
-    """The workspace over `root` with the settings in force there; `options` are those that only its starter may widen."""
+def open_workspace(root: str | os.PathLike[str], *, allow_mounts: bool = False) -> tuple[Workspace, Settings]:
+    """The workspace over `root` with the settings in force there."""
     from penstock.workspace import Workspace
     from penstock.workspace.root import Root
 
@@ -65,7 +65,7 @@ def open_workspace(root: str | os.PathLike[str], **options: bool) -> tuple[Works
         chosen = load(looking)
     finally:
         looking.close()
-    return Workspace(root, view_lines=chosen.view_lines, **options), chosen
+    return Workspace(root, allow_mounts=allow_mounts, view_lines=chosen.view_lines), chosen
 
 
 def _from_file(root: Root, known: set[str]) -> dict[str, object]:
