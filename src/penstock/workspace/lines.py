@@ -181,12 +181,12 @@ class LineIndexes:
         token = version.of(source, index.scanned_bytes)
         with self._lock:
             kept = self._kept.get(key)
-            if not source.shrank:
+            if index.scanned_bytes and not source.shrank:
                 if kept is None or kept.lines.scanned_bytes <= index.scanned_bytes or kept.version[2:4] != token[2:4]:
                     self._kept[key] = _Kept(index, token)
                 self._kept.move_to_end(key)
                 while len(self._kept) > _KEPT_INDEXES:
                     self._kept.popitem(last=False)
-            else:
+            elif source.shrank:
                 self._kept.pop(key, None)
         index.lock.release()

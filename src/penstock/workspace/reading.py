@@ -544,7 +544,7 @@ class Reader:
             return None, None, None
         try:
             first = last = None
-            if extent.data and index.scanned_bytes >= extent.start_byte:
+            if extent.data and index.scanned_bytes >= extent.start_byte - window.HARD_MAX_BYTES:
                 index.advance(source, lambda: index.scanned_bytes >= extent.end_byte)
                 before = index.lines_before(source, extent.start_byte, window.HARD_MAX_BYTES)
                 if before is not None:
