@@ -163,7 +163,7 @@ def ignored_arguments(names: list[str], mode: str) -> str:
 
 def outline_header(outline: OutlinePage, dialect: Dialect) -> str:
     page, some = outline.page, "" if outline.complete else "at least "
-    first, last = page.offset + 1 if page.items else 0, page.offset + len(page.items)
+    first, last = (page.offset + 1, page.offset + len(page.items)) if page.items else (0, 0)
     parts = [
         f"outline of {some}{outline.total_lines} lines, {outline.total_bytes} bytes",
         f"entries {first}-{last} of {some}{page.total}",

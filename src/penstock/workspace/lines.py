@@ -92,7 +92,7 @@ class LineIndex:
     def _skip_hole(self, source: FileSource) -> None:
         """A hole of a sparse file holds no line end: a terabyte of it is passed in one step (H3)."""
         data = min(source.next_data(self.scanned_bytes), source.size_bytes)
-        while (data - self.scanned_bytes) // self._stride + len(self._before) > _MAX_STRIDES:
+        while data // self._stride >= _MAX_STRIDES:
             self._before = self._before[::2]
             self._stride *= 2
         end = data - data % self._stride if data < source.size_bytes else data

@@ -290,11 +290,11 @@ class Reader:
         keep_end = wanted > 0 and start_byte + wanted in meets
         keep_start = keep_end or start_byte in meets
 
-        def cut(keep_start: bool) -> tuple[Extent, Extent]:
+        def cut(at: int, *, keep_start: bool) -> tuple[Extent, Extent]:
             whole = window.cut_bytes(
                 source,
                 encoding,
-                start_byte=start_byte,
+                start_byte=at,
                 max_bytes=wanted,
                 cap_bytes=bounds.cap,
                 keep_start=keep_start,
@@ -302,9 +302,11 @@ class Reader:
             )
             return whole, fitting.head_of(whole, encoding, bounds.room)
 
-        whole, extent = cut(keep_start)
+        whole, extent = cut(start_byte, keep_start=keep_start)
         if extent.end_byte <= start_byte < source.size_bytes and extent.start_byte < encoding.align(start_byte):
-            whole, extent = cut(True)  # what fits of the line does not reach to the byte that was asked for
+            # What fits of the line does not reach to the byte that was asked for: its character comes first.
+            at = whole.start_byte + encoding.floor_char(whole.data, start_byte - whole.start_byte)
+            whole, extent = cut(at, keep_start=True)
         bound = "end" if extent.end_byte >= source.size_bytes else "line" if extent.fragment else "max_bytes"
         if bound == "max_bytes" and wanted == bounds.cap:
             bound = bounds.name
