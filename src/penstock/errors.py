@@ -31,6 +31,7 @@ CODES = frozenset(
         "path_changing",  # someone renames the folders while we walk them
         "path_too_long",
         "binary",
+        "expired",  # an artifact that was kept for its stated time
         "stale",  # the file is not the one that the earlier page showed
         "deadline",  # not finished in the time that a call has
         "busy",  # too many long calls at once

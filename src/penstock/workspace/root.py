@@ -16,6 +16,8 @@ import errno
 import os
 import re
 import stat
+import sys
+from contextlib import suppress
 from functools import cache
 from typing import NamedTuple
 
@@ -325,6 +327,108 @@ def create_own(path: str, content: bytes) -> bool:
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)
     return True
+
+
+class OwnFolder:
+    """A private folder of Penstock's own (mode 0700), made where there is none; files in it are private too (0600).
+
+    The owner is checked; after that only the descriptor is used and no link is followed. Raises `OSError` for what the
+    disk says and `CallerError` for a folder that is another user's, shared, or on a network.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = os.path.abspath(path)
+        os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
+        with suppress(FileExistsError):
+            os.mkdir(self.path, 0o700)
+        try:
+            self.descriptor = os.open(self.path, _FOLDER)
+        except NotADirectoryError:
+            raise CallerError(f"{self.path} is a file, not a folder") from None
+        try:
+            self._check()
+        except BaseException:
+            self.close()
+            raise
+
+    def _check(self) -> None:
+        status = os.fstat(self.descriptor)
+        if status.st_uid != os.geteuid():
+            raise CallerError(f"{self.path} belongs to another user")
+        if status.st_mode & 0o077:
+            if os.listdir(self.descriptor):
+                raise CallerError(f"{self.path} is open to others and not empty: give an empty folder, or chmod 700 it")
+            os.fchmod(self.descriptor, 0o700)
+        kind = _NETWORKS.get(_file_system(self.descriptor))
+        if kind is not None:
+            raise CallerError(f"{self.path} is on {kind}, where locks and flushes cannot be relied on")
+
+    def close(self) -> None:
+        """Gives the descriptor back."""
+        descriptor, self.descriptor = self.descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
+
+    def create(self, name: str) -> int:
+        """A new file, open for reading and writing. Raises OSError where one is already."""
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        return os.open(name, flags, 0o600, dir_fd=self.descriptor)
+
+    def open(self, name: str, *, writable: bool = False) -> int:
+        """A file of ours that is there. Raises OSError; `CallerError` when it is no regular file of our own."""
+        flags = (os.O_RDWR if writable else os.O_RDONLY) | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(name, flags, dir_fd=self.descriptor)
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
+            os.close(descriptor)
+            raise CallerError(f"{os.path.join(self.path, name)} is no regular file of this user")
+        return descriptor
+
+    def names(self) -> list[str]:
+        """What lies in it, sorted."""
+        return sorted(os.listdir(self.descriptor))
+
+    def rename(self, old: str, new: str) -> None:
+        """Replaces what stands at `new`, if anything; `sync` makes it last."""
+        os.rename(old, new, src_dir_fd=self.descriptor, dst_dir_fd=self.descriptor)
+
+    def remove(self, name: str) -> None:
+        """Takes a file away; nothing happens when there is none."""
+        with suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=self.descriptor)
+
+    def sync(self) -> None:
+        """Names that were made, changed or removed survive a power cut from here on."""
+        os.fsync(self.descriptor)
+
+
+_NETWORKS = {  # statfs(2) types of file systems without dependable locks or flushes
+    0x6969: "NFS",
+    0x517B: "SMB",
+    0xFF534D42: "CIFS",
+    0xFE534D42: "SMB",
+    0x5346414F: "AFS",
+    0x00C36400: "Ceph",
+    0x0BD00BD0: "Lustre",
+    0x01021997: "9P",
+}
+
+
+def _file_system(descriptor: int) -> int:
+    """The type of the file system that an open file lies on; 0 where the system does not say."""
+    buffer = ctypes.create_string_buffer(256)
+    if ctypes.CDLL(None, use_errno=True).fstatfs(descriptor, buffer) != 0:
+        return 0
+    return int.from_bytes(buffer.raw[: ctypes.sizeof(ctypes.c_long)], sys.byteorder) & 0xFFFFFFFF
+
+
+def scratch_file() -> int:
+    """A file without a name, open for reading and writing: it is gone when it is closed. Raises OSError."""
+    import tempfile
+
+    descriptor, path = tempfile.mkstemp(prefix="penstock-")
+    os.unlink(path)
+    return descriptor
 
 
 def discard_output() -> None:

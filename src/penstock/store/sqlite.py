@@ -1,0 +1,434 @@
+"""How does one folder keep it? SQLite for what must be one transaction, a file for each content.
+
+The rules are those of reliability.md, section 4. One process writes at a time, and checkpoints: every write, and the close
+that checkpoints, is made under `flock`, because SQLite before 3.51.3 can damage a database when two connections do it at
+once. A file is written, flushed, renamed and its folder flushed before the row that names it is committed; a row is given up
+before its file is removed. So a kill leaves at most a file that no row names, which `prune` takes away.
+Law: what was acknowledged survives; a handle that was given out is never dangling.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import secrets
+import sqlite3
+import time
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from penstock.errors import CallerError
+from penstock.store import pieces, schema
+from penstock.store.kept import Damaged, StoreFault
+from penstock.store.tables import Staged, Tables
+from penstock.workspace.root import OwnFolder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from penstock.store.tables import Execute, Rows
+
+DATABASE = "penstock.sqlite3"
+APPLICATION_ID = 0x50454E53  # "PENS"
+WAIT_SECONDS = 5.0  # for another process that writes, and then it is told (H31)
+_PENDING = "pending-"
+_PRAGMAS = (
+    "synchronous = FULL",  # on every connection: the file does not remember it
+    "fullfsync = ON",  # macOS: a flush that reaches the disk; nothing elsewhere
+    "checkpoint_fullfsync = ON",
+    "trusted_schema = OFF",
+    "cell_size_check = ON",
+    "mmap_size = 0",
+    "wal_autocheckpoint = 1000",
+)
+
+
+class SqliteStore(Tables):
+    """A store in a private folder. Open it once in each process; threads may share it."""
+
+    def __init__(self, path: str, **options: Any) -> None:
+        super().__init__(**options)
+        self.path = os.path.abspath(path)
+        self.url = f"sqlite://{self.path}"
+        self._process = os.getpid()
+        self._broken = ""  # why nothing more is written
+        self._read_only = False
+        self._connection: sqlite3.Connection | None = None
+        self._folder: OwnFolder | None = None
+        self._contents: OwnFolder | None = None
+        self._guard = -1
+        try:
+            self._open()
+        except BaseException:
+            self._let_go()
+            raise
+
+    # ── opening ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _open(self) -> None:
+        try:
+            self._folder = OwnFolder(self.path)
+            self._contents = OwnFolder(os.path.join(self.path, "contents"))
+            self._guard = _made(self._folder, "lock")
+            os.close(_made(self._folder, DATABASE))  # private from the start; SQLite gives its log the same mode
+            with self._exclusive():
+                self._connect()
+                self._migrate()
+        except OSError as error:
+            if error.errno not in {errno.EROFS, errno.EACCES, errno.EPERM}:
+                raise _fault(error) from error
+            self._open_read_only(error)
+        except sqlite3.Error as error:
+            raise self._translated(error) from error
+
+    def _open_read_only(self, why: OSError) -> None:
+        """A store that may only be read: on a medium that is mounted so, or another's rights."""
+        if self._folder is None or self._contents is None:
+            raise _fault(why) from why
+        log = os.path.join(self.path, f"{DATABASE}-wal")
+        if os.path.exists(log) and os.path.getsize(log):
+            raise StoreFault("read_only", f"{self.path} is read-only and holds writes that were not merged yet.") from why
+        self._read_only = True
+        self._connection = sqlite3.connect(
+            f"file:{_quoted(os.path.join(self.path, DATABASE))}?mode=ro&immutable=1",
+            uri=True,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        self._check_version()
+
+    def _connect(self) -> None:
+        path = os.path.join(self.path, DATABASE)
+        self._connection = sqlite3.connect(
+            path, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=128
+        )
+        for pragma in _PRAGMAS:
+            self._connection.execute(f"PRAGMA {pragma}")
+        mode = self._connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+        if mode != "wal":
+            raise StoreFault("io_error", f"{self.path}: SQLite gives {mode} where write-ahead logging is needed.")
+
+    def _check_version(self) -> int:
+        connection = self._connected()
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+        if application not in {0, APPLICATION_ID} or (application == 0 and version):
+            raise CallerError(f"{self.path}/{DATABASE} is another program's database")
+        if version > len(schema.SQLITE):
+            raise StoreFault(
+                "newer",
+                f"{self.path} was written by a newer Penstock (schema {version}; this one knows {len(schema.SQLITE)}).",
+            )
+        return version
+
+    def _migrate(self) -> None:
+        """From whatever version to ours, in one transaction."""
+        connection = self._connected()
+        version = self._check_version()
+        if version == len(schema.SQLITE):
+            return
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            for step in schema.SQLITE[version:]:
+                for statement in step:
+                    connection.execute(statement)
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {len(schema.SQLITE)}")
+            connection.execute("COMMIT")
+        except BaseException:
+            with suppress(sqlite3.Error):
+                connection.execute("ROLLBACK")
+            raise
+
+    def _connected(self) -> sqlite3.Connection:
+        if self._connection is None:
+            raise CallerError("The store is closed.")
+        if self._process != os.getpid():
+            raise CallerError("A store is not carried into a forked process: open it there.")
+        return self._connection
+
+    # ── one writer ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    @contextmanager
+    def _exclusive(self) -> Iterator[None]:
+        """The one writer of the folder, among all processes. Raises `StoreFault` (busy) after `WAIT_SECONDS`."""
+        pause, until = 0.0005, time.monotonic() + WAIT_SECONDS
+        while True:
+            try:
+                fcntl.flock(self._guard, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    raise StoreFault(
+                        "busy", f"Another process has been writing to {self.path} for {WAIT_SECONDS:g} seconds."
+                    ) from None
+                time.sleep(pause)
+                pause = min(0.02, pause * 2)
+        try:
+            yield
+        finally:
+            fcntl.flock(self._guard, fcntl.LOCK_UN)
+
+    @contextmanager
+    def _writing(self) -> Iterator[Execute]:
+        with self._lock:
+            connection = self._connected()
+            if self._read_only or self._broken:
+                why = self._broken or "it can only be read"
+                raise StoreFault("read_only", f"Nothing more is written to {self.path}: {why}.")
+            with self._exclusive():
+                try:
+                    connection.execute("BEGIN IMMEDIATE")
+                    yield lambda statement, parameters=(): connection.execute(statement, parameters).fetchall()
+                    connection.execute("COMMIT")
+                except BaseException as error:
+                    with suppress(sqlite3.Error):
+                        if connection.in_transaction:
+                            connection.execute("ROLLBACK")
+                    if isinstance(error, sqlite3.Error):
+                        raise self._translated(error) from error
+                    raise
+
+    _appending = _writing
+
+    def _seen_by_others(self) -> object:
+        return self._connected().execute("PRAGMA data_version").fetchone()[0]
+
+    def _read(self, statement: str, parameters: Sequence[object] = ()) -> Rows:
+        with self._lock:
+            try:
+                return self._connected().execute(statement, parameters).fetchall()
+            except sqlite3.Error as error:
+                raise self._translated(error) from error
+
+    def _translated(self, error: sqlite3.Error) -> StoreFault:
+        """What SQLite said, by who can mend it. After a failed flush nothing is written until the store is opened anew."""
+        name = getattr(error, "sqlite_errorname", "") or ""
+        if name == "SQLITE_FULL":
+            return StoreFault("disk_full", f"The disk is full: nothing was written to {self.path}.")
+        if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+            return Damaged(f"{self.path}/{DATABASE} is damaged: {error}. `penstock store check` names what.")
+        if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")):
+            return StoreFault("busy", f"Another program holds {self.path}/{DATABASE}: {error}.")
+        if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
+            return StoreFault("read_only", f"{self.path} can only be read: {error}.")
+        if name.startswith("SQLITE_IOERR"):
+            self._broken = f"the disk failed ({error}); open the store again and check it"
+        return StoreFault("io_error", f"{self.path}: {error}.")
+
+    # ── content ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _stage(self, content: bytes | Iterable[bytes], limit_bytes: int) -> Staged:
+        written: list[pieces.Content] = []
+
+        def fill(write: Callable[[bytes], None]) -> None:
+            left = limit_bytes
+
+            def bounded(piece: bytes) -> None:
+                nonlocal left
+                left -= len(piece)
+                if left < 0:
+                    raise StoreFault("full", f"More than the {limit_bytes} bytes that {self.path} may hold.")
+                write(piece)
+
+            written.append(pieces.intake(content, bounded))
+
+        return Staged(self._staged(fill), written[0])
+
+    def _stage_pieces(self, stored: Iterable[bytes]) -> str:
+        def fill(write: Callable[[bytes], None]) -> None:
+            for piece in stored:
+                write(piece)
+
+        return self._staged(fill)
+
+    def _staged(self, fill: Callable[[Callable[[bytes], None]], None]) -> str:
+        """A flushed file under a passing name. It is locked while it is written, so that nobody takes it for a leftover."""
+        if self._read_only or self._broken:
+            why = self._broken or "it can only be read"
+            raise StoreFault("read_only", f"Nothing more is written to {self.path}: {why}.")
+        folder = self._kept()
+        name = _PENDING + secrets.token_hex(8)
+        try:
+            descriptor = folder.create(name)
+        except OSError as error:
+            raise _fault(error) from error
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH)
+            fill(lambda piece: _write(descriptor, piece))
+            self._flush(lambda: os.fsync(descriptor))
+        except BaseException as error:
+            folder.remove(name)
+            if isinstance(error, OSError):
+                raise _fault(error) from error
+            raise
+        finally:
+            os.close(descriptor)
+        return name
+
+    def _flush(self, flush: Callable[[], None]) -> None:
+        try:
+            flush()
+        except OSError as error:
+            if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+                self._broken = f"a flush failed ({error.strerror}); open the store again and check it"
+            raise
+
+    def _publish(self, execute: Execute, staged: Staged) -> str:
+        del execute
+        folder = self._kept()
+        is_short = staged.content.stored_bytes < staged.content.bytes
+        place = staged.content.digest + (".z" if is_short else "")
+        try:
+            folder.rename(staged.place, place)
+            self._flush(folder.sync)
+        except OSError as error:
+            raise _fault(error) from error
+        return place
+
+    def _discard(self, place: str) -> None:
+        with suppress(OSError):
+            self._kept().remove(place)
+
+    def _remove(self, places: list[str]) -> None:
+        if not places:
+            return
+        with self._lock, self._exclusive():
+            named = {place for (place,) in self._read("SELECT place FROM contents")}
+            for place in places:
+                if place not in named:  # the same content may have come back meanwhile
+                    with suppress(OSError):
+                        self._kept().remove(place)
+
+    def _stored(self, place: str, number: int, start: int, count: int) -> bytes | None:
+        del number
+        try:
+            descriptor = self._kept().open(place)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise _fault(error) from error
+        try:
+            return os.pread(descriptor, count, start)
+        except OSError as error:
+            if error.errno == errno.EIO:
+                return None
+            raise _fault(error) from error
+        finally:
+            os.close(descriptor)
+
+    def _orphans(self, execute: Execute) -> list[str]:
+        named = {place for (place,) in execute("SELECT place FROM contents")}
+        found = []
+        for name in self._kept().names():
+            if name in named:
+                continue
+            if name.startswith(_PENDING) and self._is_being_written(name):
+                continue
+            found.append(name)
+        return found
+
+    def _is_being_written(self, name: str) -> bool:
+        try:
+            descriptor = self._kept().open(name)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(descriptor)
+        return False
+
+    def _kept(self) -> OwnFolder:
+        if self._contents is None:
+            raise CallerError("The store is closed.")
+        return self._contents
+
+    # ── upkeep ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _database_damage(self) -> list[str]:
+        try:
+            with self._lock:
+                found = [str(row[0]) for row in self._connected().execute("PRAGMA integrity_check(20)").fetchall()]
+        except sqlite3.Error as error:
+            return [str(error)]
+        return [reason for reason in found if reason != "ok"]
+
+    def facts(self) -> dict[str, str]:
+        """What durability rests on here."""
+        version = sqlite3.sqlite_version
+        known = tuple(int(part) for part in version.split(".")) < (3, 51, 3)
+        return {
+            "store": self.url,
+            "sqlite": version + (" (two writers at once could damage it: writes are made under a lock)" if known else ""),
+            "journal_mode": str(self._read("PRAGMA journal_mode")[0][0]),
+            "synchronous": {0: "OFF", 1: "NORMAL", 2: "FULL", 3: "EXTRA"}[self._read("PRAGMA synchronous")[0][0]],
+            "schema": str(self._read("PRAGMA user_version")[0][0]),
+            "read_only": self._broken or str(self._read_only).lower(),
+        }
+
+    def close(self) -> None:
+        """Merges the log and gives everything back. Nothing can be done with the store after that."""
+        with self._lock:
+            if self._connection is not None and self._process == os.getpid():
+                with suppress(StoreFault):
+                    if self._guard >= 0 and not self._read_only:
+                        with self._exclusive():
+                            self._connection.close()
+                            self._connection = None
+            self._let_go()
+
+    def _let_go(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None and self._process == os.getpid():
+            connection.close()
+        guard, self._guard = self._guard, -1
+        if guard >= 0:
+            os.close(guard)
+        for folder in (self._folder, self._contents):
+            if folder is not None:
+                folder.close()
+        self._folder = self._contents = None
+
+    def __del__(self) -> None:
+        if hasattr(self, "_guard"):
+            with suppress(Exception):
+                self.close()
+
+
+def _made(folder: OwnFolder, name: str) -> int:
+    """A private file for writing, made where there is none."""
+    try:
+        return folder.create(name)
+    except FileExistsError:
+        return folder.open(name, writable=True)
+
+
+def _write(descriptor: int, piece: bytes) -> None:
+    view = memoryview(piece)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def _quoted(path: str) -> str:
+    from urllib.parse import quote
+
+    return quote(path)
+
+
+_DISK = {
+    errno.ENOSPC: ("disk_full", "The disk is full"),
+    errno.EDQUOT: ("disk_full", "The quota of the disk is used up"),
+    errno.EROFS: ("read_only", "The store can only be read"),
+    errno.EACCES: ("read_only", "The store may not be written"),
+    errno.EPERM: ("read_only", "The store may not be written"),
+}
+
+
+def _fault(error: OSError) -> StoreFault:
+    code, said = _DISK.get(error.errno or 0, ("io_error", "The store failed"))
+    where = f" ({error.filename})" if error.filename else ""
+    return StoreFault(code, f"{said}: {error.strerror}{where}.")
