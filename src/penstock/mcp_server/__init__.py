@@ -90,8 +90,10 @@ def create_server(
             raise MCPError(code=INVALID_PARAMS, message=_unknown(params.name, by_name))
         arguments = params.arguments or {}
         allowance = allowance_for(_client(context), budget)
-        text, is_error = await _answer(context.lifespan_context, tools, tool, arguments, allowance, prefix)
-        return CallToolResult(content=[TextContent(text=_writable(text))], is_error=is_error)
+        result = await _answer(context.lifespan_context, tools, tool, arguments, allowance, prefix)
+        # The sentence is for the model; the code, from a closed list, is for the host and its scripts (G5).
+        meta = {"penstock/code": result.code} if result.is_error else None
+        return CallToolResult(content=[TextContent(text=_writable(result.text))], is_error=result.is_error, _meta=meta)
 
     server = Server(
         "penstock",
@@ -122,23 +124,25 @@ async def _answer(
     arguments: Mapping[str, object],
     allowance: Allowance,
     prefix: str,
-) -> tuple[str, bool]:
-    """The text of a call and whether it is an error; whatever happens, there is one."""
+) -> Result:
+    """The result of a call; whatever happens, there is one."""
     from penstock.mcp_server.lanes import Busy, Late
+    from penstock.tools import Result
 
     lane, seconds = (lanes.slow, WALK_SECONDS) if tool.slow else (lanes.fast, READ_SECONDS)
     try:
-        result = await lane.run(
-            partial(tools.call, tool.name, arguments, allowance=allowance), seconds + _GRACE_SECONDS
-        )
+        return await lane.run(partial(tools.call, tool.name, arguments, allowance=allowance), seconds + _GRACE_SECONDS)
     except Late:
-        return f"deadline: {_again(tool, arguments, prefix)} did not finish in {seconds:g} s. Narrow it.", True
+        code, again = "deadline", _again(tool, arguments, prefix)
+        text = f"deadline: {again} did not finish in {seconds:g} s. Narrow it."
     except Busy:
-        return f"busy: other long calls took the {seconds:g} s. Try: {_again(tool, arguments, prefix)}", True
+        code, again = "busy", _again(tool, arguments, prefix)
+        text = f"busy: other long calls took the {seconds:g} s. Try: {again}"
     except Exception:
         logging.getLogger(__name__).exception("%s failed", tool.name)
-        return f"io_error: {prefix}{tool.name} failed inside Penstock; its log says why. Try another call.", True
-    return result.text, result.is_error
+        code = "io_error"
+        text = f"io_error: {prefix}{tool.name} failed inside Penstock; its log says why. Try another call."
+    return Result(text, is_error=True, code=code)
 
 
 def serve(
