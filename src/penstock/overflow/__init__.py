@@ -161,6 +161,8 @@ class _Judge:
         if (told := self._waiting()) is not None:
             return told
         speaking = [text for text in texts if kinds.says_overflow(text) or kinds.compiled(kinds.OVERFLOW_NAMES).search(text)]
+        if not speaking and (self.status is not None or self.codes):
+            speaking = [text for text in texts if kinds.compiled(_COUNTS).search(text) and numbers.bind(text).proven]
         if speaking and self._believable(speaking):
             return self._overflow_of(speaking)
         for sentence in kinds.OTHERS:
@@ -280,6 +282,9 @@ def _cure(overflow: Overflow, given: int | None) -> str:
         return "shrink_output" if (overflow.output or 0) * 2 >= overflow.limit else "shrink_input"
     return "shrink_output" if given < overflow.limit else "shrink_input"
 
+
+_COUNTS = r"tok(?:en)?s?\b|context|prompt|input|characters|トークン|token|上下文|输入|jetons"
+"""Words beside counts of a request and its limit: where both are bound by their own words, no known sentence is needed."""
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _SPAN = (

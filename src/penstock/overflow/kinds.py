@@ -172,7 +172,7 @@ WAITING: Final[tuple[Sentence, ...]] = (
     ),
 )
 
-_CHINESE = r"(?:上下文|输入|提示词?|prompt|消息|请求|会话|文本)[^。，]{0,20}(?:过长|超长|太长|超限|超出|超过)|(?:超出|超过)[^。，]{0,14}(?:上下文|最大长度|长度限制|token)|压缩上下文|长度超限"
+_CHINESE = r"(?:上下文|输入|提示词?|prompt|消息|请求|会话|文本)[^。，]{0,20}(?:过长|超长|太长|超限|超出|超过)|(?:超出|超过)[^。，]{0,14}(?:上下文|最大长度|长度限制|token)|压缩上下文|长度超限|(?:コンテキスト|入力|プロンプト|トークン)[^。]{0,30}(?:長すぎ|超え|超過)|(?:컨텍스트|토큰|입력)[^.]{0,30}초과"
 OVERFLOWS: Final[tuple[Sentence, ...]] = (
     Sentence(
         "context",
@@ -186,7 +186,7 @@ OVERFLOWS: Final[tuple[Sentence, ...]] = (
         "context",
         ("max", "context", "limit"),
         r"max(?:imum)?[ _]?(?:context|prompt|model|sequence|input|total|allowed|token)[\w ]{0,24}?(?:length|window|size|tokens?|limit|count)?(?: is| of|:| was|=| =)? ?(?:only )?[(`]?~?\d|"
-        r"context (?:length|window|size|limit) (?:of [^.;]{0,40})?(?:is|of|was|:) ?(?:only )?~?\d+k?\b|"
+        r"^\W*(?:error\W*)?context overflow\b|context overflow:|context (?:length|window|size|limit) (?:of [^.;]{0,40})?(?:is|of|was|:) ?(?:only )?~?\d+k?\b|"
         r"limited to (?:a )?(?:maximum )?(?:context|prompt|input)|exceed[^.;]{0,20}limit[^.;]{0,20}\d+ > ?\d+",
         unless=r"(?:output|completion|new|generated|response) (?:tokens|length)[^.]{0,12}$|per (?:min|day|hour)|must be at least|min(?:imum)? (?:is|of)|too small",
     ),
@@ -218,7 +218,7 @@ OVERFLOWS: Final[tuple[Sentence, ...]] = (
         r"(?:max(?:imum)?|limit)\w*(?: size| of|:| is)* ?\d+ tokens?\b|tokens to keep from the initial prompt|max_tokens must be at least 1, got -\d{2,}",
         unless=rf"(?:output|completion|generated|response) (?:tokens?|length)[^.;]{{0,40}}{_TOO}(?![^.;]*context)|\bimages? must|file (?:size|content)",
     ),
-    Sentence("context", ("上下文", "输入", "提示", "prompt", "消息", "请求", "超", "长度", "会话", "文本"), _CHINESE),
+    Sentence("context", ("上下文", "输入", "提示", "prompt", "消息", "请求", "超", "长度", "会话", "文本", "長", "초과"), _CHINESE),
 )
 
 PAYLOAD: Final = Sentence(

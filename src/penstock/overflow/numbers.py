@@ -46,6 +46,11 @@ class Bound(NamedTuple):
         return self.input is not None or self.total is not None
 
     @property
+    def proven(self) -> bool:
+        """Whether the numbers alone show that a request was above a limit."""
+        return self.limit is not None and self.requested
+
+    @property
     def largest_input(self) -> int | None:
         """The input, as stated or as what the total leaves."""
         if self.input is None and self.total is not None and self.output is not None:
@@ -60,6 +65,9 @@ class _Number(NamedTuple):
     unit: str | None
 
 
+_COMPARED_ONLY = -1  # "exceeds N": a limit, if nothing nearer says otherwise
+
+
 class _Role(NamedTuple):
     name: str
     weight: int = 1
@@ -71,10 +79,10 @@ _HEDGE = r"(?:about|approximately|approx\.?|around|roughly|at least|an? estimate
 _OUTPUT_NAME = (
     r"max_(?:completion_|new_|output_|gen_)?(?:tokens|len|length)(?:_to_sample)?(?!\w)|max_?outputtokens|maxtokens|maxtokencount|max_gen_len|num_predict"
 )
-_OUTPUT_NOUN = rf"(?:{_OUTPUT_NAME}|completions?|outputs?|responses?|repl(?:y|ies)|generat(?:ion|ed)|reserved?|输出|补全)"
+_OUTPUT_NOUN = rf"(?:{_OUTPUT_NAME}|completion_tokens|output_tokens|completions?|outputs?|responses?|repl(?:y|ies)|generat(?:ion|ed)|reserved?|输出|补全)"
 _LIMIT_NOUN = (
     r"(?:max(?!_(?:completion_|new_|output_)?tokens\b|tokens|_?output)\w*|limit(?!ed\b)\w*|context[ _-]?(?:length|window|size|limit|budget|capacity)|"
-    r"n_ctx(?:_\w+)?|model[ _]length|window|capacity|ceiling|quota|allow(?:s|ed)|permitted|supports?|accepts?|"
+    r"n_ctx(?:_\w+)?|\bctx|model[ _]length|window|capacity|ceiling|quota|allow(?:s|ed)|permitted|supports?|accepts?|"
     r"\bcan (?:only )?(?:hold|handle|take|process|fit)|holds|handles|takes at most|最大|上限|限制|不超过|不能超过|最多)"
 )
 _INPUT_NOUN = (
@@ -106,7 +114,7 @@ def _number() -> re.Pattern[str]:
 
 
 _STATUSES = frozenset({*range(400, 432), *range(500, 512), *range(520, 531)})
-_TOKEN_UNITS = frozenset({"token", "tokens"})
+_TOKEN_UNITS = frozenset({"token", "tokens", "tok", "toks"})
 _CHAR_UNITS = frozenset({"char", "chars", "character", "characters", "字符", "字"})
 _OTHER_UNITS = frozenset(
     {
@@ -125,16 +133,17 @@ def _left() -> dict[str, re.Pattern[str]]:
             rf"(?:(?:exceed\w*|over|too \w+|long|reduce\w*|shorten\w*|larger|longer|trim\w*|remove)\b[^.;]*\bby|over by|excess(?: of)?|"
             rf"overflow(?:ed|s)?(?: of| by)?|超出了|多出)\s*{_HEDGE}?\W*$"
         ),
-        "ignore": re.compile(rf"(?:^|[^\w]){_NO_COUNT}\W{{0,4}}$"),
+        "ignore": re.compile(rf"(?:(?:^|[^\w]){_NO_COUNT}|must be at least)\W{{0,4}}$"),
         "verb": re.compile(
             rf"(?:\bwith|has|have|had|having|contains?|contained|resulted in|passed|given|received|got|sent|used|uses|using|provided|"
             rf"requested|actual|current)(?: a total of)?[\s:(=]*{_HEDGE}?[\s:(=~`'\"]*$"
         ),
+        "named": re.compile(r"[\s,;)]+[a-z][\w`'\" ]{0,25}(?<=[\w`'\"])[=:]\s?\d"),
         "model with": re.compile(r"\b(?:model|endpoint|deployment|window) with\W*$"),
-        "split": re.compile(r",|;|\bbut\b|\bhowever\b|\bwhile\b|\bwhereas\b|\byet\b|\band\b|\bwhich\b|\bresulting in\b|，|；|但"),
+        "split": re.compile(r",|;|:|\bbut\b|\bhowever\b|\bwhile\b|\bwhereas\b|\byet\b|\band\b|\bwhich\b|\bresulting in\b|，|；|但"),
         "comparison": re.compile(_COMPARISON),
         "noun": re.compile(
-            rf"(?P<output>\b{_OUTPUT_NOUN})|(?P<limit>{_LIMIT_NOUN})|(?P<total>{_TOTAL_NOUN})|(?P<input>{_INPUT_NOUN})"
+            rf"(?<![a-z])(?:(?P<output>{_OUTPUT_NOUN})|(?P<limit>{_LIMIT_NOUN})|(?P<total>{_TOTAL_NOUN})|(?P<input>{_INPUT_NOUN}))(?![a-z])"
         ),
         "joint": re.compile(
             rf"(?:input|prompt|messages?)\w*[`'\"]*(?: length| tokens?| token count)?,? (?:\+|and|plus) (?:max\w* )?"
@@ -167,7 +176,7 @@ def _right() -> list[tuple[str, re.Pattern[str]]]:
         (
             LIMIT,
             re.compile(
-                rf"{tokens}(?:{count}[ -])?(?:(?:is|was) {the}(?:model'?s? )?)?(?:maximum|max\b|limit\b|context[ -](?:window|length|limit|size)|"
+                rf"{tokens}(?:{count}[ -])?(?:(?:input|prompt) (?:token )?)?(?:(?:is|was) {the}(?:model'?s? )?)?(?:maximum|max\b|limit\b|context[ -](?:window|length|limit|size)|"
                 r"window\b|cap\b|ceiling|allowed|at most|token (?:limit|maximum|context|window)|(?:max|maximum) )"
             ),
         ),
@@ -176,7 +185,7 @@ def _right() -> list[tuple[str, re.Pattern[str]]]:
             re.compile(
                 rf"{tokens}(?:(?:input|prompt|message|context)s?[`'\"]?(?: {count}|(?=\W*$))|{count} (?:were |was |are |is )?"
                 r"(?:provided|sent|given|passed|received|used)\b|"
-                rf"{count} (?:in|from|of|for) {the}(?:(?:text|input|user|chat|system|new) )*(?:inputs?|prompt|messages?|request|conversation|history|chat|query|text)\b"
+                rf"{count} (?:prompt|input|request|message|conversation)s?\b|{count} (?:in|from|of|for) {the}(?:(?:text|input|user|chat|system|new) )*(?:inputs?|prompt|messages?|request|conversation|history|chat|query|text)\b"
                 r"|[`'\"]?inputs?[`'\"]? tokens)"
             ),
         ),
@@ -240,7 +249,9 @@ def bind(text: str) -> Bound:
         following = numbers[index + 1].start if index + 1 < len(numbers) else len(rest)
         after = rest[number.end : min(following + 1, number.end + 60)]
         previous = number.end
-        if number.value is None or (number.value in _STATUSES and number.unit is None):
+        if number.value is None:
+            continue
+        if number.value in _STATUSES and number.unit is None and not any(pattern.search(after) for _, pattern in _right()):
             continue
         role = _role(_last_sentence(before), after, joint=joint, compared=_is_compared(after, rest, following))
         if role is not None:
@@ -320,7 +331,8 @@ def _role(before: str, after: str, *, joint: bool, compared: bool) -> _Role | No
         return None
     if left["joint"].search(before):
         return _Role(TOTAL)
-    right = next((name for name, pattern in _right() if pattern.search(after)), None)
+    belongs_to_next = left["named"].match(after) is not None
+    right = None if belongs_to_next else next((name for name, pattern in _right() if pattern.search(after)), None)
     if right == EXCESS:
         return _Role(EXCESS, 0)  # "5000 tokens over the limit" may mean the request where it is larger than the limit
     if right == LIMIT:
@@ -329,6 +341,8 @@ def _role(before: str, after: str, *, joint: bool, compared: bool) -> _Role | No
     beside = _left_role(before)
     if compared and (beside is None or beside.name == LIMIT):
         beside = _Role(TOTAL if joint else INPUT)
+    if beside is not None and beside.weight == _COMPARED_ONLY:
+        beside = _Role(TOTAL if joint else INPUT) if verb else _Role(LIMIT)
     if beside is not None and beside.name == LIMIT and not (verb and right is not None):
         return None if right == OUTPUT else beside
     if right is not None:
@@ -358,8 +372,10 @@ def _left_role(before: str) -> _Role | None:
             if name == "input" and nouns[0][0] == "total" and re.search(r"total|sum", nouns[0][1][0]) and len(nouns) > 1:
                 name = "input"
             return _Role(str(name))
+        if re.fullmatch(r"\W*(?:number of )?tokens?\W*", tail) and not ends:
+            return _Role(INPUT)
         if ends:
-            return _Role(LIMIT)
+            return _Role(LIMIT, _COMPARED_ONLY)
         if clause.strip(" \t:('\"`") and re.search(r"\w{3}", clause) and "token" not in clause:
             return None
     return None
@@ -374,6 +390,7 @@ def _settle(found: dict[str, list[tuple[int, int, str | None, str]]], text: str)
     parts = [item[0] for item in kept.get(PART, [])]
     output = _single([item[0] for item in found.get(OUTPUT, []) if item[2] != "chars"], keep_zero=True)
     total = _single([item[0] for item in kept.get(TOTAL, [])])
+    muddled = output is None and total is None and OUTPUT in found  # the reply is counted, and how much is not clear
     if parts and not any(item[0] for item in kept.get(INPUT, [])):
         given = sum(parts)
     elif parts and total is not None and given is not None and given + (output or 0) != total:
@@ -392,9 +409,9 @@ def _settle(found: dict[str, list[tuple[int, int, str | None, str]]], text: str)
     stated = _single([item[0] for item in kept.get(EXCESS, []) if item[1] or limit is None or item[0] <= limit])
     if limit is not None and given is None and total is None and _is_a_code(limit, text):
         limit = None
-    return checked(
-        Bound(limit, given, output, total, stated, bound if given or total or stated else "exact", "chars" if chars else "tokens")
-    )
+    numbers = Bound(limit, given, output, total, stated, bound if given or total or stated else "exact", "chars" if chars else "tokens")
+    settled = checked(numbers)
+    return settled._replace(excess=stated) if muddled else settled
 
 
 def _is_a_code(limit: int, text: str) -> bool:

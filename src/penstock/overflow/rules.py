@@ -10,7 +10,6 @@ Law: a rule matches literally but for its gaps, so none can hang. Keeps out: whe
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass
 from functools import cache
 
@@ -77,6 +76,8 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 def read_rules(toml: str) -> tuple[Rule, ...]:
     """The rules of a TOML text, in its order. Raises `CallerError` that names the rule and what is wrong with it."""
+    import tomllib
+
     try:
         tables = tomllib.loads(toml).get("rule", [])
     except tomllib.TOMLDecodeError as error:

@@ -240,7 +240,9 @@ class _Walker:
         if (status := _spoken_status().search(flat)) is not None:
             self.found.statuses.append(int(status[1] or status[2]))
             flat = f"{flat[: status.start()]} {flat[status.end() :]}"
-        self.found.texts.append(flat)
+        for match in _leading_status().finditer(flat):
+            self.found.statuses.append(int(match[1]))
+        self.found.texts.append(_leading_status().sub(" ", flat))
 
     def header_lines(self, value: object) -> None:
         try:
@@ -270,6 +272,8 @@ def flatten(text: str) -> str:
         for entity, char in (("&gt;", ">"), ("&lt;", "<"), ("&quot;", '"'), ("&#39;", "'"), ("&#x27;", "'"), ("&amp;", "&")):
             text = text.replace(entity, char)
     text = text.lower().replace("\u2019", "'").replace("\u2018", "'").replace("\u201c", '"').replace("\u201d", '"')
+    if "</" in text:
+        text = _tag().sub(" ", text)
     if "://" in text:
         text = _address().sub(" ", text)
     return " ".join(text.split())
@@ -287,6 +291,11 @@ def _unescape(match: re.Match[str]) -> str:
 @cache
 def _escape() -> re.Pattern[str]:
     return re.compile(r"\\+(u[0-9a-fA-F]{4}|[\s\S]|$)")
+
+
+@cache
+def _tag() -> re.Pattern[str]:
+    return re.compile(r"</?[a-z!][^<>]{0,200}>")
 
 
 @cache
@@ -309,6 +318,12 @@ def _field_number() -> re.Pattern[str]:
 @cache
 def _spoken_status() -> re.Pattern[str]:
     return re.compile(r"(?:status(?:[ _]?code)?|http(?:/\d(?:\.\d)?)?|error code|code)\W{1,3}([1-5]\d\d)\b|^\W{0,2}([1-5]\d\d)\b(?! tokens)")
+
+
+@cache
+def _leading_status() -> re.Pattern[str]:
+    """`"message": "400 Input is too long"`: a status in front of a sentence."""
+    return re.compile(r"(?:(?<=^)|(?<=[\"'>:(]))\s?(40\d|41[0-8]|42[2-9]|50[0-4]|52\d)\b[>\])]?:?(?=\s[a-z`'\"<](?!okens\b))")
 
 
 def _snake(name: str) -> str:
