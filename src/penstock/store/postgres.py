@@ -1,0 +1,287 @@
+"""How does a server keep it? PostgreSQL for everything: several machines share one store.
+
+Content lies in rows, because a file beside one client would dangle for the others. Every commit asks for `synchronous_commit`
+by itself, as a server's default may be off. A lost connection is opened again; whether a lost COMMIT happened is asked by the
+key of the record, and so an append is never made twice. Law: as for SQLite; the same conformance tests run on both.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from contextlib import contextmanager, suppress
+from functools import cache
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from penstock.errors import CallerError
+from penstock.store import pieces, schema
+from penstock.store.kept import Event, Record, StoreFault
+from penstock.store.tables import Staged, Tables
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    import psycopg
+
+    from penstock.store.tables import Execute, Rows
+
+SCHEMA = "penstock"
+_LOCK = 0x50454E53  # of the one writer of artifacts
+_WAIT = "5s"  # for another writer, and then it is told (H31)
+_BATCH_PIECES = 16  # 4 MiB a transaction while content comes in
+_BEGIN = "BEGIN; SET LOCAL synchronous_commit = on"
+
+
+class PostgresStore(Tables):
+    """A store in the schema `penstock` of a database. Open it once in each process; threads may share it."""
+
+    def __init__(self, url: str, **options: Any) -> None:
+        super().__init__(**options)
+        try:
+            import psycopg
+        except ImportError:
+            raise CallerError("A store in PostgreSQL needs psycopg: pip install 'penstock[postgres]'") from None
+        self._psycopg = psycopg
+        self._address = url
+        self._process = os.getpid()
+        self._closed = False
+        self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
+        self.url = "postgresql:"
+        try:
+            connection = self._connected()
+            info = connection.info
+            self.url = f"postgresql://{info.host}:{info.port}/{info.dbname}"  # without user and password
+            self._migrate()
+        except psycopg.Error as error:
+            self.close()
+            raise self._translated(error) from error
+        except BaseException:
+            self.close()
+            raise
+
+    # ── connection ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _connected(self) -> psycopg.Connection[tuple[Any, ...]]:
+        if self._closed:
+            raise CallerError("The store is closed.")
+        if self._process != os.getpid():
+            raise CallerError("A store is not carried into a forked process: open it there.")
+        if self._connection is None or self._connection.closed:
+            connection = self._psycopg.connect(
+                self._address, autocommit=True, connect_timeout=10, application_name="penstock"
+            )
+            connection.execute("SET client_min_messages = warning")
+            connection.execute(f"SET lock_timeout = '{_WAIT}'")
+            connection.execute(f"SET search_path = {SCHEMA}")
+            self._connection = connection
+        return self._connection
+
+    def _migrate(self) -> None:
+        """From whatever version to ours, in one transaction."""
+        connection = self._connected()
+        with connection.transaction():
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+            connection.execute("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)")
+            found = connection.execute("SELECT version FROM schema_version").fetchone()
+            version = 0 if found is None else int(found[0])
+            if version > len(schema.POSTGRES):
+                raise StoreFault(
+                    "newer",
+                    f"{self.url} was written by a newer Penstock (schema {version}; this one knows {len(schema.POSTGRES)}).",
+                )
+            for step in schema.POSTGRES[version:]:
+                for statement in step:
+                    connection.execute(statement.encode())
+            if found is None:
+                connection.execute("INSERT INTO schema_version VALUES (%s)", (len(schema.POSTGRES),))
+            elif version < len(schema.POSTGRES):
+                connection.execute("UPDATE schema_version SET version = %s", (len(schema.POSTGRES),))
+
+    @contextmanager
+    def _transaction(self, *, alone: bool) -> Iterator[Execute]:
+        with self._lock:
+            try:
+                connection = self._begin()
+                if alone:
+                    connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+                yield lambda statement, parameters=(): _run(connection, statement, parameters)
+                connection.execute("COMMIT")
+            except BaseException as error:
+                if self._connection is not None and not self._connection.closed:
+                    with suppress(self._psycopg.Error):
+                        self._connection.execute("ROLLBACK")
+                if isinstance(error, self._psycopg.Error):
+                    raise self._translated(error) from error
+                raise
+
+    def _writing(self) -> Any:
+        return self._transaction(alone=True)
+
+    def _appending(self) -> Any:
+        return self._transaction(alone=False)
+
+    def _begin(self) -> psycopg.Connection[tuple[Any, ...]]:
+        """A transaction, on a new connection where the server has dropped the old one since it was last used."""
+        connection = self._connected()
+        try:
+            connection.execute(_BEGIN)
+        except self._psycopg.OperationalError:
+            if not connection.closed:
+                raise
+            connection = self._connected()
+            connection.execute(_BEGIN)
+        return connection
+
+    def _seen_by_others(self) -> object:
+        return None  # asked anew each time: it is one round trip
+
+    def _read(self, statement: str, parameters: Sequence[object] = ()) -> Rows:
+        with self._lock:
+            try:
+                try:
+                    return _run(self._connected(), statement, parameters)
+                except self._psycopg.OperationalError:
+                    if self._connection is not None and not self._connection.closed:
+                        raise
+                    return _run(self._connected(), statement, parameters)  # reading twice does no harm
+            except self._psycopg.Error as error:
+                raise self._translated(error) from error
+
+    def append_all(self, session: str, events: Iterable[Event]) -> list[Record]:
+        """Adds several records in one commit. A commit whose answer was lost is asked for by its key."""
+        events = tuple(events)
+        try:
+            return super().append_all(session, events)
+        except StoreFault as fault:
+            if fault.code not in {"unreachable", "raced"}:
+                raise
+        return super().append_all(session, events)
+
+    def _translated(self, error: psycopg.Error) -> StoreFault:
+        errors = self._psycopg.errors
+        said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        if isinstance(error, errors.UniqueViolation):
+            return StoreFault("raced", f"{self.url}: another process wrote at the same place.")
+        if isinstance(error, errors.DiskFull):
+            return StoreFault("disk_full", f"The disk of {self.url} is full: nothing was written.")
+        if isinstance(error, errors.LockNotAvailable):
+            return StoreFault("busy", f"Another process has been writing to {self.url} for {_WAIT}.")
+        if isinstance(error, errors.ReadOnlySqlTransaction | errors.InsufficientPrivilege):
+            return StoreFault("read_only", f"{self.url} may not be written: {said}.")
+        if isinstance(error, self._psycopg.OperationalError):
+            return StoreFault("unreachable", f"{self.url} cannot be reached: {said}.")
+        return StoreFault("io_error", f"{self.url}: {said}.")
+
+    # ── content ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _stage(self, content: bytes | Iterable[bytes], limit_bytes: int) -> Staged:
+        written: list[pieces.Content] = []
+        held: list[bytes] = []
+        left = limit_bytes
+
+        def fill(flush: Callable[[list[bytes]], None]) -> None:
+            def write(piece: bytes) -> None:
+                nonlocal left
+                left -= len(piece)
+                if left < 0:
+                    raise StoreFault("full", f"More than the {limit_bytes} bytes that {self.url} may hold.")
+                held.append(piece)
+                if len(held) == _BATCH_PIECES:
+                    flush(held)
+                    held.clear()
+
+            written.append(pieces.intake(content, write))
+            flush(held)
+
+        return Staged(self._staged(fill), written[0])
+
+    def _stage_pieces(self, stored: Iterable[bytes]) -> str:
+        def fill(flush: Callable[[list[bytes]], None]) -> None:
+            parts = iter(stored)
+            while batch := list(islice(parts, _BATCH_PIECES)):
+                flush(batch)
+
+        return self._staged(fill)
+
+    def _staged(self, fill: Callable[[Callable[[list[bytes]], None]], None]) -> str:
+        place, number = secrets.token_hex(16), 0
+
+        def flush(batch: list[bytes]) -> None:
+            nonlocal number
+            with self._appending() as execute:
+                for piece in batch:
+                    execute("INSERT INTO pieces VALUES (?, ?, ?)", (place, number, piece))
+                    number += 1
+
+        with self._appending() as execute:
+            execute("INSERT INTO pending (place) VALUES (?)", (place,))
+        try:
+            fill(flush)
+        except BaseException:
+            self._discard(place)
+            raise
+        return place
+
+    def _publish(self, execute: Execute, staged: Staged) -> str:
+        execute("DELETE FROM pending WHERE place = ?", (staged.place,))
+        return staged.place
+
+    def _discard(self, place: str) -> None:
+        with suppress(StoreFault):
+            self._remove([place])
+
+    def _remove(self, places: list[str]) -> None:
+        if not places:
+            return
+        with self._appending() as execute:
+            execute("DELETE FROM pieces WHERE place = ANY(?)", (places,))
+            execute("DELETE FROM pending WHERE place = ANY(?)", (places,))
+
+    def _stored(self, place: str, number: int, start: int, count: int) -> bytes | None:
+        del start, count
+        found = self._read("SELECT data FROM pieces WHERE place = ? AND n = ?", (place, number))
+        return bytes(found[0][0]) if found else None
+
+    def _orphans(self, execute: Execute) -> list[str]:
+        rows = execute("SELECT place FROM pending WHERE since < now() - interval '1 day'")
+        rows += execute(
+            "SELECT DISTINCT place FROM pieces p WHERE NOT EXISTS (SELECT 1 FROM contents c WHERE c.place = p.place) "
+            "AND NOT EXISTS (SELECT 1 FROM pending w WHERE w.place = p.place)"
+        )
+        return [str(place) for (place,) in rows]
+
+    # ── upkeep ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _database_damage(self) -> list[str]:
+        return []  # the server checks its own pages, if its data_checksums say so: see `facts`
+
+    def facts(self) -> dict[str, str]:
+        """What durability rests on here."""
+        names = ("server_version", "fsync", "full_page_writes", "data_checksums")
+        said = {name: str(self._read(f"SHOW {name}")[0][0]) for name in names}
+        version = str(self._read("SELECT version FROM schema_version")[0][0])
+        return {"store": self.url, **said, "synchronous_commit": "on (asked for by each commit)", "schema": version}
+
+    def close(self) -> None:
+        """Gives the connection back. Nothing can be done with the store after that."""
+        self._closed = True
+        connection, self._connection = self._connection, None
+        if connection is not None and self._process == os.getpid():
+            connection.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_closed"):
+            with suppress(Exception):
+                self.close()
+
+
+@cache
+def _placeholders(statement: str) -> bytes:
+    return statement.replace("?", "%s").encode()
+
+
+def _run(connection: psycopg.Connection[tuple[Any, ...]], statement: str, parameters: Sequence[object]) -> Rows:
+    cursor = connection.execute(_placeholders(statement), tuple(parameters) or None)
+    return cursor.fetchall() if cursor.description is not None else []

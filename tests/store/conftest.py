@@ -1,0 +1,140 @@
+"""Stores to test: SQLite in a folder, and PostgreSQL on a server of our own where its programs are installed."""
+
+from __future__ import annotations
+
+import glob
+import os
+import shutil
+import subprocess
+import tempfile
+from contextlib import suppress
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import pytest
+
+from penstock.store.postgres import PostgresStore
+from penstock.store.sqlite import SqliteStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from penstock.store.tables import Tables
+
+USER = "nobody" if os.geteuid() == 0 else None  # PostgreSQL refuses to run as root
+
+
+def programs() -> str | None:
+    """The folder of PostgreSQL's programs."""
+    found = shutil.which("initdb")
+    if found is not None:
+        return os.path.dirname(os.path.realpath(found))
+    newest = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"))
+    return os.path.dirname(newest[-1]) if newest else None
+
+
+class Server:
+    """A PostgreSQL server of our own, on a socket in a folder of its own."""
+
+    def __init__(self, programs: str) -> None:
+        self.programs = programs
+        self.folder = tempfile.mkdtemp(prefix="penstock-pg-")
+        self.data = os.path.join(self.folder, "data")
+        if USER is not None:
+            shutil.chown(self.folder, USER)
+        self._run("initdb", "-D", self.data, "-U", "penstock", "-A", "trust", "-E", "UTF8", "--no-sync", "--data-checksums")
+        self.start()
+
+    def _run(self, program: str, *arguments: str) -> None:
+        subprocess.run(
+            [os.path.join(self.programs, program), *arguments],
+            check=True,
+            cwd=self.folder,
+            user=USER,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def start(self) -> None:
+        options = f"-c listen_addresses='' -c unix_socket_directories='{self.folder}' -c synchronous_commit=off"
+        self._run("pg_ctl", "-D", self.data, "-w", "-o", options, "-l", os.path.join(self.folder, "log"), "start")
+
+    def stop(self, how: str = "immediate") -> None:
+        self._run("pg_ctl", "-D", self.data, "-w", "-m", how, "stop")
+
+    def url(self, database: str = "postgres") -> str:
+        return f"postgresql://penstock@/{database}?host={quote(self.folder, safe='')}"
+
+    def database(self, name: str) -> str:
+        """The URL of a new, empty database."""
+        import psycopg
+
+        with psycopg.connect(self.url(), autocommit=True) as connection:
+            connection.execute(f'CREATE DATABASE "{name}"'.encode())
+        return self.url(name)
+
+    def close(self) -> None:
+        with suppress(subprocess.CalledProcessError):
+            self.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """One server for all tests of a worker."""
+    folder = programs()
+    if folder is None:
+        missing = "PostgreSQL is not installed (Debian package postgresql)"
+        if os.environ.get("PENSTOCK_TEST_REQUIRE") == "all":
+            pytest.fail(missing)
+        pytest.skip(missing)
+    server = Server(folder)
+    yield server
+    server.close()
+
+
+class Clock:
+    """A clock that a test sets."""
+
+    def __init__(self) -> None:
+        self.now = 1_800_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """The clock of the stores that `opened` opens."""
+    return Clock()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def opened(
+    request: pytest.FixtureRequest, tmp_path: Path, clock: Clock
+) -> Iterator[Callable[..., Tables]]:
+    """Opens the store under test, as often as it is called: each is what another process would have."""
+    stores: list[Tables] = []
+    if request.param == "postgres":
+        server: Server = request.getfixturevalue("server")
+        url = server.database(os.urandom(8).hex())
+    path = str(tmp_path / "store")
+
+    def another(**options: object) -> Tables:
+        options.setdefault("clock", clock)
+        store: Tables = (
+            SqliteStore(path, **options) if request.param == "sqlite" else PostgresStore(url, **options)
+        )
+        stores.append(store)
+        return store
+
+    yield another
+    for store in stores:
+        store.close()
+
+
+@pytest.fixture
+def store(opened: Callable[..., Tables]) -> Tables:
+    """The store under test."""
+    return opened()

@@ -1,0 +1,355 @@
+"""Every store does the same: these tests run on SQLite and on a real PostgreSQL server."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from penstock.errors import CallerError, ToolError
+from penstock.store import Conflict, Event, StoreFault
+from penstock.store.pieces import PIECE_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from penstock.store.tables import Tables
+    from tests.store.conftest import Clock
+
+DAY = 86_400
+
+
+# ── artifacts ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.proves("G-3")
+@pytest.mark.parametrize("size", [0, 1, PIECE_BYTES - 1, PIECE_BYTES, PIECE_BYTES + 1, 3 * PIECE_BYTES + 17])
+def test_what_is_put_is_read_back_exactly(store: Tables, size: int) -> None:
+    """Any stretch of an artifact is the bytes that came in."""
+    content = bytes(i * i % 251 for i in range(size))
+    handle = store.put(content, name="tool")
+    assert store.read(handle, 0, size + 10) == content
+    for start, count in ((0, 1), (size // 2, 7), (max(0, size - 3), 10), (PIECE_BYTES - 2, 4), (size, 5), (size + 9, 1)):
+        assert store.read(handle, start, count) == content[start : start + count]
+    info = store.info(handle)
+    assert (info.bytes, info.digest, info.name) == (size, hashlib.sha256(content).hexdigest(), "tool")
+
+
+@pytest.mark.proves("G-3")
+def test_a_stream_is_kept_like_the_same_bytes(store: Tables) -> None:
+    """How content is cut on its way in does not matter."""
+    content = b"".join(b"line %d\n" % n for n in range(200_000))
+
+    def parts() -> Iterator[bytes]:
+        at = 0
+        while at < len(content):
+            size = 1 + at * 7 % 100_003
+            yield content[at : at + size]
+            at += size
+
+    handle = store.put(parts(), name="x")
+    assert store.put(content, name="x") == handle
+    assert store.read(handle, 0, len(content)) == content
+
+
+@pytest.mark.proves("G-5")
+def test_totals_and_places_of_lines_are_exact(store: Tables) -> None:
+    """Lines are counted as they come in; any of them is found."""
+    lines = [b"%d:" % n + b"x" * (n % 300) + b"\n" for n in range(20_000)]
+    content = b"".join(lines) + b"last"
+    handle = store.put(content)
+    assert store.info(handle).lines == 20_001
+    at = 0
+    for number in range(0, 20_001, 997):
+        at = sum(map(len, lines[:number]))
+        assert store.line_start(handle, number) == at
+        assert store.lines_before(handle, at) == number
+        assert store.lines_before(handle, at + 1) == number
+    assert store.line_start(handle, 20_001) is None
+    assert store.lines_before(handle, len(content)) == 20_000
+
+
+@pytest.mark.proves("G-3")
+def test_equal_content_is_kept_once(store: Tables) -> None:
+    """The same content under two names takes the room of one; under the same name it is the same artifact."""
+    one, two = store.put(b"x" * 1000, name="a"), store.put(b"x" * 1000, name="b")
+    assert one != two
+    assert store.put(b"x" * 1000, name="a") == one
+    assert (store.size().artifacts, store.size().stored_bytes) == (2, 1000)
+
+
+@pytest.mark.proves("G-3")
+def test_handles_cannot_be_guessed(store: Tables) -> None:
+    """A handle is 22 random letters and digits, and no part of it repeats from one to the next."""
+    handles = [store.put(b"%d" % n) for n in range(50)]
+    assert all(len(handle) == 22 and handle.isascii() and handle.isalnum() for handle in handles)
+    assert len({handle[:6] for handle in handles}) == 50
+
+
+@pytest.mark.proves("G-3")
+def test_an_expired_handle_says_so_finally(store: Tables, clock: Clock) -> None:
+    """After its time an artifact cannot be read, before and after it is taken away."""
+    handle = store.put(b"content", life_seconds=2 * DAY)
+    clock.now += 2 * DAY - 1
+    assert store.read(handle, 0, 7) == b"content"
+    clock.now += 2
+    for _ in range(2):
+        with pytest.raises(ToolError, match="expired") as caught:
+            store.read(handle, 0, 7)
+        assert caught.value.code == "expired"
+        store.prune()
+    assert store.size().stored_bytes == 0
+    assert store.artifacts() == []
+
+
+def test_an_unknown_handle_is_not_found(store: Tables) -> None:
+    """What was never a handle is told apart from what has expired, and echoed briefly."""
+    for handle in ("", "nothing", "x" * 22, "a\0b", "x" * 100_000, "\x1b[31m", "%s", "' OR 1=1"):
+        with pytest.raises(ToolError) as caught:
+            store.info(handle)
+        assert caught.value.code == "not_found"
+        assert len(caught.value.message) < 400
+        assert "\x1b" not in caught.value.message
+
+
+def test_life_goes_on_from_the_last_time_that_it_was_put(store: Tables, clock: Clock) -> None:
+    """The same result again is wanted again."""
+    handle = store.put(b"content", life_seconds=DAY)
+    clock.now += DAY - 5
+    assert store.put(b"content", life_seconds=DAY) == handle
+    clock.now += DAY - 5
+    assert store.read(handle, 0, 7) == b"content"
+
+
+def test_a_clock_that_goes_back_makes_nothing_younger(store: Tables, clock: Clock) -> None:
+    """Order comes from numbers, and time never runs backwards (H29)."""
+    clock.now += 365 * DAY
+    store.put(b"one")
+    clock.now = 0.0
+    second = store.put(b"two", life_seconds=DAY)
+    assert store.info(second).created >= 1_800_000_000 + 365 * DAY
+    assert [artifact.bytes for artifact in store.artifacts()] == [3, 3]
+
+
+@pytest.mark.proves("G-3")
+def test_the_oldest_that_nothing_refers_to_goes_first(opened: Callable[..., Tables]) -> None:
+    """Above the limit, what a session refers to stays; the rest goes by age and says so."""
+    store = opened(limit_bytes=10_000)
+    first, second, third = (store.put(bytes([n]) * 3_000) for n in range(3))
+    store.append("s", 0, "returned", {}, handles=[first])
+    fourth = store.put(b"\3" * 3_000)
+    for handle in (first, third, fourth):
+        assert len(store.read(handle, 0, 5_000)) == 3_000
+    with pytest.raises(ToolError, match="oldest when room was needed") as caught:
+        store.read(second, 0, 1)
+    assert caught.value.code == "expired"
+    assert store.size().stored_bytes == 9_000
+
+
+def test_a_store_that_is_full_of_what_is_in_use_says_so(opened: Callable[..., Tables]) -> None:
+    """Nothing that a session refers to is given up; the new artifact is refused and leaves nothing behind."""
+    store = opened(limit_bytes=5_000)
+    handle = store.put(b"a" * 3_000)
+    store.append("s", 0, "returned", {}, handles=[handle])
+    for content in (b"b" * 3_000, b"c" * 6_000, iter([b"d" * 6_000])):
+        with pytest.raises(StoreFault) as caught:
+            store.put(content)
+        assert caught.value.code == "full"
+    assert store.read(handle, 0, 3_000) == b"a" * 3_000
+    assert (store.size().artifacts, store.size().stored_bytes, store.check()) == (1, 3_000, [])
+
+
+def test_what_a_record_refers_to_does_not_expire(store: Tables, clock: Clock) -> None:
+    """A session that is resumed after its results' time still has them."""
+    handle = store.put(b"content", life_seconds=DAY)
+    store.append("s", 0, "returned", {"handle": handle}, handles=[handle])
+    clock.now += 30 * DAY
+    store.prune()
+    assert store.read(handle, 0, 7) == b"content"
+    assert store.info(handle).is_referenced
+    assert [artifact.handle for artifact in store.artifacts()] == [handle]
+
+
+def test_compression_changes_no_byte(store: Tables) -> None:
+    """Pruning makes text smaller where that pays; every stretch reads the same afterwards, in this process and in another."""
+    text = b"".join(b"2026-11-21 INFO request %d took 12 ms\n" % n for n in range(30_000))
+    noise = hashlib.shake_256(b"noise").digest(PIECE_BYTES + 5)
+    one, two = store.put(text), store.put(noise)
+    store.read(one, 0, 10)
+    pruned = store.prune()
+    assert pruned.compressed == 1
+    assert pruned.freed_bytes > len(text) // 2
+    assert store.read(one, 0, len(text)) == text
+    assert store.read(one, PIECE_BYTES - 3, 9) == text[PIECE_BYTES - 3 : PIECE_BYTES + 6]
+    assert store.read(two, 0, len(noise)) == noise
+    assert store.prune().compressed == 0
+    assert store.check() == []
+
+
+def test_another_process_reads_on_while_content_is_compressed(opened: Callable[..., Tables]) -> None:
+    """A reader that knows the old place looks again."""
+    one, two = opened(), opened()
+    text = b"all alike\n" * 80_000
+    handle = one.put(text)
+    assert two.read(handle, 0, 10) == text[:10]
+    assert one.prune().compressed == 1
+    assert two.read(handle, PIECE_BYTES, 100_000) == text[PIECE_BYTES : PIECE_BYTES + 100_000]
+
+
+def test_a_source_that_fails_leaves_nothing(store: Tables) -> None:
+    """An artifact is there whole or not at all."""
+
+    def broken() -> Iterator[bytes]:
+        yield b"x" * PIECE_BYTES * 20
+        raise RuntimeError("the tool died")
+
+    with pytest.raises(RuntimeError, match="died"):
+        store.put(broken())
+    assert (store.size().artifacts, store.size().stored_bytes) == (0, 0)
+    assert store.prune().freed_bytes == 0
+
+
+# ── the journal ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.proves("S-12")
+def test_records_come_back_in_order_and_chained(opened: Callable[..., Tables]) -> None:
+    """What was appended is what another process reads, each record naming the one before."""
+    store = opened()
+    data = [{"n": n, "text": "ü\ud800\x00\n" * n, "deep": {"list": [None, True, 1.5]}} for n in range(5)]
+    written = [store.append("s", n, "returned", data[n]) for n in range(5)]
+    read = list(opened().events("s"))
+    assert read == written
+    assert [record.data for record in read] == data
+    assert [record.prev_hash for record in read[1:]] == [record.sha256 for record in read[:-1]]
+    assert [record.seq for record in opened().events("s", 3)] == [3, 4]
+    assert list(store.events("another")) == []
+
+
+@pytest.mark.proves("S-12")
+def test_a_record_appended_again_is_the_same_and_another_conflicts(store: Tables) -> None:
+    """A retry is answered as the first time; a different event at its place is refused."""
+    first = store.append("s", 0, "asked", {"a": 1, "b": [2]})
+    assert store.append("s", 0, "asked", {"b": [2], "a": 1}) == first
+    for kind, data in (("asked", {"a": 2, "b": [2]}), ("asked", {"a": True, "b": [2]}), ("replied", {"a": 1, "b": [2]})):
+        with pytest.raises(Conflict):
+            store.append("s", 0, kind, data)
+    assert list(store.events("s")) == [first]
+
+
+def test_there_are_no_gaps(store: Tables) -> None:
+    """The next record is the only one that can be added, and the error names it."""
+    with pytest.raises(CallerError, match="next record is 0, not 1"):
+        store.append("s", 1, "asked", {})
+    store.append("s", 0, "asked", {})
+    with pytest.raises(CallerError, match="next record is 1, not 3"):
+        store.append("s", 3, "asked", {})
+    for seq in (-1, True, 1.0, "1"):
+        with pytest.raises(CallerError):
+            store.append("s", seq, "asked", {})  # type: ignore[arg-type]
+
+
+def test_what_json_cannot_hold_is_refused(store: Tables) -> None:
+    """An event that could not be read back is not written."""
+    for data in ({"x": float("nan")}, {"x": {1}}, {"x": b""}, [1]):
+        with pytest.raises(CallerError):
+            store.append("s", 0, "asked", data)  # type: ignore[arg-type]
+    for session in ("", "a\nb", "x" * 201, "\0"):
+        with pytest.raises(CallerError):
+            store.append(session, 0, "asked", {})
+    assert store.sessions() == []
+
+
+@pytest.mark.proves("S-12")
+def test_a_batch_is_kept_whole_or_not_at_all(store: Tables) -> None:
+    """One commit for many records; a bad one takes the others with it, and the next append starts where the store is."""
+    store.append("s", 0, "asked", {})
+    with pytest.raises(CallerError):
+        store.append_all("s", [Event(seq=1, type="a", data={}), Event(seq=3, type="b", data={})])
+    assert [record.seq for record in store.events("s")] == [0]
+    done = store.append_all("s", [Event(seq=n, type="a", data={"n": n}) for n in range(1, 40)])
+    assert [record.seq for record in done] == list(range(1, 40))
+    assert store.append_all("s", [Event(seq=n, type="a", data={"n": n}) for n in range(30, 45)])[0].seq == 30
+    assert store.sessions()[0].records == 45
+
+
+def test_a_reference_and_its_record_are_one(store: Tables) -> None:
+    """A record that refers to an artifact that there is not is not written."""
+    with pytest.raises(CallerError, match="no artifact"):
+        store.append("s", 0, "returned", {}, handles=["nothing"])
+    assert store.sessions() == []
+
+
+@pytest.mark.proves("S-12")
+def test_two_writers_of_one_session_never_both_win(opened: Callable[..., Tables]) -> None:
+    """At each place stands one event; whoever came second is told."""
+    stores = [opened(), opened()]
+    won: list[list[int]] = [[], []]
+
+    def work(me: int) -> None:
+        for seq in range(60):
+            try:
+                stores[me].append("s", seq, "asked", {"by": me})
+                won[me].append(seq)
+            except Conflict:
+                pass
+
+    threads = [threading.Thread(target=work, args=(me,)) for me in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(won[0] + won[1]) == list(range(60))
+    assert [record.data["by"] for record in stores[0].events("s")] == [0 if n in set(won[0]) else 1 for n in range(60)]
+
+
+def test_sessions_are_listed_with_the_last_used_first(store: Tables, clock: Clock) -> None:
+    """The session to resume is on top."""
+    for name in ("one", "two", "three"):
+        clock.now += 1
+        store.append(name, 0, "asked", {})
+    clock.now += 1
+    store.append("one", 1, "asked", {})
+    assert [(s.session, s.records) for s in store.sessions()] == [("one", 2), ("three", 1), ("two", 1)]
+
+
+def test_threads_share_a_store(store: Tables) -> None:
+    """Puts, reads and appends from several threads at once are each whole."""
+    failed: list[BaseException] = []
+
+    def work(me: int) -> None:
+        try:
+            for n in range(8):
+                content = b"%d-%d\n" % (me, n) * 20_000
+                handle = store.put(content)
+                store.append(f"s{me}", n, "returned", {"n": n}, handles=[handle])
+                assert store.read(handle, 0, len(content)) == content
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=work, args=(me,)) for me in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []
+    assert store.check() == []
+    assert store.size().records == 32
+
+
+def test_a_closed_store_says_so(store: Tables) -> None:
+    """Nothing is done after close, and closing twice is no error."""
+    store.close()
+    store.close()
+    with pytest.raises(CallerError, match="closed"):
+        store.size()
+
+
+def test_facts_name_what_durability_rests_on(store: Tables) -> None:
+    """For `penstock doctor`: versions, flushes and the schema."""
+    facts = store.facts()
+    assert facts["schema"] == "2"
+    assert "FULL" in facts.get("synchronous", "") or facts["fsync"] == "on"
+    assert "nobody@" not in facts["store"]
