@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from penstock import inert
 from penstock.calls import PYTHON, Call
@@ -57,7 +57,8 @@ def header(window: Window, dialect: Dialect, *, escaped: int, notices: Sequence[
         parts.append(f"bytes {window.start_byte}-{window.end_byte} of {window.total_bytes}")
     else:
         parts.append(f"showing bytes {window.start_byte}-{window.end_byte} of {window.total_bytes}")
-    parts.append(f"version {window.version}")
+    if window.version:  # an artifact has but one
+        parts.append(f"version {window.version}")
     if window.next is not None:
         parts.append(f"next: {dialect.write(window.next)}")
     if window.previous is not None and "start_byte" in window.previous.arguments:
@@ -158,6 +159,9 @@ def ignored_arguments(names: list[str], mode: str) -> str:
     return f"{' and '.join(names)} ignored: {mode} was asked for"
 
 
+_DEEPEST = 30  # what is nested deeper is indented like this: the indent alone must not fill a page
+
+
 # ── outlines ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -179,7 +183,8 @@ def outline_header(outline: OutlinePage, dialect: Dialect) -> str:
 
 
 def outline_entry(start_line: int, end_line: int, depth: int, name: str) -> str:
-    return f"{'  ' * depth}{start_line}-{end_line} {inert.show(name)[0]}"
+    """A landmark, indented by its depth; escapes cannot make a name longer than any other."""
+    return f"{'  ' * min(depth, _DEEPEST)}{start_line}-{end_line} {inert.shorten(inert.show(name)[0])}"
 
 
 # ── listings, in the words of the seed (L-2, L-3) ────────────────────────────────────────────────────────────────
@@ -395,27 +400,44 @@ TRUNCATED = "[OUTPUT TRUNCATED]"
 _GAP = "[… "
 
 
-class Measured(Protocol):
-    """A whole text, measured."""
-
-    lines: int
-    bytes: int
-    tokens: int
-
-
-def truncated(
-    name: str, whole: Measured, shown_tokens: int, keep: str, handle: str | None, dialect: Dialect | None
-) -> str:
-    """What stands above a result that was cut (G-1)."""
+def truncated(name: str, whole_tokens: int, shown_tokens: int, keep: str, way: str) -> str:
+    """What stands above a result that was cut (G-1); `way` leads to the rest."""
     part = {"head": "first", "tail": "last", "ends": "first and last"}[keep]
-    said = f"Tool '{inert.clip(name, 64)}' returned ~{whole.tokens} tokens, showing {part} ~{shown_tokens}."
-    if handle is None:
-        way = "Use more specific parameters or pagination to get remaining data."
-    else:
-        write = (dialect or PYTHON).write
-        page, find = Call("page", {"handle": handle}), Call("find", {"handle": handle, "pattern": "…"})
-        way = f"The whole, {whole.lines} lines, {whole.bytes} bytes: {write(page)}; to search it: {write(find)}"
+    said = f"Tool '{inert.clip(name, 64)}' returned ~{whole_tokens} tokens, showing {part} ~{shown_tokens}."
     return f"{TRUNCATED}\n{said}\n{way}"
+
+
+def truncated_briefly(handle: str | None, dialect: Dialect | None) -> str:
+    """The same where there is room for little more than the way to the rest."""
+    return TRUNCATED if handle is None else f"{TRUNCATED} {_page(handle, dialect)}"
+
+
+NARROWER = "Use more specific parameters or pagination to get remaining data."
+
+
+def kept(handle: str, lines: int, size_bytes: int, dialect: Dialect | None) -> str:
+    """The way to a whole that is kept."""
+    find = (dialect or PYTHON).write(Call("find", {"handle": handle, "pattern": "…"}))
+    return f"The whole, {lines} lines, {size_bytes} bytes: {_page(handle, dialect)}; to search it: {find}"
+
+
+def kept_in_part(
+    first: str, first_bytes: int, last: str, last_bytes: int, lost_bytes: int, dialect: Dialect | None
+) -> str:
+    """The way to the two ends of a whole that is too large to keep, and what is lost between them."""
+    return (
+        f"The first {first_bytes} bytes: {_page(first, dialect)}; the last {last_bytes} bytes: {_page(last, dialect)}; "
+        f"{lost_bytes} bytes between them were not kept: there is a limit to what is kept of one output."
+    )
+
+
+def not_kept(reason: str) -> str:
+    """What is said where the whole could not be kept (H27 of reliability.md)."""
+    return f"The rest could not be kept: {inert.clip(reason)} {NARROWER}"
+
+
+def _page(handle: str, dialect: Dialect | None) -> str:
+    return (dialect or PYTHON).write(Call("page", {"handle": handle}))
 
 
 def gap(lines: int, chars: int) -> str:
@@ -429,3 +451,29 @@ def disarmed(text: str) -> str:
         if mark in text:
             text = re.sub(rf"^{re.escape(mark)}", f"\\\\x5b{mark[1:]}", text, flags=re.MULTILINE)
     return text
+
+
+# ── artifacts (G-3) ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def records(first: int, last: int, total: int, exact: bool) -> str:
+    """`showing records X-Y of Z total` of JSON on one line (G-5)."""
+    return f"showing records {first}-{last} of {'' if exact else 'at least '}{total} total"
+
+
+def found(title: str, total: int, shown: int, complete: bool, scanned_bytes: int, total_bytes: int, around: str) -> str:
+    """The first line of what was found in an artifact."""
+    parts = [f"{'' if complete else 'at least '}{total} matching {'line' if total == 1 else 'lines'}"]
+    if shown < total:
+        parts.append(f"showing the first {shown}: a narrower pattern or a larger limit shows the others")
+    parts.append(f"searched {scanned_bytes} of {total_bytes} bytes")
+    if not complete:
+        parts.append("the time of one call ended")
+    if shown:
+        parts.append(f"to read around a match: {around}")
+    return f"{title}: " + " | ".join(parts)
+
+
+def found_line(line: int, start_byte: int, text: str) -> str:
+    """A line that matches, and the byte at which what is shown of it begins."""
+    return f"{line}|{start_byte}|{text}"
