@@ -71,7 +71,6 @@ class Tally:
     slowest: tuple[float, str] = (0.0, "")
     largest: tuple[int, str] = (0, "")
     resident: tuple[int, str] = (0, "")
-    without_code: int = 0
     notes: list[str] = field(default_factory=list)
 
 
@@ -527,9 +526,7 @@ def _silently_cut(text: str, arguments: Mapping[str, object]) -> str | None:
     return None
 
 
-def _wrong(
-    case: Case, answer: Answer, limit_bytes: int, limit_characters: int | None, *, carries_code: bool
-) -> str | None:
+def _wrong(case: Case, answer: Answer, limit_bytes: int, limit_characters: int | None) -> str | None:
     """The first thing that is wrong with an answer."""
     size = len(answer.text.encode("utf-8", "surrogatepass"))
     if answer.seconds > _limit_seconds(case):
@@ -546,9 +543,9 @@ def _wrong(
     if answer.is_error:
         if case.code is None:
             return f"G1 refused: {answer.text[:160]}"
-        if carries_code and answer.code not in CODES:
+        if answer.code not in CODES:
             return f"G5 code {answer.code}: {answer.text[:160]}"
-        if answer.code is not None and answer.code not in case.code:
+        if answer.code not in case.code:
             return f"G5 code {answer.code}, not {sorted(case.code)}: {answer.text[:160]}"
         if not answer.text.strip():
             return "G5 an error without words"
@@ -569,7 +566,6 @@ def run(face: Face, table: list[Case], tally: Tally, *, twice: Callable[[Case], 
         face.call(name, arguments)
     face.call("list_files", {"path": "names", "use_regex": True, "pattern": "a"})
     idle = resident(process)
-    carries_code = isinstance(face, Direct)
     for number, case in enumerate(table):
         tally.tried += 1
         where = f"{face.name}: {case.what}: {case.tool}({str(dict(case.arguments))[:120]})"
@@ -597,8 +593,7 @@ def run(face: Face, table: list[Case], tally: Tally, *, twice: Callable[[Case], 
         tally.slowest = max(tally.slowest, (answer.seconds, where))
         tally.largest = max(tally.largest, (len(answer.text.encode("utf-8", "surrogatepass")), where))
         tally.resident = max(tally.resident, (grown, where))
-        tally.without_code += answer.is_error and answer.code is None
-        if wrong := _wrong(case, answer, limit_bytes, None if carries_code else BUDGET, carries_code=carries_code):
+        if wrong := _wrong(case, answer, limit_bytes, None if isinstance(face, Direct) else BUDGET):
             tally.failed.append(f"{where}: {wrong}")
         elif grown > RESIDENT_BYTES:
             tally.failed.append(f"{where}: G2 {grown >> 20} MiB above idle")
@@ -677,8 +672,6 @@ def measure(*, long: bool, seed: int) -> Figure:
     notes = [*tally.failed, *(f"not tried: {note}" for note in tally.notes)]
     notes.append(f"{len(table)} cases in the table; the tree took {built:.1f} s to build")
     notes.append(f"slowest: {tally.slowest[1]}; largest: {tally.largest[1]}; memory: {tally.resident[1]}")
-    if tally.without_code:
-        notes.append(f"{tally.without_code} errors over MCP carried no code beside isError")
     return Figure(
         rig="R2",
         name="hostile inputs survived",

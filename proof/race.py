@@ -201,7 +201,7 @@ def race(
                         outcome.escapes += content != b"inside\n"
                     outcome.raced += field_.swaps(pair) != before
                     outcome.opens += 1
-            if stop_at_leak and outcome.escapes >= 20:
+            if stop_at_leak and outcome.escapes >= 5:
                 break
         outcome.seconds = time.monotonic() - begun
     return outcome

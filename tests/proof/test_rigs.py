@@ -151,11 +151,11 @@ def test_the_hostile_rig_sees_silence_size_and_raw_text() -> None:
         "G5": Answer("Invalid params", True, "protocol -32602", 0.0),
     }
     for name, answer in faults.items():
-        wrong = hostile._wrong(case, answer, hostile.HARD_BYTES, None, carries_code=True)
+        wrong = hostile._wrong(case, answer, hostile.HARD_BYTES, None)
         assert wrong is not None
         assert wrong.startswith(name), wrong
     fine = Answer("x: showing lines 1-5 of 9 total | bytes 0-5 of 90 | next: view()", False, None, 0.0)
-    assert hostile._wrong(case, fine, hostile.HARD_BYTES, None, carries_code=True) is None
+    assert hostile._wrong(case, fine, hostile.HARD_BYTES, None) is None
 
 
 def test_the_naive_reader_of_the_race_refuses_what_is_outside_when_nobody_swaps(tmp_path: Path) -> None:
