@@ -27,9 +27,11 @@ if TYPE_CHECKING:
 
 BUDGET = 16_000  # characters of an answer over MCP, as for a client that nobody measured
 
-# Root reads what it may not; without capabilities it does not, and still finds its own interpreter.
+# Root reads what it may not; without capabilities it does not, and still finds its own interpreter. And a child dies with
+# its rig (PR_SET_PDEATHSIG), however that ends.
 _DROP = """
 import ctypes, sys
+ctypes.CDLL(None).prctl(1, 9)
 ctypes.CDLL(None).capset((ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)())
 """
 _DIRECT = (
