@@ -8,9 +8,10 @@ the notice in the text; content cannot forge the notice. Keeps out: where the wh
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING
+from bisect import bisect_right
+from typing import TYPE_CHECKING, NamedTuple
 
-from penstock import inert, notices
+from penstock import inert, notices, records
 from penstock.budget import Allowance
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 CHARS_PER_TOKEN = 3.5  # of the seed; a stated counter in the allowance outranks it
 NEWLINE_SHARE = 0.8  # a cut moves back to a line end that lies beyond this share of the room (G-1)
+_CHARS_PER_TOKEN_MOST = 64  # no counter makes one token of more, blanks apart
 
 
 class Keep(enum.Enum):
@@ -30,10 +32,19 @@ class Keep(enum.Enum):
     ENDS = "ends"
 
 
+class Whole(NamedTuple):
+    """What came in, measured: characters, bytes of UTF-8, lines, and about how many tokens."""
+
+    chars: int
+    bytes: int
+    lines: int
+    tokens: int
+
+
 class Guarded(str):
     """A text that was fitted. A `str` that knows it: fitted again, it stays as it is.
 
-    `whole_*` measure what came in, `shown_chars` what is left of it; `handle` leads to the whole, if it was kept.
+    `whole_*` measure what came in, `shown_*` what is left of it; `handle` leads to the whole, if it was kept.
     """
 
     shown_chars: int
@@ -42,8 +53,11 @@ class Guarded(str):
     whole_lines: int
     shown_tokens: int
     whole_tokens: int
+    notice_chars: int
     handle: str | None
+    way: str | None
     is_cut: bool
+    bounds_itself: bool
 
     @property
     def text(self) -> str:
@@ -61,168 +75,187 @@ def fit(
     handle: str | None = None,
     *,
     name: str = "tool",
+    way: str | None = None,
     dialect: Dialect | None = None,
     chars_per_token: float = CHARS_PER_TOKEN,
 ) -> Guarded:
     """`text` with its notice, at most `allowance`; unchanged when it fits and holds nothing that must be escaped (G-2).
 
-    `name` is the tool that the notice speaks of. JSON on one line is cut between its records where that is possible (G-5).
-    An allowance that cannot hold the notice gets as much of the notice as it holds.
+    `name` is the tool that the notice speaks of, `way` what it says instead of the calls that read `handle`. JSON on one line
+    is cut between its records where that is possible (G-5). An allowance that cannot hold the notice gets a shorter one, and
+    in the end as much of that as it holds.
     """
-    if isinstance(text, Guarded) and allowance.holds(text):
-        return text
-    tokens = _counter(allowance, chars_per_token)
-    whole = _Whole(text, tokens)
-    limit_chars = _most_chars(allowance)
-    if len(text) <= limit_chars:
-        shown = _unforgeable(inert.show(text)[0])
-        if allowance.holds(shown):
-            return _guarded(shown, whole, len(text), tokens(shown), handle, is_cut=False)
-    body_limit = allowance.limit
+    tokens = counter_of(allowance, chars_per_token)
+    if isinstance(text, Guarded):
+        if allowance.holds(text):
+            return text
+        whole = Whole(text.whole_chars, text.whole_bytes, text.whole_lines, text.whole_tokens)
+        handle, way = handle or text.handle, way or text.way
+        text = text.text[text.notice_chars :]
+    else:
+        whole = measure(text, tokens)
+        if whole.chars <= most_chars(allowance):
+            shown = _unforgeable(text)
+            if allowance.holds(shown):
+                return _guarded(shown, whole, whole.chars, tokens(shown), handle, way, None)
+    window = most_chars(allowance)
+    head, tail = text[:window], text[max(0, len(text) - window) :]
+    return fit_ends(
+        head, tail, whole, allowance, keep, handle, name=name, way=way, dialect=dialect, chars_per_token=chars_per_token
+    )
 
-    def render(body: str, shown_text: str) -> str:
-        notice = notices.truncated(name, whole, tokens(shown_text), keep.value, handle, dialect)
-        return f"{notice}\n{body}" if body else notice
 
-    if not allowance.holds(render("", "")):
-        notice = render("", "")
-        kept = _longest(len(notice), lambda n: allowance.holds(notice[:n]))
-        return _guarded(notice[:kept], whole, 0, 0, handle, is_cut=True)
-    cutter = {Keep.HEAD: _head, Keep.TAIL: _tail, Keep.ENDS: _ends}[keep]
-    window = min(limit_chars, len(text))
-    source = text if keep is Keep.ENDS else text[:window] if keep is Keep.HEAD else text[-window:]
-    room = _longest(min(window, body_limit), lambda n: allowance.holds(render(*cutter(source, n, whole))))
-    body, shown_text = cutter(source, room, whole)
-    while room and not allowance.holds(
-        render(body, shown_text)
-    ):  # a cut that moved to a line end can be the longer one
+def fit_ends(
+    head: str,
+    tail: str,
+    whole: Whole,
+    allowance: Allowance,
+    keep: Keep = Keep.HEAD,
+    handle: str | None = None,
+    *,
+    name: str = "tool",
+    way: str | None = None,
+    dialect: Dialect | None = None,
+    chars_per_token: float = CHARS_PER_TOKEN,
+) -> Guarded:
+    """The same for a text that is not at hand as a whole: its first and last `most_chars` characters are, which may overlap."""
+    tokens = counter_of(allowance, chars_per_token)
+    cut = _Cut(head, tail, whole, keep)
+    said = way or (notices.NARROWER if handle is None else notices.kept(handle, whole.lines, whole.bytes, dialect))
+
+    def notice(shown: str) -> str:
+        return notices.truncated(name, whole.tokens, tokens(shown), keep.value, said)
+
+    def render(body: str, shown: str) -> str:
+        return f"{notice(shown)}\n{body}" if body else notice(shown)
+
+    if not allowance.holds(notice("")):
+        brief = notices.truncated_briefly(handle, dialect)
+        held = _longest(len(brief), lambda n: allowance.holds(brief[:n]))
+        return _guarded(brief[:held], whole, 0, 0, handle, way, held)
+    room = _longest(min(most_chars(allowance), whole.chars), lambda n: allowance.holds(render(*cut(n))))
+    body, shown = cut(room)
+    while room and not allowance.holds(render(body, shown)):  # a cut that moved to a line end can be the longer one
         room = room * 9 // 10
-        body, shown_text = cutter(source, room, whole) if room else ("", "")
-    return _guarded(render(body, shown_text), whole, len(shown_text), tokens(shown_text), handle, is_cut=True)
+        body, shown = cut(room)
+    return _guarded(
+        render(body, shown), whole, len(shown), tokens(shown), handle, way, len(notice(shown)) + bool(body)
+    )
 
 
-def fit_all(texts: Sequence[str], allowance: Allowance, **options: object) -> list[Guarded]:
+def fit_all(texts: Sequence[str], allowance: Allowance, keep: Keep = Keep.HEAD) -> list[Guarded]:
     """Results that arrive together share one allowance, the largest cut first (G-7)."""
-    sizes = [allowance.measure(text) for text in texts]
-    share, left, open_sizes = 0, allowance.limit, sorted(sizes)
-    while open_sizes:  # the smallest get what they need; what they leave is shared by the others
-        share = left // len(open_sizes)
-        if open_sizes[0] > share:
-            break
+    shares = share([allowance.measure(text) for text in texts], allowance.limit)
+    return [fit(text, of(allowance, size), keep) for text, size in zip(texts, shares, strict=True)]
+
+
+def share(sizes: Sequence[int], limit: int) -> list[int]:
+    """What each of some results may take of `limit`: the small ones all that they need, the large ones alike what is left."""
+    left, open_sizes = limit, sorted(sizes)
+    while open_sizes and open_sizes[0] <= left // len(open_sizes):
         left -= open_sizes.pop(0)
-    each = Allowance(share, allowance.unit, allowance.counter)
-    return [
-        fit(text, Allowance(size, allowance.unit, allowance.counter) if size <= share else each, **options)  # type: ignore[arg-type]
-        for text, size in zip(texts, sizes, strict=True)
-    ]
+    most = left // len(open_sizes) if open_sizes else limit
+    return [min(size, most) for size in sizes]
 
 
-class _Whole:
-    """What came in, measured."""
-
-    def __init__(self, text: str, tokens: Callable[[str], int]) -> None:
-        if isinstance(text, Guarded):
-            self.chars, self.bytes, self.lines, self.tokens = (
-                text.whole_chars,
-                text.whole_bytes,
-                text.whole_lines,
-                text.whole_tokens,
-            )
-            return
-        self.chars = len(text)
-        self.bytes = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
-        self.lines = text.count("\n") + (bool(text) and not text.endswith("\n"))
-        self.tokens = tokens(text)
+def of(allowance: Allowance, limit: int) -> Allowance:
+    """An allowance of the same unit."""
+    return Allowance(limit, allowance.unit, allowance.counter)
 
 
-def _counter(allowance: Allowance, chars_per_token: float) -> Callable[[str], int]:
+def bounded(text: str) -> Guarded:
+    """The result of a tool that bounds itself and says how to go on: the guard of tools leaves it as it is (G-8)."""
+    whole = measure(text, lambda part: int(len(part) / CHARS_PER_TOKEN))
+    result = _guarded(text, whole, whole.chars, whole.tokens, None, None, None)
+    result.bounds_itself = True
+    return result
+
+
+def measure(text: str, tokens: Callable[[str], int]) -> Whole:
+    """A text at hand, measured."""
+    size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+    return Whole(len(text), size, text.count("\n") + (bool(text) and not text.endswith("\n")), tokens(text))
+
+
+def counter_of(allowance: Allowance, chars_per_token: float = CHARS_PER_TOKEN) -> Callable[[str], int]:
+    """How tokens are counted for notices."""
     counter = allowance.counter
     if counter is not None:
         return lambda text: counter.count(text).tokens
     return lambda text: int(len(text) / chars_per_token)
 
 
-def _most_chars(allowance: Allowance) -> int:
+def most_chars(allowance: Allowance) -> int:
     """No text of more characters can fit: what lies beyond is never looked at."""
-    return allowance.limit * (64 if allowance.unit == "tokens" else 1)
+    return allowance.limit * (_CHARS_PER_TOKEN_MOST if allowance.unit == "tokens" else 1)
 
 
 def _guarded(
-    text: str, whole: _Whole, shown_chars: int, shown_tokens: int, handle: str | None, *, is_cut: bool
+    text: str,
+    whole: Whole,
+    shown_chars: int,
+    shown_tokens: int,
+    handle: str | None,
+    way: str | None,
+    notice_chars: int | None,
 ) -> Guarded:
     guarded = Guarded(text)
-    guarded.shown_chars = shown_chars
-    guarded.shown_tokens = shown_tokens
-    guarded.whole_chars, guarded.whole_bytes = whole.chars, whole.bytes
-    guarded.whole_lines, guarded.whole_tokens = whole.lines, whole.tokens
-    guarded.handle = handle
-    guarded.is_cut = is_cut
+    guarded.shown_chars, guarded.shown_tokens = shown_chars, shown_tokens
+    guarded.whole_chars, guarded.whole_bytes, guarded.whole_lines, guarded.whole_tokens = whole
+    guarded.notice_chars = notice_chars or 0
+    guarded.handle, guarded.way = handle, way
+    guarded.is_cut = notice_chars is not None
+    guarded.bounds_itself = False
     return guarded
 
 
 def _unforgeable(text: str) -> str:
-    """Lines that begin like our notices no longer do."""
-    return notices.disarmed(text)
+    """Inert, and lines that begin like our notices no longer do."""
+    return notices.disarmed(inert.show(text)[0])
 
 
-# ── cuts: (body as shown, the part of the text that it stands for) for a room of n characters ───────────────────────
+class _Cut:
+    """`cut(n)`: the body as it is shown and the text that it stands for, about `n` characters of it."""
 
+    def __init__(self, head: str, tail: str, whole: Whole, keep: Keep) -> None:
+        self._head_text, self._tail_text, self._whole, self._keep = head, tail, whole, keep
+        self._records: list[int] | None = None
 
-def _head(text: str, room: int, whole: _Whole) -> tuple[str, str]:
-    del whole
-    part = text[: _head_end(text, room)]
-    return _unforgeable(inert.show(part)[0]), part
+    def __call__(self, room: int) -> tuple[str, str]:
+        if self._keep is Keep.HEAD:
+            part = self._head(room)
+            return _unforgeable(part), part
+        if self._keep is Keep.TAIL:
+            part = self._tail(room)
+            return _unforgeable(part), part
+        head = self._head(room // 2)
+        tail = self._tail(min(room - room // 2, self._whole.chars - len(head)))
+        hidden = self._whole.chars - len(head) - len(tail)
+        if not hidden:
+            return _unforgeable(head + tail), head + tail
+        lines = self._whole.lines - head.count("\n") - tail.count("\n") - 1
+        return f"{_unforgeable(head)}\n{notices.gap(max(lines, 0), hidden)}\n{_unforgeable(tail)}", head + tail
 
+    def _head(self, room: int) -> str:
+        text = self._head_text
+        if room >= len(text):
+            return text
+        newline = text.rfind("\n", 0, room)
+        if newline >= NEWLINE_SHARE * room:
+            return text[:newline]
+        if records.is_one_line(text[:64], self._whole.lines):
+            if self._records is None:
+                self._records = records.Scanner().feed(text)
+            whole = bisect_right(self._records, room)
+            if whole:
+                return text[: self._records[whole - 1]]
+        return text[:room]
 
-def _head_end(text: str, room: int) -> int:
-    if room >= len(text):
-        return len(text)
-    newline = text.rfind("\n", 0, room)
-    if newline >= NEWLINE_SHARE * room:
-        return newline
-    if newline < 0 and text[:1] in {"[", "{"} and (record := _record_end(text, room)):
-        return record
-    return room
-
-
-def _tail(text: str, room: int, whole: _Whole) -> tuple[str, str]:
-    del whole
-    start = len(text) - min(room, len(text))
-    newline = text.find("\n", start, start + room - int(NEWLINE_SHARE * room)) if start else -1
-    part = text[newline + 1 if newline >= 0 else start :]
-    return _unforgeable(inert.show(part)[0]), part
-
-
-def _ends(text: str, room: int, whole: _Whole) -> tuple[str, str]:
-    half = room // 2
-    head, head_text = _head(text, half, whole)
-    tail, tail_text = _tail(text, min(room - half, len(text) - len(head_text)), whole)
-    lines = whole.lines - head_text.count("\n") - tail_text.count("\n") - 1
-    gap = notices.gap(max(lines, 0), whole.chars - len(head_text) - len(tail_text))
-    return f"{head}\n{gap}\n{tail}", head_text + tail_text
-
-
-def _record_end(text: str, room: int) -> int:
-    """Behind the last whole element of a JSON array or object that ends within `room`; 0 when none does."""
-    depth, end, in_string, escaped = 0, 0, False, False
-    for at in range(min(room, len(text))):
-        character = text[at]
-        if in_string:
-            if escaped:
-                escaped = False
-            elif character == "\\":
-                escaped = True
-            elif character == '"':
-                in_string = False
-        elif character == '"':
-            in_string = True
-        elif character in "[{":
-            depth += 1
-        elif character in "]}":
-            depth -= 1
-        elif character == "," and depth == 1:
-            end = at + 1
-    return end
+    def _tail(self, room: int) -> str:
+        text = self._tail_text
+        start = len(text) - min(room, len(text))
+        newline = text.find("\n", start, start + room - int(NEWLINE_SHARE * room)) if start else -1
+        return text[newline + 1 if newline >= 0 else start :]
 
 
 def _longest(count: int, fits: Callable[[int], bool]) -> int:

@@ -457,8 +457,8 @@ def disarmed(text: str) -> str:
 
 
 def records(first: int, last: int, total: int, exact: bool) -> str:
-    """`showing records X-Y of Z total` of JSON on one line (G-5)."""
-    return f"showing records {first}-{last} of {'' if exact else 'at least '}{total} total"
+    """`records X-Y of Z total` of JSON on one line (G-5)."""
+    return f"records {first}-{last} of {'' if exact else 'at least '}{total} total"
 
 
 def found(title: str, total: int, shown: int, complete: bool, scanned_bytes: int, total_bytes: int, around: str) -> str:

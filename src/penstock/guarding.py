@@ -1,0 +1,287 @@
+"""What may a tool return? Its result when that fits, else what fits of it, a handle to the whole, and the way to the rest.
+
+`guard_output` is for one text, `wrap_tool` for a function, `TurnBudget` for results that arrive together. The whole is kept
+in a store; where that fails the answer says so and carries no handle. Law: a guarded result is within its limits.
+Keeps out: how a text is cut (guard), where the whole lies (store).
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+import os
+import threading
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from penstock import guard, notices
+from penstock.budget import Allowance
+from penstock.errors import CallerError, PenstockError, ToolError
+from penstock.guard import Guarded, Keep
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+
+    from penstock.calls import Dialect
+    from penstock.store import Store
+
+F = TypeVar("F", bound="Callable[..., Any]")
+
+MAX_TOOL_OUTPUT_CHARS = 28_000  # the seed's figure: 8,000 tokens; hosts cut between 8 KB and 51,200 bytes
+_VARIABLES = ("PENSTOCK_MAX_TOOL_OUTPUT", "QQ_MAX_TOOL_OUTPUT")
+_PER_TOKEN = ("PENSTOCK_CHARS_PER_TOKEN", "QQ_CHARS_PER_TOKEN")
+_LEAST_CHARS = 200  # a limit that cannot hold the notice is a mistake
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OutputLimits:
+    """How large a result may be. `chars` None stands for `MAX_TOOL_OUTPUT_CHARS` or what the environment says."""
+
+    chars: int | None = None
+    lines: int | None = None
+    keep: Keep = Keep.HEAD
+
+    def __post_init__(self) -> None:
+        for name, least in (("chars", _LEAST_CHARS), ("lines", 5)):
+            value = getattr(self, name)
+            if value is not None and (type(value) is not int or value < least):
+                raise CallerError(f"{name} is a whole number from {least} on, not {value!r}")
+
+
+CHILD_AGENT = OutputLimits(chars=6_000, lines=50)
+"""For what a child agent hands to its parent (G-8)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines(Allowance):
+    """An allowance that bounds lines too."""
+
+    lines: int = 0
+
+    def holds(self, text: str) -> bool:
+        return Allowance.holds(self, text) and text.count("\n") < self.lines
+
+
+def guard_output(
+    output: str,
+    tool_name: str = "tool",
+    *,
+    store: Store | None = None,
+    limits: OutputLimits | None = None,
+    dialect: Dialect | None = None,
+) -> Guarded:
+    """`output` as a model may see it: at most `MAX_TOOL_OUTPUT_CHARS`, the notice included (G-1).
+
+    The whole of what is cut goes to `store`, or to the user's default store, under the handle that the notice names (G-3).
+    A result of a tool that pages stays as it is (G-8).
+    """
+    if isinstance(output, Guarded) and output.bounds_itself:
+        return output
+    return _guard(output, tool_name, _allowance(limits or OutputLimits()), limits, store, dialect)
+
+
+def _guard(
+    output: str,
+    tool_name: str,
+    allowance: Allowance,
+    limits: OutputLimits | None,
+    store: Store | None,
+    dialect: Dialect | None,
+) -> Guarded:
+    keep = Keep.HEAD if limits is None else limits.keep
+    per_token = _from_environment(_PER_TOKEN, float, guard.CHARS_PER_TOKEN)
+    fitted = guard.fit(output, allowance, keep, name=tool_name, dialect=dialect, chars_per_token=per_token)
+    if not fitted.is_cut or fitted.handle is not None or fitted.way is not None:
+        return fitted
+    handle, way = kept(output, tool_name, store)
+    return guard.fit(
+        output, allowance, keep, handle, name=tool_name, way=way, dialect=dialect, chars_per_token=per_token
+    )
+
+
+def kept(output: str, tool_name: str, store: Store | None) -> tuple[str | None, str | None]:
+    """The handle of the whole; else None and the sentence that says why it was not kept (H27)."""
+    try:
+        chosen = store if store is not None else default_store()
+        return chosen.put(output.encode("utf-8", "surrogatepass"), name=tool_name), None
+    except (PenstockError, OSError) as error:
+        return None, notices.not_kept(str(error))
+
+
+_stores: dict[tuple[int, str], Store] = {}
+_opening = threading.Lock()
+
+
+def default_store() -> Store:
+    """The user's store, opened when it is first needed. Raises `PenstockError`."""
+    from penstock.store import default_url, open_store
+
+    key = (os.getpid(), default_url())
+    with _opening:
+        if key not in _stores:
+            _stores[key] = open_store(key[1])
+        return _stores[key]
+
+
+def _allowance(limits: OutputLimits) -> Allowance:
+    chars = limits.chars or _from_environment(_VARIABLES, int, MAX_TOOL_OUTPUT_CHARS)
+    return Allowance.chars(chars) if limits.lines is None else _Lines(chars, "characters", None, limits.lines)
+
+
+def _from_environment(names: tuple[str, ...], kind: type[Any], default: Any) -> Any:
+    """The first variable that is set, read at each call; what cannot be is warned about, and the default holds."""
+    for name in names:
+        text = os.environ.get(name)
+        if text is None:
+            continue
+        try:
+            value = kind(text)
+        except ValueError:
+            value = 0
+        least = _LEAST_CHARS if kind is int else 0.1
+        if least <= value < float("inf"):
+            return value
+        warnings.warn(
+            f"{name} takes a number from {least} on, not {text[:40]!r}: {default} is used", RuntimeWarning, stacklevel=2
+        )
+        return default
+    return default
+
+
+# ── tools ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def wrap_tool(
+    fn: F,
+    tool_name: str | None = None,
+    *,
+    store: Store | None = None,
+    limits: OutputLimits | None = None,
+    dialect: Dialect | None = None,
+) -> F:
+    """`fn` with its results guarded; name, docstring, signature and annotations stay (G-4).
+
+    Functions, coroutines and generators of both kinds. A result that is no text is returned as it is when its text form fits,
+    and as guarded text otherwise. A generator's texts are one result: they come as they were when they fit together, and
+    otherwise as one guarded text. A tool that bounds itself is returned unchanged (G-8).
+    """
+    if getattr(getattr(fn, "__self__", fn), "bounds_itself", False):
+        return fn
+    name = tool_name or getattr(fn, "__name__", "tool")
+
+    def one(result: Any) -> Any:
+        text = _text_form(result)
+        guarded = guard_output(text, name, store=store, limits=limits, dialect=dialect)
+        if isinstance(result, str):
+            return guarded
+        return guarded if guarded.is_cut else result
+
+    def several(texts: list[str]) -> list[Any]:
+        guarded = guard_output("".join(texts), name, store=store, limits=limits, dialect=dialect)
+        if guarded.is_cut:
+            return [guarded]
+        return [one(text) for text in texts]
+
+    call = fn if inspect.isfunction(fn) or inspect.ismethod(fn) else getattr(fn, "__call__", fn)  # noqa: B004
+
+    if inspect.isasyncgenfunction(call):
+
+        @functools.wraps(fn)
+        async def stream(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
+            texts: list[str] = []
+            async for item in fn(*args, **kwargs):
+                if isinstance(item, str):
+                    texts.append(item)
+                    continue
+                for part in several(texts):
+                    yield part
+                texts = []
+                yield one(item)
+            for part in several(texts):
+                yield part
+
+        return cast("F", stream)
+    if inspect.isgeneratorfunction(call):
+
+        @functools.wraps(fn)
+        def generate(*args: Any, **kwargs: Any) -> Iterator[Any]:
+            texts: list[str] = []
+            for item in fn(*args, **kwargs):
+                if isinstance(item, str):
+                    texts.append(item)
+                    continue
+                yield from several(texts)
+                texts = []
+                yield one(item)
+            yield from several(texts)
+
+        return cast("F", generate)
+    if inspect.iscoroutinefunction(call):
+
+        @functools.wraps(fn)
+        async def wait(*args: Any, **kwargs: Any) -> Any:
+            return one(await fn(*args, **kwargs))
+
+        return cast("F", wait)
+
+    @functools.wraps(fn)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        return one(fn(*args, **kwargs))
+
+    return cast("F", run)
+
+
+def _text_form(result: Any) -> str:
+    """What a model would be shown of a result: text, JSON where it is data, else what `str` says."""
+    if isinstance(result, str):
+        return result
+    if isinstance(result, bytes | bytearray | memoryview):
+        return bytes(result).decode("utf-8", "backslashreplace")
+    if isinstance(result, dict | list | tuple):
+        try:
+            return json.dumps(result, ensure_ascii=False)
+        except (TypeError, ValueError, RecursionError):
+            pass
+    return str(result)
+
+
+# ── a turn ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class TurnBudget:
+    """What the results of one turn may take together (G-7). Small results keep what they need; the largest are cut first.
+
+    `left` falls with every result; results that come later share what earlier ones left. Threads may share one.
+    """
+
+    def __init__(self, allowance: Allowance, *, store: Store | None = None, dialect: Dialect | None = None) -> None:
+        self.allowance = allowance
+        self._store = store
+        self._dialect = dialect
+        self._spent = 0
+        self._lock = threading.Lock()
+
+    @property
+    def left(self) -> Allowance:
+        """What has not been taken yet."""
+        return guard.of(self.allowance, max(0, self.allowance.limit - self._spent))
+
+    def guard(self, results: Sequence[tuple[str, str]], *, keep: Keep = Keep.HEAD) -> list[Guarded]:
+        """Each of `(tool name, output)`, all of them together within what is left."""
+        limits = OutputLimits(keep=keep)
+        with self._lock:
+            sizes = [self.allowance.measure(output) for _, output in results]
+            shares = guard.share(sizes, self.left.limit)
+            guarded = [
+                _guard(output, name, guard.of(self.allowance, most), limits, self._store, self._dialect)
+                for (name, output), most in zip(results, shares, strict=True)
+            ]
+            self._spent += sum(map(self.allowance.measure, guarded))
+        return guarded
+
+
+def read_back(error: PenstockError) -> ToolError:
+    """A fault of the store as a model may see it."""
+    return error if isinstance(error, ToolError) else ToolError("io_error", f"What was kept cannot be read: {error}")
