@@ -116,6 +116,7 @@ class _Judge:
         self.spoken_by_provider = http_status is not None or bool(evidence.statuses)
         self.status = stated or next((s for s in evidence.statuses if s >= 400), None) or http_status
         self.codes = " ".join(evidence.codes)
+        self.certain = True
 
     def judge(self) -> tuple[Diagnosis, bool]:
         """The diagnosis, and whether the error itself said so (True) or only its status did."""
@@ -123,7 +124,7 @@ class _Judge:
             return told, True
         said = self._said()
         if said is not None:
-            return said, True
+            return said, self.certain
         if self.status is not None and self.status >= 500 and (told := self._by_code({"server_error"}, only=True)) is not None:
             return told, False
         for low, high, kind in kinds.STATUSES:
@@ -196,6 +197,7 @@ class _Judge:
                     return self._plain("rate_limit")
                 return self._plain(sentence.kind, sentence.recovery)
         if self.status == 429:
+            self.certain = False
             told = self._by_code({"rate_limit", "quota"}, only=True)
             return told if told is not None and told.kind == "quota" else self._plain("rate_limit")
         if self.status in {402, 529}:

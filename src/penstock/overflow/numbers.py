@@ -107,7 +107,7 @@ def _number() -> re.Pattern[str]:
         r"\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d{2})+,\d{3}|\d{1,3}(?:[_'\u00a0\u202f\u2009]\d{3})+|\d{1,3}(?:\.\d{3}){2,}|\d{1,3}(?: \d{3}){2,}"
     )
     return re.compile(
-        rf"(?<![\w.\-/#$@\\%])(?<![\d][,:])(?:(?P<value>(?:{grouped}|\d{{1,12}})(?:\.0+)?)(?![\d%])(?![.,:/]\d)(?![a-z_])(?!-\d)"
+        rf"(?<![\w.\-/#$@\\%])(?<![\d][,:])(?:(?P<value>(?:{grouped}|\d{{1,12}})(?:\.0{{1,2}})?)(?![\d%])(?![.,:/]\d)(?![a-z_])(?!-\d)"
         r"|(?P<odd>\d[\w.,/:%-]*))"
         r"(?P<after>\s*\)?[\s`'\"-]{0,3}(?P<unit>[a-z]+|字符|字|tokens?)?)"
     )
@@ -308,7 +308,7 @@ def _unit_before(before: str) -> str | None:
 
 
 def _integer(written: str) -> int:
-    written = re.sub(r"\.0+$", "", written) if written.count(".") == 1 else written
+    written = re.sub(r"\.0{1,2}$", "", written) if written.count(".") == 1 else written
     return int(re.sub(r"\D", "", written))
 
 

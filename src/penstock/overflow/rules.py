@@ -4,7 +4,7 @@
     text = "the window holds {limit} tokens, you sent {input}"    # {limit} {input} {output} {total} {excess}; ... is any words
     kind = "context_input"
 
-Law: a rule matches literally but for its gaps, so none can hang. Keeps out: where the file is.
+Law: a rule matches literally but for its gaps, each filled by the nearest that fits, so none can hang. Keeps out: where the file is.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from penstock.errors import CallerError
 from penstock.overflow.kinds import RECOVERIES
 from penstock.overflow.walk import flatten
 
-_GAPS = ("limit", "input", "output", "total", "excess")
+_NUMBERS = ("limit", "input", "output", "total", "excess")
 _MOST_GAPS = 8
+_GAP_CHARS = 120
 _KEYS = {"text", "kind", "recovery", "status", "unit"}
 
 
@@ -39,39 +40,48 @@ class Rule:
             raise CallerError(f"There is no recovery {self.recovery!r}; there are {', '.join(sorted({*RECOVERIES.values()}))}")
         if self.unit not in {"tokens", "chars"}:
             raise CallerError(f"A unit is 'tokens' or 'chars', not {self.unit!r}")
-        _pattern(self.text)
+        _segments(self.text)
 
     def match(self, flat: str, status: int | None = None) -> dict[str, int] | None:
         """The numbers of a flattened text by their names, None where it is another sentence."""
         if self.status is not None and status != self.status:
             return None
-        found = _pattern(self.text).search(flat)
-        if found is None:
+        first, *following = _segments(self.text)
+        if not all(segment.search(flat) for segment in following):
             return None
-        return {name: int(re.sub(r"\D", "", value)) for name, value in found.groupdict().items() if value}
+        for start in first.finditer(flat):
+            found, end = dict(start.groupdict()), start.end()
+            for segment in following:  # the nearest that fits: no way back, so no rule can hang
+                near = segment.search(flat, end, end + _GAP_CHARS + len(self.text))
+                if near is None:
+                    break
+                found.update(near.groupdict())
+                end = near.end()
+            else:
+                return {name: int(re.sub(r"\D", "", value)) for name, value in found.items()}
+        return None
 
 
 @cache
-def _pattern(text: str) -> re.Pattern[str]:
-    parts = re.split(r"(\{\w+\}|\.\.\.)", flatten(text))
-    if not any(part.strip() and not part.startswith(("{", "...")) for part in parts):
-        raise CallerError("The text of a rule needs words")
-    if len(parts) // 2 > _MOST_GAPS:
-        raise CallerError(f"The text of a rule has at most {_MOST_GAPS} gaps")
-    built = []
-    for part in parts:
-        if part == "...":
-            built.append(r".{0,120}?")
-        elif part.startswith("{") and part.endswith("}"):
-            if part[1:-1] not in _GAPS:
-                raise CallerError(f"There is no number {part}; there are {', '.join('{' + gap + '}' for gap in _GAPS)}")
-            built.append(rf"(?P<{part[1:-1]}>\d[\d,_]{{0,14}})")
-        else:
-            built.append(re.escape(part))
-    try:
-        return re.compile("".join(built))
-    except re.error as error:
-        raise CallerError(f"{text!r}: a number is named twice") from error
+def _segments(text: str) -> tuple[re.Pattern[str], ...]:
+    """The sentence, cut at `...`."""
+    segments = [segment.strip() for segment in flatten(text).split("...")]
+    if not all(re.sub(r"\{\w+\}", "", segment).strip() for segment in segments):
+        raise CallerError("The text of a rule needs words, also around every '...'")
+    if len(segments) > _MOST_GAPS:
+        raise CallerError(f"The text of a rule has at most {_MOST_GAPS} parts")
+    named = re.findall(r"\{(\w+)\}", " ".join(segments))
+    for name in named:
+        if name not in _NUMBERS:
+            raise CallerError(f"There is no number {{{name}}}; there are {', '.join('{' + number + '}' for number in _NUMBERS)}")
+        if named.count(name) > 1:
+            raise CallerError(f"{text!r}: {{{name}}} is there twice")
+    return tuple(re.compile(_pattern(segment)) for segment in segments)
+
+
+def _pattern(segment: str) -> str:
+    parts = re.split(r"\{(\w+)\}", segment)
+    return "".join(rf"(?P<{part}>\d[\d,_]{{0,14}})" if index % 2 else re.escape(part) for index, part in enumerate(parts))
 
 
 def read_rules(toml: str) -> tuple[Rule, ...]:

@@ -11,6 +11,8 @@ from typing import Final
 
 DROPPED_SHARE = 0.6  # below this share of our own low count nothing but a cut explains it; estimators err by a fifth at most
 DROPPED_TOKENS = 1_000  # and by so much, so that small requests with an odd count do not alarm
+BRIM = 0.99  # a server that cuts to its window fills it to within a hundredth
+ABOVE = 1.05  # and our low count was clearly more than it holds
 
 # Input as each wire reports it: the names that add up. Anthropic counts cached input beside `input_tokens`, the others inside it.
 _SHAPES: Final[tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]] = (
@@ -45,6 +47,8 @@ def silent_overflow(usage: object, *, window_tokens: int, estimated_tokens: int)
     kind = None
     if window_tokens > 0 and reported > window_tokens:
         kind = "accepted"
+    elif window_tokens > 0 and reported >= window_tokens * BRIM and estimated_tokens > window_tokens * ABOVE:
+        kind = "dropped"  # filled to the brim, and we sent more
     elif reported < estimated_tokens * DROPPED_SHARE and estimated_tokens - reported >= DROPPED_TOKENS:
         kind = "dropped"
     if kind is None:

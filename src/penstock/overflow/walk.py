@@ -107,7 +107,11 @@ class _Walker:
         return self.found
 
     def visit(self, value: object, key: str, depth: int) -> None:
-        if value is None or depth > MAX_DEPTH or len(self.seen) > MAX_NODES:
+        if value is None or len(self.seen) > MAX_NODES:
+            return
+        if depth > MAX_DEPTH:
+            if isinstance(value, str) and key not in _CODE_KEYS:
+                self.text(value)  # flat reading goes no deeper
             return
         if isinstance(value, bool):
             return
@@ -131,7 +135,7 @@ class _Walker:
                     self.entry(str(name).lower(), item, depth)
             elif isinstance(value, list | tuple | set | frozenset):
                 for _, item in zip(range(MAX_ITEMS), value, strict=False):
-                    self.visit(item, key, depth + 1)
+                    self.visit(item, key, depth if isinstance(item, Mapping) else depth + 1)
             else:
                 self.object(value, key, depth)
         except Exception:  # noqa: BLE001 - a hostile container ends its own walk, not ours
@@ -216,7 +220,7 @@ class _Walker:
             self.text(before)
         if len(after) > 2:
             self.text(after)
-        self.open(parsed, key, depth + 1)
+        self.open(parsed, key, depth)
         return True
 
     def text(self, value: str) -> None:
@@ -323,7 +327,7 @@ def _spoken_status() -> re.Pattern[str]:
 @cache
 def _leading_status() -> re.Pattern[str]:
     """`"message": "400 Input is too long"`: a status in front of a sentence."""
-    return re.compile(r"(?:(?<=^)|(?<=[\"'>:(]))\s?(40\d|41[0-8]|42[2-9]|50[0-4]|52\d)\b[>\])]?:?(?=\s[a-z`'\"<](?!okens\b))")
+    return re.compile(r"(?:(?<=^)|(?<=[\"'>]))\s?(40\d|41[0-8]|42[2-9]|50[0-4]|52\d)\b[>\])]?:?(?=\s[a-z`'\"<](?!okens\b))")
 
 
 def _snake(name: str) -> str:
