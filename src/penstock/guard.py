@@ -138,9 +138,7 @@ def fit_ends(
     while room and not allowance.holds(render(body, shown)):  # a cut that moved to a line end can be the longer one
         room = room * 9 // 10
         body, shown = cut(room)
-    return _guarded(
-        render(body, shown), whole, len(shown), tokens(shown), handle, way, len(notice(shown)) + bool(body)
-    )
+    return _guarded(render(body, shown), whole, len(shown), tokens(shown), handle, way, len(notice(shown)) + bool(body))
 
 
 def fit_all(texts: Sequence[str], allowance: Allowance, keep: Keep = Keep.HEAD) -> list[Guarded]:

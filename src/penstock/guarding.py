@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from penstock import guard, notices
 from penstock.budget import Allowance
-from penstock.errors import CallerError, PenstockError, ToolError
+from penstock.errors import CallerError, PenstockError
 from penstock.guard import Guarded, Keep
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _guard(
     dialect: Dialect | None,
 ) -> Guarded:
     keep = Keep.HEAD if limits is None else limits.keep
-    per_token = _from_environment(_PER_TOKEN, float, guard.CHARS_PER_TOKEN)
+    per_token = chars_per_token()
     fitted = guard.fit(output, allowance, keep, name=tool_name, dialect=dialect, chars_per_token=per_token)
     if not fitted.is_cut or fitted.handle is not None or fitted.way is not None:
         return fitted
@@ -123,6 +123,16 @@ def default_store() -> Store:
         if key not in _stores:
             _stores[key] = open_store(key[1])
         return _stores[key]
+
+
+def default_allowance() -> Allowance:
+    """`MAX_TOOL_OUTPUT_CHARS`, or what the environment says."""
+    return _allowance(OutputLimits())
+
+
+def chars_per_token() -> float:
+    """3.5, or what the environment says."""
+    return float(_from_environment(_PER_TOKEN, float, guard.CHARS_PER_TOKEN))
 
 
 def _allowance(limits: OutputLimits) -> Allowance:
@@ -169,68 +179,81 @@ def wrap_tool(
     """
     if getattr(getattr(fn, "__self__", fn), "bounds_itself", False):
         return fn
-    name = tool_name or getattr(fn, "__name__", "tool")
-
-    def one(result: Any) -> Any:
-        text = _text_form(result)
-        guarded = guard_output(text, name, store=store, limits=limits, dialect=dialect)
-        if isinstance(result, str):
-            return guarded
-        return guarded if guarded.is_cut else result
-
-    def several(texts: list[str]) -> list[Any]:
-        guarded = guard_output("".join(texts), name, store=store, limits=limits, dialect=dialect)
-        if guarded.is_cut:
-            return [guarded]
-        return [one(text) for text in texts]
-
-    call = fn if inspect.isfunction(fn) or inspect.ismethod(fn) else getattr(fn, "__call__", fn)  # noqa: B004
-
+    name = tool_name or str(getattr(fn, "__name__", "tool"))
+    wrap = _Wrap(fn, lambda text: guard_output(text, name, store=store, limits=limits, dialect=dialect))
+    call = fn if inspect.isroutine(fn) else getattr(fn, "__call__", fn)  # noqa: B004 - an object that is called
     if inspect.isasyncgenfunction(call):
+        wrapped = wrap.stream
+    elif inspect.isgeneratorfunction(call):
+        wrapped = wrap.generate
+    elif inspect.iscoroutinefunction(call):
+        wrapped = wrap.wait
+    else:
+        wrapped = wrap.run
+    return cast("F", wrapped())
 
-        @functools.wraps(fn)
-        async def stream(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
-            texts: list[str] = []
-            async for item in fn(*args, **kwargs):
-                if isinstance(item, str):
-                    texts.append(item)
-                    continue
-                for part in several(texts):
-                    yield part
-                texts = []
-                yield one(item)
-            for part in several(texts):
-                yield part
 
-        return cast("F", stream)
-    if inspect.isgeneratorfunction(call):
+class _Wrap:
+    """A function of one of the four kinds with its results guarded."""
 
-        @functools.wraps(fn)
+    def __init__(self, fn: Callable[..., Any], guarded: Callable[[str], Guarded]) -> None:
+        self._fn = fn
+        self._guarded = guarded
+
+    def _one(self, result: Any) -> Any:
+        guarded = self._guarded(_text_form(result))
+        return guarded if guarded.is_cut or isinstance(result, str) else result
+
+    def _several(self, texts: list[str]) -> list[Any]:
+        """The texts of a generator between two results of other kinds: one result."""
+        guarded = self._guarded("".join(texts))
+        return [guarded] if guarded.is_cut else [self._one(text) for text in texts]
+
+    def run(self) -> Callable[..., Any]:
+        @functools.wraps(self._fn)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            return self._one(self._fn(*args, **kwargs))
+
+        return run
+
+    def wait(self) -> Callable[..., Any]:
+        @functools.wraps(self._fn)
+        async def wait(*args: Any, **kwargs: Any) -> Any:
+            return self._one(await self._fn(*args, **kwargs))
+
+        return wait
+
+    def generate(self) -> Callable[..., Any]:
+        @functools.wraps(self._fn)
         def generate(*args: Any, **kwargs: Any) -> Iterator[Any]:
             texts: list[str] = []
-            for item in fn(*args, **kwargs):
+            for item in self._fn(*args, **kwargs):
                 if isinstance(item, str):
                     texts.append(item)
                     continue
-                yield from several(texts)
+                yield from self._several(texts)
                 texts = []
-                yield one(item)
-            yield from several(texts)
+                yield self._one(item)
+            yield from self._several(texts)
 
-        return cast("F", generate)
-    if inspect.iscoroutinefunction(call):
+        return generate
 
-        @functools.wraps(fn)
-        async def wait(*args: Any, **kwargs: Any) -> Any:
-            return one(await fn(*args, **kwargs))
+    def stream(self) -> Callable[..., Any]:
+        @functools.wraps(self._fn)
+        async def stream(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
+            texts: list[str] = []
+            async for item in self._fn(*args, **kwargs):
+                if isinstance(item, str):
+                    texts.append(item)
+                    continue
+                for part in self._several(texts):
+                    yield part
+                texts = []
+                yield self._one(item)
+            for part in self._several(texts):
+                yield part
 
-        return cast("F", wait)
-
-    @functools.wraps(fn)
-    def run(*args: Any, **kwargs: Any) -> Any:
-        return one(fn(*args, **kwargs))
-
-    return cast("F", run)
+        return stream
 
 
 def _text_form(result: Any) -> str:
@@ -280,8 +303,3 @@ class TurnBudget:
             ]
             self._spent += sum(map(self.allowance.measure, guarded))
         return guarded
-
-
-def read_back(error: PenstockError) -> ToolError:
-    """A fault of the store as a model may see it."""
-    return error if isinstance(error, ToolError) else ToolError("io_error", f"What was kept cannot be read: {error}")

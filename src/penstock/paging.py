@@ -138,22 +138,16 @@ def find(
 
 
 class Artifact:
-    """An artifact as a `ByteSource`. Faults of the store become `ToolError`."""
+    """An artifact as a `ByteSource`."""
 
     def __init__(self, store: Store, handle: str) -> None:
         self.store = store
-        try:
-            self.info: ArtifactInfo = store.info(handle)
-        except StoreFault as fault:
-            raise unreadable(fault) from fault
+        self.info: ArtifactInfo = store.info(handle)
         self.handle = self.info.handle
         self.size_bytes = self.info.bytes
 
     def read(self, start_byte: int, count_bytes: int) -> bytes:
-        try:
-            return self.store.read(self.handle, start_byte, count_bytes)
-        except StoreFault as fault:
-            raise unreadable(fault) from fault
+        return self.store.read(self.handle, start_byte, count_bytes)
 
     def encoding(self) -> Encoding:
         """What the first bytes say; what would be binary in a file is shown with escapes here."""
@@ -188,7 +182,21 @@ def cut(
     ):
         if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
             raise ToolError("bad_argument", notices.argument(name, f"takes an integer from {least} on"))
-    source = Artifact(store, handle)
+    try:
+        return _cut(Artifact(store, handle), start_byte, max_bytes, offset, limit, room, deadline)
+    except StoreFault as fault:
+        raise unreadable(fault) from fault
+
+
+def _cut(
+    source: Artifact,
+    start_byte: int | None,
+    max_bytes: int | None,
+    offset: int | None,
+    limit: int | None,
+    room: Room | None,
+    deadline: Deadline | None,
+) -> Window:
     pages = _Pages(source, room or fitting.Boundless(), deadline or Deadline(READ_SECONDS))
     if offset is None and limit is None:
         return pages.by_bytes(start_byte or 0, max_bytes)
@@ -218,7 +226,9 @@ class _Pages:
         bound = "end" if extent.end_byte >= self.source.size_bytes else "line" if extent.fragment else "max_bytes"
         if extent.end_byte < whole.end_byte:
             bound = "budget"
-        said = (notices.clamped(asked, self.cap),) if max_bytes is not None and asked > self.cap else ()
+        said: tuple[str, ...] = ()
+        if max_bytes is not None and asked > self.cap:
+            said = (notices.clamped(asked, self.cap),)
         if start_byte >= self.source.size_bytes:
             said += (notices.end_of_file(self.source.size_bytes),)
         return self._window(extent, bound, self._onwards(extent.end_byte, max_bytes), said)
@@ -243,10 +253,12 @@ class _Pages:
             bound = "budget" if extent.end_byte < whole.end_byte else "hard cap"
         following = None
         if extent.end_byte < self.source.size_bytes:
-            shown = extent.data.count(b"\n")
+            whole_lines = extent.data.count(b"\n")
             ends_line = extent.data.endswith(b"\n")
             following = (
-                self.call.but(offset=offset + shown, limit=limit) if ends_line else self._onwards(extent.end_byte, None)
+                self.call.but(offset=offset + whole_lines, limit=limit)
+                if ends_line
+                else self._onwards(extent.end_byte, None)
             )
         return self._window(extent, bound, following, said)
 
@@ -425,10 +437,13 @@ def scan(
     from penstock.workspace.pattern import line_finder
 
     search = line_finder(pattern)
-    source = Artifact(store, handle)
     state = _Scan(search, limit)
-    for block in _blocks(source, deadline or Deadline(WALK_SECONDS)):
-        state.take(block)
+    try:
+        source = Artifact(store, handle)
+        for block in _blocks(source, deadline or Deadline(WALK_SECONDS)):
+            state.take(block)
+    except StoreFault as fault:
+        raise unreadable(fault) from fault
     return Found(
         handle=source.handle,
         matches=tuple(state.matches),
@@ -437,6 +452,20 @@ def scan(
         total_bytes=source.size_bytes,
         complete=state.scanned >= source.size_bytes,
     )
+
+
+def found_json(found: Found) -> dict[str, object]:
+    """What was found, for scripts."""
+    return {
+        "handle": found.handle,
+        "matches": [
+            {"line": m.line, "start_byte": m.start_byte, "text": m.text, "clipped": m.is_clipped} for m in found.matches
+        ],
+        "total": found.total,
+        "scanned_bytes": found.scanned_bytes,
+        "total_bytes": found.total_bytes,
+        "complete": found.complete,
+    }
 
 
 class _Block(NamedTuple):

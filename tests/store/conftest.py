@@ -43,7 +43,9 @@ class Server:
         self.data = os.path.join(self.folder, "data")
         if USER is not None:
             shutil.chown(self.folder, USER)
-        self._run("initdb", "-D", self.data, "-U", "penstock", "-A", "trust", "-E", "UTF8", "--no-sync", "--data-checksums")
+        self._run(
+            "initdb", "-D", self.data, "-U", "penstock", "-A", "trust", "-E", "UTF8", "--no-sync", "--data-checksums"
+        )
         self.start()
 
     def _run(self, program: str, *arguments: str) -> None:
@@ -111,9 +113,7 @@ def clock() -> Clock:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def opened(
-    request: pytest.FixtureRequest, tmp_path: Path, clock: Clock
-) -> Iterator[Callable[..., Tables]]:
+def opened(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iterator[Callable[..., Tables]]:
     """Opens the store under test, as often as it is called: each is what another process would have."""
     stores: list[Tables] = []
     if request.param == "postgres":
@@ -123,9 +123,7 @@ def opened(
 
     def another(**options: object) -> Tables:
         options.setdefault("clock", clock)
-        store: Tables = (
-            SqliteStore(path, **options) if request.param == "sqlite" else PostgresStore(url, **options)
-        )
+        store: Tables = SqliteStore(path, **options) if request.param == "sqlite" else PostgresStore(url, **options)
         stores.append(store)
         return store
 

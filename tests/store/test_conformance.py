@@ -15,8 +15,9 @@ from penstock.store.pieces import PIECE_BYTES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from penstock.store.tables import Tables
     from tests.store.conftest import Clock
+
+    from penstock.store.tables import Tables
 
 DAY = 86_400
 
@@ -31,7 +32,14 @@ def test_what_is_put_is_read_back_exactly(store: Tables, size: int) -> None:
     content = bytes(i * i % 251 for i in range(size))
     handle = store.put(content, name="tool")
     assert store.read(handle, 0, size + 10) == content
-    for start, count in ((0, 1), (size // 2, 7), (max(0, size - 3), 10), (PIECE_BYTES - 2, 4), (size, 5), (size + 9, 1)):
+    for start, count in (
+        (0, 1),
+        (size // 2, 7),
+        (max(0, size - 3), 10),
+        (PIECE_BYTES - 2, 4),
+        (size, 5),
+        (size + 9, 1),
+    ):
         assert store.read(handle, start, count) == content[start : start + count]
     info = store.info(handle)
     assert (info.bytes, info.digest, info.name) == (size, hashlib.sha256(content).hexdigest(), "tool")
@@ -233,7 +241,11 @@ def test_a_record_appended_again_is_the_same_and_another_conflicts(store: Tables
     """A retry is answered as the first time; a different event at its place is refused."""
     first = store.append("s", 0, "asked", {"a": 1, "b": [2]})
     assert store.append("s", 0, "asked", {"b": [2], "a": 1}) == first
-    for kind, data in (("asked", {"a": 2, "b": [2]}), ("asked", {"a": True, "b": [2]}), ("replied", {"a": 1, "b": [2]})):
+    for kind, data in (
+        ("asked", {"a": 2, "b": [2]}),
+        ("asked", {"a": True, "b": [2]}),
+        ("replied", {"a": 1, "b": [2]}),
+    ):
         with pytest.raises(Conflict):
             store.append("s", 0, kind, data)
     assert list(store.events("s")) == [first]

@@ -61,9 +61,7 @@ def default_url(environment: Mapping[str, str] | None = None) -> str:
     return "sqlite://" + os.path.join(state, "penstock")
 
 
-def open_store(
-    url: str | None = None, *, limit_bytes: int = LIMIT_BYTES, life_seconds: float = LIFE_SECONDS
-) -> Store:
+def open_store(url: str | None = None, *, limit_bytes: int = LIMIT_BYTES, life_seconds: float = LIFE_SECONDS) -> Store:
     """The store at `url`: a folder (`sqlite:///path`, or just the path) or a database (`postgresql://…`).
 
     Raises `CallerError` for a URL that cannot be one, `StoreFault` when it cannot be used now.

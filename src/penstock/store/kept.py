@@ -169,7 +169,13 @@ class Store(Protocol):
         ...
 
     def append(
-        self, session: str, seq: int, type: str, data: Mapping[str, object], *, handles: Sequence[str] = ()
+        self,
+        session: str,
+        seq: int,
+        type: str,  # noqa: A002 - the word of the journal
+        data: Mapping[str, object],
+        *,
+        handles: Sequence[str] = (),
     ) -> Record:
         """Adds the record `seq` (from 0, without gaps) in one transaction with its references to artifacts.
 

@@ -88,7 +88,9 @@ class SqliteStore(Tables):
             raise _fault(why) from why
         log = os.path.join(self.path, f"{DATABASE}-wal")
         if os.path.exists(log) and os.path.getsize(log):
-            raise StoreFault("read_only", f"{self.path} is read-only and holds writes that were not merged yet.") from why
+            raise StoreFault(
+                "read_only", f"{self.path} is read-only and holds writes that were not merged yet."
+            ) from why
         self._read_only = True
         self._connection = sqlite3.connect(
             f"file:{_quoted(os.path.join(self.path, DATABASE))}?mode=ro&immutable=1",
@@ -363,7 +365,8 @@ class SqliteStore(Tables):
         known = tuple(int(part) for part in version.split(".")) < (3, 51, 3)
         return {
             "store": self.url,
-            "sqlite": version + (" (two writers at once could damage it: writes are made under a lock)" if known else ""),
+            "sqlite": version
+            + (" (two writers at once could damage it: writes are made under a lock)" if known else ""),
             "journal_mode": str(self._read("PRAGMA journal_mode")[0][0]),
             "synchronous": {0: "OFF", 1: "NORMAL", 2: "FULL", 3: "EXTRA"}[self._read("PRAGMA synchronous")[0][0]],
             "schema": str(self._read("PRAGMA user_version")[0][0]),

@@ -399,7 +399,13 @@ class Tables(ABC):
     # ── journal ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def append(
-        self, session: str, seq: int, type: str, data: Mapping[str, object], *, handles: Sequence[str] = ()
+        self,
+        session: str,
+        seq: int,
+        type: str,  # noqa: A002 - the word of the journal
+        data: Mapping[str, object],
+        *,
+        handles: Sequence[str] = (),
     ) -> Record:
         """Adds one record; once it returns, the record survives a kill and a power cut."""
         return self.append_all(session, (Event(seq=seq, type=type, data=data, handles=handles),))[0]
@@ -429,7 +435,7 @@ class Tables(ABC):
                         execute("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?)", _columns(row))
                         for handle in dict.fromkeys(event.handles):
                             self._refer(execute, session, event.seq, handle)
-                        records.append(row.record() if len(prepared) == 1 else row.record())
+                        records.append(row.record())
                         last, prev_hash = event.seq, row.sha256
                     heads = (last, prev_hash)
             finally:
@@ -446,9 +452,7 @@ class Tables(ABC):
             self._generation = generation
         known = self._heads.get(session)
         if known is None:
-            found = execute(
-                "SELECT seq, sha256 FROM records WHERE session = ? ORDER BY seq DESC LIMIT 1", (session,)
-            )
+            found = execute("SELECT seq, sha256 FROM records WHERE session = ? ORDER BY seq DESC LIMIT 1", (session,))
             known = (int(found[0][0]), str(found[0][1])) if found else (-1, journal.FIRST_HASH)
         return known
 
@@ -583,7 +587,8 @@ class Tables(ABC):
             except Damaged as damage:
                 sound = None if damage.newest_sound is None else str(damage.newest_sound)
                 found.append(Damage(what="record", name=session, reason=damage.message, newest_sound=sound))
-        found += [damage for row in self._read("SELECT * FROM handles") if (damage := self._check_handle(_Row(*row)))]
+        handles = [self._check_handle(_Row(*row)) for row in self._read("SELECT * FROM handles")]
+        found += [broken for broken in handles if broken is not None]
         for (digest,) in self._read("SELECT digest FROM contents"):
             reason = self._check_content(str(digest))
             if reason:

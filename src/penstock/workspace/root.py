@@ -423,10 +423,14 @@ def _file_system(descriptor: int) -> int:
 
 
 def scratch_file() -> int:
-    """A file without a name, open for reading and writing: it is gone when it is closed. Raises OSError."""
+    """A file without a name, open for reading and writing: it is gone when it is closed. Raises OSError.
+
+    It lies on a disk where there is one: `/tmp` is often memory.
+    """
     import tempfile
 
-    descriptor, path = tempfile.mkstemp(prefix="penstock-")
+    large = "/var/tmp"  # noqa: S108 - the name is random, made exclusively, and removed at once
+    descriptor, path = tempfile.mkstemp(prefix="penstock-", dir=large if os.access(large, os.W_OK | os.X_OK) else None)
     os.unlink(path)
     return descriptor
 
