@@ -205,14 +205,50 @@ class _Wrap:
         return guarded if guarded.is_cut or isinstance(result, str) else result
 
     def _several(self, texts: list[str]) -> list[Any]:
-        """The texts of a generator between two results of other kinds: one result."""
+        """The texts of a generator between two results of other kinds: one result, in its parts where it is unchanged."""
         guarded = self._guarded("".join(texts))
-        return [guarded] if guarded.is_cut else [self._one(text) for text in texts]
+        parts = [self._one(text) for text in texts]
+        return parts if "".join(parts) == guarded else [guarded]
+
+    def _any(self, result: Any) -> Any:
+        """A result of any kind: a function may hand on what another made."""
+        if inspect.isawaitable(result):
+            return self._awaited(result)
+        if inspect.isgenerator(result):
+            return self._each(result)
+        return self._each_async(result) if inspect.isasyncgen(result) else self._one(result)
+
+    async def _awaited(self, result: Any) -> Any:
+        return self._one(await result)
+
+    def _each(self, items: Iterator[Any]) -> Iterator[Any]:
+        texts: list[str] = []
+        for item in items:
+            if isinstance(item, str):
+                texts.append(item)
+                continue
+            yield from self._several(texts)
+            texts = []
+            yield self._one(item)
+        yield from self._several(texts)
+
+    async def _each_async(self, items: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        texts: list[str] = []
+        async for item in items:
+            if isinstance(item, str):
+                texts.append(item)
+                continue
+            for part in self._several(texts):
+                yield part
+            texts = []
+            yield self._one(item)
+        for part in self._several(texts):
+            yield part
 
     def run(self) -> Callable[..., Any]:
         @functools.wraps(self._fn)
         def run(*args: Any, **kwargs: Any) -> Any:
-            return self._one(self._fn(*args, **kwargs))
+            return self._any(self._fn(*args, **kwargs))
 
         return run
 
@@ -226,31 +262,14 @@ class _Wrap:
     def generate(self) -> Callable[..., Any]:
         @functools.wraps(self._fn)
         def generate(*args: Any, **kwargs: Any) -> Iterator[Any]:
-            texts: list[str] = []
-            for item in self._fn(*args, **kwargs):
-                if isinstance(item, str):
-                    texts.append(item)
-                    continue
-                yield from self._several(texts)
-                texts = []
-                yield self._one(item)
-            yield from self._several(texts)
+            yield from self._each(self._fn(*args, **kwargs))
 
         return generate
 
     def stream(self) -> Callable[..., Any]:
         @functools.wraps(self._fn)
         async def stream(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
-            texts: list[str] = []
-            async for item in self._fn(*args, **kwargs):
-                if isinstance(item, str):
-                    texts.append(item)
-                    continue
-                for part in self._several(texts):
-                    yield part
-                texts = []
-                yield self._one(item)
-            for part in self._several(texts):
+            async for part in self._each_async(self._fn(*args, **kwargs)):
                 yield part
 
         return stream

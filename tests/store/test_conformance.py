@@ -222,7 +222,6 @@ def test_a_source_that_fails_leaves_nothing(store: Tables) -> None:
 # ── the journal ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.proves("S-12")
 def test_records_come_back_in_order_and_chained(opened: Callable[..., Tables]) -> None:
     """What was appended is what another process reads, each record naming the one before."""
     store = opened()
@@ -236,7 +235,6 @@ def test_records_come_back_in_order_and_chained(opened: Callable[..., Tables]) -
     assert list(store.events("another")) == []
 
 
-@pytest.mark.proves("S-12")
 def test_a_record_appended_again_is_the_same_and_another_conflicts(store: Tables) -> None:
     """A retry is answered as the first time; a different event at its place is refused."""
     first = store.append("s", 0, "asked", {"a": 1, "b": [2]})
@@ -274,7 +272,6 @@ def test_what_json_cannot_hold_is_refused(store: Tables) -> None:
     assert store.sessions() == []
 
 
-@pytest.mark.proves("S-12")
 def test_a_batch_is_kept_whole_or_not_at_all(store: Tables) -> None:
     """One commit for many records; a bad one takes the others with it, and the next append starts where the store is."""
     store.append("s", 0, "asked", {})
@@ -294,7 +291,6 @@ def test_a_reference_and_its_record_are_one(store: Tables) -> None:
     assert store.sessions() == []
 
 
-@pytest.mark.proves("S-12")
 def test_two_writers_of_one_session_never_both_win(opened: Callable[..., Tables]) -> None:
     """At each place stands one event; whoever came second is told."""
     stores = [opened(), opened()]
