@@ -5,8 +5,7 @@ Law: the unit is part of the type; a measure never falls as text grows. Keeps ou
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.errors import CallerError
 
@@ -14,32 +13,27 @@ if TYPE_CHECKING:
     from penstock.tokens import TokenCounter
 
 
-@dataclass(frozen=True, slots=True)
-class Allowance:
+class Allowance(NamedTuple):
     """At most `limit` of `unit`; made by `chars`, `bytes` or `tokens`, never by hand."""
 
     limit: int
     unit: str
     counter: TokenCounter | None = None
 
-    def __post_init__(self) -> None:
-        if isinstance(self.limit, bool) or not isinstance(self.limit, int) or self.limit < 0:
-            raise CallerError(f"An allowance is a whole number of {self.unit} from 0 on, not {self.limit!r}.")
-
     @classmethod
     def chars(cls, limit: int) -> Allowance:
         """At most `limit` Unicode characters."""
-        return cls(limit, "characters")
+        return cls(_whole(limit, "characters"), "characters")
 
     @classmethod
     def bytes(cls, limit: int) -> Allowance:
         """At most `limit` bytes of UTF-8."""
-        return cls(limit, "bytes")
+        return cls(_whole(limit, "bytes"), "bytes")
 
     @classmethod
     def tokens(cls, limit: int, counter: TokenCounter) -> Allowance:
         """At most `limit` tokens, by the upper bound of `counter`."""
-        return cls(limit, "tokens", counter)
+        return cls(_whole(limit, "tokens"), "tokens", counter)
 
     def measure(self, text: str) -> int:
         """How much of this allowance `text` takes."""
@@ -53,3 +47,9 @@ class Allowance:
 
     def __str__(self) -> str:
         return f"{self.limit} {self.unit}"
+
+
+def _whole(limit: int, unit: str) -> int:
+    if type(limit) is not int or limit < 0:
+        raise CallerError(f"An allowance is a whole number of {unit} from 0 on, not {limit!r}.")
+    return limit

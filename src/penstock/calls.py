@@ -7,9 +7,7 @@ Law: what is printed is inert, and parsing it back gives the same call. Keeps ou
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,17 +15,21 @@ if TYPE_CHECKING:
 Value = str | int | bool
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """`tool` with `arguments`, in the order in which they are printed. Names are the Python ones of contracts.md."""
 
     tool: str
-    arguments: Mapping[str, Value] = field(default_factory=dict)
+    arguments: Mapping[str, Value] = {}
 
     def but(self, **changes: Value | None) -> Call:
         """The same call with other arguments; None takes one away."""
         merged = {**self.arguments, **changes}
         return Call(self.tool, {name: value for name, value in merged.items() if value is not None})
+
+
+def quoted(text: str) -> str:
+    """An inert text as a string of Python and of JSON: only quotes and backslashes are left to escape."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 class Dialect(Protocol):
@@ -40,8 +42,7 @@ class Dialect(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(NamedTuple):
     """`prefix` + tool with keyword arguments: Python (`True`) or MCP (`true`)."""
 
     prefix: str = ""
@@ -58,8 +59,7 @@ class Function:
     def _value(self, value: Value) -> str:
         if isinstance(value, bool):
             return self.true if value else self.false
-        # Strings reach us inert except for what JSON escapes itself (quotes, backslashes).
-        return json.dumps(value, ensure_ascii=False)
+        return quoted(value) if isinstance(value, str) else str(value)
 
 
 PYTHON = Function()
@@ -89,8 +89,7 @@ _FLAGS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class CommandLine:
+class CommandLine(NamedTuple):
     """`penstock COMMAND …`, with `--root` where it is not the current directory."""
 
     root: str | None = None

@@ -9,6 +9,7 @@ Keeps out: which text is shown, and what is said about it.
 from __future__ import annotations
 
 import re
+from functools import cache
 
 # reliability.md 1.4 names the first six ranges; the rest are their kin: separators that some viewers take for a line end,
 # and what Unicode says to show as nothing (Default_Ignorable_Code_Point), but for the variation selectors that choose the
@@ -21,11 +22,22 @@ _HIDDEN = (
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\ud800-\udfff"  # surrogates: bytes that were not UTF-8, or halves of UTF-16
 )
-_hidden = re.compile(f"[{_HIDDEN}]")
-_hidden_in_name = re.compile(f"[\t\n\\\\{_HIDDEN}]")
-_escape_cut_off = re.compile(r"\\(?:x[0-9a-f]?|u(?:\{[0-9a-f]{0,6})?)?$")
+_IN_NAME = "\t\n\\\\" + _HIDDEN
+_ESCAPE_CUT_OFF = r"\\(?:x[0-9a-f]?|u(?:\{[0-9a-f]{0,6})?)?$"
+_ESCAPE_IN_NAME = r"\\(?:x([0-9a-fA-F]{2})|u\{([0-9a-fA-F]{1,6})\})"
 _PLAIN = bytes([0x09, 0x0A, *range(0x20, 0x7F)])  # the ASCII that is shown as it is
-_escape_in_name = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u\{([0-9a-fA-F]{1,6})\})")
+_PLAIN_IN_NAME = bytes(code for code in range(0x20, 0x7F) if code != 0x5C)
+
+
+@cache
+def _any_of(characters: str) -> re.Pattern[str]:
+    """Compiled when first needed: most text and most names are plain, and each class costs a millisecond."""
+    return re.compile(f"[{characters}]")
+
+
+def _is_plain(text: str, plain: bytes) -> bool:
+    """Whether all of it is ASCII that needs no look: ten times as fast as the pattern."""
+    return text.isascii() and not text.encode("ascii").translate(None, plain)
 
 
 def _escaped(match: re.Match[str]) -> str:
@@ -37,9 +49,9 @@ def _escaped(match: re.Match[str]) -> str:
 
 def show(text: str) -> tuple[str, int]:
     """`text` made inert, and how many characters were escaped. A carriage return before a line feed is a line end."""
-    if text.isascii() and not text.encode("ascii").translate(None, _PLAIN):  # ten times as fast as the pattern
+    if _is_plain(text, _PLAIN):
         return text, 0
-    return _hidden.subn(_escaped, text.replace("\r\n", "\n"))
+    return _any_of(_HIDDEN).subn(_escaped, text.replace("\r\n", "\n"))
 
 
 def show_name(name: bytes | str) -> str:
@@ -48,12 +60,14 @@ def show_name(name: bytes | str) -> str:
     A backslash is escaped too, so that no two names are shown alike.
     """
     text = name.decode("utf-8", "surrogateescape") if isinstance(name, bytes) else name
-    return _hidden_in_name.sub(_escaped, text)
+    return text if _is_plain(text, _PLAIN_IN_NAME) else _any_of(_IN_NAME).sub(_escaped, text)
 
 
 def show_argument(text: str) -> str:
     """An argument as a printed call repeats it: escapes that are there already stay single."""
-    return _hidden_in_name.sub(lambda m: m.group() if m.group() == "\\" else _escaped(m), text)
+    if _is_plain(text, _PLAIN_IN_NAME):
+        return text
+    return _any_of(_IN_NAME).sub(lambda match: match.group() if match.group() == "\\" else _escaped(match), text)
 
 
 def parse_name(shown: str) -> bytes:
@@ -67,7 +81,7 @@ def parse_name(shown: str) -> bytes:
         code = int(point, 16)
         return chr(code) if code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF else match.group()
 
-    return _escape_in_name.sub(unescaped, shown).encode("utf-8", "surrogateescape")
+    return re.sub(_ESCAPE_IN_NAME, unescaped, shown).encode("utf-8", "surrogateescape")
 
 
 def clip(text: str, limit_bytes: int = 256) -> str:
@@ -80,4 +94,4 @@ def shorten(shown: str, limit_bytes: int = 256) -> str:
     raw = shown.encode("utf-8")
     if len(raw) <= limit_bytes:
         return shown
-    return _escape_cut_off.sub("", raw[:limit_bytes].decode("utf-8", "ignore")) + "…"
+    return re.sub(_ESCAPE_CUT_OFF, "", raw[:limit_bytes].decode("utf-8", "ignore")) + "…"

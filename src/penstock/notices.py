@@ -7,12 +7,11 @@ Keeps out: what is true, and what fits.
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING
 
 from penstock import inert
-from penstock.calls import PYTHON, Call
+from penstock.calls import PYTHON, Call, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -370,7 +369,7 @@ def with_ways(message: str, ways: list[str]) -> str:
 
 
 def did_you_mean(names: list[str]) -> str:
-    return "Similar: " + ", ".join(json.dumps(name, ensure_ascii=False) for name in names) + "."
+    return "Similar: " + ", ".join(quoted(name) for name in names) + "."
 
 
 def not_reached(line: int, reached: int, scanned_bytes: int, size_bytes: int) -> str:

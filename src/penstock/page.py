@@ -5,8 +5,7 @@ Law: joined pages equal the list. Keeps out: what the items are and where they c
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,8 +13,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Page(Generic[T]):
+class Page(NamedTuple, Generic[T]):
     """`items` are those from `offset` (items skipped) on, of `total` (None: not known yet)."""
 
     items: tuple[T, ...]

@@ -8,13 +8,12 @@ Law: counting never fails a call. Keeps out: what is done about a task that read
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _REMEMBERED = 1 << 16
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Counters:
+class Counters(NamedTuple):
     """What one task has read so far: pages of files, listings and outlines are not among them."""
 
     reads: int = 0

@@ -7,8 +7,7 @@ be read. Law: a setting that is not understood is an error that names what would
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.errors import CallerError, ToolError
 from penstock.workspace.deadline import READ_SECONDS, WALK_SECONDS
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
 FILE = "penstock.toml"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """What can be set. In a file by these names, in the environment as `PENSTOCK_VIEW_LINES` and so on."""
 
     view_lines: int = DEFAULT_VIEW_LINES
@@ -34,24 +32,21 @@ class Settings:
     walk_seconds: float = WALK_SECONDS
     """The deadline of one call that walks a tree."""
 
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-                raise CallerError(f"{field.name} takes a number above 0, not {value!r}")
-        if not isinstance(self.view_lines, int):
-            raise CallerError(f"view_lines takes a whole number, not {self.view_lines!r}")
-
 
 def load(root: Root, environment: Mapping[str, str] | None = None) -> Settings:
     """The settings in force beneath `root`. Raises `CallerError` that names the file or the variable."""
     environment = os.environ if environment is None else environment
-    known = {field.name for field in fields(Settings)}
+    known = set(Settings._fields)
     chosen = _from_file(root, known)
     for name in known:
         variable = f"PENSTOCK_{name.upper()}"
         if variable in environment:
             chosen[name] = _number(variable, environment[variable])
+    for name, value in chosen.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+            raise CallerError(f"{name} takes a number above 0, not {value!r}")
+    if not isinstance(chosen.get("view_lines", 1), int):
+        raise CallerError(f"view_lines takes a whole number, not {chosen['view_lines']!r}")
     return Settings(**chosen)  # type: ignore[arg-type]
 
 

@@ -7,7 +7,6 @@ Law: a result, header and errors included, is at most its allowance. Keeps out: 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock import inert, notices
@@ -36,8 +35,7 @@ _BYTES_PER_TOKEN = 3  # of a cap in tokens: what text takes at least; a page tha
 _HEADER_SHARE = 640  # of an allowance, kept free for the header when the cap of a page is fixed
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(NamedTuple):
     """One argument of a tool. `default` is `REQUIRED` where there is none."""
 
     name: str
@@ -56,8 +54,7 @@ class _Required:
 REQUIRED = _Required()
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(NamedTuple):
     """A tool as it is offered. `slow` ones walk a tree or scan files: a server runs few of them at once."""
 
     name: str

@@ -7,8 +7,7 @@ no window is larger than its cap. Keeps out: how bytes are got, what a budget is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from penstock.calls import Call
@@ -26,15 +25,17 @@ class ByteSource(Protocol):
     def read(self, start_byte: int, count_bytes: int) -> bytes: ...
 
 
-@dataclass(frozen=True, slots=True)
 class Encoding:
     """How bytes become text: offsets stay those on disk, aligned to `unit` bytes (B-7)."""
 
-    name: str
-    codec: str
-    unit: int = 1
-    bom_bytes: int = 0
-    newline: bytes = b"\n"
+    __slots__ = ("bom_bytes", "codec", "name", "newline", "unit")
+
+    def __init__(self, name: str, codec: str, unit: int = 1, bom_bytes: int = 0, newline: bytes = b"\n") -> None:
+        self.name = name
+        self.codec = codec
+        self.unit = unit
+        self.bom_bytes = bom_bytes
+        self.newline = newline
 
     def align(self, at: int) -> int:
         return at - at % self.unit
@@ -155,16 +156,14 @@ def kind_of(head: bytes) -> str:
     return next((kind for magic, kind in _KINDS if head.startswith(magic)), "it holds NUL bytes")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Fragment:
+class Fragment(NamedTuple):
     """Part of one line that is longer than the cap. `line_bytes` is None while its end has not been seen."""
 
     line_start_byte: int | None
     line_end_byte: int | None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One line of a page: `text` without its `ending`, which stands for the first `shown_bytes` of `body_bytes`.
 
     `way` is the call that shows the rest of a line that was clipped.
@@ -185,8 +184,7 @@ class Line:
         return self.body_bytes - self.shown_bytes
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Window:
+class Window(NamedTuple):
     """A page of a file: where it stands, what it shows, which version of the file it belongs to.
 
     Lines are 1-based and inclusive, `end_byte` is exclusive: the next page starts there. `text` is what was decoded, line
@@ -215,8 +213,7 @@ class Window:
     notices: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Extent:
+class Extent(NamedTuple):
     """What was cut: `data` stands at `[start_byte, end_byte)`."""
 
     start_byte: int

@@ -5,7 +5,6 @@ Law: under --json standard output holds one object and nothing else. Keeps out: 
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from typing import TYPE_CHECKING, Any
@@ -79,6 +78,8 @@ def give(
         return fail(error.code, error.message, ways, status_of(error.code), as_json=as_json)
     except CallerError as error:
         return fail("usage", str(error), None, USAGE, as_json=as_json)
+    import json
+
     _print(json.dumps(value))
     return _OUTCOMES[outcome]
 
@@ -91,6 +92,8 @@ def status_of(code: str) -> int:
 def fail(code: str, message: str, way: str | None, status: int, *, as_json: bool) -> int:
     """An error as the face asks for it; `way` is the call that would work."""
     if as_json:
+        import json
+
         click.echo(json.dumps({"error": {"code": code, "message": message, "try": way}}))
     else:
         click.echo(f"penstock: {message}" + (f" Try: {way}" if way else ""), err=True)

@@ -7,7 +7,6 @@ Keeps out: where the bytes come from, and how a page is worded.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from penstock import window
@@ -152,7 +151,7 @@ def _first_characters(line: Line, encoding: Encoding, body: bytes, count: int, p
         kept = len(line.text[:count].encode(encoding.codec))
     kept = kept or window.next_char(data, encoding, 0)
     text, invalid = encoding.decode(data[:kept])
-    return _with_way(replace(line, text=text, shown_bytes=bom + kept, invalid_bytes=invalid), path)
+    return _with_way(line._replace(text=text, shown_bytes=bom + kept, invalid_bytes=invalid), path)
 
 
 def _with_way(line: Line, path: str) -> Line:
@@ -160,15 +159,15 @@ def _with_way(line: Line, path: str) -> Line:
         return line
     some = None if line.is_endless or line.hidden_bytes > window.DEFAULT_MAX_BYTES else line.hidden_bytes
     way = Call("read_file", {"path": path, "start_byte": line.start_byte + line.shown_bytes}).but(max_bytes=some)
-    return replace(line, way=way)
+    return line._replace(way=way)
 
 
 def shortened_line(line: Line, encoding: Encoding, room: Room, data: bytes, path: str) -> Line:
     """As much of one line as the room holds, at least a character of it. `data` begins with the bytes of the line."""
     longest = line.body_bytes  # the numbers in the mark are measured with all the digits that they can have
     way = Call("read_file", {"path": path, "start_byte": line.start_byte + longest, "max_bytes": longest})
-    mark = replace(line, shown_bytes=0, way=way)
-    fitting = most(len(line.text), lambda n: room.lines((replace(mark, text=line.text[:n]),)), room.limit)
+    mark = line._replace(shown_bytes=0, way=way)
+    fitting = most(len(line.text), lambda n: room.lines((mark._replace(text=line.text[:n]),)), room.limit)
     return _first_characters(line, encoding, data, max(1, fitting), path)
 
 
@@ -216,7 +215,7 @@ def head_of(extent: Extent, encoding: Encoding, room: Room) -> Extent:
     """As many whole lines of an extent as the room holds, else as many characters of its first line."""
 
     def cost(at: int) -> int:
-        return room.text(decoded(encoding, replace(extent, data=extent.data[:at]))[0])
+        return room.text(decoded(encoding, extent._replace(data=extent.data[:at]))[0])
 
     if cost(len(extent.data)) <= room.limit:
         return extent

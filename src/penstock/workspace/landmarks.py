@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from penstock import notices
 from penstock.calls import Call
@@ -36,8 +35,7 @@ _NAME_BYTES = 64 << 10  # looked at where the name of a file does not tell its l
 _KEPT = 8
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class OutlinePage:
+class OutlinePage(NamedTuple):
     """A page of the landmarks of a file; `complete` is False when the time of a call did not reach to its end."""
 
     path: str

@@ -7,7 +7,7 @@ Keeps out: argument checks and wording (tools, notices), how a path becomes a te
 
 from __future__ import annotations
 
-from base64 import b64encode
+from binascii import b2a_base64
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -375,7 +375,7 @@ class Reader:
         extent = window.cut_exact(source, start_byte=start, max_bytes=min(asked, cap))
 
         def base64(count: int) -> str:
-            return b64encode(extent.data[:count]).decode("ascii")
+            return b2a_base64(extent.data[:count], newline=False).decode("ascii")
 
         fits = fitting.most(len(extent.data), lambda n: bounds.room.text(base64(n)), bounds.room.limit)
         size = max(1, fits)

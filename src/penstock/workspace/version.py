@@ -9,9 +9,13 @@ Law: two tokens of an untouched file are `SAME`, whatever place they were made f
 from __future__ import annotations
 
 import enum
-import hashlib
 import re
 from typing import TYPE_CHECKING, NamedTuple
+
+try:
+    from _blake2 import blake2b  # hashlib would load OpenSSL first: 3 ms of a command that takes 60
+except ImportError:
+    from hashlib import blake2b
 
 from penstock.errors import ToolError
 
@@ -22,7 +26,7 @@ ANCHOR_BYTES = 4096
 # Decimal digits of each hash: tokenizers take three at a time, so that 21 cost seven tokens, always; base64 of as many bits
 # costs 5 to 11, hexadecimal 5 to 14 (o200k, 400 random ones each).
 _IDENTITY, _TIMES, _ANCHOR = 5, 6, 10
-_TOKEN = re.compile(r"([0-9]{1,19})\.([0-9]{1,19})\.([0-9]{5})([0-9]{6})([0-9]{10})")
+_FORM = r"([0-9]{1,19})\.([0-9]{1,19})\.([0-9]{5})([0-9]{6})([0-9]{10})"
 
 
 class Change(enum.Enum):
@@ -83,7 +87,7 @@ def compare(earlier: Version, source: FileSource) -> Change:
 
 def parse(token: str) -> Version:
     """The version that `str` wrote. Raises `ToolError` for anything else."""
-    match = _TOKEN.fullmatch(token)
+    match = re.fullmatch(_FORM, token)
     if match is not None:
         size, cursor, identity, times, anchor = match.groups()
         return Version(size_bytes=int(size), cursor_byte=int(cursor), identity=identity, times=times, anchor=anchor)
@@ -93,4 +97,4 @@ def parse(token: str) -> Version:
 
 
 def _digest(data: bytes, digits: int) -> str:
-    return f"{int.from_bytes(hashlib.sha256(data).digest()[:8]) % 10**digits:0{digits}}"
+    return f"{int.from_bytes(blake2b(data, digest_size=8).digest()) % 10**digits:0{digits}}"
