@@ -51,6 +51,7 @@ for line in sys.stdin:
         answer = dict(text=result.text, is_error=result.is_error, code=result.code)
     except BaseException as error:
         answer = dict(text=repr(error), is_error=True, code="raised")
+    answer["number"] = asked["number"]
     print(json.dumps(answer), flush=True)
 """
 )
@@ -187,14 +188,19 @@ class Direct(_Child):
     def __init__(self, root: str, *, read_seconds: float = 10, walk_seconds: float = 30) -> None:
         super().__init__(start(_DIRECT.format(read_seconds=read_seconds, walk_seconds=walk_seconds), root))
         self.line(30)
+        self._number = 0
 
     def call(
         self, tool: str, arguments: Mapping[str, object], *, limit_bytes: int | None = None, seconds: float = 60
     ) -> Answer:
         begun = time.monotonic()
-        self.send(json.dumps({"tool": tool, "arguments": arguments, "bytes": limit_bytes}).encode())
-        at, line = self.line(seconds)
-        answer = json.loads(line)
+        self._number += 1
+        asked = {"tool": tool, "arguments": arguments, "bytes": limit_bytes, "number": self._number}
+        self.send(json.dumps(asked).encode())
+        answer: dict[str, Any] = {}
+        while answer.get("number") != self._number:  # one that came too late is not the answer to another
+            at, line = self.line(begun + seconds - time.monotonic())
+            answer = json.loads(line)
         return Answer(answer["text"], answer["is_error"], answer["code"], at - begun)
 
 

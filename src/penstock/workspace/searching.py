@@ -272,7 +272,7 @@ class _State:
                 counted = start
                 self._matches.append(file.match(piece, lines + 1, (start, stop), span, self._context_lines))
             self._total += 1
-            if self._total & 0xFFF == 0 and self._deadline.passed:
+            if self._total & 0x3F == 0 and self._deadline.passed:
                 self.complete = False
                 break
             position = stop + 1
