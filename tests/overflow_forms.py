@@ -3,6 +3,8 @@
 Deterministic by the `random.Random` that is given. Every form knows its numbers, so that each can be called right, absent or wrong.
 """
 
+# ruff: noqa: E501 - sentences as they come
+
 from __future__ import annotations
 
 import json
@@ -49,19 +51,27 @@ INPUT_ONLY = (
     "输入长度 {I} 超过模型最大上下文长度 {L}",
 )
 PARTS = (
-    "This model's maximum context length is {L} tokens. However, your messages resulted in {I} tokens ({P} in the messages, {Q} in the functions). "
-    "Please reduce the length of the messages or functions.",
+    (
+        "This model's maximum context length is {L} tokens. However, your messages resulted in {I} tokens ({P} in the messages, {Q} in the functions). "
+        "Please reduce the length of the messages or functions."
+    ),
 )
 WITH_OUTPUT = (
-    "This model's maximum context length is {L} tokens. However, you requested {T} tokens ({I} in the messages, {O} in the completion). "
-    "Please reduce the length of the messages or completion.",
+    (
+        "This model's maximum context length is {L} tokens. However, you requested {T} tokens ({I} in the messages, {O} in the completion). "
+        "Please reduce the length of the messages or completion."
+    ),
     "This model's maximum context length is {L} tokens, however you requested {T} tokens ({I} in your prompt; {O} for the completion).",
     "input length and `max_tokens` exceed context limit: {I} + {O} > {L}, decrease input length or `max_tokens` and try again",
     "`inputs` tokens + `max_new_tokens` must be <= {L}. Given: {I} `inputs` tokens and {O} `max_new_tokens`",
-    "Requested token count exceeds the model's maximum context length of {L} tokens. You requested a total of {T} tokens: {I} tokens from the input messages "
-    "and {O} tokens for the completion.",
-    "'max_tokens' or 'max_completion_tokens' is too large: {O}. This model's maximum context length is {L} tokens and your request has {I} input tokens "
-    "({O} > {L} - {I}).",
+    (
+        "Requested token count exceeds the model's maximum context length of {L} tokens. You requested a total of {T} tokens: {I} tokens from the input messages "
+        "and {O} tokens for the completion."
+    ),
+    (
+        "'max_tokens' or 'max_completion_tokens' is too large: {O}. This model's maximum context length is {L} tokens and your request has {I} input tokens "
+        "({O} > {L} - {I})."
+    ),
     "This model's maximum context length is {L} tokens. However, you requested {O} output tokens and your prompt contains {I} input tokens, for a total of {T} tokens.",
     "Prompt length ({I} tokens) + max_tokens ({O}) exceeds model context length ({L} tokens)",
     "The sum of input tokens ({I}) and max_output_tokens ({O}) exceeds the context window of {L} tokens.",
@@ -72,7 +82,10 @@ TOTAL_ONLY = (
     "the total number of tokens (prompt and prediction) cannot exceed {L} - received {T}. Try using a shorter prompt.",
     "This model's maximum context length is {L} tokens. However, you requested {T} tokens. Please reduce the length.",
 )
-EXCESS_ONLY = ("prompt too long; exceeded max context length by {E} tokens", "The input exceeds the context window by {E} tokens.")
+EXCESS_ONLY = (
+    "prompt too long; exceeded max context length by {E} tokens",
+    "The input exceeds the context window by {E} tokens.",
+)
 LIMIT_ONLY = (
     "The input token count exceeds the maximum number of tokens allowed ({L}).",
     "Range of input length should be [1, {L}]",
@@ -121,7 +134,22 @@ def make(random: Random) -> Form:
 
 
 def _values(sentence: str, random: Random) -> dict[str, int]:
-    limit = random.choice((4096, 4097, 8192, 16385, 32768, 128000, 131072, 200000, 204648, 262144, 1048576, random.randint(2000, 2_000_000)))
+    limit = random.choice(
+        (
+            4096,
+            4097,
+            8192,
+            16385,
+            32768,
+            128000,
+            131072,
+            200000,
+            204648,
+            262144,
+            1048576,
+            random.randint(2000, 2_000_000),
+        )
+    )
     output = random.choice((256, 1000, 4096, 8192, random.randint(1, 64000)))
     if "{O}" in sentence:
         given = random.randint(max(1, limit - output + 1), limit + random.choice((0, limit)))
@@ -172,7 +200,9 @@ class _Raised(Exception):
     def __init__(self, message: str, body: object = None, status_code: int = 400) -> None:
         super().__init__(message)
         self.message, self.body, self.status_code = message, body, status_code
-        self.response = SimpleNamespace(status_code=status_code, headers={"x-request-id": "123456"}, content=json.dumps(body).encode())
+        self.response = SimpleNamespace(
+            status_code=status_code, headers={"x-request-id": "123456"}, content=json.dumps(body).encode()
+        )
 
 
 def _caused(words: str) -> Exception:
@@ -182,7 +212,9 @@ def _caused(words: str) -> Exception:
 
 
 def _cut(words: str) -> str:
-    whole = json.dumps({"error": {"type": "invalid_request_error", "message": words, "param": "messages", "details": ["x" * 40] * 3}})
+    whole = json.dumps(
+        {"error": {"type": "invalid_request_error", "message": words, "param": "messages", "details": ["x" * 40] * 3}}
+    )
     return whole[: whole.index('"param"') + 9]
 
 
@@ -196,17 +228,36 @@ WRAPPINGS: dict[str, Callable[[str, Random], Any]] = {
     "dict": lambda words, _: _envelope(words),
     "json": lambda words, _: json.dumps(_envelope(words)),
     "flat json": lambda words, _: json.dumps({"object": "error", "message": words, "code": 400}),
-    "json in json": lambda words, _: json.dumps({"error": {"message": "Provider returned error", "code": 400, "metadata": {"raw": json.dumps(_envelope(words))}}}),
-    "json in json in json": lambda words, _: json.dumps({"error_code": "BAD_REQUEST", "message": json.dumps({"message": json.dumps(_envelope(words))})}),
+    "json in json": lambda words, _: json.dumps(
+        {
+            "error": {
+                "message": "Provider returned error",
+                "code": 400,
+                "metadata": {"raw": json.dumps(_envelope(words))},
+            }
+        }
+    ),
+    "json in json in json": lambda words, _: json.dumps(
+        {"error_code": "BAD_REQUEST", "message": json.dumps({"message": json.dumps(_envelope(words))})}
+    ),
     "repr": lambda words, _: f"Error code: 400 - {_envelope(words)!r}",
-    "repr in json": lambda words, _: json.dumps({"detail": f"openai.BadRequestError: Error code: 400 - {_envelope(words)!r}"}),
+    "repr in json": lambda words, _: json.dumps(
+        {"detail": f"openai.BadRequestError: Error code: 400 - {_envelope(words)!r}"}
+    ),
     "text and json": lambda words, _: f"Reason: Request Failed: 400 {json.dumps(_envelope(words))}",
     "event": lambda words, _: f"event: error\ndata: {json.dumps(_envelope(words))}\n\ndata: [DONE]\n\n",
     "cut": lambda words, _: _cut(words),
     "list": lambda words, _: [_envelope(words)],
     "exception": lambda words, _: _Raised(f"Error code: 400 - {_envelope(words)!r}", _envelope(words)["error"]),
     "cause": lambda words, _: _caused(words),
-    "aws": lambda words, _: SimpleNamespace(response={"Error": {"Code": "ValidationException", "Message": words}, "ResponseMetadata": {"HTTPStatusCode": 400}}),
+    "aws": lambda words, _: SimpleNamespace(
+        response={
+            "Error": {"Code": "ValidationException", "Message": words},
+            "ResponseMetadata": {"HTTPStatusCode": 400},
+        }
+    ),
+    "twice": lambda words, _: str({"error": {"message": words, "errors": [{"message": words, "reason": "badRequest"}]}}),
+    "message and body": lambda words, _: f"{words} {json.dumps(_envelope(words))}",
     "html": lambda words, _: f"<html><body><p>{words.replace('>', '&gt;').replace(chr(39), '&#39;')}</p></body></html>",
     "large": lambda words, random: words + "\n" + "lorem ipsum dolor sit amet " * random.randint(1000, 20000),
 }

@@ -3,6 +3,8 @@
 `OVERFLOWS`: text, HTTP status, kind, recovery, then the numbers by name. `OTHERS`: text, HTTP status, kind, recovery.
 """
 
+# ruff: noqa: E501 - sentences as they come
+
 from __future__ import annotations
 
 from typing import Any, NamedTuple
@@ -45,7 +47,12 @@ OVERFLOWS = [
         "moonshot",
         400,
         TOO_LONG,
-        {"error": {"message": "Invalid request: Your request exceeded model token limit: 262144 (requested: 291351)", "type": "invalid_request_error"}},
+        {
+            "error": {
+                "message": "Invalid request: Your request exceeded model token limit: 262144 (requested: 291351)",
+                "type": "invalid_request_error",
+            }
+        },
         limit=262144,
         total=291351,
         excess=29207,
@@ -73,7 +80,9 @@ OVERFLOWS = [
         "cohere",
         400,
         TOO_LONG,
-        {"message": "too many tokens: size limit exceeded by 954 tokens. Try using shorter or fewer inputs. The limit for this model is 4081 tokens."},
+        {
+            "message": "too many tokens: size limit exceeded by 954 tokens. Try using shorter or fewer inputs. The limit for this model is 4081 tokens."
+        },
         limit=4081,
         excess=954,
     ),
@@ -94,13 +103,24 @@ OVERFLOWS = [
         excess=2,
     ),
     _overflow(
-        "watsonx", 400, TOO_LONG, '{"code": "token_quantity_exceeded", "message": "input token count is above the limit"}'
+        "watsonx",
+        400,
+        TOO_LONG,
+        '{"code": "token_quantity_exceeded", "message": "input token count is above the limit"}',
     ),
     _overflow(
         "cloudflare",
         413,
         WITH_REPLY,
-        {"success": False, "errors": [{"code": 5021, "message": "AiError: The estimated number of input and maximum output tokens (155740) exceeded this model context window limit (128000)."}]},
+        {
+            "success": False,
+            "errors": [
+                {
+                    "code": 5021,
+                    "message": "AiError: The estimated number of input and maximum output tokens (155740) exceeded this model context window limit (128000).",
+                }
+            ],
+        },
         limit=128000,
         total=155740,
         excess=27740,
@@ -143,7 +163,11 @@ OVERFLOWS = [
         "vllm",
         400,
         TOO_LONG,
-        {"object": "error", "message": "The decoder prompt (length 8357) is longer than the maximum model length of 8192. Make sure that `max_model_len` is no smaller than the number of text tokens.", "code": 400},
+        {
+            "object": "error",
+            "message": "The decoder prompt (length 8357) is longer than the maximum model length of 8192. Make sure that `max_model_len` is no smaller than the number of text tokens.",
+            "code": 400,
+        },
         limit=8192,
         input=8357,
         excess=165,
@@ -161,7 +185,13 @@ OVERFLOWS = [
         "tensorrt-llm",
         400,
         TOO_LONG,
-        {"object": "error", "message": "The sum of prompt length (72417.0), query length (0) should not exceed max_num_tokens (69632)", "type": "BadRequestError", "param": None, "code": 400},
+        {
+            "object": "error",
+            "message": "The sum of prompt length (72417.0), query length (0) should not exceed max_num_tokens (69632)",
+            "type": "BadRequestError",
+            "param": None,
+            "code": 400,
+        },
         limit=69632,
         input=72417,
         excess=2785,
@@ -199,7 +229,9 @@ OVERFLOWS = [
         TOO_LONG,
         "ValidationException: The model returned the following errors: Input Tokens Exceeded: Number of input tokens exceeds maximum length. Please update the input to try again.",
     ),
-    _overflow("bedrock", 400, TOO_LONG, "The model returned the following errors: Input is too long for requested model."),
+    _overflow(
+        "bedrock", 400, TOO_LONG, "The model returned the following errors: Input is too long for requested model."
+    ),
     _overflow(
         "perplexity",
         400,
@@ -220,7 +252,16 @@ OVERFLOWS = [
         "mistral",
         422,
         TOO_LONG,
-        {"detail": [{"type": "value_error", "loc": ["body"], "msg": "Value error, Prompt contains 33044 tokens, too large for model with 32768 maximum context length", "input": {"messages": []}}]},
+        {
+            "detail": [
+                {
+                    "type": "value_error",
+                    "loc": ["body"],
+                    "msg": "Value error, Prompt contains 33044 tokens, too large for model with 32768 maximum context length",
+                    "input": {"messages": []},
+                }
+            ]
+        },
         limit=32768,
         input=33044,
         excess=276,
@@ -295,7 +336,12 @@ OVERFLOWS = [
         "Trying to keep the first 13448 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens, which is not enough. Try to load the model with a larger context length, or provide a shorter input",
         limit=4096,
     ),
-    _overflow("llama.cpp", 500, TOO_LONG, '{"error":{"code":500,"message":"Context size has been exceeded.","type":"server_error"}}'),
+    _overflow(
+        "llama.cpp",
+        500,
+        TOO_LONG,
+        '{"error":{"code":500,"message":"Context size has been exceeded.","type":"server_error"}}',
+    ),
     _overflow(
         "llama.cpp",
         400,
@@ -331,22 +377,48 @@ OVERFLOWS = [
     ),
     _overflow("ollama-embed", 400, TOO_LONG, '{"error":"the input length exceeds the context length"}'),
     _overflow("minimax", 400, TOO_LONG, "invalid params, context window exceeds limit (2013)"),
-    _overflow("zhipu", 400, TOO_LONG, "Error code: 400 - {'error': {'code': '1261', 'message': 'Prompt exceeds max length'}}"),
+    _overflow(
+        "zhipu", 400, TOO_LONG, "Error code: 400 - {'error': {'code': '1261', 'message': 'Prompt exceeds max length'}}"
+    ),
     _overflow("zhipu", 400, TOO_LONG, {"error": {"code": "1261", "message": "Prompt 超长"}}),
     _overflow("zhipu", 400, TOO_LONG, "Error code: 1210 - tokens in request more than max tokens allowed"),
     _overflow(
         "zhipu", 400, TOO_LONG, "The number of tokens in request more than max tokens allowed (131072).", limit=131072
     ),
-    _overflow("qianfan", 400, TOO_LONG, {"error_code": 336007, "error_msg": "the max input characters is 20000"}, limit=20000, unit="chars"),
-    _overflow("qianfan", 400, TOO_LONG, {"error": {"code": "tokens_too_long", "type": "invalid_request_error", "message": "Prompt tokens too long"}}),
+    _overflow(
+        "qianfan",
+        400,
+        TOO_LONG,
+        {"error_code": 336007, "error_msg": "the max input characters is 20000"},
+        limit=20000,
+        unit="chars",
+    ),
+    _overflow(
+        "qianfan",
+        400,
+        TOO_LONG,
+        {"error": {"code": "tokens_too_long", "type": "invalid_request_error", "message": "Prompt tokens too long"}},
+    ),
     _overflow(
         "volcengine",
         400,
         TOO_LONG,
-        {"error": {"code": "InvalidParameter", "message": "Total tokens of image and text exceed max message tokens. Request id: 021747884838281", "type": "BadRequest"}},
+        {
+            "error": {
+                "code": "InvalidParameter",
+                "message": "Total tokens of image and text exceed max message tokens. Request id: 021747884838281",
+                "type": "BadRequest",
+            }
+        },
     ),
     _overflow("volcengine", 400, TOO_LONG, "Messages exceed max message tokens: 96000", limit=96000),
-    _overflow("dashscope", 400, TOO_LONG, '{"code":"InvalidParameter","message":"Range of input length should be [1, 30720]","request_id":"7f0c1d63-91a2-4f7b-9c0a-123456789012"}', limit=30720),
+    _overflow(
+        "dashscope",
+        400,
+        TOO_LONG,
+        '{"code":"InvalidParameter","message":"Range of input length should be [1, 30720]","request_id":"7f0c1d63-91a2-4f7b-9c0a-123456789012"}',
+        limit=30720,
+    ),
     _overflow("proxy", 400, TOO_LONG, "错误：上下文过长，请减少输入"),
     _overflow("proxy", 400, TOO_LONG, "上下文长度超出模型最大限制"),
     _overflow(
@@ -360,7 +432,10 @@ OVERFLOWS = [
         "tgi",
         422,
         WITH_REPLY,
-        {"error": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 32768. Given: 31970 `inputs` tokens and 1024 `max_new_tokens`", "error_type": "validation"},
+        {
+            "error": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 32768. Given: 31970 `inputs` tokens and 1024 `max_new_tokens`",
+            "error_type": "validation",
+        },
         limit=32768,
         input=31970,
         output=1024,
@@ -394,7 +469,12 @@ OVERFLOWS = [
         excess=156,
     ),
     _overflow("einstein", 400, TOO_LONG, "Request input tokens exceed model token limit. Reduce the input size."),
-    _overflow("anthropic", 413, TOO_LONG, '{"type":"error","error":{"type":"invalid_request_error","message":"Request size exceeds model context window"}}'),
+    _overflow(
+        "anthropic",
+        413,
+        TOO_LONG,
+        '{"type":"error","error":{"type":"invalid_request_error","message":"Request size exceeds model context window"}}',
+    ),
     _overflow(
         "anthropic-vertex",
         400,
@@ -415,7 +495,18 @@ OVERFLOWS = [
         excess=4705,
     ),
     _overflow("anthropic", 400, WITH_REPLY, "LLM request rejected: max_tokens would exceed context window"),
-    _overflow("anthropic", 200, WITH_REPLY, {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "and so"}], "stop_reason": "model_context_window_exceeded", "usage": {"input_tokens": 199000, "output_tokens": 1000}}),
+    _overflow(
+        "anthropic",
+        200,
+        WITH_REPLY,
+        {
+            "type": "message",
+            "role": "assistant",
+            "content": [{"type": "text", "text": "and so"}],
+            "stop_reason": "model_context_window_exceeded",
+            "usage": {"input_tokens": 199000, "output_tokens": 1000},
+        },
+    ),
     _overflow(
         "portkey",
         400,
@@ -483,8 +574,24 @@ OVERFLOWS = [
         limit=32000,
         excess=1204,
     ),
-    _overflow("gateway", 404, TOO_LONG, "prompt is too long: 150000 tokens > 100000 maximum", limit=100000, input=150000, excess=50000),
-    _overflow("gateway", 502, TOO_LONG, "Upstream error: prompt is too long: 213462 tokens > 200000 maximum", limit=200000, input=213462, excess=13462),
+    _overflow(
+        "gateway",
+        404,
+        TOO_LONG,
+        "prompt is too long: 150000 tokens > 100000 maximum",
+        limit=100000,
+        input=150000,
+        excess=50000,
+    ),
+    _overflow(
+        "gateway",
+        502,
+        TOO_LONG,
+        "Upstream error: prompt is too long: 213462 tokens > 200000 maximum",
+        limit=200000,
+        input=213462,
+        excess=13462,
+    ),
     _overflow(
         "gateway",
         400,
@@ -517,7 +624,9 @@ OVERFLOWS = [
         "nim",
         422,
         TOO_LONG,
-        {"error": "This model's maximum context length is 4096 tokens. However, your messages resulted in 4,212 tokens."},
+        {
+            "error": "This model's maximum context length is 4096 tokens. However, your messages resulted in 4,212 tokens."
+        },
         limit=4096,
         input=4212,
         excess=116,
@@ -526,55 +635,311 @@ OVERFLOWS = [
 
 OTHERS = [
     _other("bedrock", None, "rate_limit", "wait", "Too many tokens per minute. Retry shortly."),
-    _other("bedrock", 400, "rate_limit", "wait", "ThrottlingException: Too many tokens per day, please wait before trying again."),
+    _other(
+        "bedrock",
+        400,
+        "rate_limit",
+        "wait",
+        "ThrottlingException: Too many tokens per day, please wait before trying again.",
+    ),
     _other("gateway", 429, "rate_limit", "wait", "This model's maximum context length is 128000 tokens."),
     _other("gateway", 400, "rate_limit", "wait", "Throttling: too many tokens in flight"),
-    _other("openai", 429, "rate_limit", "wait", "Rate limit reached for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, Used 29000, Requested 2500. Please try again in 3s."),
-    _other("moonshot", 429, "rate_limit", "wait", "request reached organization TPD rate limit, current: 1506556, limit: 1500000"),
-    _other("openai", 429, "rate_limit_single_request", "shrink_input", "Request too large for gpt-4o-mini in organization org-x on tokens per min (TPM): Limit 60000, Requested 99812."),
-    _other("gateway", 413, "rate_limit_single_request", "shrink_input", "Tokens per minute limit reached. Limit: 8000, requested: 12000"),
-    _other("openrouter", 402, "quota", "none", "This request requires more credits, or fewer max_tokens. You requested up to 32000 tokens, but can only afford 12000."),
-    _other("deepseek", 402, "quota", "none", '{"error":{"message":"Insufficient Balance","type":"unknown_error","code":"invalid_request_error"}}'),
+    _other(
+        "openai",
+        429,
+        "rate_limit",
+        "wait",
+        "Rate limit reached for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, Used 29000, Requested 2500. Please try again in 3s.",
+    ),
+    _other(
+        "moonshot",
+        429,
+        "rate_limit",
+        "wait",
+        "request reached organization TPD rate limit, current: 1506556, limit: 1500000",
+    ),
+    _other(
+        "openai",
+        429,
+        "rate_limit_single_request",
+        "shrink_input",
+        "Request too large for gpt-4o-mini in organization org-x on tokens per min (TPM): Limit 60000, Requested 99812.",
+    ),
+    _other(
+        "gateway",
+        413,
+        "rate_limit_single_request",
+        "shrink_input",
+        "Tokens per minute limit reached. Limit: 8000, requested: 12000",
+    ),
+    _other(
+        "openrouter",
+        402,
+        "quota",
+        "none",
+        "This request requires more credits, or fewer max_tokens. You requested up to 32000 tokens, but can only afford 12000.",
+    ),
+    _other(
+        "deepseek",
+        402,
+        "quota",
+        "none",
+        '{"error":{"message":"Insufficient Balance","type":"unknown_error","code":"invalid_request_error"}}',
+    ),
     _other("litellm", 400, "quota", "none", "Budget: Too many tokens: this key's daily quota is used up."),
-    _other("groq", 400, "output_cap", "shrink_output", "`max_tokens` must be less than or equal to `32768`, the maximum value for `max_tokens` is less than the `context_window` for this model"),
-    _other("openai", 400, "output_cap", "shrink_output", "max_tokens is too large: 200000. This model supports at most 128000 completion tokens, whereas you provided 200000."),
-    _other("gemini", 400, "output_cap", "shrink_output", "Unable to submit request because it has a maxOutputTokens value of 100000 but the supported range is from 1 (inclusive) to 65537 (exclusive). Update the value and try again."),
-    _other("tgi", 422, "output_cap", "shrink_output", {"error": "Input validation error: `max_new_tokens` must be <= 512. Given: 1024", "error_type": "validation"}),
-    _other("anthropic", 400, "output_cap", "shrink_output", "max_tokens: 128001 > 128000, which is the maximum allowed number of output tokens for claude-opus-4-7"),
-    _other("cohere", 400, "output_cap", "shrink_output", "too many tokens: max tokens must be less than or equal to 4096, the maximum output for this model - received 8192."),
+    _other(
+        "groq",
+        400,
+        "output_cap",
+        "shrink_output",
+        "`max_tokens` must be less than or equal to `32768`, the maximum value for `max_tokens` is less than the `context_window` for this model",
+    ),
+    _other(
+        "openai",
+        400,
+        "output_cap",
+        "shrink_output",
+        "max_tokens is too large: 200000. This model supports at most 128000 completion tokens, whereas you provided 200000.",
+    ),
+    _other(
+        "gemini",
+        400,
+        "output_cap",
+        "shrink_output",
+        "Unable to submit request because it has a maxOutputTokens value of 100000 but the supported range is from 1 (inclusive) to 65537 (exclusive). Update the value and try again.",
+    ),
+    _other(
+        "tgi",
+        422,
+        "output_cap",
+        "shrink_output",
+        {"error": "Input validation error: `max_new_tokens` must be <= 512. Given: 1024", "error_type": "validation"},
+    ),
+    _other(
+        "anthropic",
+        400,
+        "output_cap",
+        "shrink_output",
+        "max_tokens: 128001 > 128000, which is the maximum allowed number of output tokens for claude-opus-4-7",
+    ),
+    _other(
+        "cohere",
+        400,
+        "output_cap",
+        "shrink_output",
+        "too many tokens: max tokens must be less than or equal to 4096, the maximum output for this model - received 8192.",
+    ),
     _other("mistral", 422, "output_cap", "shrink_output", "max_completion_tokens should be between 1 and 16384"),
-    _other("anthropic", 400, "field_length", "shrink_field", "tools.0.custom.description: String should have at most 1024 characters"),
-    _other("litellm", 400, "field_length", "shrink_field", "litellm.ContextWindowExceededError: Invalid 'messages[1].content': string too long. Expected a string with maximum length 10485760, but got a string with length 12000000 instead."),
-    _other("openai", 400, "field_length", "fix_request", "Invalid 'input': array too long. Expected an array with maximum length 2048, but got an array with length 4000 instead."),
-    _other("bedrock", 400, "field_length", "shrink_field", "Malformed input request: #/texts/41: expected maxLength: 2048, actual: 2210, please reformat your input and try again."),
-    _other("anthropic", 400, "image_limit", "shrink_image", "messages.4.content.1.image.source.base64: image exceeds 5 MB maximum: 7340032 bytes > 5242880 bytes"),
+    _other(
+        "anthropic",
+        400,
+        "field_length",
+        "shrink_field",
+        "tools.0.custom.description: String should have at most 1024 characters",
+    ),
+    _other(
+        "litellm",
+        400,
+        "field_length",
+        "shrink_field",
+        "litellm.ContextWindowExceededError: Invalid 'messages[1].content': string too long. Expected a string with maximum length 10485760, but got a string with length 12000000 instead.",
+    ),
+    _other(
+        "openai",
+        400,
+        "field_length",
+        "fix_request",
+        "Invalid 'input': array too long. Expected an array with maximum length 2048, but got an array with length 4000 instead.",
+    ),
+    _other(
+        "bedrock",
+        400,
+        "field_length",
+        "shrink_field",
+        "Malformed input request: #/texts/41: expected maxLength: 2048, actual: 2210, please reformat your input and try again.",
+    ),
+    _other(
+        "anthropic",
+        400,
+        "image_limit",
+        "shrink_image",
+        "messages.4.content.1.image.source.base64: image exceeds 5 MB maximum: 7340032 bytes > 5242880 bytes",
+    ),
     _other("groq", 400, "image_limit", "shrink_image", "Too many images provided. This model supports up to 5 images"),
     _other("vllm", 400, "image_limit", "shrink_image", "At most 4 image(s) may be provided in one prompt."),
-    _other("gemini", 400, "payload_too_large", "shrink_payload", {"error": {"code": 400, "message": "Request payload size exceeds the limit: 20971520 bytes.", "status": "INVALID_ARGUMENT"}}),
-    _other("grpc", 429, "rate_limit", "wait", "RESOURCE_EXHAUSTED: Quota exceeded for aiplatform.googleapis.com/online_prediction_input_tokens_per_minute_per_base_model"),
-    _other("cloudfront", 413, "payload_too_large", "shrink_payload", "<html><body><h1>413 ERROR</h1><h2>The request could not be satisfied. Request Entity Too Large</h2></body></html>"),
+    _other(
+        "gemini",
+        400,
+        "payload_too_large",
+        "shrink_payload",
+        {
+            "error": {
+                "code": 400,
+                "message": "Request payload size exceeds the limit: 20971520 bytes.",
+                "status": "INVALID_ARGUMENT",
+            }
+        },
+    ),
+    _other(
+        "grpc",
+        429,
+        "rate_limit",
+        "wait",
+        "RESOURCE_EXHAUSTED: Quota exceeded for aiplatform.googleapis.com/online_prediction_input_tokens_per_minute_per_base_model",
+    ),
+    _other(
+        "cloudfront",
+        413,
+        "payload_too_large",
+        "shrink_payload",
+        "<html><body><h1>413 ERROR</h1><h2>The request could not be satisfied. Request Entity Too Large</h2></body></html>",
+    ),
     _other("proxy", 413, "payload_too_large", "shrink_payload", ""),
-    _other("anthropic", 400, "malformed_history", "repair_history", "messages.3: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_01A. Each `tool_use` block must have a corresponding `tool_result` block in the next message."),
-    _other("gemini", 400, "malformed_history", "repair_history", "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn."),
-    _other("openai-responses", 400, "malformed_history", "repair_history", "No tool output found for function call call_abc123."),
-    _other("mistral", 400, "malformed_history", "repair_history", "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant"),
-    _other("anthropic", 400, "malformed_history", "repair_history", "messages.1.content.0: Invalid `signature` in `thinking` block"),
-    _other("anthropic", 429, "long_context_tier", "reduce_window_or_plan", "The long context beta is not yet available for this subscription."),
-    _other("gateway", 503, "server_error", "retry", {"error": {"message": "failed to compute the maximum context length", "type": "server_error"}}),
+    _other(
+        "anthropic",
+        400,
+        "malformed_history",
+        "repair_history",
+        "messages.3: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_01A. Each `tool_use` block must have a corresponding `tool_result` block in the next message.",
+    ),
+    _other(
+        "gemini",
+        400,
+        "malformed_history",
+        "repair_history",
+        "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.",
+    ),
+    _other(
+        "openai-responses",
+        400,
+        "malformed_history",
+        "repair_history",
+        "No tool output found for function call call_abc123.",
+    ),
+    _other(
+        "mistral",
+        400,
+        "malformed_history",
+        "repair_history",
+        "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant",
+    ),
+    _other(
+        "anthropic",
+        400,
+        "malformed_history",
+        "repair_history",
+        "messages.1.content.0: Invalid `signature` in `thinking` block",
+    ),
+    _other(
+        "anthropic",
+        429,
+        "long_context_tier",
+        "reduce_window_or_plan",
+        "The long context beta is not yet available for this subscription.",
+    ),
+    _other(
+        "gateway",
+        503,
+        "server_error",
+        "retry",
+        {"error": {"message": "failed to compute the maximum context length", "type": "server_error"}},
+    ),
     _other("gateway", 500, "server_error", "retry", "500 Internal Server Error"),
     _other("openai", 503, "overloaded", "retry", "The engine is currently overloaded, please try again later"),
-    _other("gemini", 503, "overloaded", "retry", {"error": {"code": 503, "message": "The model is overloaded. Please try again later.", "status": "UNAVAILABLE"}}),
-    _other("gemini", 400, "bad_request", "fix_request", "Cached content is too small. total_token_count=1234, min_total_token_count=4096"),
-    _other("openai", 401, "auth", "none", "Incorrect API key provided: sk-x. You can find your API key at https://platform.openai.com/account/api-keys."),
-    _other("openai", 404, "bad_request", "fix_request", "The model `gpt-9` does not exist or you do not have access to it."),
+    _other(
+        "gemini",
+        503,
+        "overloaded",
+        "retry",
+        {
+            "error": {
+                "code": 503,
+                "message": "The model is overloaded. Please try again later.",
+                "status": "UNAVAILABLE",
+            }
+        },
+    ),
+    _other(
+        "gemini",
+        400,
+        "bad_request",
+        "fix_request",
+        "Cached content is too small. total_token_count=1234, min_total_token_count=4096",
+    ),
+    _other(
+        "openai",
+        401,
+        "auth",
+        "none",
+        "Incorrect API key provided: sk-x. You can find your API key at https://platform.openai.com/account/api-keys.",
+    ),
+    _other(
+        "openai", 404, "bad_request", "fix_request", "The model `gpt-9` does not exist or you do not have access to it."
+    ),
     _other("anthropic", 400, "content_policy", "none", "Output blocked by content filtering policy"),
-    _other("openai", 200, "output_stopped", "continue_answer", {"choices": [{"finish_reason": "length", "message": {"role": "assistant", "content": "maximum context length is 8192 tokens"}}], "usage": {"prompt_tokens": 9, "completion_tokens": 16}}),
-    _other("openai", 200, "unknown", "none", {"choices": [{"finish_reason": "stop", "message": {"role": "assistant", "content": "prompt is too long: 5 tokens > 4 maximum"}}]}),
-    _other("tool", None, "tool_refusal", "none", "File content (29375 tokens) exceeds maximum allowed tokens (25000). Use offset and limit parameters to read specific portions of the file."),
-    _other("tool", None, "tool_refusal", "none", 'MCP tool "list_all" response (60606 tokens) exceeds maximum allowed tokens (25000).'),
+    _other(
+        "openai",
+        200,
+        "output_stopped",
+        "continue_answer",
+        {
+            "choices": [
+                {
+                    "finish_reason": "length",
+                    "message": {"role": "assistant", "content": "maximum context length is 8192 tokens"},
+                }
+            ],
+            "usage": {"prompt_tokens": 9, "completion_tokens": 16},
+        },
+    ),
+    _other(
+        "openai",
+        200,
+        "unknown",
+        "none",
+        {
+            "choices": [
+                {
+                    "finish_reason": "stop",
+                    "message": {"role": "assistant", "content": "prompt is too long: 5 tokens > 4 maximum"},
+                }
+            ]
+        },
+    ),
+    _other(
+        "tool",
+        None,
+        "tool_refusal",
+        "none",
+        "File content (29375 tokens) exceeds maximum allowed tokens (25000). Use offset and limit parameters to read specific portions of the file.",
+    ),
+    _other(
+        "tool",
+        None,
+        "tool_refusal",
+        "none",
+        'MCP tool "list_all" response (60606 tokens) exceeds maximum allowed tokens (25000).',
+    ),
     _other("tool", None, "tool_refusal", "none", "read_file: prompt is too long: 300000 tokens > 200000 maximum"),
-    _other("network", None, "connection", "retry", "httpx.RemoteProtocolError: Server disconnected without sending a response."),
-    _other("echo", 400, "content_policy", "none", {"error": {"code": "content_filter", "message": "flagged"}, "request": {"messages": [{"role": "user", "content": "prompt is too long: 213462 tokens > 200000 maximum"}]}}),
+    _other(
+        "network",
+        None,
+        "connection",
+        "retry",
+        "httpx.RemoteProtocolError: Server disconnected without sending a response.",
+    ),
+    _other(
+        "echo",
+        400,
+        "content_policy",
+        "none",
+        {
+            "error": {"code": "content_filter", "message": "flagged"},
+            "request": {
+                "messages": [{"role": "user", "content": "prompt is too long: 213462 tokens > 200000 maximum"}]
+            },
+        },
+    ),
     _other("gateway", 400, "bad_request", "fix_request", "Model context window too small (minimum is 128k tokens)"),
     _other("talk", None, "unknown", "none", "Let's investigate the context overflow bug"),
     _other("talk", None, "unknown", "none", "The context window of this model is large, as models go."),

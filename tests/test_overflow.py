@@ -27,14 +27,18 @@ DATA = Path(os.environ.get("PENSTOCK_DATA", Path(__file__).parents[2] / "shared"
 NUMBERS = ("limit", "input", "output", "total", "excess")
 ANTHROPIC = "prompt is too long: 213462 tokens > 200000 maximum"
 OPENAI = (
-    "This model's maximum context length is 4097 tokens. However, you requested 4116 tokens (116 in the messages, 4000 in the completion). "
-    "Please reduce the length of the messages or completion."
+    "This model's maximum context length is 4097 tokens. However, you requested 4116 tokens "
+    "(116 in the messages, 4000 in the completion). Please reduce the length of the messages or completion."
 )
 
 
 def labelled() -> list[Any]:
     if not DATA.exists():
-        return [pytest.param(None, marks=pytest.mark.skip(reason="the labelled set overflow_dev.jsonl is not beside the repository"))]
+        return [
+            pytest.param(
+                None, marks=pytest.mark.skip(reason="the labelled set overflow_dev.jsonl is not beside the repository")
+            )
+        ]
     return [pytest.param(row, id=row["id"]) for row in map(json.loads, DATA.read_text("utf-8").splitlines())]
 
 
@@ -104,7 +108,10 @@ def test_every_kind_that_is_ever_named_has_a_cure_in_the_table() -> None:
         ("messages.108.content.3: prompt is too long for gpt-4-32k-0613", {}),
         ("context window exceeded: 9000/8192 tokens", {}),
         ("maximum context length is 4096 tokens; maximum context length is 8192 tokens", {}),
-        ("Exceeded context window: input=9000 output=0 limit=8192", {"limit": 8192, "input": 9000, "output": 0, "excess": 808}),
+        (
+            "Exceeded context window: input=9000 output=0 limit=8192",
+            {"limit": 8192, "input": 9000, "output": 0, "excess": 808},
+        ),
         ("Reduce your prompt: 9000 tokens do not fit in 1.5 million", {"input": 9000}),
     ],
 )
@@ -121,13 +128,17 @@ def test_a_number_that_is_not_plain_or_cannot_be_true_is_left_out(text: str, num
 class BadRequestError(Exception):
     """As `openai.BadRequestError` and `anthropic.BadRequestError` are made."""
 
-    def __init__(self, message: str, *, body: object = None, status_code: int | None = 400, code: str | None = None) -> None:
+    def __init__(
+        self, message: str, *, body: object = None, status_code: int | None = 400, code: str | None = None
+    ) -> None:
         super().__init__(message)
         self.message, self.body, self.code, self.request_id = message, body, code, "req_1234567890"
         if status_code is not None:
             self.status_code = status_code
             self.response = SimpleNamespace(
-                status_code=status_code, headers={"request-id": "req_12", "retry-after": "7"}, content=json.dumps(body).encode()
+                status_code=status_code,
+                headers={"request-id": "req_12", "retry-after": "7"},
+                content=json.dumps(body).encode(),
             )
 
 
@@ -152,9 +163,13 @@ def test_the_exceptions_of_sdks_are_read_without_importing_them() -> None:
     body = {"message": OPENAI, "type": "invalid_request_error", "param": "messages", "code": "context_length_exceeded"}
     found = diagnose(BadRequestError(f"Error code: 400 - {body!r}", body=body, code="context_length_exceeded"))
     assert found.overflow == Overflow(kind="context_total", limit=4097, input=116, output=4000, total=4116, excess=19)
-    hidden = diagnose(BadRequestError("Bad request", body={"code": "context_length_exceeded"}, code="context_length_exceeded"))
+    hidden = diagnose(
+        BadRequestError("Bad request", body={"code": "context_length_exceeded"}, code="context_length_exceeded")
+    )
     assert hidden.kind == "context_input"
-    streamed = BadRequestError("Your input exceeds the context window of this model.", status_code=None, code="context_length_exceeded")
+    streamed = BadRequestError(
+        "Your input exceeds the context window of this model.", status_code=None, code="context_length_exceeded"
+    )
     assert parse(streamed) == Overflow(kind="context_input")
     event = {"type": "error", "error": {"type": "invalid_request_error", "message": ANTHROPIC}}
     in_stream = BadRequestError(str(event), body=event, status_code=200)
@@ -165,7 +180,9 @@ def test_the_exceptions_of_sdks_are_read_without_importing_them() -> None:
     slow = diagnose(ClientError("ThrottlingException", "Too many tokens, please wait before trying again.", 429))
     assert (slow.kind, slow.retry_after_seconds) == ("rate_limit", 3.0)
     google = SimpleNamespace(
-        code=400, status="INVALID_ARGUMENT", message="The input token count (25270) exceeds the maximum number of tokens allowed (4000)."
+        code=400,
+        status="INVALID_ARGUMENT",
+        message="The input token count (25270) exceeds the maximum number of tokens allowed (4000).",
     )
     assert parse(google) == Overflow(kind="context_input", limit=4000, input=25270, excess=21270)
 
@@ -237,9 +254,15 @@ def test_a_large_body_is_looked_at_in_part() -> None:
 @pytest.mark.proves("O-2")
 def test_the_words_of_the_caller_and_of_the_model_are_not_the_providers() -> None:
     """An echo of the request, an answer that talks about overflows."""
-    echo = {"error": {"message": "Invalid schema", "code": "invalid"}, "messages": [{"role": "user", "content": ANTHROPIC}], "input": ANTHROPIC}
+    echo = {
+        "error": {"message": "Invalid schema", "code": "invalid"},
+        "messages": [{"role": "user", "content": ANTHROPIC}],
+        "input": ANTHROPIC,
+    }
     assert parse(echo, 400) is None
-    answer = SimpleNamespace(choices=[SimpleNamespace(finish_reason="stop", message=SimpleNamespace(role="assistant", content=ANTHROPIC))])
+    answer = SimpleNamespace(
+        choices=[SimpleNamespace(finish_reason="stop", message=SimpleNamespace(role="assistant", content=ANTHROPIC))]
+    )
     assert parse(answer, 200) is None
     stopped = SimpleNamespace(role="assistant", content=[SimpleNamespace(text=ANTHROPIC)], stop_reason="max_tokens")
     assert diagnose(stopped).kind == "output_stopped"
@@ -255,10 +278,23 @@ def test_the_words_of_the_caller_and_of_the_model_are_not_the_providers() -> Non
         ("Too many requests, retry after 30 seconds", 30.0),
         ("Too many requests. Please wait for 2 minutes and 5 seconds.", 125.0),
         ("Too many requests. Please retry in 34.074824224s.", 34.075),
-        ({"error": {"code": 429, "details": [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "14s"}]}}, 14.0),
+        (
+            {
+                "error": {
+                    "code": 429,
+                    "details": [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "14s"}],
+                }
+            },
+            14.0,
+        ),
         (SimpleNamespace(status_code=429, headers={"Retry-After": "120"}, text="slow down"), 120.0),
         (SimpleNamespace(status_code=429, headers=[(b"retry-after-ms", b"1500")], text="slow down"), 1.5),
-        (SimpleNamespace(status_code=429, headers={"Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT"}, text="slow down"), None),
+        (
+            SimpleNamespace(
+                status_code=429, headers={"Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT"}, text="slow down"
+            ),
+            None,
+        ),
         ("429 Too Many Requests", None),
     ],
 )
@@ -288,7 +324,9 @@ def test_the_time_to_wait_is_taken_from_headers_and_sentences(error: object, sec
         (50_000, "lower_bound", "catastrophic"),
     ],
 )
-def test_the_severity_is_the_excess_and_a_floor_decides_only_upward(excess: int | None, bound: str, severity: str) -> None:
+def test_the_severity_is_the_excess_and_a_floor_decides_only_upward(
+    excess: int | None, bound: str, severity: str
+) -> None:
     """The seed's thresholds, `>=` as its code has it; a server that stopped counting proves nothing small."""
     found = Overflow(kind="context_input", excess=excess, bound=bound)
     assert classify_overflow(found) == found.severity == severity
@@ -304,7 +342,12 @@ def test_no_overflow_and_characters_have_no_severity() -> None:
 USAGES = {
     "openai chat": {"prompt_tokens": 5000, "completion_tokens": 10, "prompt_tokens_details": {"cached_tokens": 4000}},
     "openai responses": {"input_tokens": 5000, "input_tokens_details": {"cached_tokens": 4000}, "output_tokens": 10},
-    "anthropic": {"input_tokens": 100, "cache_creation_input_tokens": 900, "cache_read_input_tokens": 4000, "output_tokens": 10},
+    "anthropic": {
+        "input_tokens": 100,
+        "cache_creation_input_tokens": 900,
+        "cache_read_input_tokens": 4000,
+        "output_tokens": 10,
+    },
     "gemini": {"usageMetadata": {"promptTokenCount": 5000, "candidatesTokenCount": 10}},
     "bedrock": {"usage": {"inputTokens": 5000, "outputTokens": 10, "totalTokens": 5010}},
     "ollama": {"prompt_eval_count": 5000, "eval_count": 10},
@@ -337,7 +380,9 @@ def test_a_server_that_filled_its_window_to_the_brim_has_cut() -> None:
 
 
 @pytest.mark.proves("O-3")
-@pytest.mark.parametrize("usage", [None, {}, {"usage": None}, {"input_tokens": "5000"}, {"input_tokens": True}, "5000", {"prompt_tokens": 0}])
+@pytest.mark.parametrize(
+    "usage", [None, {}, {"usage": None}, {"input_tokens": "5000"}, {"input_tokens": True}, "5000", {"prompt_tokens": 0}]
+)
 def test_a_usage_that_is_not_known_says_nothing(usage: object) -> None:
     """No alarm without a number."""
     assert silent_overflow(usage, window_tokens=100, estimated_tokens=90_000) is None
@@ -362,7 +407,9 @@ def test_learned_limits_only_lower_the_plan_and_are_forgotten() -> None:
 
 
 @pytest.mark.proves("O-2")
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"lifetime_seconds": 1, "entries": [1]}', '{"lifetime_seconds": "x", "entries": []}'])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"lifetime_seconds": 1, "entries": [1]}', '{"lifetime_seconds": "x", "entries": []}']
+)
 def test_what_holds_no_learned_limits_is_refused_by_name(text: str) -> None:
     """A store that was damaged is an error of the caller, not a wrong window."""
     with pytest.raises(CallerError, match="no learned limits"):
@@ -407,7 +454,10 @@ def test_rules_of_a_user_come_first() -> None:
         ('[[rule]]\ntext = "{size}"\nkind = "quota"', "words"),
         ('[[rule]]\ntext = "a {size}"\nkind = "quota"', "{size}"),
         ('[[rule]]\ntext = "a {limit} {limit}"\nkind = "quota"', "twice"),
-        ('[[rule]]\ntext = "a ... a ... a ... a ... a ... a ... a ... a ... a ... a"\nkind = "quota"', "at most 8 parts"),
+        (
+            '[[rule]]\ntext = "a ... a ... a ... a ... a ... a ... a ... a ... a ... a"\nkind = "quota"',
+            "at most 8 parts",
+        ),
         ('[[rule]]\ntext = "x"\nkind = "quota"\nunit = "miles"', "miles"),
     ],
 )
@@ -441,8 +491,15 @@ def test_the_command_prints_the_object_of_the_contract(tmp_path: Path) -> None:
         "kind": "context_input",
         "recovery": "shrink_input",
         "overflow": {
-            **{"kind": "context_input", "limit": 200000, "input": 213462, "output": None, "total": None, "excess": 13462},
-            **{"bound": "exact", "unit": "tokens", "severity": "major"},
+            "kind": "context_input",
+            "limit": 200000,
+            "input": 213462,
+            "output": None,
+            "total": None,
+            "excess": 13462,
+            "bound": "exact",
+            "unit": "tokens",
+            "severity": "major",
         },
         "retry_after_seconds": None,
     }

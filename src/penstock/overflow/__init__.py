@@ -1,7 +1,7 @@
-"""What did the provider refuse? `parse(error) -> Overflow | None`, `diagnose(error) -> Diagnosis`, from any provider and in any wrapping.
+"""What did the provider refuse? `parse(error)` is the overflow in it or None, `diagnose(error)` its kind and its cure.
 
-Law: any text is answered or `None`; a number is right or absent. Pure: no I/O, no clock, no SDK; errors are read by the names of their
-attributes. Keeps out: what is done about it (`recovery`), and who asks.
+Any provider, any wrapping. Law: any text is answered or `None`; a number is right or absent. Pure: no I/O, no clock, no SDK; errors
+are read by the names of their attributes. Keeps out: what is done about it (`recovery`), and who asks.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from penstock.overflow import kinds, numbers, walk
-from penstock.overflow.learned import LearnedLimits, Learned
+from penstock.overflow.learned import Learned, LearnedLimits
 from penstock.overflow.rules import Rule, read_rules
 from penstock.overflow.silent import Silence, silent_overflow
 
@@ -125,7 +125,11 @@ class _Judge:
         said = self._said()
         if said is not None:
             return said, self.certain
-        if self.status is not None and self.status >= 500 and (told := self._by_code({"server_error"}, only=True)) is not None:
+        if (
+            self.status is not None
+            and self.status >= 500
+            and (told := self._by_code({"server_error"}, only=True)) is not None
+        ):
             return told, False
         for low, high, kind in kinds.STATUSES:
             if self.status is not None and low <= self.status <= high:
@@ -139,7 +143,16 @@ class _Judge:
                 if (match := rule.match(text, self.status)) is not None:
                     if not rule.kind.startswith("context_"):
                         return self._plain(rule.kind, rule.recovery)
-                    bound = numbers.checked(numbers.Bound(**match, unit=rule.unit))
+                    bound = numbers.checked(
+                        numbers.Bound(
+                            limit=match.get("limit"),
+                            input=match.get("input"),
+                            output=match.get("output"),
+                            total=match.get("total"),
+                            excess=match.get("excess"),
+                            unit=rule.unit,
+                        )
+                    )
                     return self._overflow(bound, rule.kind, rule.recovery)
         return None
 
@@ -161,9 +174,11 @@ class _Judge:
                 return self._overflow(numbers.Bound(), kind) if kind == "context_total" else self._plain(kind)
         if (told := self._waiting()) is not None:
             return told
-        speaking = [text for text in texts if kinds.says_overflow(text) or kinds.compiled(kinds.OVERFLOW_NAMES).search(text)]
+        speaking = [
+            text for text in texts if kinds.says_overflow(text) or kinds.compiled(kinds.OVERFLOW_NAMES).search(text)
+        ]
         if not speaking and (self.status is not None or self.codes):
-            speaking = [text for text in texts if kinds.compiled(_COUNTS).search(text) and numbers.bind(text).proven]
+            speaking = [text for text in texts if kinds.says_counts(text) and numbers.bind(text).proven]
         if speaking and self._believable(speaking):
             return self._overflow_of(speaking)
         for sentence in kinds.OTHERS:
@@ -203,7 +218,11 @@ class _Judge:
         if self.status in {402, 529}:
             return self._plain("quota" if self.status == 402 else "overloaded")
         told = self._by_code({"rate_limit", "quota", "overloaded"}, only=True)
-        return None if told is not None and self.status is not None and self.status < 429 and self._numbers_say_overflow() else told
+        return (
+            None
+            if told is not None and self.status is not None and self.status < 429 and self._numbers_say_overflow()
+            else told
+        )
 
     def _numbers_say_overflow(self) -> bool:
         return any(kinds.says_overflow(text) and numbers.bind(text).weight >= 6 for text in self.evidence.texts)
@@ -217,14 +236,17 @@ class _Judge:
         return False
 
     def _believable(self, speaking: list[str]) -> bool:
-        """A server that fails may use the same words: a 5xx counts only with numbers, or where it plainly speaks of this request."""
+        """A server that fails may use the same words: a 5xx counts with numbers, or where it plainly speaks of this request."""
         if self.status is None or self.status < 500:
             return True
-        if any(kinds.compiled(kinds.OVERFLOW_NAMES).search(text) or numbers.bind(text).weight >= 5 for text in speaking):
+        if any(
+            kinds.compiled(kinds.OVERFLOW_NAMES).search(text) or numbers.bind(text).weight >= 5 for text in speaking
+        ):
             return True
         return self.status == 500 and any(
             kinds.compiled(
-                r"(?:prompt|input|messages?|request|context(?: (?:size|length|window))?)[^.]{0,30}(?:too long|exceed|longer than|greater than)"
+                r"(?:prompt|input|messages?|request|context(?: (?:size|length|window))?)[^.]{0,30}(?:too long|"
+                r"exceed|longer than|greater than)"
             ).search(text)
             and "internal" not in text
             for text in speaking
@@ -240,7 +262,13 @@ class _Judge:
         best = numbers.with_fields(best, self.evidence.fields)
         both = best.output is not None or kinds.compiled(_BOTH).search(best_text) is not None
         kind = "context_total" if both and best.output != 0 and best.unit == "tokens" else "context_input"
-        if best.output is not None and best.input is None and best.total is None and best.limit is not None and best.output <= best.limit:
+        if (
+            best.output is not None
+            and best.input is None
+            and best.total is None
+            and best.limit is not None
+            and best.output <= best.limit
+        ):
             kind = "context_input"  # the input was counted in another unit
         return self._overflow(best, kind)
 
@@ -257,7 +285,15 @@ class _Judge:
         return None
 
     def _plain(self, kind: str, recovery: str | None = None) -> Diagnosis:
-        waiting = kind in {"rate_limit", "rate_limit_single_request", "quota", "overloaded", "server_error", "connection", "long_context_tier"}
+        waiting = kind in {
+            "rate_limit",
+            "rate_limit_single_request",
+            "quota",
+            "overloaded",
+            "server_error",
+            "connection",
+            "long_context_tier",
+        }
         return Diagnosis(
             kind=kind,
             recovery=recovery or kinds.RECOVERIES.get(kind, "none"),
@@ -266,7 +302,8 @@ class _Judge:
 
 
 _BOTH = (
-    r"(?:input|prompt|messages?|context)\w*[`'\"]*(?: length| tokens| token count)?\s*(?:\+|and|plus)\s[^.\d]{0,25}(?:output|max_?\w*tokens?|prediction|completion tokens|max_new)"
+    r"(?:input|prompt|messages?|context)\w*[`'\"]*(?: length| tokens| token count)?\s*(?:\+|and|plus)\s[^.\d]{0,25}(?:output|"
+    r"max_?\w*tokens?|prediction|completion tokens|max_new)"
     r"|max_?\w*tokens?[`'\"]? (?:would |will )?exceeds?[^.]{0,40}context"
 )
 
@@ -285,13 +322,13 @@ def _cure(overflow: Overflow, given: int | None) -> str:
     return "shrink_output" if given < overflow.limit else "shrink_input"
 
 
-_COUNTS = r"tok(?:en)?s?\b|context|prompt|input|characters|トークン|token|上下文|输入|jetons"
-"""Words beside counts of a request and its limit: where both are bound by their own words, no known sentence is needed."""
-
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _SPAN = (
-    r"(?:try again in|retry in|retry after|wait(?: for)?|available in|resets? in|again after)[:\s]+(?:about |approximately |at least )?"
-    r"((?:\d+(?:\.\d+)?\s?(?:ms|milliseconds?|s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:ours?|rs?)?|d(?:ays?)?)(?![a-z]),?\s*(?:and )?){1,4}|\d+(?:\.\d+)?)"
+    r"(?:try again in|retry in|retry after|wait(?: for)?|available in|resets? in|again after)[:\s]+(?:about |"
+    r"approximately |at least )?"
+    r"((?:\d+(?:\.\d+)?\s?(?:ms|milliseconds?|s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:ours?|rs?)?|"
+    r"d(?:ays?)?)(?![a-z]),?\s*(?:and )?){1,4}|"
+    r"\d+(?:\.\d+)?)"
 )
 
 

@@ -47,18 +47,36 @@ class Sentence(NamedTuple):
     unless: str | None = None
 
 
-_MAX_TOKENS = r"[`'\"]?max[_ ]?(?:(?:completion|new|output|gen)[_ ]?)?(?:tokens?|(?<=_)len(?:gth)?)(?:_to_sample|count)?[`'\"]?"
-_CONTEXT = r"(?:context[ _-]?(?:length|window|size|limit|budget|capacity)|max_model_len|max_num_tokens|model'?s? (?:max\w* )?(?:length|token limit|input (?:limit|length)))"
-_TOO = r"(?:exceed\w*|surpass\w*|overflow\w*|overr[au]n\w*|too (?:long|large|big|many)|(?:long|great|larg|bigg|high)er than|more than|over\b|above|beyond|does(?: not|n't) fit|do(?: not|n't) fit|(?:can|will)(?:not|'t| not) (?:fit|exceed)|won't fit|outside|must (?:be (?:less|fewer|smaller|shorter|at most|no more|<)|not exceed|have (?:less|fewer|at most))|(?:should|may) not exceed|is at most)"
-_GIVEN = r"(?:prompts?|inputs?|messages?|requests?|query|queries|conversation|chat history|history|tokens?|token count|sequence|documents?|system prompt|context)"
-_JOINED = rf"(?:input|prompt|messages?|context)\w*[`'\"]*[^.;]{{0,40}}(?:\+|\band\b|\bplus\b)[^.;]{{0,30}}(?:{_MAX_TOKENS}|output|completion|prediction|new tokens)"
+_MAX_TOKENS = (
+    r"[`'\"]?max[_ ]?(?:(?:completion|new|output|gen)[_ ]?)?(?:tokens?|(?<=_)len(?:gth)?)(?:_to_sample|count)?[`'\"]?"
+)
+_CONTEXT = (
+    r"(?:context[ _-]?(?:length|window|size|limit|budget|capacity)|max_model_len|max_num_tokens|model'?s? (?:max\w* )?(?:length|"
+    r"token limit|input (?:limit|length)))"
+)
+_TOO = (
+    r"(?:exceed\w*|surpass\w*|overflow\w*|overr[au]n\w*|too (?:long|large|big|many)|(?:long|great|larg|bigg|"
+    r"high)er than|more than|over\b|above|beyond|does(?: not|n't) fit|do(?: not|n't) fit|(?:can|will)(?:not|"
+    r"'t| not) (?:fit|exceed)|won't fit|outside|must (?:be (?:less|fewer|smaller|shorter|at most|no more|<)|"
+    r"not exceed|have (?:less|fewer|at most))|(?:should|may) not exceed|is at most)"
+)
+_GIVEN = (
+    r"(?:prompts?|inputs?|messages?|requests?|query|queries|conversation|chat history|history|tokens?|token count|"
+    r"sequence|documents?|system prompt|context)"
+)
+_JOINED = (
+    rf"(?:input|prompt|messages?|context)\w*[`'\"]*[^.;]{{0,40}}(?:\+|\band\b|\bplus\b)[^.;]{{0,30}}(?:{_MAX_TOKENS}|"
+    rf"output|completion|prediction|new tokens)"
+)
 
 TOOL: Final = Sentence(
     "tool_refusal",
     (":", "file", "tool", "result", "output"),
-    r"^(?:error: )?(?:tool[ _])?(?:run|read|write|edit|view|list|search|find|grep|rg|bash|shell|sh|exec|execute|open|fetch|glob|apply|create|delete|"
+    r"^(?:error: )?(?:tool[ _])?(?:run|read|write|edit|view|list|search|find|grep|rg|bash|shell|sh|exec|"
+    r"execute|open|fetch|glob|apply|create|delete|"
     r"move|ls|cat|web|ctx|get|set|outline|page|count|mcp|python|todo)(?:_\w+)*(?:\([^)]*\))?\s?:(?!//)|"
-    r"^(?:error: )?(?:the )?(?:file content|file|tool (?:result|response|output)|mcp tool|response from tool|result|output of)\b[^.]{0,60}"
+    r"^(?:error: )?(?:the )?(?:file content|file|tool (?:result|response|output)|mcp tool|response from tool|"
+    r"result|output of)\b[^.]{0,60}"
     r"(?:exceed|too (?:large|long)|larger than)",
 )
 """A tool of ours or of a host that refuses. Only where no HTTP status says that a provider spoke."""
@@ -67,16 +85,34 @@ SUBJECTS: Final[tuple[Sentence, ...]] = (
     Sentence(
         "long_context_tier",
         ("long context", "long-context", "1m context", "context beta"),
-        r"extra usage is required|long[- ]context (?:requests?|beta|usage|pricing|tier)[^.]{0,60}(?:require|not (?:yet )?(?:available|enabled|included)|upgrade|"
-        r"unavailable|need)|(?:1m context|context beta)[^.]{0,60}(?:require|not (?:yet )?(?:available|enabled|included|supported)|upgrade)",
+        r"extra usage is required|long[- ]context (?:requests?|beta|usage|pricing|tier)[^.]{0,60}(?:require|"
+        r"not (?:yet )?(?:available|enabled|included)|upgrade|"
+        r"unavailable|need)|(?:1m context|context beta)[^.]{0,60}(?:require|not (?:yet )?(?:available|"
+        r"enabled|included|supported)|upgrade)",
     ),
     Sentence(
         "image_limit",
         ("image", "media", "picture", "photo"),
-        r"(?:image|picture|photo)s?\b[^.]{0,80}(?:\d\s?(?:[kmg]i?b|bytes|px|pixels|megapixels)\b|dimension|resolution|pixels|megapixels)|"
+        r"(?:image|picture|photo)s?\b[^.]{0,80}(?:\d\s?(?:[kmg]i?b|bytes|px|pixels|megapixels)\b|dimension|"
+        r"resolution|pixels|megapixels)|"
         r"(?:image|picture|photo)s? (?:dimensions |size |file )?(?:exceeds?|is too|are too|too) |"
-        r"too many images|(?:at most|maximum of|up to|more than) \d+ (?:image|picture|photo|media)s?|(?:image|media) (?:count|limit) |images? (?:exceeds?|over) the (?:limit|maximum)",
+        r"too many images|maximum number of (?:image|picture|photo)s|\bper image\b|"
+        r"(?:at most|maximum of|up to|more than) \d+ (?:image|picture|photo|media)s?|(?:image|"
+        r"media) (?:count|limit) |images? (?:exceeds?|over) the (?:limit|maximum)",
         unless=r"tokens? of image|image and text|image tokens|context (?:length|window)",
+    ),
+    Sentence(
+        "bad_request",
+        ("budget",),
+        r"budget_tokens|(?:thinking|reasoning) budget",
+        unless=rf"{_GIVEN}[^.]{{0,60}}{_TOO}[^.]{{0,60}}{_CONTEXT}",
+    ),
+    Sentence(
+        "output_stopped",
+        ("reached", "truncat", "stopped", "cut off", "incomplete"),
+        r"(?:response|output|generation|answer|completion)\b[^.]{0,60}(?:truncated|cut off|stopped|incomplete)[^.]{0,60}"
+        r"(?:max|length|limit)|"
+        r"length limit was reached|could not finish the message|model output limit was reached",
     ),
     Sentence(
         "payload_too_large",
@@ -86,33 +122,54 @@ SUBJECTS: Final[tuple[Sentence, ...]] = (
     Sentence(
         "field_length",
         ("string", "array", "list", "maxitems", "maxlength", "at most", "name", "#/"),
-        r"string[_ ](?:too[_ ]long|above[_ ]max)|expected a string with maximum length|string should have at most|string length \(?\d+\)? exceeds|"
-        r"(?:tool|function)(?:'s)? ?(?:name|description)[^.]{0,60}(?:too long|exceed|at most|longer than)|should have at most \d+ characters|"
+        r"string[_ ](?:too[_ ]long|above[_ ]max)|expected a string with maximum length|string should have at most|"
+        r"string length \(?\d+\)? exceeds|"
+        r"(?:tool|function)(?:'s)? ?(?:name|description)[^.]{0,60}(?:too long|exceed|at most|longer than)|"
+        r"should have at most \d+ characters|"
         r"malformed input request: #/(?!prompt|inputtext|messages)[\w/]+: expected maxlength",
         "shrink_field",
     ),
     Sentence(
         "field_length",
         ("array", "list", "maxitems", "too many tools", "tools"),
-        r"array[_ ](?:too[_ ]long|above[_ ]max)|expected an array with maximum length|(?:list|array|tuple) should have at most|maxitems|"
+        r"array[_ ](?:too[_ ]long|above[_ ]max)|expected an array with maximum length|(?:list|array|tuple) should have at most|"
+        r"maxitems|"
         r"too many (?:tools|functions|stop sequences)|(?:maximum|at most|up to|more than) \d+ (?:tools|functions|stop sequences)",
         "fix_request",
     ),
     Sentence(
         "bad_request",
         ("cache", "cached"),
-        r"cached? content is too small|min_total_token_count|(?:minimum|at least)[^.]{0,60}(?:cach|token)[^.]{0,60}cach|too (?:small|short)[^.]{0,40}cach|cache[^.]{0,80}too (?:small|short)|"
+        r"cached? content is too small|min_total_token_count|(?:minimum|at least)[^.]{0,60}(?:cach|token)[^.]{0,60}cach|"
+        r"too (?:small|short)[^.]{0,40}cach|cache[^.]{0,80}too (?:small|short)|"
         r"cach\w*[^.]{0,60}(?:minimum|at least|fewer than|less than)",
     ),
     Sentence(
         "malformed_history",
-        ("tool", "role", "thinking", "assistant", "function", "signature", "alternat", "user message", "text content", "messages"),
-        r"tool_use_id|tool_use[`'\"]? (?:ids?|blocks?)|tool_result[`'\"]? block|unexpected [`'\"]?tool_|role [`'\"]?tool[`'\"]? must|tool_call_ids? |tool_calls?[`'\"]? must be followed|"
-        r"must be a response to a prec|(?:redacted_)?thinking[`'\"]? blocks?|invalid [`'\"]?signature|thought_signature|roles? must alternate|alternate between|"
-        r"unexpected role|expected last role|number of function (?:calls|response)|function (?:response|call) (?:parts|turn)|no tool (?:call|output) found|"
-        r"no function call found|text content blocks? must (?:be non-empty|contain)|all messages must have non-empty|first message must|"
-        r"last message must|final assistant (?:message|content)|reasoning[`'\"]? item|without its required following|missing (?:a )?corresponding|"
-        r"conversation must (?:start|end|alternate)|consecutive (?:user|assistant)|must end with a user|does not support assistant message prefill|reasoning_content",
+        (
+            "tool",
+            "role",
+            "thinking",
+            "assistant",
+            "function",
+            "signature",
+            "alternat",
+            "user message",
+            "text content",
+            "messages",
+        ),
+        r"tool_use_id|tool_use[`'\"]? (?:ids?|blocks?)|tool_result[`'\"]? block|unexpected [`'\"]?tool_|"
+        r"role [`'\"]?tool[`'\"]? must|tool_call_ids? |tool_calls?[`'\"]? must be followed|"
+        r"must be a response to a prec|(?:redacted_)?thinking[`'\"]? blocks?|invalid [`'\"]?signature|"
+        r"thought_signature|roles? must alternate|alternate between|"
+        r"unexpected role|expected last role|number of function (?:calls|response)|function (?:response|"
+        r"call) (?:parts|turn)|no tool (?:call|output) found|"
+        r"no function call found|text content blocks? must (?:be non-empty|contain)|all messages must have non-empty|"
+        r"first message must|"
+        r"last message must|final assistant (?:message|content)|reasoning[`'\"]? item|without its required following|"
+        r"missing (?:a )?corresponding|"
+        r"conversation must (?:start|end|alternate)|consecutive (?:user|assistant)|must end with a user|"
+        r"does not support assistant message prefill|reasoning_content",
         unless=rf"{_GIVEN}[^.]{{0,60}}{_TOO}[^.]{{0,60}}{_CONTEXT}",
     ),
 )
@@ -121,12 +178,20 @@ SUBJECTS: Final[tuple[Sentence, ...]] = (
 OUTPUT_CAP: Final = Sentence(
     "output_cap",
     ("token", "max_", "max"),
-    rf"{_MAX_TOKENS}(?: or {_MAX_TOKENS})?(?: parameter| param| value)?[^.;>]{{0,30}}(?:(?:is|are) too (?:large|high|big)|must be|should be|cannot|can't|may not|exceeds?|(?:is|are) (?:greater|larger|higher|above|more)|"
+    rf"{_MAX_TOKENS}(?: or {_MAX_TOKENS})?(?: parameter| param| value)?[^.;>]{{0,30}}(?:(?:is|are) too (?:large|"
+    rf"high|big)|must be|should be|cannot|can't|may not|exceeds?|(?:is|are) (?:greater|larger|higher|above|"
+    rf"more)|"
     rf"out of range|in the range|between|should not|has to be|> ?=? ?\d|value of \d)|{_MAX_TOKENS}: ?\d+ ?>|"
-    r"maximum tokens you requested exceed|(?:at most|up to|maximum of|only) \d+ (?:output|completion|new|generated|response) tokens|"
-    r"max(?:imum)? (?:allowed )?(?:number of )?(?:output|completion|new|generated|response) (?:tokens|length)[^.]{0,40}(?:exceed|allowed|limit|is \d)|"
-    rf"(?:exceeds?|above|over|greater than|larger than|higher than) (?:the )?(?:model'?s? )?max(?:imum)? (?:allowed )?(?:number of )?(?:output|completion|generation)|"
-    rf"range of {_MAX_TOKENS} should|(?:output|completion|response) (?:tokens?|length)[^.]{{0,30}}(?:limit|exceed|too (?:large|high|many))|"
+    rf"invalid (?:value (?:for|of) )?(?:parameter )?{_MAX_TOKENS}|{_MAX_TOKENS}\W{{1,4}}\d+[.;] ?(?:it )?must be|"
+    r"maximum tokens you requested exceed|(?:at most|up to|maximum of|only) \d+ (?:output|completion|new|"
+    r"generated|response) tokens|"
+    r"max(?:imum)? (?:allowed )?(?:number of )?(?:output|completion|new|generated|response) (?:tokens|"
+    r"length)[^.]{0,40}(?:exceed|allowed|limit|is \d)|"
+    rf"(?:exceeds?|above|over|greater than|larger than|higher than) (?:the )?(?:model'?s? )?max(?:imum)? "
+    rf"(?:allowed )?(?:number of )?(?:output|"
+    rf"completion|generation)|"
+    rf"range of {_MAX_TOKENS} should|(?:output|completion|response) (?:tokens?|length)[^.]{{0,30}}(?:limit|"
+    rf"exceed|too (?:large|high|many))|"
     r"maximum allowed number of output tokens",
     unless=rf"{_JOINED}|{_MAX_TOKENS}[^.;]{{0,30}}exceed\w*[^.;]{{0,40}}context|got -\d{{2,}}|"
     rf"(?:output|completion)[^.;]{{0,40}}exceed\w*[^.;]{{0,40}}context",
@@ -134,45 +199,90 @@ OUTPUT_CAP: Final = Sentence(
 """The reply alone is asked too long; the history is innocent. Unless the sentence counts the input too."""
 
 OVERFLOW_CODES: Final = (
-    r"context_?(?:length|window|size|limit|token|budget)s?_?(?:limit_?)?(?:exceed|overflow|too_long)|exceed(?:ed|s)?_context|prompt_tokens_exceeded|context_?overflow|"
-    r"tokens?_limit_(?:reached|exceeded)|token_quantity_exceeded|(?:prompt|input|tokens?|messages?|context|characters)_?too_?(?:long|many)|max_context|input_length_exceed|"
+    r"context_?(?:length|window|size|limit|token|budget)s?_?(?:limit_?)?(?:exceed|overflow|too_long)|exceed(?:ed|"
+    r"s)?_context|prompt_tokens_exceeded|context_?overflow|"
+    r"tokens?_limit_(?:reached|exceeded)|token_quantity_exceeded|(?:prompt|input|tokens?|messages?|context|"
+    r"characters)_?too_?(?:long|many)|max_context|input_length_exceed|"
     r"prompt_length_exceed|model_context_window|max_prompt_tokens|out_?of_?context"
 )
-OVERFLOW_NAMES: Final = r"context_?(?:window|length|size|limit)_?(?:limit_?)?(?:exceeded|overflow(?:ed)?)(?:error|exception)?\b"
+OVERFLOW_NAMES: Final = r"context_?overflow(?:error|exception)\b|"
+    r"context_?(?:window|length|size|limit)_?(?:limit_?)?(?:exceeded|overflow(?:ed)?)(?:error|exception)?\b"
 
 _TEMPO = (
-    r"rate[ _-]?limit|rate increased|too[ _]many[ _]requests|throttl|(?:\b|_)per[ _-]?(?:minute|min|day|hour|second|sec)(?![a-z])|per(?:minute|day|hour)|tokens?/min|"
-    r"\b[tri]?[tr]p[md]\b|\b[io]tpm\b|please wait|wait before|try again in \d|retry (?:in|after) \d|resource[ _](?:has been )?exhausted|"
+    r"rate[ _-]?limit|rate increased|too[ _]many[ _]requests|throttl|(?:\b|_)per[ _-]?(?:minute|min|day|"
+    r"hour|second|sec)(?![a-z])|per(?:minute|day|hour)|tokens?/min|"
+    r"\b[tri]?[tr]p[md]\b|\b[io]tpm\b|please wait|wait before|try again in \d|retry (?:in|after) \d|"
+    r"resource[ _](?:has been )?exhausted|"
     r"requests? in flight|tokens in flight|concurren(?:t|cy)|daily (?:limit|quota)|限流|频率|请求过于频繁"
 )
 WAITING: Final[tuple[Sentence, ...]] = (
     Sentence(
         "rate_limit_single_request",
         ("too large", "limit", "requested"),
-        rf"(?:request|prompt|message)s? (?:is |was )?too large[^\n]{{0,200}}(?:{_TEMPO})|(?:{_TEMPO})[^\n]{{0,200}}(?:request|prompt) (?:is |was )?too large",
+        rf"(?:request|prompt|message)s? (?:is |was )?too large[^\n]{{0,200}}(?:{_TEMPO})|(?:{_TEMPO})[^\n]{{0,200}}(?:request|"
+        rf"prompt) (?:is |was )?too large",
     ),
     Sentence(
         "quota",
-        ("quota", "credit", "balance", "billing", "fund", "payment", "afford", "spend", "usage limit", "余额", "欠费", "额度", "subscription"),
-        r"insufficient[_ ](?:quota|balance|credits?|funds|account)|credit balance|payment[_ ]required|(?:out of|more|no|not enough|enough) credits|can only afford|"
-        r"exceeded (?:your|the|its) (?:current |monthly |daily |account )?quota|quota[_ ](?:has been |was |is )?(?:exceeded|exhausted|reached|used up)|quota is used up|exceeded_current_quota|usage limit|"
-        r"spend(?:ing)? limit|balance is (?:too low|insufficient|not enough)|billing[_ ](?:hard[_ ]limit|not[_ ]active|error)|credit[_ ]?limit|余额不足|欠费|额度(?:已|不足)",
+        (
+            "quota",
+            "credit",
+            "balance",
+            "billing",
+            "fund",
+            "payment",
+            "afford",
+            "spend",
+            "usage limit",
+            "余额",
+            "欠费",
+            "额度",
+            "subscription",
+        ),
+        r"insufficient[_ ](?:quota|balance|credits?|funds|account)|credit balance|payment[_ ]required|"
+        r"(?:out of|more|no|not enough|enough) credits|can only afford|"
+        r"exceeded (?:your|the|its) (?:current |monthly |daily |account |token )*quota|quota[_ ](?:has been |"
+        r"was |is )?(?:exceeded|exhausted|reached|used up)|quota is used up|exceeded_current_quota|usage limit|"
+        r"spend(?:ing)? limit|balance is (?:too low|insufficient|not enough)|billing[_ ](?:hard[_ ]limit|"
+        r"not[_ ]active|error)|credit[_ ]?limit|余额不足|欠费|额度(?:已|不足)",
         unless=r"per[ _-]?(?:minute|min|second|sec|hour)(?![a-z])|perminute|persecond|perhour",
     ),
     Sentence(
         "rate_limit",
-        ("rate", "too", "throttl", "per", "wait", "again", "tpm", "rpm", "tpd", "rpd", "exhausted", "retry", "flight", "concurren", "daily", "限", "频"),
+        (
+            "rate",
+            "too",
+            "throttl",
+            "per",
+            "wait",
+            "again",
+            "tpm",
+            "rpm",
+            "tpd",
+            "rpd",
+            "exhausted",
+            "retry",
+            "flight",
+            "concurren",
+            "daily",
+            "限",
+            "频",
+        ),
         _TEMPO,
     ),
     Sentence(
         "overloaded",
         ("overload", "capacity", "busy", "unavailable"),
-        r"overloaded|(?:at|over|out of|insufficient) capacity|(?:server|engine|model|service) (?:is )?(?:currently )?(?:too )?busy|temporarily unavailable",
+        r"overloaded|(?:at|over|out of|insufficient) capacity|(?:server|engine|model|service) (?:is )?(?:currently )?(?:too )?busy|"
+        r"temporarily unavailable",
         unless=r"context (?:length|window|size|limit)",
     ),
 )
 
-_CHINESE = r"(?:上下文|输入|提示词?|prompt|消息|请求|会话|文本)[^。，]{0,20}(?:过长|超长|太长|超限|超出|超过)|(?:超出|超过)[^。，]{0,14}(?:上下文|最大长度|长度限制|token)|压缩上下文|长度超限|(?:コンテキスト|入力|プロンプト|トークン)[^。]{0,30}(?:長すぎ|超え|超過)|(?:컨텍스트|토큰|입력)[^.]{0,30}초과"
+_CHINESE = (
+    r"(?:上下文|输入|提示词?|prompt|消息|请求|会话|文本)[^。，]{0,20}(?:过长|超长|太长|超限|超出|超过)|(?:超出|超过)[^。，]{0,14}(?:上下文|最大长度|长度限制|"
+    r"token)|压缩上下文|长度超限|(?:コンテキスト|入力|プロンプト|トークン)[^。]{0,30}(?:長すぎ|超え|超過)|(?:컨텍스트|토큰|입력)[^.]{0,30}초과"
+)
 OVERFLOWS: Final[tuple[Sentence, ...]] = (
     Sentence(
         "context",
@@ -185,74 +295,110 @@ OVERFLOWS: Final[tuple[Sentence, ...]] = (
     Sentence(
         "context",
         ("max", "context", "limit"),
-        r"max(?:imum)?[ _]?(?:context|prompt|model|sequence|input|total|allowed|token)[\w ]{0,24}?(?:length|window|size|tokens?|limit|count)?(?: is| of|:| was|=| =)? ?(?:only )?[(`]?~?\d|"
-        r"^\W*(?:error\W*)?context overflow\b|context overflow:|context (?:length|window|size|limit) (?:of [^.;]{0,40})?(?:is|of|was|:) ?(?:only )?~?\d+k?\b|"
+        r"max(?:imum)?[ _]?(?:context|prompt|model|sequence|input|total|allowed|token)[\w ]{0,24}?(?:length|"
+        r"window|size|tokens?|limit|count)?(?: is| of|:| was|=| =)? ?(?:only )?[(`]?~?\d|"
+        r"^\W*(?:error\W*)?context overflow\b|context overflow:|context (?:length|window|size|limit) (?:of [^.;]{0,40})?(?:is|"
+        r"of|was|:) ?(?:only )?~?\d+k?\b|"
         r"limited to (?:a )?(?:maximum )?(?:context|prompt|input)|exceed[^.;]{0,20}limit[^.;]{0,20}\d+ > ?\d+",
-        unless=r"(?:output|completion|new|generated|response) (?:tokens|length)[^.]{0,12}$|per (?:min|day|hour)|must be at least|min(?:imum)? (?:is|of)|too small",
+        unless=(
+            r"(?:output|completion|new|generated|response) (?:tokens|length)[^.]{0,12}$|per (?:min|day|hour)|"
+            r"must be at least|min(?:imum)? (?:is|of)|too small"
+        ),
     ),
     Sentence(
         "context",
         ("too", "long", "fit"),
-        r"\b(?:prompt|inputs?|messages?|conversation|chat history|history|context|query|input text|text input|input token(?:s)?(?: length)?|input length|prompt length|prompt tokens?)"
-        r"[`'\"]? (?:is |are |was |were |has become |got )?(?:much |far |way )?(?:too (?:long|large|big)|does(?: not|n't) fit)|too many (?:input |prompt |context |total )?tokens|"
+        r"\b(?:prompt|inputs?|messages?|conversation|chat history|history|context|query|input text|text input|"
+        r"input token(?:s)?(?: length)?|input length|prompt length|prompt tokens?)"
+        r"[`'\"]? (?:you \w+ )?(?:is |are |was |were |has become |got )?(?:much |far |way )?(?:too (?:long|large|big)|"
+        r"does(?: not|n't) fit)|too many (?:input |prompt |context |total )?tokens|"
         r"(?:prompt|input|messages)\w* tokens?(?: is| are)? too (?:many|large|long)|token length too long",
         unless=r"too many tokens in the (?:output|completion)|fields? too long|header|url|uri",
     ),
     Sentence(
         "context",
         ("reduce", "shorten", "decrease", "trim", "shorter"),
-        r"(?:reduce|shorten|decrease|trim|cut) (?:the |your )?(?:(?:length|size|number|amount) of (?:the |your )?(?:tokens in (?:the |your )?)?(?:input )?(?:messages?|prompt|inputs?|conversation|history|context)|"
-        r"(?:prompt|inputs?|messages?|conversation|context)(?: (?:length|size|tokens))?\b)|(?:use|try using|try) a shorter (?:prompt|input)",
+        r"(?:reduce|shorten|decrease|trim|cut) (?:the |your )?(?:(?:length|size|number|amount) of (?:the |"
+        r"your )?(?:tokens in (?:the |your )?)?(?:input )?(?:messages?|prompt|inputs?|conversation|history|"
+        r"context)|"
+        r"(?:prompt|inputs?|messages?|conversation|context)(?: (?:length|size|tokens))?\b)|(?:use|try using|"
+        r"try) a shorter (?:prompt|input)",
     ),
     Sentence(
         "context",
         ("token", "length", "char"),
-        rf"(?:input|prompt|request|message|sequence|context|query|total)\w*'?s?[^.;]{{0,60}}(?:tokens?|length|characters?|size|count)[^.;]{{0,60}}\b{_TOO}[^.;]{{0,60}}(?:\d|max|limit|allowed)|"
+        rf"(?:input|prompt|request|message|sequence|context|query|total)\w*'?s?[^.;]{{0,60}}(?:tokens?|"
+        rf"length|characters?|size|count)[^.;]{{0,60}}\b{_TOO}[^.;]{{0,60}}(?:\d|max|limit|allowed)|"
         rf"tokens? (?:in|from|of) (?:the |your |this )?(?:input|prompt|request|messages?)[^.;]{{0,40}}\b{_TOO}|"
         rf"(?:input|prompt|request|messages?)\b[^.;]{{0,60}}\b{_TOO}[^.;]{{0,60}}\b(?:tokens?|token limit|characters)\b|"
-        r"(?:model )?token limit(?: of \d+)? (?:was |is |has been )?(?:exceeded|reached)|exceed\w* (?:the |your |its )?(?:model'?s? )?(?:max\w* )?(?:token|message token|input token|prompt token)s?(?: limit| count)?|"
-        r"number of (?:input |prompt )?tokens[^.;]{0,60}(?:exceed|more than|greater|larger)|tokens? (?:count )?(?:is |are )?(?:above|over|beyond) the (?:limit|maximum)|"
-        rf"{_GIVEN} (?:length |size )?(?:exceeds?|exceeded|is over|is above|is longer than) (?:the )?(?:allowed |model'?s? )?max(?:imum)? (?:length|size|limit)\b(?! \d+ ?(?:bytes|[kmg]i?b))|"
-        r"(?:range of )?(?:input|prompt) (?:length|tokens?)\w* (?:should|must) be|expected maxlength: ?\d+, actual|max(?:imum)? (?:number of )?input (?:characters|tokens|length)|input characters? limit|"
+        r"(?:model )?token limit(?: of \d+)? (?:was |is |has been )?(?:exceeded|reached)|exceed\w* (?:the |"
+        r"your |its )?(?:model'?s? )?(?:max\w* )?(?:token|message token|input token|prompt token)s?(?: limit|"
+        r" count)?|"
+        r"number of (?:input |prompt )?tokens[^.;]{0,60}(?:exceed|more than|greater|larger)|tokens? (?:count )?(?:is |"
+        r"are )?(?:above|over|beyond) the (?:limit|maximum)|"
+        rf"{_GIVEN} (?:length |size )?(?:exceeds?|exceeded|is over|is above|is longer than) (?:the )?(?:allowed |"
+        rf"model'?s? )?max(?:imum)? (?:length|size|limit)\b(?! \d+ ?(?:bytes|[kmg]i?b))|"
+        r"(?:range of )?(?:input|prompt) (?:length|tokens?)\w* (?:should|must) be|expected maxlength: ?\d+, actual|"
+        r"max(?:imum)? (?:number of )?input (?:characters|tokens|length)|input characters? limit|"
         r"\d+ tokens? ?(?:>|>=|exceeds?|is (?:over|above|more than|greater than)) ?(?:the )?\w* ?\d+|"
-        r"(?:max(?:imum)?|limit)\w*(?: size| of|:| is)* ?\d+ tokens?\b|tokens to keep from the initial prompt|max_tokens must be at least 1, got -\d{2,}",
-        unless=rf"(?:output|completion|generated|response) (?:tokens?|length)[^.;]{{0,40}}{_TOO}(?![^.;]*context)|\bimages? must|file (?:size|content)",
+        r"(?:max(?:imum)?|limit)\w*(?: size| of|:| is)* ?\d+ tokens?\b|tokens to keep from the initial prompt|"
+        r"max_tokens must be at least 1, got -\d{2,}",
+        unless=(
+            rf"(?:output|completion|generated|response) (?:tokens?|length)[^.;]{{0,40}}{_TOO}(?![^.;]*context)|"
+            rf"\bimages? must|file (?:size|content)"
+        ),
     ),
-    Sentence("context", ("上下文", "输入", "提示", "prompt", "消息", "请求", "超", "长度", "会话", "文本", "長", "초과"), _CHINESE),
+    Sentence(
+        "context",
+        ("上下文", "输入", "提示", "prompt", "消息", "请求", "超", "长度", "会话", "文本", "長", "초과"),
+        _CHINESE,
+    ),
 )
 
 PAYLOAD: Final = Sentence(
     "payload_too_large",
     ("large", "size", "bytes", "mb", "payload", "body", "entity", "larger"),
-    r"(?:request|payload|entity|body|content|file|upload|message)\b[^.]{0,40}(?:too[ _]large|exceeds|larger than|over)[^.]{0,60}(?:size|bytes|\d ?[kmg]i?b\b|limit|max|$)|"
-    r"(?:request|payload|entity|body|content)[ _](?:entity |body |payload )?(?:is )?too[ _]large|request_too_large|content_too_large|"
-    r"exceeds? (?:the )?(?:max\w* |allowed )*(?:size|payload|body)|\d ?(?:bytes|[kmg]i?b)\b[^.]{0,30}(?:exceed|limit|max|larger|over)|(?:exceed|limit|max|larger than)[^.]{0,40}\d ?(?:bytes|[kmg]i?b)\b|received message larger than max",
+    r"(?:request|payload|entity|body|content|file|upload|message)\b[^.]{0,40}(?:too[ _]large|exceeds|larger than|"
+    r"over)[^.]{0,60}(?:size|bytes|\d ?[kmg]i?b\b|limit|max|$)|"
+    r"(?:request|payload|entity|body|content)[ _](?:entity |body |payload )?(?:is )?too[ _]large|request_too_large|"
+    r"content_too_large|"
+    r"exceeds? (?:the )?(?:max\w* |allowed )*(?:size|payload|body)|\d ?(?:bytes|[kmg]i?b)\b[^.]{0,30}(?:exceed|"
+    r"limit|max|larger|over)|(?:exceed|limit|max|larger than)[^.]{0,40}\d ?(?:bytes|[kmg]i?b)\b|received message larger than max",
 )
 _BYTES = r"\d ?(?:bytes|[kmg]i?b)\b|megabytes|kilobytes"
+
+_COUNTS = (
+    r"tok(?:en)?s?\b|context|トークン|上下文|输入|(?:text|prompts?|inputs?|messages?)\b[^.]{0,40}\d+ char(?:acter)?s"
+)
+_CREDENTIAL = r"(?:access|auth\w*|api|bearer|session|refresh|security|id|csrf) token"
 
 OTHERS: Final[tuple[Sentence, ...]] = (
     PAYLOAD,
     Sentence(
         "content_policy",
         ("content", "safety", "policy", "filter", "moderat", "flagged", "prohibited", "sensitive", "blocked", "敏感"),
-        r"content[_ -]?(?:policy|filter|management|moderation)|responsible ?ai|safety (?:system|settings|reasons|filter)|usage polic|prohibited_content|moderation|flagged|"
+        r"content[_ -]?(?:policy|filter|management|moderation)|responsible ?ai|safety (?:system|settings|"
+        r"reasons|filter)|usage polic|prohibited_content|moderation|flagged|"
         r"potentially unsafe|sensitive (?:content|words|information)|blocked (?:by|due|because)|敏感",
     ),
     Sentence(
         "auth",
         ("api key", "api_key", "auth", "permission", "credential", "token", "forbidden", "access"),
-        r"(?:invalid|incorrect|missing|no|expired)[^.]{0,12}(?:api[ _-]?key|x-api-key|credential|access token|auth)|authenticat(?:ion|e)(?:_error| failed|error)?|unauthori[sz]ed|"
+        r"(?:invalid|incorrect|missing|no|expired)[^.]{0,12}(?:api[ _-]?key|x-api-key|credential|access token|"
+        r"auth)|authenticat(?:ion|e)(?:_error| failed|error)?|unauthori[sz]ed|"
         r"permission[_ ]?(?:error|denied)|access ?denied|forbidden",
     ),
     Sentence(
         "connection",
         ("connect", "timed out", "timeout", "disconnect", "reset by peer", "eof"),
-        r"connection (?:error|refused|reset|aborted|closed|timed out)|connect(?:ion)? ?(?:error|timeout)|disconnected|timed out|time(?:d)?[ -]?out|reset by peer|unexpected eof|remoteprotocolerror",
+        r"connection (?:error|refused|reset|aborted|closed|timed out)|connect(?:ion)? ?(?:error|timeout)|"
+        r"disconnected|timed out|time(?:d)?[ -]?out|reset by peer|unexpected eof|remoteprotocolerror",
     ),
     Sentence(
         "server_error",
         ("internal", "server", "upstream", "gateway"),
-        r"internal[_ ](?:server[_ ])?error|server[_ ]error|internalservererror|bad gateway|gateway time-?out|upstream (?:error|connect|connection)|internalserverexception",
+        r"internal[_ ](?:server[_ ])?error|server[_ ]error|internalservererror|bad gateway|gateway time-?out|"
+        r"upstream (?:error|connect|connection)|internalserverexception",
     ),
 )
 
@@ -260,10 +406,21 @@ CODES: Final[tuple[tuple[str, str, str | None], ...]] = (
     ("field_length", r"string_above_max_length|string_too_long", "shrink_field"),
     ("field_length", r"array_above_max_length|too_long$", "fix_request"),
     ("rate_limit", r"rate_?limit|too_?many_?requests|throttl|resource_exhausted|slow_down", None),
-    ("quota", r"insufficient_quota|insufficient_balance|billing|quota_exceeded|payment_required|insufficient_credits|exceeded_current_quota", None),
+    (
+        "quota",
+        (
+            r"insufficient_quota|insufficient_balance|billing|quota_exceeded|payment_required|insufficient_credits|"
+            r"exceeded_current_quota"
+        ),
+        None,
+    ),
     ("overloaded", r"overload|service_?unavailable|capacity", None),
     ("payload_too_large", r"request_too_large|content_?too_?large|payload_too_large|entitytoolarge", None),
-    ("content_policy", r"content_filter|content_policy|moderation|responsibleaipolicy|data_inspection_failed|safety", None),
+    (
+        "content_policy",
+        r"content_filter|content_policy|moderation|responsibleaipolicy|data_inspection_failed|safety",
+        None,
+    ),
     ("auth", r"authentication|permission|unauthori|invalid_api_key|access_?denied|forbidden", None),
     ("connection", r"connect|timeout|timedout|remoteprotocol", None),
     ("server_error", r"server_?error|internal_?(?:server)?_?error|api_error$|internalserver", None),
@@ -304,9 +461,16 @@ def says(sentence: Sentence, text: str) -> bool:
     return sentence.unless is None or compiled(sentence.unless).search(text) is None
 
 
+def says_counts(text: str) -> bool:
+    """Whether a text speaks of tokens or characters of a request; with both its numbers bound it needs no known sentence."""
+    return compiled(_COUNTS).search(text) is not None and compiled(_CREDENTIAL).search(text) is None
+
+
 def says_overflow(text: str) -> bool:
     """Whether a flattened text says that a request is larger than its context."""
     if compiled(_BYTES).search(text) is not None and "token" not in text and "context" not in text:
+        return False
+    if compiled(_CREDENTIAL).search(text) is not None:
         return False
     return any(says(sentence, text) for sentence in OVERFLOWS)
 

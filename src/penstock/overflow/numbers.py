@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 LIMIT: Final = "limit"
 INPUT: Final = "input"
@@ -58,6 +58,15 @@ class Bound(NamedTuple):
         return self.input
 
 
+class _Found(NamedTuple):
+    """A number that has a role: of two limits the weightier words win."""
+
+    value: int
+    weight: int
+    unit: str | None
+    before: str
+
+
 class _Number(NamedTuple):
     value: int | None  # None: a number that is not written plainly
     start: int
@@ -77,37 +86,48 @@ class _Role(NamedTuple):
 
 _HEDGE = r"(?:about|approximately|approx\.?|around|roughly|at least|an? estimated|estimated|some|~|≈)"
 _OUTPUT_NAME = (
-    r"max_(?:completion_|new_|output_|gen_)?(?:tokens|len|length)(?:_to_sample)?(?!\w)|max_?outputtokens|maxtokens|maxtokencount|max_gen_len|num_predict"
+    r"max_(?:completion_|new_|output_|gen_)?(?:tokens|len|length)(?:_to_sample)?(?!\w)|max_?outputtokens|maxtokens|"
+    r"maxtokencount|max_gen_len|num_predict"
 )
-_OUTPUT_NOUN = rf"(?:{_OUTPUT_NAME}|completion_tokens|output_tokens|completions?|outputs?|responses?|repl(?:y|ies)|generat(?:ion|ed)|reserved?|输出|补全)"
+_OUTPUT_NOUN = (
+    rf"(?:{_OUTPUT_NAME}|completion_tokens|output_tokens|completions?|outputs?|responses?|repl(?:y|ies)|generat(?:ion|"
+    rf"ed)|reserved?|输出|补全)"
+)
 _LIMIT_NOUN = (
-    r"(?:max(?!_(?:completion_|new_|output_)?tokens\b|tokens|_?output)\w*|limit(?!ed\b)\w*|context[ _-]?(?:length|window|size|limit|budget|capacity)|"
+    r"(?:max(?!_(?:completion_|new_|output_)?tokens\b|tokens|_?output)\w*|limit(?!ed\b)\w*|context[ _-]?(?:length|"
+    r"window|size|limit|budget|capacity)|"
     r"n_ctx(?:_\w+)?|\bctx|model[ _]length|window|capacity|ceiling|quota|allow(?:s|ed)|permitted|supports?|accepts?|"
     r"\bcan (?:only )?(?:hold|handle|take|process|fit)|holds|handles|takes at most|最大|上限|限制|不超过|不能超过|最多)"
 )
 _INPUT_NOUN = (
-    r"(?:inputs?|input_\w+|prompts?|messages?|quer(?:y|ies)|conversation|history|requests?|contains?|contained|resulted|actual|current(?:ly)?|"
-    r"passed|given|received|got|sent|provided|consum\w+|used|uses|using|token count|length|sequence|texts?|contents?|documents?|body|chat|counted|"
+    r"(?:inputs?|input_\w+|prompts?|messages?|quer(?:y|ies)|conversation|history|requests?|contains?|contained|"
+    r"resulted|actual|current(?:ly)?|"
+    r"passed|given|received|got|sent|provided|consum\w+|used|uses|using|token count|length|sequence|texts?|"
+    r"contents?|documents?|body|chat|counted|"
     r"n_(?:prompt_)?tokens|has|have|is using|输入|提示词?|当前|实际|请求|消息)"
 )
-_TOTAL_NOUN = r"(?:requested|requesting|total(?:s|ing|led)?|sum|combined|altogether|overall|needs|requires|共|总计|总)"
+_TOTAL_NOUN = r"(?:requested|requesting|total(?:s|ing|led)?|sum|combined|altogether|overall|needs?|requires|共|总计|总)"
 _NO_COUNT = (
     r"(?:n_keep|\w*error|code|status|http|retr\w*|attempts?|line|column|index|position|port|version|draft|top_k|seed|"
-    r"parameter=\w+, value|value|param|id|(?<!resulted )in|after|step|turn|item|batch|page|part|chunk|query length|cached|tier|level)"
+    r"parameter=\w+, value|value|param|id|(?<!resulted )in|after|step|turn|item|batch|page|part|chunk|"
+    r"query length|cached|tier|level)"
 )
 _COMPARISON = (
-    r"(?:exceed\w*|surpass\w*|(?:long|great|larg|high|bigg|small|short|few|low)er than|more than|less than|above|over|beyond|under|below|"
-    r"at most|up to|not exceed|>=?|<=?|≥|≤|超过|超出|大于|小于)"
+    r"(?:exceed\w*|surpass\w*|(?:long|great|larg|high|bigg|small|short|few|low)er than|more than|less than|"
+    r"above|over|beyond|under|below|"
+    r"at most|up to|limited to|\bvs\b\.?|versus|not exceed|>=?|<=?|≥|≤|超过|超出|大于|小于)"
 )
 
 
 @cache
 def _number() -> re.Pattern[str]:
     grouped = (
-        r"\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d{2})+,\d{3}|\d{1,3}(?:[_'\u00a0\u202f\u2009]\d{3})+|\d{1,3}(?:\.\d{3}){2,}|\d{1,3}(?: \d{3}){2,}"
+        r"\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d{2})+,\d{3}|\d{1,3}(?:[_'\u00a0\u202f\u2009]\d{3})+|\d{1,3}(?:\.\d{3}){2,}|"
+        r"\d{1,3}(?: \d{3}){2,}"
     )
     return re.compile(
-        rf"(?<![\w.\-/#$@\\%])(?<![\d][,:])(?:(?P<value>(?:{grouped}|\d{{1,12}})(?:\.0{{1,2}})?)(?![\d%])(?![.,:/]\d)(?![a-z_])(?!-\d)"
+        rf"(?<![\w.\-/#$@\\%])(?<![\d][,:])(?:(?P<value>(?:{grouped}|\d{{1,12}})(?:\.0{{1,2}})?)"
+        r"(?![\d%])(?![.,:/]\d)(?!,$)(?![a-z_])(?!-\d)"
         r"|(?P<odd>\d[\w.,/:%-]*))"
         r"(?P<after>\s*\)?[\s`'\"-]{0,3}(?P<unit>[a-z]+|字符|字|tokens?)?)"
     )
@@ -118,9 +138,59 @@ _TOKEN_UNITS = frozenset({"token", "tokens", "tok", "toks"})
 _CHAR_UNITS = frozenset({"char", "chars", "character", "characters", "字符", "字"})
 _OTHER_UNITS = frozenset(
     {
-        *("byte", "bytes", "b", "kb", "mb", "gb", "kib", "mib", "gib", "px", "pixel", "pixels", "s", "ms", "sec", "secs", "second", "seconds"),
-        *("minute", "minutes", "min", "mins", "hour", "hours", "h", "day", "days", "times", "image", "images", "file", "files", "page"),
-        *("pages", "retries", "attempts", "requests", "words", "k", "m", "thousand", "million", "draft", "cached", "reasoning", "items", "tools"),
+        *(
+            "byte",
+            "bytes",
+            "b",
+            "kb",
+            "mb",
+            "gb",
+            "kib",
+            "mib",
+            "gib",
+            "px",
+            "pixel",
+            "pixels",
+            "s",
+            "ms",
+            "sec",
+            "secs",
+            "second",
+            "seconds",
+        ),
+        *(
+            "minute",
+            "minutes",
+            "min",
+            "mins",
+            "hour",
+            "hours",
+            "h",
+            "day",
+            "days",
+            "times",
+            "image",
+            "images",
+            "file",
+            "files",
+            "page",
+        ),
+        *(
+            "pages",
+            "retries",
+            "attempts",
+            "requests",
+            "words",
+            "k",
+            "m",
+            "thousand",
+            "million",
+            "draft",
+            "cached",
+            "reasoning",
+            "items",
+            "tools",
+        ),
         *("messages", "turns", "percent", "usd", "dollars", "credits", "status", "bad", "error"),
     }
 )
@@ -130,20 +200,28 @@ _OTHER_UNITS = frozenset(
 def _left() -> dict[str, re.Pattern[str]]:
     return {
         "excess": re.compile(
-            rf"(?:(?:exceed\w*|over|too \w+|long|reduce\w*|shorten\w*|larger|longer|trim\w*|remove)\b[^.;]*\bby|over by|excess(?: of)?|"
+            rf"(?:(?:exceed\w*|over|too \w+|long|reduce\w*|shorten\w*|larger|longer|trim\w*|remove)\b[^.;]*\bby|"
+            rf"over by|(?:limit|window|length|size|maximum|context) by|excess(?: of)?|"
             rf"overflow(?:ed|s)?(?: of| by)?|超出了|多出)\s*{_HEDGE}?\W*$"
         ),
-        "ignore": re.compile(rf"(?:(?:^|[^\w]){_NO_COUNT}|must be at least)\W{{0,4}}$"),
+        "ignore": re.compile(
+            rf"(?:(?:^|[^\w]){_NO_COUNT}|must be at least)\W{{0,4}}$|^\W*(?:but )?(?:only )?ha(?:ve|s|d)\W*$"
+        ),
         "verb": re.compile(
-            rf"(?:\bwith|has|have|had|having|contains?|contained|resulted in|passed|given|received|got|sent|used|uses|using|provided|"
+            rf"(?:\bwith|has|have|had|having|contains?|contained|resulted in|passed|given|received|got|"
+            rf"sent|used|uses|using|provided|"
             rf"requested|actual|current)(?: a total of)?[\s:(=]*{_HEDGE}?[\s:(=~`'\"]*$"
         ),
         "named": re.compile(r"[\s,;)]+[a-z][\w`'\" ]{0,25}(?<=[\w`'\"])[=:]\s?\d"),
+        "told": re.compile(r"exceed\w*[^:;]*:\s*$"),  # "exceeds the window: N input tokens" counts what exceeds it
         "model with": re.compile(r"\b(?:model|endpoint|deployment|window) with\W*$"),
-        "split": re.compile(r",|;|:|\bbut\b|\bhowever\b|\bwhile\b|\bwhereas\b|\byet\b|\band\b|\bwhich\b|\bresulting in\b|，|；|但"),
+        "split": re.compile(
+            r",|;|:|\bbut\b|\bhowever\b|\bwhile\b|\bwhereas\b|\byet\b|\band\b|\bwhich\b|\bresulting in\b|，|；|但"
+        ),
         "comparison": re.compile(_COMPARISON),
         "noun": re.compile(
-            rf"(?<![a-z])(?:(?P<output>{_OUTPUT_NOUN})|(?P<limit>{_LIMIT_NOUN})|(?P<total>{_TOTAL_NOUN})|(?P<input>{_INPUT_NOUN}))(?![a-z])"
+            rf"(?<![a-z])(?:(?P<output>{_OUTPUT_NOUN})|(?P<limit>{_LIMIT_NOUN})|(?P<total>{_TOTAL_NOUN})|"
+            rf"(?P<input>{_INPUT_NOUN}))(?![a-z])"
         ),
         "joint": re.compile(
             rf"(?:input|prompt|messages?)\w*[`'\"]*(?: length| tokens?| token count)?,? (?:\+|and|plus) (?:max\w* )?"
@@ -162,41 +240,55 @@ def _right() -> list[tuple[str, re.Pattern[str]]]:
         (
             EXCESS,
             re.compile(
-                rf"{tokens}(?:{count} )?(?:too (?:many|long|large)|(?:over|above|beyond|past|more than|in excess of) {the}(?:max\w* |allowed |"
-                r"model'?s? |context |token )*(?:limit|maximum|max\b|context|window|length|size|budget)|excess\b)"
+                rf"{tokens}(?:{count} )?(?:too (?:many|long|large)|(?:over|above|beyond|past|more than|"
+                rf"in excess of) {the}(?:max\w* |allowed |"
+                r"model'?s? |context |token )*(?:limit|maximum|max\b|context|window|length|size|budget)|"
+                r"over(?=\W*$|[.,;])|excess\b)"
             ),
         ),
         (
             OUTPUT,
             re.compile(
-                rf"{tokens}(?:{count} )?(?:(?:in|for|from|of|as) {the}(?:max\w* |requested )?(?:completion|output|response|reply|generation|answer)"
-                rf"|(?:{_OUTPUT_NAME}|(?:requested )?(?:output|completion|generated|generation|response|new)\b))"
+                rf"{tokens}(?:{count} )?(?:(?:in|for|from|of|as) {the}(?:max\w* |requested )?(?:completion|"
+                rf"output|response|reply|generation|answer)"
+                rf"|(?:{_OUTPUT_NAME}|(?:requested |max\w* )*(?:output|completion|generated|generation|response|new)\b))"
             ),
         ),
         (
             LIMIT,
             re.compile(
-                rf"{tokens}(?:{count}[ -])?(?:(?:input|prompt) (?:token )?)?(?:(?:is|was) {the}(?:model'?s? )?)?(?:maximum|max\b|limit\b|context[ -](?:window|length|limit|size)|"
+                rf"{tokens}(?:{count}[ -])?(?:(?:input|prompt) (?:token )?)?(?:(?:is|was) {the}(?:model'?s? )?)?(?:maximum|"
+                rf"max\b|limit\b|context[ -](?:window|length|limit|size)|"
                 r"window\b|cap\b|ceiling|allowed|at most|token (?:limit|maximum|context|window)|(?:max|maximum) )"
             ),
         ),
         (
             INPUT,
             re.compile(
-                rf"{tokens}(?:(?:input|prompt|message|context)s?[`'\"]?(?: {count}|(?=\W*$))|{count} (?:were |was |are |is )?"
+                rf"{tokens}(?:(?:input|prompt|message|context)s?[`'\"]?(?: {count}|(?=\W*$|\s*[+,&]|\s+and\b))|"
+                rf"{count} (?:were |was |are |is )?"
                 r"(?:provided|sent|given|passed|received|used)\b|"
-                rf"{count} (?:prompt|input|request|message|conversation)s?\b|{count} (?:in|from|of|for) {the}(?:(?:text|input|user|chat|system|new) )*(?:inputs?|prompt|messages?|request|conversation|history|chat|query|text)\b"
+                rf"{count} (?:prompt|input|request|message|conversation)s?\b|{count} (?:in|from|of|for) {the}(?:(?:text|"
+                rf"input|user|chat|system|new) )*(?:inputs?|prompt|messages?|request|conversation|history|"
+                rf"chat|query|text)\b"
                 r"|[`'\"]?inputs?[`'\"]? tokens)"
             ),
         ),
         (
             PART,
             re.compile(
-                rf"{tokens}(?:{count} )?(?:in|from|of|for|as) {the}(?!total)(?:[a-z_`']+ ){{0,2}}(?:inputs?|prompts?|messages?|functions?|tools?|"
-                r"schemas?|response_format|format|history|conversation|system|images?|audio|files?|documents?|definitions?|instructions?)\b"
+                rf"{tokens}(?:{count} )?(?:in|from|of|for|as) {the}(?!total)(?:[a-z_`']+ ){{0,2}}(?:inputs?|"
+                rf"prompts?|messages?|functions?|tools?|"
+                r"schemas?|response_format|format|history|conversation|system|images?|audio|files?|documents?|"
+                r"definitions?|instructions?)\b"
             ),
         ),
-        (TOTAL, re.compile(rf"{tokens}(?:total {count}|{count} (?:in total|altogether|combined|total\b|requested|(?:were |was )requested))")),
+        (
+            TOTAL,
+            re.compile(
+                rf"{tokens}(?:total {count}|{count} (?:in total|altogether|combined|total\b|requested|(?:were |was )requested))"
+            ),
+        ),
     ]
 
 
@@ -235,14 +327,14 @@ def _modifiers() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
 
 def bind(text: str) -> Bound:
     """The numbers of one flattened text."""
-    found: dict[str, list[tuple[int, int, str | None, str]]] = {}
+    found: dict[str, list[_Found]] = {}
 
     def note(role: str, value: int, weight: int = 1, unit: str | None = None, before: str = "") -> None:
-        found.setdefault(role, []).append((value, weight, unit, before))
+        found.setdefault(role, []).append(_Found(value, weight, unit, before))
 
     rest = _expression_numbers(text, note)
     joint = _joint().search(text) is not None
-    numbers = [n for match in _number().finditer(rest) if (n := _read(match)) is not None]
+    numbers = [_read(match) for match in _number().finditer(rest)]
     previous = 0
     for index, number in enumerate(numbers):
         before = rest[max(previous, number.start - 160) : number.start]
@@ -251,17 +343,20 @@ def bind(text: str) -> Bound:
         previous = number.end
         if number.value is None:
             continue
-        if number.value in _STATUSES and number.unit is None and not any(pattern.search(after) for _, pattern in _right()):
+        if (
+            number.value in _STATUSES
+            and number.unit is None
+            and not any(pattern.search(after) for _, pattern in _right())
+        ):
             continue
-        role = _role(_last_sentence(before), after, joint=joint, compared=_is_compared(after, rest, following))
+        role = _role(_last_sentence(before), after, joint=joint, compared=_is_compared(after))
         if role is not None:
             note(role.name, number.value, role.weight, number.unit or _unit_before(before), before)
     return _settle(found, text)
 
 
-def _expression_numbers(text: str, note: object) -> str:
+def _expression_numbers(text: str, note: Callable[..., None]) -> str:
     """Binds `A + B > C` and `[1, N]`, whose words stand before them, and takes them out of the text."""
-    assert callable(note)  # noqa: S101 - a function of this module
     sum_over, difference, span, llama = _expressions()
     for match in difference.finditer(text):  # repeats numbers that the sentence has named
         text = text.replace(match[0], " ")
@@ -289,7 +384,7 @@ def _expression_numbers(text: str, note: object) -> str:
     return text
 
 
-def _read(match: re.Match[str]) -> _Number | None:
+def _read(match: re.Match[str]) -> _Number:
     unit = match["unit"]
     if match["value"] is None:
         return _Number(None, match.start(), match.end("odd"), None)
@@ -297,14 +392,20 @@ def _read(match: re.Match[str]) -> _Number | None:
     if unit in _OTHER_UNITS:
         return _Number(None, match.start(), end, None)
     known = "tokens" if unit in _TOKEN_UNITS else "chars" if unit in _CHAR_UNITS else None
-    if known is None and re.match(r"[\s`']*(?:input|prompt|output|completion) (?:characters|chars)", match.string[end : end + 30]):
+    if known is None and re.match(
+        r"[\s`']*(?:input|prompt|output|completion) (?:characters|chars)", match.string[end : end + 30]
+    ):
         known = "chars"
     return _Number(_integer(match["value"]), match.start(), end, known)
 
 
 def _unit_before(before: str) -> str | None:
     """`the max input characters is N`: the unit stands before the number."""
-    return "chars" if re.search(r"\bchar(?:acter)?s?\b(?: limit| count| length)?[\s:(=]*(?:is|of)?[\s:(=]*$", before) else None
+    return (
+        "chars"
+        if re.search(r"\bchar(?:acter)?s?\b(?: limit| count| length)?[\s:(=]*(?:is|of)?[\s:(=]*$", before)
+        else None
+    )
 
 
 def _integer(written: str) -> int:
@@ -317,9 +418,8 @@ def _last_sentence(before: str) -> str:
     return before[cut + 1 :] if cut >= 0 else before
 
 
-def _is_compared(after: str, text: str, following: int) -> bool:
+def _is_compared(after: str) -> bool:
     """Whether a sign says that this number is above the next one."""
-    del text, following
     return re.match(r"^\s*(?:tokens?|characters?)?\s*\)?\s*(?:>=?|≥)\s*[\w]*\W*\d?", after) is not None
 
 
@@ -343,6 +443,8 @@ def _role(before: str, after: str, *, joint: bool, compared: bool) -> _Role | No
         beside = _Role(TOTAL if joint else INPUT)
     if beside is not None and beside.weight == _COMPARED_ONLY:
         beside = _Role(TOTAL if joint else INPUT) if verb else _Role(LIMIT)
+    if right is not None and left["told"].search(before):
+        return _Role(right)
     if beside is not None and beside.name == LIMIT and not (verb and right is not None):
         return None if right == OUTPUT else beside
     if right is not None:
@@ -368,10 +470,7 @@ def _left_role(before: str) -> _Role | None:
                 return _Role(LIMIT, 2)
             return _Role(LIMIT, 0 if re.search(r"input|prompt", tail[limits[0].start() :]) and len(clauses) > 1 else 1)
         if nouns:
-            name = nouns[-1][0]
-            if name == "input" and nouns[0][0] == "total" and re.search(r"total|sum", nouns[0][1][0]) and len(nouns) > 1:
-                name = "input"
-            return _Role(str(name))
+            return _Role(str(nouns[-1][0]))
         if re.fullmatch(r"\W*(?:number of )?tokens?\W*", tail) and not ends:
             return _Role(INPUT)
         if ends:
@@ -381,37 +480,62 @@ def _left_role(before: str) -> _Role | None:
     return None
 
 
-def _settle(found: dict[str, list[tuple[int, int, str | None, str]]], text: str) -> Bound:
+def _settle(found: dict[str, list[_Found]], text: str) -> Bound:
     """One value per role, or none; then what contradicts goes."""
     limit, limit_unit = _limit_of(found.get(LIMIT, []))
     wanted = limit_unit or ("chars" if "maxlength" in text and "token" not in text else None)
-    kept = {role: [item for item in items if item[2] in {None, wanted} or wanted is None] for role, items in found.items()}
-    given = _single([item[0] for item in kept.get(INPUT, [])])
-    parts = [item[0] for item in kept.get(PART, [])]
-    output = _single([item[0] for item in found.get(OUTPUT, []) if item[2] != "chars"], keep_zero=True)
-    total = _single([item[0] for item in kept.get(TOTAL, [])])
+    kept = {
+        role: [item for item in items if item.unit in {None, wanted} or wanted is None] for role, items in found.items()
+    }
+    given = _single([item.value for item in kept.get(INPUT, [])])
+    parts = [item.value for item in kept.get(PART, [])]
+    output = _single([item.value for item in found.get(OUTPUT, []) if item.unit != "chars"], keep_zero=True)
+    total = _single([item.value for item in kept.get(TOTAL, [])])
     muddled = output is None and total is None and OUTPUT in found  # the reply is counted, and how much is not clear
-    if parts and not any(item[0] for item in kept.get(INPUT, [])):
-        given = sum(parts)
-    elif parts and total is not None and given is not None and given + (output or 0) != total:
-        given += sum(parts)
-    units = {item[2] for role in (LIMIT, INPUT, TOTAL) for item in kept.get(role, [])} - {None}
+    if parts:
+        given = _sum_of_parts(parts, [item.value for item in kept.get(INPUT, [])], output, total)
+    units = {item.unit for role in (LIMIT, INPUT, TOTAL) for item in kept.get(role, [])} - {None}
     if len(units) > 1:
         return Bound(limit=limit if limit_unit == "tokens" else None)
     chars = units == {"chars"} or wanted == "chars"
-    words = [item[3] for role in (INPUT, TOTAL, PART, EXCESS) for item in kept.get(role, [])]
+    words = [item.before for role in (INPUT, TOTAL, PART, EXCESS) for item in kept.get(role, [])]
     about, floor, capped = _modifiers()
     bound = "exact"
     if any(floor.search(before) for before in words) or (given is not None and capped.search(text) is not None):
         bound = "lower_bound"
     elif any(about.search(before) for before in words):
         bound = "approx"
-    stated = _single([item[0] for item in kept.get(EXCESS, []) if item[1] or limit is None or item[0] <= limit])
+    stated = _single(
+        [item.value for item in kept.get(EXCESS, []) if item.weight or limit is None or item.value <= limit]
+    )
     if limit is not None and given is None and total is None and _is_a_code(limit, text):
         limit = None
-    numbers = Bound(limit, given, output, total, stated, bound if given or total or stated else "exact", "chars" if chars else "tokens")
+    numbers = Bound(
+        limit,
+        given,
+        output,
+        total,
+        stated,
+        bound if given or total or stated else "exact",
+        "chars" if chars else "tokens",
+    )
     settled = checked(numbers)
     return settled._replace(excess=stated) if muddled else settled
+
+
+def _sum_of_parts(parts: list[int], inputs: list[int], output: int | None, total: int | None) -> int | None:
+    """The input of `P in the messages, Q in the functions`; a sentence that stands there twice is counted once."""
+    for period in range(1, len(parts) + 1):
+        if parts == parts[:period] * (len(parts) // period):
+            once = sum(parts[:period])
+            if any(inputs):
+                whole = _single(inputs)
+                if total is None or whole is None or whole + (output or 0) == total:
+                    return whole
+                once += whole
+            if once + (output or 0) == total or (total is None and period == len(parts)):
+                return once
+    return None
 
 
 def _is_a_code(limit: int, text: str) -> bool:
@@ -419,18 +543,18 @@ def _is_a_code(limit: int, text: str) -> bool:
     return limit < 10_000 and limit % 16 not in {0, 1, 15} and limit % 1000 != 0 and f"({limit})" in text
 
 
-def _limit_of(candidates: list[tuple[int, int, str | None, str]]) -> tuple[int | None, str | None]:
+def _limit_of(candidates: list[_Found]) -> tuple[int | None, str | None]:
     """The limit named by the weightiest words; two different ones of equal weight are none."""
-    tokens = [item for item in candidates if item[2] != "chars"]
+    tokens = [item for item in candidates if item.unit != "chars"]
     candidates = tokens or candidates
     if not candidates:
         return None, None
-    top = max(weight for _, weight, _, _ in candidates)
-    values = {value for value, weight, _, _ in candidates if weight == top}
+    top = max(item.weight for item in candidates)
+    values = {item.value for item in candidates if item.weight == top}
     if len(values) != 1:
         return None, None
     value = values.pop()
-    unit = next((item[2] for item in candidates if item[0] == value and item[2]), None)
+    unit = next((item.unit for item in candidates if item.value == value and item.unit), None)
     return value, unit
 
 
@@ -468,21 +592,64 @@ def checked(numbers: Bound) -> Bound:
 _FIELDS: dict[str, str] = {
     **dict.fromkeys(
         (
-            *("n_ctx", "n_ctx_slot", "context_length", "max_context_length", "context_window", "max_context_tokens", "max_model_len", "context_size"),
-            *("context_limit", "max_input_tokens", "maxinputtokens", "max_prompt_tokens", "token_limit", "max_allowed_tokens", "contextlength"),
-            *("max_tokens_allowed", "contextwindow", "maxcontextlength", "maxcontexttokens", "tokenlimit", "max_context", "limit_tokens"),
+            *(
+                "n_ctx",
+                "n_ctx_slot",
+                "context_length",
+                "max_context_length",
+                "context_window",
+                "max_context_tokens",
+                "max_model_len",
+                "context_size",
+            ),
+            *(
+                "context_limit",
+                "max_input_tokens",
+                "maxinputtokens",
+                "max_prompt_tokens",
+                "token_limit",
+                "max_allowed_tokens",
+                "contextlength",
+            ),
+            *(
+                "max_tokens_allowed",
+                "contextwindow",
+                "maxcontextlength",
+                "maxcontexttokens",
+                "tokenlimit",
+                "max_context",
+                "limit_tokens",
+            ),
         ),
         LIMIT,
     ),
     **dict.fromkeys(
         (
-            *("n_prompt_tokens", "prompt_tokens", "input_tokens", "num_prompt_tokens", "prompt_token_count", "input_token_count"),
-            *("num_input_tokens", "inputtokens", "prompttokens", "inputtokencount", "prompttokencount", "actual_tokens", "input_length"),
+            *(
+                "n_prompt_tokens",
+                "prompt_tokens",
+                "input_tokens",
+                "num_prompt_tokens",
+                "prompt_token_count",
+                "input_token_count",
+            ),
+            *(
+                "num_input_tokens",
+                "inputtokens",
+                "prompttokens",
+                "inputtokencount",
+                "prompttokencount",
+                "actual_tokens",
+                "input_length",
+            ),
         ),
         INPUT,
     ),
     **dict.fromkeys(("total_tokens", "requested_tokens", "totaltokens", "requestedtokens", "total_token_count"), TOTAL),
-    **dict.fromkeys(("requested_output_tokens", "max_output_tokens", "max_completion_tokens", "max_new_tokens", "max_tokens"), OUTPUT),
+    **dict.fromkeys(
+        ("requested_output_tokens", "max_output_tokens", "max_completion_tokens", "max_new_tokens", "max_tokens"),
+        OUTPUT,
+    ),
 }
 
 

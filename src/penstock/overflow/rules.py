@@ -1,10 +1,11 @@
 """What does a provider of the user's own say? Sentences with gaps, read from TOML, that come before everything built in.
 
     [[rule]]
-    text = "the window holds {limit} tokens, you sent {input}"    # {limit} {input} {output} {total} {excess}; ... is any words
+    text = "the window holds {limit} tokens, you sent {input}"    # also {output} {total} {excess}; ... is any words
     kind = "context_input"
 
-Law: a rule matches literally but for its gaps, each filled by the nearest that fits, so none can hang. Keeps out: where the file is.
+Law: a rule matches literally but for its gaps, each filled by the nearest that fits, so none can hang. Keeps
+out: where the file is.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ class Rule:
         if self.kind not in RECOVERIES:
             raise CallerError(f"There is no kind {self.kind!r}; there are {', '.join(RECOVERIES)}")
         if self.recovery is not None and self.recovery not in {*RECOVERIES.values(), "shrink_field"}:
-            raise CallerError(f"There is no recovery {self.recovery!r}; there are {', '.join(sorted({*RECOVERIES.values()}))}")
+            raise CallerError(
+                f"There is no recovery {self.recovery!r}; there are {', '.join(sorted({*RECOVERIES.values()}))}"
+            )
         if self.unit not in {"tokens", "chars"}:
             raise CallerError(f"A unit is 'tokens' or 'chars', not {self.unit!r}")
         _segments(self.text)
@@ -73,7 +76,9 @@ def _segments(text: str) -> tuple[re.Pattern[str], ...]:
     named = re.findall(r"\{(\w+)\}", " ".join(segments))
     for name in named:
         if name not in _NUMBERS:
-            raise CallerError(f"There is no number {{{name}}}; there are {', '.join('{' + number + '}' for number in _NUMBERS)}")
+            raise CallerError(
+                f"There is no number {{{name}}}; there are {', '.join('{' + number + '}' for number in _NUMBERS)}"
+            )
         if named.count(name) > 1:
             raise CallerError(f"{text!r}: {{{name}}} is there twice")
     return tuple(re.compile(_pattern(segment)) for segment in segments)
@@ -81,7 +86,9 @@ def _segments(text: str) -> tuple[re.Pattern[str], ...]:
 
 def _pattern(segment: str) -> str:
     parts = re.split(r"\{(\w+)\}", segment)
-    return "".join(rf"(?P<{part}>\d[\d,_]{{0,14}})" if index % 2 else re.escape(part) for index, part in enumerate(parts))
+    return "".join(
+        rf"(?P<{part}>\d[\d,_]{{0,14}})" if index % 2 else re.escape(part) for index, part in enumerate(parts)
+    )
 
 
 def read_rules(toml: str) -> tuple[Rule, ...]:

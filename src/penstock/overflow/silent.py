@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-DROPPED_SHARE = 0.6  # below this share of our own low count nothing but a cut explains it; estimators err by a fifth at most
+DROPPED_SHARE = (
+    0.6  # below this share of our own low count nothing but a cut explains it; estimators err by a fifth at most
+)
 DROPPED_TOKENS = 1_000  # and by so much, so that small requests with an odd count do not alarm
 BRIM = 0.99  # a server that cuts to its window fills it to within a hundredth
 ABOVE = 1.05  # and our low count was clearly more than it holds

@@ -43,7 +43,19 @@ _ATTRIBUTES = (
     "text",
 )
 _CODE_KEYS = frozenset(
-    {"code", "type", "status", "error_type", "error_code", "__type", "reason", "name", "errorcode", "errortype", "quotaid"}
+    {
+        "code",
+        "type",
+        "status",
+        "error_type",
+        "error_code",
+        "__type",
+        "reason",
+        "name",
+        "errorcode",
+        "errortype",
+        "quotaid",
+    }
 )
 _STATUS_KEYS = frozenset({"status_code", "statuscode", "http_status", "httpstatuscode", "status", "code"})
 _STOP_KEYS = frozenset({"finish_reason", "finishreason", "stop_reason", "stopreason"})
@@ -137,7 +149,7 @@ class _Walker:
                 for _, item in zip(range(MAX_ITEMS), value, strict=False):
                     self.visit(item, key, depth if isinstance(item, Mapping) else depth + 1)
             else:
-                self.object(value, key, depth)
+                self.attributes(value, key, depth)
         except Exception:  # noqa: BLE001 - a hostile container ends its own walk, not ours
             return
 
@@ -149,7 +161,7 @@ class _Walker:
         elif name not in _ECHO_KEYS:
             self.visit(item, name, depth + 1)
 
-    def object(self, value: object, key: str, depth: int) -> None:
+    def attributes(self, value: object, key: str, depth: int) -> None:
         """An exception, a response, a model of an SDK: the attributes that errors have, and what it says of itself."""
         if isinstance(choices := _attribute(value, "choices"), list) or isinstance(_attribute(value, "role"), str):
             self.answer(choices if isinstance(choices, list) else value)
@@ -228,6 +240,8 @@ class _Walker:
         if len(value) > MAX_TEXT_CHARS:
             value = f"{value[: MAX_TEXT_CHARS // 2]} … {value[-MAX_TEXT_CHARS // 2 :]}"
         flat = flatten(value)
+        if flat.count("{") > flat.count("}"):  # the end was cut off, perhaps within a number
+            flat = flat.rstrip("0123456789,._ ")
         if not flat or flat in self.found.texts or len(self.found.texts) >= MAX_TEXTS:
             return
         if ":" in flat:
@@ -273,7 +287,14 @@ def flatten(text: str) -> str:
     if "\\" in text:
         text = _escape().sub(_unescape, text)
     if "&" in text:
-        for entity, char in (("&gt;", ">"), ("&lt;", "<"), ("&quot;", '"'), ("&#39;", "'"), ("&#x27;", "'"), ("&amp;", "&")):
+        for entity, char in (
+            ("&gt;", ">"),
+            ("&lt;", "<"),
+            ("&quot;", '"'),
+            ("&#39;", "'"),
+            ("&#x27;", "'"),
+            ("&amp;", "&"),
+        ):
             text = text.replace(entity, char)
     text = text.lower().replace("\u2019", "'").replace("\u2018", "'").replace("\u201c", '"').replace("\u201d", '"')
     if "</" in text:
@@ -321,13 +342,17 @@ def _field_number() -> re.Pattern[str]:
 
 @cache
 def _spoken_status() -> re.Pattern[str]:
-    return re.compile(r"(?:status(?:[ _]?code)?|http(?:/\d(?:\.\d)?)?|error code|code)\W{1,3}([1-5]\d\d)\b|^\W{0,2}([1-5]\d\d)\b(?! tokens)")
+    return re.compile(
+        r"(?:status(?:[ _]?code)?|http(?:/\d(?:\.\d)?)?|error code|code)\W{1,3}([1-5]\d\d)\b|^\W{0,2}([1-5]\d\d)\b(?! tokens)"
+    )
 
 
 @cache
 def _leading_status() -> re.Pattern[str]:
     """`"message": "400 Input is too long"`: a status in front of a sentence."""
-    return re.compile(r"(?:(?<=^)|(?<=[\"'>]))\s?(40\d|41[0-8]|42[2-9]|50[0-4]|52\d)\b[>\])]?:?(?=\s[a-z`'\"<](?!okens\b))")
+    return re.compile(
+        r"(?:(?<=^)|(?<=[\"'>]))\s?(40\d|41[0-8]|42[2-9]|50[0-4]|52\d)\b[>\])]?:?(?=\s[a-z`'\"<](?!okens\b))"
+    )
 
 
 def _snake(name: str) -> str:
