@@ -1,0 +1,46 @@
+"""What was said? Messages of any provider as one history; which of it is shown; whether a provider would take it.
+
+`load` reads a message list, `dump` writes one: on the same wire byte for byte, on another converted. `violations` lists what a
+provider would refuse, `repair` mends it and says how. Laws: a visible result has its call; load and dump on one wire are the
+identity for any list; nothing signed is ever changed. Keeps out: sizes in tokens, what should be forgotten, and sending.
+"""
+
+from __future__ import annotations
+
+from penstock.transcript.entries import Entry, Media, Opaque, Part, Reasoning, Text, ToolCall, ToolResult, Turn
+from penstock.transcript.history import (
+    WIRES,
+    Cleared,
+    Collapsed,
+    Edit,
+    Pinned,
+    Transcript,
+    dump,
+    load,
+    system_of,
+)
+from penstock.transcript.invariants import CODES, Violation, violations
+
+__all__ = [
+    "CODES",
+    "WIRES",
+    "Cleared",
+    "Collapsed",
+    "Edit",
+    "Entry",
+    "Media",
+    "Opaque",
+    "Part",
+    "Pinned",
+    "Reasoning",
+    "Text",
+    "ToolCall",
+    "ToolResult",
+    "Transcript",
+    "Turn",
+    "Violation",
+    "dump",
+    "load",
+    "system_of",
+    "violations",
+]
