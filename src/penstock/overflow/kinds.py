@@ -205,8 +205,10 @@ OVERFLOW_CODES: Final = (
     r"characters)_?too_?(?:long|many)|max_context|input_length_exceed|"
     r"prompt_length_exceed|model_context_window|max_prompt_tokens|out_?of_?context"
 )
-OVERFLOW_NAMES: Final = r"context_?overflow(?:error|exception)\b|"
+OVERFLOW_NAMES: Final = (
+    r"context_?overflow(?:error|exception)\b|"
     r"context_?(?:window|length|size|limit)_?(?:limit_?)?(?:exceeded|overflow(?:ed)?)(?:error|exception)?\b"
+)
 
 _TEMPO = (
     r"rate[ _-]?limit|rate increased|too[ _]many[ _]requests|throttl|(?:\b|_)per[ _-]?(?:minute|min|day|"
