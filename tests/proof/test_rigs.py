@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from proof.__main__ import RIGS, table
-from proof.faces import Answer
+from proof.faces import Answer, Direct, resident
 from proof.figure import SEED, Figure, folder
 from proof.hostile_tree import CANARY
 
@@ -100,6 +100,20 @@ def test_four_hundred_groups_in_a_pattern_cost_no_more_than_none(tmp_path: Path)
     result = Tools(tmp_path, walk_seconds=10).call("search", {"pattern": "(" * 400 + ")" * 400})
     assert "20000 matching lines in 1 file" in result.text
     assert "not complete" not in result.text
+
+
+@pytest.mark.proves("L-7", "L-9")
+def test_sixty_patterns_leave_no_memory_behind(tmp_path: Path) -> None:
+    """Found by R2: the engine kept the last 128 patterns with all the states of their searches, 3 MB each (G2)."""
+    generator = random.Random(SEED)
+    lines = (bytes(generator.choices(b"abcdefgh ", k=200)) + b"\n" for _ in range(2_000))
+    (tmp_path / "lines.txt").write_bytes(b"".join(lines))
+    with Direct(str(tmp_path)) as face:
+        face.call("search", {"pattern": "a.b"})
+        idle = resident(face.process.pid)
+        for number in range(60):
+            assert not face.call("search", {"pattern": f"[a-d](.{{{number + 10}}})[e-h]x|a{number}"}).is_error
+        assert resident(face.process.pid) - idle < 32 << 20
 
 
 # ── the rigs can fail ────────────────────────────────────────────────────────────────────────────────────────────
