@@ -945,3 +945,147 @@ OTHERS = [
     _other("talk", None, "unknown", "none", "The context window of this model is large, as models go."),
     _other("talk", None, "unknown", "none", ""),
 ]
+
+
+# Sentences that no provider is known to use: what they have in common with those that are is all there is to go by.
+_UNHEARD: tuple[tuple[str, tuple[str, str], dict[str, Any]], ...] = (
+    (
+        "The request is too large: 9000 tokens in the prompt, the model allows 8192.",
+        TOO_LONG,
+        {"limit": 8192, "input": 9000, "excess": 808},
+    ),
+    ("Context length of 8192 exceeded by 808 tokens", TOO_LONG, {"limit": 8192, "excess": 808}),
+    ("Tokens: 9000, limit: 8192. Context length exceeded", TOO_LONG, {"limit": 8192, "input": 9000, "excess": 808}),
+    (
+        "Prompt length (7500 tokens) + max_tokens (1000) exceeds model context (8192)",
+        WITH_REPLY,
+        {"limit": 8192, "input": 7500, "output": 1000, "excess": 308},
+    ),
+    (
+        "You have exceeded the maximum context of 8192 tokens: 7500 input tokens + 1000 output tokens = 8500 total tokens",
+        WITH_REPLY,
+        {"limit": 8192, "input": 7500, "output": 1000, "total": 8500, "excess": 308},
+    ),
+    (
+        "Sum of input tokens (7500) and max_output_tokens (1000) must be less than or equal to 8192",
+        WITH_REPLY,
+        {"limit": 8192, "input": 7500, "output": 1000, "excess": 308},
+    ),
+    (
+        "the total number of input and output tokens (8500) is greater than the model limit (8192)",
+        WITH_REPLY,
+        {"limit": 8192, "total": 8500, "excess": 308},
+    ),
+    (
+        "This request has 9000 tokens, 808 more than the model's limit of 8192 tokens.",
+        TOO_LONG,
+        {"limit": 8192, "input": 9000, "excess": 808},
+    ),
+    ("Expected at most 8192 tokens in prompt, got 9000", TOO_LONG, {"limit": 8192, "input": 9000, "excess": 808}),
+    (
+        "InputTokensExceeded: input_tokens=9000 max_input_tokens=8192",
+        TOO_LONG,
+        {"limit": 8192, "input": 9000, "excess": 808},
+    ),
+    (
+        "the 9000-token prompt does not fit in the 8192-token context",
+        TOO_LONG,
+        {"limit": 8192, "input": 9000, "excess": 808},
+    ),
+    (
+        "Failed to generate: context length 8192 is smaller than prompt length 9000",
+        TOO_LONG,
+        {"limit": 8192, "input": 9000, "excess": 808},
+    ),
+    (
+        "A maximum of 8192 input tokens is supported, received 9000 input tokens",
+        TOO_LONG,
+        {"limit": 8192, "input": 9000, "excess": 808},
+    ),
+    (
+        "Your request used 9,000 input tokens, which is above the 8,192 input token limit for claude-3-opus-20240229",
+        TOO_LONG,
+        {"limit": 8192, "input": 9000, "excess": 808},
+    ),
+    ("request rejected: prompt 9000 tok > ctx 8192 tok", TOO_LONG, {"limit": 8192, "input": 9000, "excess": 808}),
+    (
+        "This request would exceed the model's context window: 150,000 prompt tokens + 64,000 max output tokens > 200,000.",
+        WITH_REPLY,
+        {"limit": 200000, "input": 150000, "output": 64000, "excess": 14000},
+    ),
+    (
+        "invalid_request: context window of 200000 tokens exceeded: 180000 input + 30000 max_tokens",
+        WITH_REPLY,
+        {"limit": 200000, "input": 180000, "output": 30000, "excess": 10000},
+    ),
+    (
+        "The requested number of tokens (input: 120000, output: 16000, total: 136000) exceeds the maximum of 131072.",
+        WITH_REPLY,
+        {"limit": 131072, "input": 120000, "output": 16000, "total": 136000, "excess": 4928},
+    ),
+    (
+        "[vLLM] Requested token count exceeds max_model_len: prompt 30000 + max_tokens 4000 > 32768",
+        WITH_REPLY,
+        {"limit": 32768, "input": 30000, "output": 4000, "excess": 1232},
+    ),
+    (
+        "Token indices sequence length is longer than the specified maximum sequence length for this model (5000 > 4096).",
+        TOO_LONG,
+        {"limit": 4096, "input": 5000, "excess": 904},
+    ),
+    ("n_tokens (5000) > n_ctx (4096)", TOO_LONG, {"limit": 4096, "input": 5000, "excess": 904}),
+    (
+        "Message too long: context is limited to 8192 tokens but has 9000",
+        TOO_LONG,
+        {"limit": 8192, "input": 9000, "excess": 808},
+    ),
+    ("ContextOverflowError: need 9000, have 8192", TOO_LONG, {"total": 9000}),
+    (
+        "Prompt exceeds the context window by 808 tokens (9000 vs 8192)",
+        TOO_LONG,
+        {"limit": 8192, "input": 9000, "excess": 808},
+    ),
+    ("You've exceeded the 8192 token context limit by 808 tokens.", TOO_LONG, {"limit": 8192, "excess": 808}),
+    (
+        "Input is too long: expected at most 10000 characters but got 12000",
+        TOO_LONG,
+        {"limit": 10000, "input": 12000, "excess": 2000, "unit": "chars"},
+    ),
+    ("max_tokens must be at least 1, got -951.", TOO_LONG, {}),
+    ("请求的token数(9000)超出了模型的最大上下文长度(8192)", TOO_LONG, {"limit": 8192, "input": 9000, "excess": 808}),
+    (
+        "The message you submitted was too long, please reload the conversation and submit something shorter.",
+        TOO_LONG,
+        {},
+    ),
+)
+OVERFLOWS += [Sample("unheard", text, 400, *answer, numbers) for text, answer, numbers in _UNHEARD]
+
+OTHERS += [
+    _other("unheard", 400, "output_cap", "shrink_output", "Invalid value for max_tokens: 9000. Must be at most 8192."),
+    _other(
+        "unheard", 400, "output_cap", "shrink_output", "Requested output length 9000 exceeds the model maximum of 8192"
+    ),
+    _other(
+        "anthropic", 400, "bad_request", "fix_request", "thinking.budget_tokens: 9000 must be less than max_tokens 8192"
+    ),
+    _other("unheard", 401, "auth", "none", "The authentication token exceeds the maximum length of 4096"),
+    _other(
+        "unheard",
+        400,
+        "image_limit",
+        "shrink_image",
+        "Image has 40000 tokens which exceeds the maximum of 16384 tokens per image",
+    ),
+    _other(
+        "grpc", 500, "payload_too_large", "shrink_payload", "Received message larger than max (5242880 vs. 4194304)"
+    ),
+    _other(
+        "openai",
+        400,
+        "output_stopped",
+        "continue_answer",
+        "Could not finish the message because max_tokens or model output limit was reached. Please try again with higher max_tokens.",
+    ),
+    _other("grpc", 504, "server_error", "retry", "rpc error: code = DeadlineExceeded desc = context deadline exceeded"),
+]

@@ -247,6 +247,10 @@ def test_a_large_body_is_looked_at_in_part() -> None:
     assert parse(f'{{"error": {{"message": "{ANTHROPIC}", "echo": "{filler}"}}}}', 400) is not None
     assert parse(filler.encode() + ANTHROPIC.encode(), 400) is not None
     assert parse({"message": filler, "code": "context_length_exceeded"}, 400) is not None
+    cut = "prompt is too long: 300000 tokens > " + "9" * 3  # the head ends within the number
+    for at in range(8):
+        found = parse("x" * (4096 - len(cut) + at) + cut + "999 maximum" + filler, 400)
+        assert found is None or found.limit in {None, 999999}
     parse(filler, 400)
     assert time.process_time() - started < 2.0
 

@@ -59,6 +59,7 @@ _CODE_KEYS = frozenset(
 )
 _STATUS_KEYS = frozenset({"status_code", "statuscode", "http_status", "httpstatuscode", "status", "code"})
 _STOP_KEYS = frozenset({"finish_reason", "finishreason", "stop_reason", "stopreason"})
+_DIGITS = "0123456789,._"
 _DELAY_KEYS = frozenset({"retrydelay", "retry_delay"})
 _HEADER_KEYS = frozenset({"headers", "httpheaders", "response_headers"})
 _ANSWER_KEYS = frozenset({"choices", "candidates", "output", "outputs", "delta"})
@@ -238,10 +239,11 @@ class _Walker:
     def text(self, value: str) -> None:
         """One text: bounded, escapes of any nesting undone, fields that look like JSON or a Python repr taken out of it."""
         if len(value) > MAX_TEXT_CHARS:
-            value = f"{value[: MAX_TEXT_CHARS // 2]} … {value[-MAX_TEXT_CHARS // 2 :]}"
+            head, tail = value[: MAX_TEXT_CHARS // 2], value[-MAX_TEXT_CHARS // 2 :]
+            value = f"{head.rstrip(_DIGITS)} … {tail.lstrip(_DIGITS)}"  # a number that was cut is none
         flat = flatten(value)
         if flat.count("{") > flat.count("}"):  # the end was cut off, perhaps within a number
-            flat = flat.rstrip("0123456789,._ ")
+            flat = flat.rstrip(_DIGITS + " ")
         if not flat or flat in self.found.texts or len(self.found.texts) >= MAX_TEXTS:
             return
         if ":" in flat:
