@@ -7,6 +7,7 @@ Keeps out: how a text is cut (guard), where the whole lies (store).
 
 from __future__ import annotations
 
+import atexit
 import functools
 import inspect
 import json
@@ -54,14 +55,19 @@ CHILD_AGENT = OutputLimits(chars=6_000, lines=50)
 """For what a child agent hands to its parent (G-8)."""
 
 
-@dataclass(frozen=True, slots=True)
 class _Lines(Allowance):
-    """An allowance that bounds lines too."""
+    """An allowance of characters that bounds lines too."""
 
-    lines: int = 0
+    most_lines: int
+
+    @classmethod
+    def of(cls, chars: int, lines: int) -> _Lines:
+        made = cls(chars, "characters")
+        object.__setattr__(made, "most_lines", lines)
+        return made
 
     def holds(self, text: str) -> bool:
-        return Allowance.holds(self, text) and text.count("\n") < self.lines
+        return Allowance.holds(self, text) and text.count("\n") < self.most_lines
 
 
 def guard_output(
@@ -122,6 +128,7 @@ def default_store() -> Store:
     with _opening:
         if key not in _stores:
             _stores[key] = open_store(key[1])
+            atexit.register(_stores[key].close)
         return _stores[key]
 
 
@@ -137,7 +144,7 @@ def chars_per_token() -> float:
 
 def _allowance(limits: OutputLimits) -> Allowance:
     chars = limits.chars or _from_environment(_VARIABLES, int, MAX_TOOL_OUTPUT_CHARS)
-    return Allowance.chars(chars) if limits.lines is None else _Lines(chars, "characters", None, limits.lines)
+    return Allowance.chars(chars) if limits.lines is None else _Lines.of(chars, limits.lines)
 
 
 def _from_environment(names: tuple[str, ...], kind: type[Any], default: Any) -> Any:

@@ -33,8 +33,8 @@ class Row(NamedTuple):
 
     def sealed(self) -> str:
         """The hash that belongs to the other fields."""
-        head = json.dumps([self.schema_version, self.session, self.seq, self.type, self.at, self.prev_hash])
-        return hashlib.sha256(f"{head}\n{self.payload}".encode()).hexdigest()
+        head = repr((self.schema_version, self.session, self.seq, self.type, self.at, self.prev_hash))
+        return hashlib.sha256(f"{head}\n{self.payload}".encode("utf-8", "surrogatepass")).hexdigest()
 
     def record(self) -> Record:
         return Record(

@@ -273,8 +273,10 @@ class PostgresStore(Tables):
 
     def __del__(self) -> None:
         if hasattr(self, "_closed"):
-            with suppress(Exception):
+            try:  # noqa: SIM105 - the interpreter may be ending: names are gone
                 self.close()
+            except Exception:  # noqa: BLE001, S110
+                pass
 
 
 @cache

@@ -33,6 +33,7 @@ DATABASE = "penstock.sqlite3"
 APPLICATION_ID = 0x50454E53  # "PENS"
 WAIT_SECONDS = 5.0  # for another process that writes, and then it is told (H31)
 _PENDING = "pending-"
+_ERRORS = (sqlite3.Error, UnicodeDecodeError)  # the second where damage makes SQLite say what is no text
 _PRAGMAS = (
     "synchronous = FULL",  # on every connection: the file does not remember it
     "fullfsync = ON",  # macOS: a flush that reaches the disk; nothing elsewhere
@@ -79,7 +80,7 @@ class SqliteStore(Tables):
             if error.errno not in {errno.EROFS, errno.EACCES, errno.EPERM}:
                 raise _fault(error) from error
             self._open_read_only(error)
-        except sqlite3.Error as error:
+        except _ERRORS as error:
             raise self._translated(error) from error
 
     def _open_read_only(self, why: OSError) -> None:
@@ -98,6 +99,7 @@ class SqliteStore(Tables):
             isolation_level=None,
             check_same_thread=False,
         )
+        self._connection.text_factory = _text
         self._check_version()
 
     def _connect(self) -> None:
@@ -105,6 +107,7 @@ class SqliteStore(Tables):
         self._connection = sqlite3.connect(
             path, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=128
         )
+        self._connection.text_factory = _text
         for pragma in _PRAGMAS:
             self._connection.execute(f"PRAGMA {pragma}")
         mode = self._connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
@@ -188,7 +191,7 @@ class SqliteStore(Tables):
                     with suppress(sqlite3.Error):
                         if connection.in_transaction:
                             connection.execute("ROLLBACK")
-                    if isinstance(error, sqlite3.Error):
+                    if isinstance(error, _ERRORS):
                         raise self._translated(error) from error
                     raise
 
@@ -201,15 +204,15 @@ class SqliteStore(Tables):
         with self._lock:
             try:
                 return self._connected().execute(statement, parameters).fetchall()
-            except sqlite3.Error as error:
+            except _ERRORS as error:
                 raise self._translated(error) from error
 
-    def _translated(self, error: sqlite3.Error) -> StoreFault:
+    def _translated(self, error: Exception) -> StoreFault:
         """What SQLite said, by who can mend it. After a failed flush nothing is written until the store is opened anew."""
         name = getattr(error, "sqlite_errorname", "") or ""
         if name == "SQLITE_FULL":
             return StoreFault("disk_full", f"The disk is full: nothing was written to {self.path}.")
-        if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+        if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or isinstance(error, UnicodeDecodeError):
             return Damaged(f"{self.path}/{DATABASE} is damaged: {error}. `penstock store check` names what.")
         if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")):
             return StoreFault("busy", f"Another program holds {self.path}/{DATABASE}: {error}.")
@@ -355,7 +358,7 @@ class SqliteStore(Tables):
         try:
             with self._lock:
                 found = [str(row[0]) for row in self._connected().execute("PRAGMA integrity_check(20)").fetchall()]
-        except sqlite3.Error as error:
+        except _ERRORS as error:
             return [str(error)]
         return [reason for reason in found if reason != "ok"]
 
@@ -398,8 +401,10 @@ class SqliteStore(Tables):
 
     def __del__(self) -> None:
         if hasattr(self, "_guard"):
-            with suppress(Exception):
+            try:  # noqa: SIM105 - the interpreter may be ending: names are gone
                 self.close()
+            except Exception:  # noqa: BLE001, S110
+                pass
 
 
 def _made(folder: OwnFolder, name: str) -> int:
@@ -408,6 +413,11 @@ def _made(folder: OwnFolder, name: str) -> int:
         return folder.create(name)
     except FileExistsError:
         return folder.open(name, writable=True)
+
+
+def _text(raw: bytes) -> str:
+    """What was damaged is read all the same: its hash tells."""
+    return raw.decode("utf-8", "backslashreplace")
 
 
 def _write(descriptor: int, piece: bytes) -> None:

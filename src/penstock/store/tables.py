@@ -580,6 +580,15 @@ class Tables(ABC):
     def check(self) -> list[Damage]:
         """Reads everything and names whatever is not what was written; nothing is changed."""
         found = [Damage(what="database", name=self.url, reason=reason) for reason in self._database_damage()]
+        for look in (self._check_sessions, self._check_handles, self._check_contents):
+            try:
+                found += look()
+            except StoreFault as fault:  # the database cannot read on
+                found.append(Damage(what="database", name=self.url, reason=fault.message))
+        return found
+
+    def _check_sessions(self) -> list[Damage]:
+        found = []
         for session in [str(name) for (name,) in self._read("SELECT DISTINCT session FROM records ORDER BY session")]:
             try:
                 for _ in self.events(session):
@@ -587,8 +596,14 @@ class Tables(ABC):
             except Damaged as damage:
                 sound = None if damage.newest_sound is None else str(damage.newest_sound)
                 found.append(Damage(what="record", name=session, reason=damage.message, newest_sound=sound))
-        handles = [self._check_handle(_Row(*row)) for row in self._read("SELECT * FROM handles")]
-        found += [broken for broken in handles if broken is not None]
+        return found
+
+    def _check_handles(self) -> list[Damage]:
+        looked = [self._check_handle(_Row(*row)) for row in self._read("SELECT * FROM handles")]
+        return [broken for broken in looked if broken is not None]
+
+    def _check_contents(self) -> list[Damage]:
+        found = []
         for (digest,) in self._read("SELECT digest FROM contents"):
             reason = self._check_content(str(digest))
             if reason:

@@ -1,0 +1,441 @@
+"""What holds for a store in a folder: it is private, has one writer, and survives kills, full disks and damage."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from penstock.errors import CallerError, ToolError
+from penstock.store import Damaged, Event, StoreFault, default_url, open_store
+from penstock.store import sqlite as backend
+from penstock.store.pieces import PIECE_BYTES
+from penstock.store.sqlite import DATABASE, SqliteStore
+from penstock.workspace import root as roots
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+LARGE = b"".join(b"line %d of an artifact\n" % n for n in range(30_000))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where the store of this test lies."""
+    return tmp_path / "store"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[SqliteStore]:
+    """A store in a folder."""
+    opened = SqliteStore(str(path))
+    yield opened
+    opened.close()
+
+
+# ── private ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.proves("G-3")
+def test_everything_is_private(store: SqliteStore, path: Path) -> None:
+    """Folders 0700, files 0600, whatever the umask."""
+    earlier = os.umask(0)
+    try:
+        store.put(LARGE)
+        store.append("s", 0, "asked", {})
+        for found in [path, *path.rglob("*")]:
+            assert stat.S_IMODE(found.stat().st_mode) == (0o700 if found.is_dir() else 0o600), found
+    finally:
+        os.umask(earlier)
+
+
+def test_a_folder_that_others_may_enter_is_refused(tmp_path: Path) -> None:
+    """Nothing private is put where others look; an empty folder is made private."""
+    shared = tmp_path / "shared"
+    shared.mkdir(mode=0o755)
+    (shared / "theirs").write_text("x")
+    with pytest.raises(CallerError, match="open to others"):
+        SqliteStore(str(shared))
+    (shared / "theirs").unlink()
+    SqliteStore(str(shared)).close()
+    assert stat.S_IMODE(shared.stat().st_mode) == 0o700
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_another_users_folder_is_refused(tmp_path: Path) -> None:
+    """The owner is checked at open."""
+    other = tmp_path / "other"
+    other.mkdir(mode=0o700)
+    os.chown(other, 65534, 65534)
+    with pytest.raises(CallerError, match="another user"):
+        SqliteStore(str(other))
+
+
+def test_a_network_file_system_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Locks and flushes cannot be relied on there (H31)."""
+    monkeypatch.setattr(roots, "_file_system", lambda descriptor: 0x6969)
+    with pytest.raises(CallerError, match="NFS"):
+        SqliteStore(str(path))
+
+
+def test_links_in_place_of_files_are_not_followed(store: SqliteStore, path: Path, tmp_path: Path) -> None:
+    """Whoever can write the folder cannot make us read or write elsewhere by a link."""
+    handle = store.put(LARGE)
+    content = next((path / "contents").iterdir())
+    content.unlink()
+    content.symlink_to("/etc/passwd")
+    with pytest.raises((StoreFault, CallerError)):
+        store.read(handle, 0, 10)
+
+
+@pytest.mark.parametrize(
+    ("environment", "ends"),
+    [
+        ({"PENSTOCK_STORE": "sqlite:///x/y"}, "/x/y"),
+        ({"XDG_STATE_HOME": "/state", "HOME": "/h"}, "/state/penstock"),
+        ({"XDG_STATE_HOME": "relative", "HOME": "/h"}, "/h/.local/state/penstock"),
+        ({"HOME": "/h"}, "/h/.local/state/penstock"),
+    ],
+)
+def test_the_default_place(environment: dict[str, str], ends: str) -> None:
+    """The environment says, else the folder for state of the XDG specification."""
+    assert default_url(environment).endswith(ends)
+
+
+@pytest.mark.parametrize("url", ["mysql://x/y", "sqlite:", "ftp:x", "a\0b"])
+def test_a_url_that_can_be_no_store_is_refused(url: str) -> None:
+    """The error says what a store is."""
+    with pytest.raises(CallerError, match="store"):
+        open_store(url)
+
+
+def test_another_programs_database_is_left_alone(path: Path) -> None:
+    """A file that is not ours is not migrated."""
+    path.mkdir(mode=0o700)
+    with sqlite3.connect(path / DATABASE) as other:
+        other.execute("PRAGMA application_id = 7")
+        other.execute("CREATE TABLE theirs (x)")
+    other.close()
+    with pytest.raises(CallerError, match="another program"):
+        SqliteStore(str(path))
+
+
+# ── settings that durability rests on ────────────────────────────────────────────────────────────────────────────────
+
+
+def test_every_connection_has_the_pragmas(store: SqliteStore) -> None:
+    """Full synchronisation is not remembered by the file: each connection asks for it."""
+    connection = store._connected()
+
+    def said(name: str) -> object:
+        return connection.execute(f"PRAGMA {name}").fetchone()[0]
+
+    assert (said("journal_mode"), said("synchronous"), said("trusted_schema")) == ("wal", 2, 0)
+    assert (said("cell_size_check"), said("mmap_size"), said("busy_timeout")) == (1, 0, 5_000)
+    assert (said("application_id"), said("fullfsync")) == (backend.APPLICATION_ID, 1)
+
+
+# ── one writer ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_second_writer_waits_and_is_told(store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A short write is waited for; one that does not end is named, and nothing is damaged (H31)."""
+    monkeypatch.setattr(backend, "WAIT_SECONDS", 0.3)
+    other = SqliteStore(str(path))
+    free = threading.Event()
+
+    def hold() -> None:
+        with other._exclusive():
+            held.set()
+            free.wait(5)
+
+    held = threading.Event()
+    holder = threading.Thread(target=hold)
+    holder.start()
+    held.wait(5)
+    with pytest.raises(StoreFault, match="Another process has been writing") as caught:
+        store.put(b"x")
+    assert caught.value.code == "busy"
+    threading.Timer(0.1, free.set).start()
+    assert store.read(store.put(b"x"), 0, 1) == b"x"
+    holder.join()
+    other.close()
+
+
+_WORKER = """
+import sys
+from penstock.store import open_store
+store = open_store(sys.argv[1])
+me = sys.argv[2]
+for n in range(10_000):
+    content = (f"{me} {n} " * (1 + n % 9_000)).encode()
+    handle = store.put(content, name=me)
+    store.append(me, n, "returned", {"n": n, "handle": handle, "bytes": len(content)}, handles=[handle])
+    print(n, handle, len(content), flush=True)
+"""
+
+
+def _acknowledged(process: subprocess.Popen[str]) -> list[tuple[int, str, int]]:
+    assert process.stdout is not None
+    lines = [line.split() for line in process.stdout.read().splitlines()]
+    return [(int(n), handle, int(size)) for n, handle, size in (line for line in lines if len(line) == 3)]
+
+
+@pytest.mark.proves("G-3")
+def test_no_acknowledged_write_is_lost_to_a_kill(path: Path) -> None:
+    """Two processes write to one store and are killed at any moment, again and again: what they reported is there."""
+    generator = random.Random(7)
+    SqliteStore(str(path)).close()
+    said: dict[str, list[tuple[int, str, int]]] = {}
+    for turn in range(4):
+        processes = {
+            f"w{turn}-{n}": subprocess.Popen(
+                [sys.executable, "-c", _WORKER, str(path), f"w{turn}-{n}"], stdout=subprocess.PIPE, text=True
+            )
+            for n in range(2)
+        }
+        time.sleep(0.7 + 0.5 * generator.random())
+        for name, process in processes.items():
+            process.send_signal(signal.SIGKILL)
+            with process:
+                said[name] = _acknowledged(process)
+    store = SqliteStore(str(path))
+    assert sum(map(len, said.values())) > 10
+    assert store.check() == []
+    for name, lines in said.items():
+        records = list(store.events(name))
+        assert len(records) - len(lines) in {0, 1}  # the one in flight is there whole or not at all
+        for (n, handle, size), record in zip(lines, records, strict=False):
+            assert record.data == {"n": n, "handle": handle, "bytes": size}
+            assert store.read(handle, 0, 1 << 20) == (f"{name} {n} " * (1 + n % 9_000)).encode()
+    store.prune()
+    named = {place for (place,) in store._read("SELECT place FROM contents")}
+    assert {entry.name for entry in (path / "contents").iterdir()} == named
+    store.close()
+
+
+def test_what_a_killed_process_left_is_taken_away(store: SqliteStore, path: Path) -> None:
+    """Files that nothing names go at the next pruning; those that are being written stay."""
+    handle = store.put(b"kept")
+    (path / "contents" / "pending-0123").write_bytes(b"left by a kill")
+    (path / "contents" / ("0" * 64)).write_bytes(b"renamed, never committed")
+
+    def slow() -> Iterator[bytes]:
+        yield b"x" * PIECE_BYTES
+        store.prune()
+        yield b"y"
+
+    other = store.put(slow())
+    assert store.read(other, PIECE_BYTES - 1, 2) == b"xy"
+    assert store.read(handle, 0, 4) == b"kept"
+    assert len(list((path / "contents").iterdir())) == 2
+
+
+def test_a_store_is_not_carried_through_a_fork(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection in two processes is how databases are damaged."""
+    with monkeypatch.context() as patch:
+        patch.setattr(backend.os, "getpid", lambda: -1)
+        with pytest.raises(CallerError, match="forked"):
+            store.append("s", 0, "asked", {})
+    store.append("s", 0, "asked", {})
+
+
+# ── disks that are full, fail, or cannot be written ──────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.proves("G-3")
+@pytest.mark.parametrize(
+    ("code", "said"), [(errno.ENOSPC, "disk_full"), (errno.EDQUOT, "disk_full"), (errno.EIO, "io_error")]
+)
+@pytest.mark.parametrize("after", [0, 2])
+def test_a_write_that_fails_leaves_nothing(
+    store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch, code: int, said: str, after: int
+) -> None:
+    """The partial file is removed, the error is named, and everything earlier is there (H27)."""
+    handle = store.put(b"earlier")
+    written = 0
+    real = backend._write
+
+    def failing(descriptor: int, piece: bytes) -> None:
+        nonlocal written
+        written += 1
+        if written > after:
+            raise OSError(code, os.strerror(code))
+        real(descriptor, piece)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(backend, "_write", failing)
+        with pytest.raises(StoreFault) as caught:
+            store.put(LARGE)
+    assert caught.value.code == said
+    assert len(list((path / "contents").iterdir())) == 1
+    assert store.read(handle, 0, 7) == b"earlier"
+    assert store.check() == []
+    assert store.read(store.put(LARGE), 0, len(LARGE)) == LARGE
+
+
+def test_a_full_disk_at_a_commit_loses_nothing_earlier(store: SqliteStore) -> None:
+    """The call fails, the store can be read, and all earlier records are present (H28)."""
+    for n in range(20):
+        store.append("s", n, "asked", {"text": "x" * 1_000})
+    pages = store._connected().execute("PRAGMA page_count").fetchone()[0]
+    store._connected().execute(f"PRAGMA max_page_count = {pages + 3}")
+    with pytest.raises(StoreFault) as caught:
+        store.append_all("s", [Event(seq=n, type="asked", data={"text": "x" * 1_000}) for n in range(20, 100)])
+    assert caught.value.code == "disk_full"
+    count = len(list(store.events("s")))
+    assert count == 20
+    store._connected().execute("PRAGMA max_page_count = 1000000")
+    store.append("s", count, "asked", {})
+    assert store.check() == []
+
+
+def test_after_a_flush_that_failed_nothing_more_is_written(store: SqliteStore, path: Path) -> None:
+    """A second flush proves nothing: the store can be read, says why it takes nothing, and is opened anew."""
+    handle = store.put(b"earlier")
+    real = os.fsync
+
+    def failing(descriptor: int) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(backend.os, "fsync", failing)
+        with pytest.raises(StoreFault):
+            store.put(b"later")
+    assert os.fsync is real
+    for act in (lambda: store.put(b"again"), lambda: store.append("s", 0, "asked", {})):
+        with pytest.raises(StoreFault, match="flush failed") as caught:
+            act()
+        assert caught.value.code == "read_only"
+    assert store.read(handle, 0, 7) == b"earlier"
+    again = SqliteStore(str(path))
+    assert again.read(again.put(b"again"), 0, 5) == b"again"
+    again.close()
+
+
+def test_a_store_on_a_medium_that_cannot_be_written_is_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was kept can be read; what would be written is refused, and nothing is damaged."""
+    first = SqliteStore(str(path))
+    handle = first.put(LARGE)
+    first.append("s", 0, "asked", {"a": 1}, handles=[handle])
+    first.close()
+
+    def denied(folder: roots.OwnFolder, name: str) -> int:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), name)
+
+    monkeypatch.setattr(backend, "_made", denied)
+    store = SqliteStore(str(path))
+    assert store.read(handle, 0, len(LARGE)) == LARGE
+    assert [record.data for record in store.events("s")] == [{"a": 1}]
+    for act in (lambda: store.put(b"x"), lambda: store.append("s", 1, "asked", {}), store.prune):
+        with pytest.raises(StoreFault) as caught:
+            act()  # type: ignore[operator]
+        assert caught.value.code == "read_only"
+    assert store.check() == []
+    store.close()
+
+
+# ── damage ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("way", ["flip", "cut", "zero", "gone"])
+def test_damaged_content_is_named_and_never_shown(store: SqliteStore, path: Path, way: str) -> None:
+    """A reader gets the bytes that came in or an error; the rest of the artifact can still be read."""
+    handle = store.put(LARGE)
+    (content,) = (path / "contents").iterdir()
+    raw = bytearray(content.read_bytes())
+    at = PIECE_BYTES + 1_000
+    if way == "flip":
+        raw[at] ^= 1
+    elif way == "cut":
+        del raw[at:]
+    elif way == "zero":
+        raw[at : at + 4_096] = bytes(4_096)
+    content.write_bytes(raw)
+    if way == "gone":
+        content.unlink()
+    with pytest.raises(Damaged, match="not what was written"):
+        store.read(handle, at - 10, 100)
+    if way != "gone":
+        assert store.read(handle, 0, PIECE_BYTES) == LARGE[:PIECE_BYTES]
+    (damage,) = store.check()
+    assert (damage.what, damage.name) == ("artifact", handle)
+
+
+@pytest.mark.parametrize("column", ["bytes", "lines", "place", "pieces", "stored_bytes"])
+def test_a_changed_entry_of_content_is_named(store: SqliteStore, column: str) -> None:
+    """Sizes and places are sealed too."""
+    handle = store.put(LARGE)
+    wrong = {"place": "'x'", "pieces": "x'00'"}.get(column, f"{column} + 1")
+    store._connected().execute(f"UPDATE contents SET {column} = {wrong}")
+    with pytest.raises(Damaged):
+        store.info(handle)
+    assert handle in {damage.name for damage in store.check()}
+
+
+@pytest.mark.parametrize(
+    "change", ["payload = replace(payload, '1', '2')", "type = 'x'", "at = at + 1", "prev_hash = 'x'"]
+)
+def test_a_changed_record_is_named_and_the_newest_sound_one_offered(store: SqliteStore, change: str) -> None:
+    """Reading goes up to the damage and says where it is; it is never skipped."""
+    store.append_all("s", [Event(seq=n, type="asked", data={"n": 100 + n}) for n in range(6)])
+    store._connected().execute(f"UPDATE records SET {change} WHERE seq = 3")
+    records = store.events("s")
+    assert [next(records).seq for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(Damaged, match="record 3") as caught:
+        next(records)
+    assert caught.value.newest_sound == 2
+    (damage,) = store.check()
+    assert (damage.what, damage.name, damage.newest_sound) == ("record", "s", "2")
+
+
+def test_a_missing_record_is_named(store: SqliteStore) -> None:
+    """A gap is damage."""
+    store.append_all("s", [Event(seq=n, type="asked", data={}) for n in range(4)])
+    store._connected().execute("DELETE FROM records WHERE seq = 1")
+    with pytest.raises(Damaged, match="record 1 is missing"):
+        list(store.events("s"))
+
+
+def test_a_database_with_flipped_bits_never_lies(path: Path) -> None:
+    """In 60 copies with a bit flipped somewhere, everything read is what was written, or an error."""
+    store = SqliteStore(str(path))
+    data = [{"n": n, "text": f"event {n} " * 20} for n in range(120)]
+    store.append_all("s", [Event(seq=n, type="asked", data=data[n]) for n in range(120)])
+    handle = store.put(b"artifact\n" * 1_000)
+    store.close()
+    sound = (path / DATABASE).read_bytes()
+    generator = random.Random(11)
+    seen = 0
+    for _ in range(60):
+        raw = bytearray(sound)
+        raw[generator.randrange(len(raw))] ^= 1 << generator.randrange(8)
+        (path / DATABASE).write_bytes(raw)
+        try:
+            damaged = SqliteStore(str(path))
+        except (StoreFault, CallerError):
+            seen += 1
+            continue
+        try:
+            read = [record.data for record in damaged.events("s")]
+            assert read == data[: len(read)]
+            assert damaged.read(handle, 0, 1 << 20) == b"artifact\n" * 1_000
+            whole = len(read) == len(data)
+        except (StoreFault, ToolError):
+            whole = False
+        if not whole:
+            seen += 1
+            assert damaged.check() != []
+        damaged.close()
+    assert seen > 20
