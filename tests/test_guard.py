@@ -95,6 +95,15 @@ def test_where_the_notice_does_not_fit_the_way_does() -> None:
     assert fit(LINES, Allowance.chars(0)) == ""
 
 
+@pytest.mark.proves("G-2")
+@pytest.mark.parametrize("keep", list(Keep))
+@pytest.mark.parametrize("text", [LINES, "x" * 2_000, "[" + "1, " * 900 + "1]"], ids=["lines", "line", "json"])
+def test_no_allowance_is_exceeded(keep: Keep, text: str) -> None:
+    """Every size from nothing to more than the notice."""
+    for limit in range(700):
+        assert len(fit(text, Allowance.chars(limit), keep, "abcdefghij0123456789AB")) <= limit
+
+
 @pytest.mark.proves("G-5")
 @pytest.mark.parametrize("container", [list, dict])
 def test_json_on_one_line_is_cut_between_records(container: type) -> None:

@@ -220,6 +220,8 @@ class _Cut:
         self._records: list[int] | None = None
 
     def __call__(self, room: int) -> tuple[str, str]:
+        if not room:
+            return "", ""
         if self._keep is Keep.HEAD:
             part = self._head(room)
             return _unforgeable(part), part

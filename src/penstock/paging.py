@@ -349,9 +349,7 @@ class _Pages:
 
 
 def _with_previous(shown: Window, previous: Call) -> Window:
-    from dataclasses import replace
-
-    return replace(shown, previous=previous)
+    return shown._replace(previous=previous)
 
 
 class _Room:

@@ -1,0 +1,192 @@
+"""`penstock guard`, `page`, `find` and `store`, as a person and a script use them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RUN = (
+    "from penstock import cli; import sys; "
+    "[cli._HOMES.setdefault(name, 'keeping') for name in ('page', 'find', 'store', 'guard')]; sys.exit(cli.main())"
+)
+LINES = "".join(f"line {n}\n" for n in range(20_000))
+
+
+class Shell:
+    """Runs commands with a store of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.environment = {**os.environ, "PENSTOCK_STORE": str(folder / "store")}
+        self.folder = folder
+
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [sys.executable, "-c", RUN, *arguments],
+            env=self.environment,
+            cwd=self.folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    def __call__(self, *arguments: str, given: bytes = b"", status: int = 0) -> str:
+        with self.start(*arguments) as process:
+            out, err = process.communicate(given, timeout=60)
+        assert process.returncode == status, err.decode()
+        return out.decode() or err.decode()
+
+    def json(self, *arguments: str, given: bytes = b"", status: int = 0) -> dict[str, object]:
+        found = json.loads(self(*arguments, "--json", given=given, status=status))
+        assert isinstance(found, dict)
+        return found
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    """Commands with a store of their own."""
+    return Shell(tmp_path)
+
+
+@pytest.mark.proves("G-2", "G-3")
+def test_a_pipe_is_cut_kept_and_read_back(shell: Shell) -> None:
+    """The way that the notice prints works as it stands."""
+    text = shell("guard", "--chars", "600", "--keep", "ends", "--name", "job", given=LINES.encode())
+    assert len(text) <= 600
+    assert text.startswith("[OUTPUT TRUNCATED]\nTool 'job' returned ~")
+    handle = text.split("penstock page ")[1].split(";")[0]
+    page = shell("page", handle, "--offset", "100", "--limit", "2")
+    assert page.splitlines()[0].startswith(f"{handle}: showing lines 101-102 of 20000 total")
+    assert page.splitlines()[1:] == ["line 100", "line 101"]
+    assert shell("page", handle, "--raw") == LINES
+    assert shell("page", handle, "--raw", "--start-byte", "7", "--max-bytes", "6") == LINES[7:13]
+    assert shell("page", handle, "--raw", "--offset", "1", "--limit", "1") == "line 1\n"
+    assert "1 matching line" in shell("find", handle, "^line 777$")
+    shell("find", handle, "nothing like it", status=1)
+
+
+@pytest.mark.proves("G-2")
+def test_what_fits_passes_as_it_is(shell: Shell) -> None:
+    """No store is made for it."""
+    assert shell("guard", given=b"small\n") == "small\n"
+    assert shell("guard", "--tokens", "50", given=b"small") == "small"
+    assert not (shell.folder / "store").exists()
+
+
+@pytest.mark.proves("G-2")
+def test_tokens_are_counted_by_their_upper_bound(shell: Shell) -> None:
+    """The flag of the first example of the issue."""
+    text = shell("guard", "--tokens", "300", "--keep", "tail", given=LINES.encode())
+    assert text.rstrip("\n").endswith("line 19999")
+    from penstock.tokens import count
+
+    assert count(text).high <= 300
+    shell("guard", "--tokens", "300", "--chars", "5", given=b"", status=2)
+
+
+@pytest.mark.proves("G-2")
+def test_an_endless_pipe_ends_after_so_many_seconds(shell: Shell) -> None:
+    """What has come until then is shown and kept."""
+    with shell.start("guard", "--chars", "500", "--seconds", "1.5", "--json") as process:
+        assert process.stdin is not None
+        started = time.monotonic()
+        process.stdin.write(LINES.encode())
+        process.stdin.flush()
+        assert process.stdout is not None
+        said = json.loads(process.stdout.read())
+        assert time.monotonic() - started < 30
+        process.wait(30)
+        process.stdin.close()
+    assert (said["ended"], said["whole_lines"], process.returncode) == ("seconds", 20_000, 0)
+
+
+@pytest.mark.proves("G-2")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_prints_what_has_come(shell: Shell, number: signal.Signals) -> None:
+    """The exit status says that it was interrupted, after the result and the way to the whole."""
+    with shell.start("guard", "--chars", "500") as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for _ in range(2):  # the second can only be written when the first is being read
+            process.stdin.write(LINES.encode() * 5)
+            process.stdin.flush()
+        time.sleep(0.3)
+        process.send_signal(number)
+        text = process.stdout.read().decode()
+        assert process.wait(30) == 130
+        process.stdin.close()
+    assert text.startswith("[OUTPUT TRUNCATED]")
+    handle = text.split("penstock page ")[1].split(";")[0]
+    assert shell("page", handle, "--offset", "19999", "--limit", "1").endswith("line 19999\n")
+
+
+@pytest.mark.proves("G-3")
+def test_more_than_is_kept_is_counted(shell: Shell) -> None:
+    """First and last half, in two artifacts."""
+    said = shell.json("guard", "--chars", "600", "--keep-bytes", "1000", given=LINES.encode())
+    assert said["lost_bytes"] == len(LINES) - 1_000
+    first, last = (shell("page", handle, "--raw") for handle in said["handles"])  # type: ignore[attr-defined]
+    assert (first, last) == (LINES[:500], LINES[-500:])
+
+
+@pytest.mark.proves("G-3")
+def test_where_nothing_can_be_kept_the_status_says_so(shell: Shell) -> None:
+    """The result is printed all the same; a fault of the store is status 8."""
+    (shell.folder / "file").write_text("x")
+    text = shell("guard", "--chars", "600", "--store", str(shell.folder / "file"), given=LINES.encode(), status=8)
+    assert "could not be kept" in text
+    assert "penstock page" not in text
+
+
+@pytest.mark.proves("G-3")
+def test_the_store_is_looked_after(shell: Shell) -> None:
+    """List, size, prune and check, for people and for scripts."""
+    shell("store", "list", status=1)
+    handles = shell.json("guard", "--chars", "500", given=LINES.encode())["handles"]
+    listed = shell.json("store", "list")
+    assert listed["total"] == 1
+    (item,) = listed["items"]  # type: ignore[misc]
+    assert [item["handle"]] == handles
+    assert item["digest"] == hashlib.sha256(LINES.encode()).hexdigest()
+    assert "1 artifacts" in shell("store", "list")
+    assert shell.json("store", "size")["bytes"] == len(LINES)
+    assert shell.json("store", "prune")["compressed"] == 1
+    assert "compressed" in shell("store", "prune")
+    assert shell.json("store", "check")["sound"] is True
+    assert "1 artifacts of" in shell("store", "size")
+    next((shell.folder / "store" / "contents").iterdir()).write_bytes(b"x")
+    assert shell.json("store", "check", status=1)["damage"][0]["name"] == item["handle"]  # type: ignore[index]
+    assert "1 damaged" in shell("store", "check", status=1)
+
+
+def test_another_store_is_named_in_the_next_call(shell: Shell) -> None:
+    """A continuation works as it is printed."""
+    other = str(shell.folder / "other one")
+    text = shell("guard", "--chars", "600", "--store", other, given=LINES.encode())
+    assert f"--store '{other}'" in text
+    handle = text.split("penstock page ")[1].split(" ")[0]
+    assert f"--store '{other}'" in shell("page", handle, "--limit", "1", "--store", other)
+    shell("page", handle, status=4)
+
+
+def test_json_is_one_object_with_the_keys_of_a_page(shell: Shell) -> None:
+    """Scripts hold on to these."""
+    (handle,) = shell.json("guard", "--chars", "500", given=LINES.encode())["handles"]  # type: ignore[misc]
+    page = shell.json("page", str(handle), "--offset", "5", "--limit", "1")
+    assert (page["text"], page["start_line"], page["total_lines"]) == ("line 5\n", 6, 20_000)
+    assert page["next"] == {"handle": handle, "offset": 6, "limit": 1}
+    found = shell.json("find", str(handle), "^line 1999[89]$")
+    assert [match["line"] for match in found["matches"]] == [19_999, 20_000]  # type: ignore[attr-defined]
+    error = shell.json("page", "nothing", status=4)["error"]
+    assert error["code"] == "not_found"  # type: ignore[index]
+    assert shell.json("find", str(handle), "(", status=2)["error"]["code"] == "bad_pattern"  # type: ignore[index]
