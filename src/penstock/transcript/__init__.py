@@ -20,6 +20,7 @@ from penstock.transcript.history import (
     system_of,
 )
 from penstock.transcript.invariants import CODES, Violation, violations
+from penstock.transcript.mending import Repaired, repair
 
 __all__ = [
     "CODES",
@@ -33,6 +34,7 @@ __all__ = [
     "Part",
     "Pinned",
     "Reasoning",
+    "Repaired",
     "Text",
     "ToolCall",
     "ToolResult",
@@ -41,6 +43,7 @@ __all__ = [
     "Violation",
     "dump",
     "load",
+    "repair",
     "system_of",
     "violations",
 ]

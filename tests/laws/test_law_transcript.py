@@ -1,0 +1,219 @@
+"""The laws of a transcript, on every wire, for any conversation and for any damage to one."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penstock.transcript import WIRES, Cleared, Reasoning, Transcript, dump, load, repair, system_of, violations
+from tests.transcript import strategies
+
+if TYPE_CHECKING:
+    from penstock.transcript.entries import Entry
+
+pytestmark = [pytest.mark.proves("LAW-Transcript"), pytest.mark.proves("O-8")]
+
+every_wire = pytest.mark.parametrize("wire", WIRES)
+
+
+def exact(value: Any) -> str:
+    """The bytes that would travel: keys in their order."""
+    return json.dumps(value)
+
+
+@every_wire
+@given(data=st.data())
+def test_a_story_is_valid_on_every_wire(wire: str, data: st.DataObject) -> None:
+    """The tellers of the tests and the invariants of the product agree on what is valid."""
+    assert violations(data.draw(strategies.requests(wire)), wire) == []
+
+
+@every_wire
+@given(data=st.data())
+def test_load_and_dump_on_one_wire_are_the_identity(wire: str, data: st.DataObject) -> None:
+    """Byte for byte, for valid lists, for broken ones and for lists of any JSON."""
+    source = st.one_of(
+        strategies.requests(wire),
+        strategies.broken(wire),
+        st.lists(strategies.json_values, max_size=4),
+        st.lists(strategies.likely, max_size=4),
+    )
+    messages = data.draw(source)
+    before = exact(messages)
+    assert exact(dump(load(messages, wire), wire)) == before
+    assert exact(messages) == before
+
+
+@every_wire
+@given(data=st.data())
+def test_nothing_makes_violations_raise(wire: str, data: st.DataObject) -> None:
+    """Any JSON is answered: by a list of violations, the same one each time."""
+    value = data.draw(
+        st.one_of(
+            strategies.json_values,
+            st.lists(strategies.json_values, max_size=4),
+            st.lists(strategies.likely, max_size=5),
+            strategies.broken(wire),
+        )
+    )
+    assert violations(value, wire) == violations(copy.deepcopy(value), wire)
+
+
+def cleared(data: st.DataObject, transcript: Transcript) -> Transcript:
+    """The transcript with any subset of its results replaced."""
+    found = [
+        (entry.index, result.call_id)
+        for entry in transcript.visible()
+        for result in entry.results
+        if result.is_clearable and not entry.pinned
+    ]
+    chosen = data.draw(st.lists(st.sampled_from(found), unique=True)) if found else []
+    text = data.draw(st.sampled_from(["[cleared, 900 tokens: page('h1')]", "", "x\ny"]))
+    return transcript.replace_results(
+        Cleared(index=index, call_id=call_id, text=text, handle="h1") for index, call_id in chosen
+    )
+
+
+def dropped(data: st.DataObject, transcript: Transcript) -> Transcript:
+    """The transcript with any run of droppable turns left out."""
+    kept = transcript.protected()
+    turns = [turn for turn in transcript.turns() if not any(turn.first <= index <= turn.last for index in kept)]
+    if not turns:
+        return transcript
+    first = data.draw(st.integers(0, len(turns) - 1))
+    last = first
+    while last + 1 < len(turns) and turns[last + 1].first == turns[last].last + 1 and data.draw(st.booleans()):
+        last += 1
+    return transcript.drop_span(turns[first].first, turns[last].last, data.draw(strategies.said))
+
+
+@every_wire
+@given(data=st.data())
+def test_clearing_any_results_keeps_a_request_valid(wire: str, data: st.DataObject) -> None:
+    """Whatever subset of results is replaced: pairs, roles and error marks stay, and everything else is byte for byte."""
+    transcript = load(data.draw(strategies.requests(wire)), wire)
+    after = cleared(data, transcript)
+    assert violations(dump(after, wire), wire) == []
+    touched = {edit.index for edit in after.edits if isinstance(edit, Cleared)}
+    for was, now in zip(transcript.visible(), after.visible(), strict=True):
+        assert (was.role, was.index) == (now.role, now.index)
+        assert [(r.call_id, r.is_error) for r in was.results] == [(r.call_id, r.is_error) for r in now.results]
+        if was.index not in touched:
+            assert exact(was.raw) == exact(now.raw)
+
+
+@every_wire
+@given(data=st.data())
+def test_forgetting_any_turns_keeps_a_request_valid(wire: str, data: st.DataObject) -> None:
+    """Spans and results go in any order; instructions, the task and the newest user message stay verbatim."""
+    transcript = load(data.draw(strategies.requests(wire)), wire)
+    after = transcript
+    for _ in range(data.draw(st.integers(1, 4))):
+        after = data.draw(st.sampled_from([cleared, dropped]))(data, after)
+    assert violations(dump(after, wire), wire) == []
+    assert after.entries == transcript.entries
+    shown = {entry.index: entry for entry in after.visible()}
+    for index in transcript.protected():
+        if not transcript.entries[index].results:
+            assert exact(shown[index].raw) == exact(transcript.entries[index].raw)
+        assert shown[index].text == transcript.entries[index].text
+    assert Transcript.from_dict(json.loads(json.dumps(after.to_dict()))) == after
+
+
+def signed(entries: tuple[Entry, ...]) -> list[str]:
+    return [exact(p.raw) for entry in entries for p in entry.parts if isinstance(p, Reasoning) and p.signed]
+
+
+@every_wire
+@given(data=st.data())
+def test_what_is_signed_stays_byte_for_byte_or_goes_with_its_turn(wire: str, data: st.DataObject) -> None:
+    """After any edits the signed blocks that are left are those of the original, in order, in whole turns."""
+    transcript = load(data.draw(strategies.requests(wire)), wire)
+    after = dropped(data, cleared(data, dropped(data, transcript)))
+    left = signed(after.visible())
+    rest = iter(signed(transcript.entries))
+    assert all(block in rest for block in left)
+    for turn in transcript.turns():
+        there = {entry.index for entry in after.visible() if not entry.is_note}
+        assert len({entry.index in there for entry in turn}) == 1
+
+
+@every_wire
+@given(data=st.data())
+def test_a_visible_result_has_its_call(wire: str, data: st.DataObject) -> None:
+    """In every view of a valid list, the call of a result is shown before it."""
+    after = dropped(data, cleared(data, load(data.draw(strategies.requests(wire)), wire)))
+    called: set[str] = set()
+    for entry in after.visible():
+        assert all(result.call_id in called for result in entry.results)
+        called |= {call.id for call in entry.calls}
+
+
+@every_wire
+@given(data=st.data())
+def test_turns_tile_what_is_visible(wire: str, data: st.DataObject) -> None:
+    """Joined turns are the visible entries, and a call and its results are in one turn."""
+    messages = data.draw(st.one_of(strategies.requests(wire), strategies.broken(wire)))
+    transcript = load(messages, wire)
+    assert tuple(entry for turn in transcript.turns() for entry in turn) == transcript.visible()
+    if not violations(messages, wire):
+        for turn in transcript.turns():
+            ids = {call.id for entry in turn for call in entry.calls}
+            assert ids == {result.call_id for entry in turn for result in entry.results}
+
+
+@every_wire
+@pytest.mark.parametrize("target", WIRES)
+@given(data=st.data())
+def test_a_valid_conversation_is_valid_on_every_other_wire(wire: str, target: str, data: st.DataObject) -> None:
+    """Converted, edited or not, it has no violations, and its task is still there word for word."""
+    transcript = load(
+        data.draw(strategies.requests(wire, huge=False)), wire, system=data.draw(st.sampled_from([None, "Be brief."]))
+    )
+    after = dropped(data, cleared(data, transcript)) if data.draw(st.booleans()) else transcript
+    messages = dump(after, target)
+    assert violations(messages, target) == []
+    task = transcript.task()
+    assert task is not None
+    told = load(messages, target, system=system_of(after, target)).task()
+    assert told is not None
+    assert task.text in told.text
+
+
+@every_wire
+@given(data=st.data())
+def test_repair_leaves_a_valid_list_as_it_is(wire: str, data: st.DataObject) -> None:
+    """Byte for byte, and it says that nothing was done."""
+    messages = data.draw(strategies.requests(wire))
+    mended = repair(messages, wire)
+    assert exact(mended.messages) == exact(messages)
+    assert (mended.actions, mended.left) == ((), ())
+
+
+@every_wire
+@given(data=st.data())
+def test_repair_mends_whatever_breaks_and_says_so(wire: str, data: st.DataObject) -> None:
+    """Afterwards nothing is left but an empty list; a second repair changes nothing; the input is untouched."""
+    messages = data.draw(st.one_of(strategies.broken(wire), st.lists(strategies.likely, max_size=5)))
+    before = exact(messages)
+    mended = repair(messages, wire)
+    assert exact(messages) == before
+    assert mended.left == tuple(violations(mended.messages, wire))
+    assert {violation.code for violation in mended.left} <= ({"empty"} if not mended.messages else set())
+    assert bool(mended.actions) == bool(violations(messages, wire) and (mended.messages or messages))
+    again = repair(mended.messages, wire)
+    assert exact(again.messages) == exact(mended.messages)
+    assert again.actions == ()
+
+
+@given(data=st.data())
+def test_repair_never_touches_a_signed_block(data: st.DataObject) -> None:
+    """What is signed after a repair was there before, byte for byte."""
+    messages = data.draw(strategies.broken("anthropic"))
+    before = signed(load(messages, "anthropic").entries)
+    assert all(block in before for block in signed(load(repair(messages, "anthropic").messages, "anthropic").entries))

@@ -1,0 +1,338 @@
+"""Any conversation, for laws: stories told on each wire, valid by construction, and everything that can go wrong with one.
+
+The tellers below are written apart from the product's codecs, so that the two check each other. `requests(wire)` gives valid
+message lists, `broken(wire)` lists with damage, `json_values` anything that JSON can hold.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from hypothesis import strategies as st
+
+WIRES = ("openai-chat", "openai-responses", "anthropic")
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    """One call of a tool and what it returned; `image` beside the text."""
+
+    id: str
+    name: str
+    arguments: dict[str, Any]
+    result: str
+    failed: bool = False
+    image: bool = False
+    custom: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Round:
+    """One answer of the assistant: thought, words, parallel calls; then perhaps a word of the user."""
+
+    thinking: int = 0
+    """0 none, 1 signed, 2 redacted."""
+    text: str = ""
+    calls: tuple[Call, ...] = ()
+    user: str = ""
+    user_image: bool = False
+    split_text: bool = False
+    server_tool: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Story:
+    """A conversation without a wire. It ends where the assistant has to answer, or with its answer."""
+
+    system: str = ""
+    task: str = "Fix the bug in parser.py."
+    task_image: bool = False
+    rounds: tuple[Round, ...] = field(default=())
+    ids: str = "call"
+
+
+words = st.text(st.characters(codec="utf-8"), max_size=40)
+said = words.filter(lambda text: text.strip() and text == text.rstrip())
+paths = st.sampled_from(["parser.py", "src/lexer.py", "tests/test_parser.py", "README.md"])
+arguments = st.one_of(
+    st.just({}),
+    st.fixed_dictionaries({"path": paths}),
+    st.fixed_dictionaries({"path": paths, "offset": st.integers(0, 2000), "text": words}),
+    st.dictionaries(words, words, max_size=2),
+)
+results = st.one_of(
+    st.just(""),
+    words,
+    st.sampled_from(["1|def parse(text):\n2|    return text\n" * 40, "error: no such file\n", "x" * 20_000]),
+)
+
+
+@st.composite
+def stories(draw: st.DrawFn, *, max_rounds: int = 5, huge: bool = True) -> Story:
+    """Any story: parallel calls, images, thinking, empty results, a huge last message, a huge system prompt."""
+    number = 0
+    rounds: list[Round] = []
+    ids = draw(st.sampled_from(["call", "toolu_", "chatcmpl-tool-"]))
+    for place in range(draw(st.integers(0, max_rounds))):
+        calls: list[Call] = []
+        for _ in range(draw(st.sampled_from([0, 1, 1, 2, 4]))):
+            number += 1
+            calls.append(
+                Call(
+                    id=f"{ids}{number}",
+                    name=draw(st.sampled_from(["view", "read_file", "search", "edit_file"])),
+                    arguments=draw(arguments),
+                    result=draw(results),
+                    failed=draw(st.booleans()),
+                    image=draw(st.sampled_from([False, False, True])),
+                    custom=draw(st.sampled_from([False, False, False, True])),
+                )
+            )
+        text = draw(said) if not calls or draw(st.booleans()) else ""
+        rounds.append(
+            Round(
+                thinking=draw(st.sampled_from([0, 0, 1, 2])),
+                text=text,
+                calls=tuple(calls),
+                user=draw(st.one_of(st.just(""), said)) if calls else draw(said),
+                user_image=draw(st.sampled_from([False, False, True])),
+                split_text=draw(st.booleans()),
+                server_tool=draw(st.sampled_from([False, False, False, True])),
+            )
+        )
+        del place
+    if huge and rounds and draw(st.sampled_from([False, False, True])):
+        last = rounds[-1]
+        rounds[-1] = Round(thinking=last.thinking, text=last.text, calls=last.calls, user="huge " * 8000 + "end")
+    system = draw(st.one_of(st.just(""), said, st.just("Be brief. " * 3000) if huge else st.just("Be brief.")))
+    return Story(system=system, task=draw(said), task_image=draw(st.booleans()), rounds=tuple(rounds))
+
+
+# ── the tellers ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def chat(story: Story) -> list[Any]:
+    """The story as messages of chat completions."""
+    messages: list[Any] = []
+    if story.system:
+        messages.append({"role": "system", "content": story.system})
+    messages.append({"role": "user", "content": _chat_said(story.task, story.task_image)})
+    for step in story.rounds:
+        message: dict[str, Any] = {"role": "assistant", "content": step.text or None}
+        if step.calls:
+            message["tool_calls"] = [_chat_call(call) for call in step.calls]
+        messages.append(message)
+        messages += [{"role": "tool", "tool_call_id": call.id, "content": call.result} for call in step.calls]
+        if step.user:
+            messages.append({"role": "user", "content": _chat_said(step.user, step.user_image)})
+    return messages
+
+
+def _chat_said(text: str, image: bool) -> Any:
+    if not image:
+        return text
+    url = {"url": f"data:image/png;base64,{PNG}"}
+    return [{"type": "text", "text": text}, {"type": "image_url", "image_url": url}]
+
+
+def _chat_call(call: Call) -> Any:
+    if call.custom:
+        return {"id": call.id, "type": "custom", "custom": {"name": call.name, "input": call.result[:50]}}
+    written = json.dumps(call.arguments, separators=(",", ":"))
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": written}}
+
+
+def responses(story: Story) -> list[Any]:
+    """The story as items of the responses API."""
+    items: list[Any] = []
+    if story.system:
+        items.append(
+            {"type": "message", "role": "developer", "content": [{"type": "input_text", "text": story.system}]}
+        )
+    items.append({"role": "user", "content": _responses_said(story.task, story.task_image)})
+    for place, step in enumerate(story.rounds):
+        if step.thinking:
+            secret = f"gAAAA{place}{PNG}" if step.thinking == 2 else None
+            thought = [{"type": "summary_text", "text": "It is the lexer."}]
+            items.append({"id": f"rs_{place}", "type": "reasoning", "summary": thought, "encrypted_content": secret})
+        if step.server_tool:
+            items.append({"type": "web_search_call", "id": f"ws_{place}", "status": "completed"})
+        if step.text:
+            part = {"type": "output_text", "text": step.text, "annotations": []}
+            items.append({"id": f"msg_{place}", "type": "message", "role": "assistant", "content": [part]})
+        for call in step.calls:
+            items.append(_response_call(call))
+        for call in step.calls:
+            kind = "custom_tool_call_output" if call.custom else "function_call_output"
+            output: Any = call.result
+            if call.image:
+                shown = {"type": "input_image", "image_url": f"data:image/png;base64,{PNG}", "detail": "auto"}
+                output = [{"type": "input_text", "text": call.result}, shown]
+            items.append({"type": kind, "call_id": call.id, "output": output})
+        if step.user:
+            items.append({"role": "user", "content": _responses_said(step.user, step.user_image)})
+    return items
+
+
+def _responses_said(text: str, image: bool) -> Any:
+    if not image:
+        return text
+    url = f"data:image/png;base64,{PNG}"
+    return [{"type": "input_text", "text": text}, {"type": "input_image", "image_url": url, "detail": "auto"}]
+
+
+def _response_call(call: Call) -> Any:
+    if call.custom:
+        return {"type": "custom_tool_call", "call_id": call.id, "name": call.name, "input": call.result[:50]}
+    written = json.dumps(call.arguments)
+    return {"type": "function_call", "id": f"fc_{call.id}", "call_id": call.id, "name": call.name, "arguments": written}
+
+
+def anthropic(story: Story) -> list[Any]:
+    """The story as messages of Anthropic; its system prompt is the request's own field."""
+    messages: list[Any] = [{"role": "user", "content": _anthropic_said(story.task, story.task_image)}]
+    for place, step in enumerate(story.rounds):
+        content: list[Any] = []
+        if step.thinking == 1:
+            content.append({"type": "thinking", "thinking": "It is the lexer.", "signature": f"EqQB{place}{PNG}=="})
+        if step.thinking == 2:
+            content.append({"type": "redacted_thinking", "data": f"EmwK{place}{PNG}=="})
+        if step.server_tool:
+            call = {
+                "type": "server_tool_use",
+                "id": f"srvtoolu_{place}",
+                "name": "web_search",
+                "input": {"query": "lexer"},
+            }
+            found = {"type": "web_search_tool_result", "tool_use_id": f"srvtoolu_{place}", "content": []}
+            content += [call, found]
+        texts = [step.text, "And so on."] if step.text and step.split_text else [step.text] if step.text else []
+        content += [{"type": "text", "text": text} for text in texts]
+        for used in step.calls:
+            content.append({"type": "tool_use", "id": used.id, "name": used.name, "input": used.arguments})
+        plain = len(content) == 1 and content[0]["type"] == "text" and not step.split_text
+        messages.append({"role": "assistant", "content": content[0]["text"] if plain else content})
+        back: list[Any] = [_anthropic_result(used) for used in step.calls]
+        if step.user:
+            words = _anthropic_said(step.user, step.user_image)
+            back += [{"type": "text", "text": words}] if isinstance(words, str) else words
+        if back:
+            last = {**back[-1], "cache_control": {"type": "ephemeral"}} if step.split_text else back[-1]
+            messages.append({"role": "user", "content": [*back[:-1], last]})
+    return messages
+
+
+def _anthropic_said(text: str, image: bool) -> Any:
+    if not image:
+        return text
+    source = {"type": "base64", "media_type": "image/png", "data": PNG}
+    return [{"type": "text", "text": text}, {"type": "image", "source": source}]
+
+
+def _anthropic_result(call: Call) -> Any:
+    block: dict[str, Any] = {"type": "tool_result", "tool_use_id": call.id, "content": call.result}
+    if call.image:
+        source = {"type": "base64", "media_type": "image/png", "data": PNG}
+        words = [{"type": "text", "text": call.result}] if call.result.strip() else []
+        block["content"] = [*words, {"type": "image", "source": source}]
+    if call.failed:
+        block["is_error"] = True
+    return block
+
+
+TELLERS = {"openai-chat": chat, "openai-responses": responses, "anthropic": anthropic}
+
+
+def requests(wire: str, *, max_rounds: int = 5, huge: bool = True) -> st.SearchStrategy[list[Any]]:
+    """Valid message lists of a wire."""
+    return stories(max_rounds=max_rounds, huge=huge).map(TELLERS[wire])
+
+
+# ── damage ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+json_values: st.SearchStrategy[Any] = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), words),
+    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(words, inner, max_size=4)),
+    max_leaves=12,
+)
+_KEYS = (
+    "role", "type", "content", "tool_calls", "tool_call_id", "id", "call_id", "output", "arguments", "function", "name",
+    "input", "text", "tool_use_id", "is_error", "signature", "thinking", "data", "function_call", "refusal", "source",
+    "encrypted_content", "image_url", "custom", "approval_request_id", "action",
+)  # fmt: skip
+_WORDS = (
+    "user", "assistant", "system", "developer", "tool", "function", "text", "tool_use", "tool_result", "thinking",
+    "redacted_thinking", "message", "function_call", "function_call_output", "custom_tool_call", "reasoning",
+    "item_reference", "computer_call", "computer_call_output", "local_shell_call", "shell_call", "shell_call_output",
+    "mcp_approval_request", "mcp_approval_response", "server_tool_use", "web_search_tool_result", "image_url", "image",
+    "input_text", "call1", "call2", "", " ", "{}", "{",
+)  # fmt: skip
+likely: st.SearchStrategy[Any] = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.sampled_from(_WORDS), st.integers(-1, 3)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4), st.dictionaries(st.sampled_from(_KEYS), inner, min_size=1, max_size=6)
+    ),
+    max_leaves=16,
+)
+"""JSON of the words that the wires are made of: it reaches further into a codec than any other."""
+
+
+@st.composite
+def broken(draw: st.DrawFn, wire: str) -> list[Any]:
+    """A valid list after a few of the things that crashes, trims and careless code do to one."""
+    messages = json.loads(json.dumps(draw(requests(wire, max_rounds=4, huge=False))))
+    for _ in range(draw(st.integers(1, 4))):
+        if not messages:
+            break
+        at = draw(st.integers(0, len(messages) - 1))
+        match draw(st.integers(0, 9)):
+            case 0:
+                del messages[at]
+            case 1:
+                messages.insert(draw(st.integers(0, len(messages))), json.loads(json.dumps(messages[at])))
+            case 2:
+                messages.insert(draw(st.integers(0, len(messages) - 1)), messages.pop(at))
+            case 3:
+                messages.insert(at, draw(likely))
+            case 4:
+                del messages[at:]
+            case 5:
+                del messages[: at + 1]
+            case 6:
+                _wound(draw, messages[at])
+            case 7:
+                _wound(draw, _inner(draw, messages[at]))
+            case 8:
+                blocks = _inner_list(messages[at])
+                if blocks:
+                    blocks.insert(draw(st.integers(0, len(blocks))), draw(likely))
+            case _:
+                blocks = _inner_list(messages[at])
+                if blocks:
+                    block = blocks.pop(draw(st.integers(0, len(blocks) - 1)))
+                    if draw(st.booleans()):
+                        blocks.append(block)
+    return list(messages)
+
+
+def _inner_list(message: Any) -> list[Any] | None:
+    if not isinstance(message, dict):
+        return None
+    return next((value for value in message.values() if isinstance(value, list)), None)
+
+
+def _inner(draw: st.DrawFn, message: Any) -> Any:
+    blocks = _inner_list(message)
+    return draw(st.sampled_from(blocks)) if blocks else message
+
+
+def _wound(draw: st.DrawFn, value: Any) -> None:
+    if isinstance(value, dict) and value:
+        key = draw(st.sampled_from(sorted(value)))
+        if draw(st.booleans()):
+            value[key] = draw(likely)
+        else:
+            del value[key]
