@@ -20,7 +20,7 @@ from click.testing import CliRunner
 from penstock import overflow
 from penstock.cli.refusals import diagnose_command
 from penstock.errors import CallerError
-from penstock.overflow import LearnedLimits, Overflow, Rule, classify_overflow, diagnose, parse, silent_overflow
+from penstock.overflow import LearnedLimits, Overflow, Rule, classify_overflow, diagnose, kinds, parse, silent_overflow
 from tests.overflow_samples import OTHERS, OVERFLOWS, Sample
 
 DATA = Path(os.environ.get("PENSTOCK_DATA", Path(__file__).parents[2] / "shared" / "data")) / "overflow_dev.jsonl"
@@ -90,8 +90,8 @@ def test_what_only_looks_like_an_overflow_is_named_for_what_it_is(sample: Sample
 @pytest.mark.proves("O-2")
 def test_every_kind_that_is_ever_named_has_a_cure_in_the_table() -> None:
     """`RECOVERIES` is the whole list."""
-    kinds = {sample.kind for sample in [*OVERFLOWS, *OTHERS]}
-    assert kinds <= set(overflow.kinds.RECOVERIES)
+    named = {sample.kind for sample in [*OVERFLOWS, *OTHERS]}
+    assert named <= set(kinds.RECOVERIES)
 
 
 @pytest.mark.proves("O-2")
@@ -235,6 +235,12 @@ def test_hostile_objects_are_survived() -> None:
     unread.status_code, unread._content, unread.headers = 413, False, {}
     type(unread).content = property(lambda _: pytest.fail("this would read from the network"))
     assert diagnose(unread).kind == "payload_too_large"
+    for huge in (
+        "prompt is too long: " + "1" + ",000" * 1900 + " tokens > 5",
+        "[1, " + "9" * 6000 + "]",
+        "try again in " + "9" * 5000 + "s",
+    ):
+        assert diagnose(f"input {huge} exceeds the context window, rate", 400).retry_after_seconds is None
     for nothing in (None, 0, 413, True, 1.5, object(), [], {}, b"", "\ud800", float("nan"), range(10**9)):
         assert parse(nothing) is None
 

@@ -6,19 +6,21 @@ are read by the names of their attributes. Keeps out: what is done about it (`re
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from penstock.overflow import kinds, numbers, walk
+from penstock.overflow import walk
 from penstock.overflow.learned import Learned, LearnedLimits
+from penstock.overflow.refusal import CATASTROPHIC_TOKENS, MINOR_TOKENS, Diagnosis, Overflow, classify_overflow
 from penstock.overflow.rules import Rule, read_rules
 from penstock.overflow.silent import Silence, silent_overflow
+from penstock.overflow.verdict import Judge
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = [
+    "CATASTROPHIC_TOKENS",
+    "MINOR_TOKENS",
     "Diagnosis",
     "Learned",
     "LearnedLimits",
@@ -32,47 +34,6 @@ __all__ = [
     "silent_overflow",
 ]
 
-MINOR_TOKENS = 1_000  # the seed's thresholds; `>=` as its code has it
-CATASTROPHIC_TOKENS = 50_000
-
-Severity = Literal["minor", "major", "catastrophic", "unknown"]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Overflow:
-    """A request that was larger than its context. Numbers are those of the refusal; None is what it does not say.
-
-    `total` only as stated, `excess` as stated, else from the other numbers. `bound` tells how exact the size of the request is: a
-    `lower_bound` is what a server had counted when it stopped.
-    """
-
-    kind: str
-    """`context_input`, or `context_total` where the reply's reserve is counted too."""
-    limit: int | None = None
-    input: int | None = None
-    output: int | None = None
-    total: int | None = None
-    excess: int | None = None
-    bound: str = "exact"
-    """`exact`, `approx` or `lower_bound`."""
-    unit: str = "tokens"
-    """`tokens` or `chars`."""
-
-    @property
-    def severity(self) -> Severity:
-        """See `classify_overflow`."""
-        return classify_overflow(self)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Diagnosis:
-    """What was refused and what cures it; the names of `kind` and `recovery` are the keys and values of `kinds.RECOVERIES`."""
-
-    kind: str
-    recovery: str
-    overflow: Overflow | None = None
-    retry_after_seconds: float | None = None
-
 
 def parse(error: object, http_status: int | None = None, *, rules: Sequence[Rule] = ()) -> Overflow | None:
     """The context overflow in `error`: an exception, a body, a stream event or a text. None for everything that is not one."""
@@ -84,269 +45,9 @@ def diagnose(error: object, http_status: int | None = None, *, rules: Sequence[R
     first: Diagnosis | None = None
     status = http_status if isinstance(http_status, int) else None
     for evidence in walk.layers(error):
-        told, certain = _Judge(evidence, status, rules).judge()
+        told, certain = Judge(evidence, status, rules).judge()
         if certain:
             return told
         if first is None or first.kind == "unknown":
             first = told
     return first or Diagnosis(kind="unknown", recovery="none")
-
-
-def classify_overflow(overflow: Overflow | None) -> Severity:
-    """How far above the limit: `minor` below 1,000 tokens, `major` below 50,000, `catastrophic` from there on.
-
-    `unknown` without numbers, for characters, and for a lower bound that does not decide it alone.
-    """
-    if overflow is None or overflow.excess is None or overflow.unit != "tokens":
-        return "unknown"
-    if overflow.excess >= CATASTROPHIC_TOKENS:
-        return "catastrophic"
-    if overflow.bound == "lower_bound":
-        return "unknown"
-    return "minor" if overflow.excess < MINOR_TOKENS else "major"
-
-
-class _Judge:
-    """One layer of evidence, looked at in the order of `kinds`."""
-
-    def __init__(self, evidence: walk.Evidence, http_status: int | None, rules: Sequence[Rule]) -> None:
-        self.evidence = evidence
-        self.rules = rules
-        stated = http_status if http_status is not None and http_status >= 300 else None
-        self.spoken_by_provider = http_status is not None or bool(evidence.statuses)
-        self.status = stated or next((s for s in evidence.statuses if s >= 400), None) or http_status
-        self.codes = " ".join(evidence.codes)
-        self.certain = True
-
-    def judge(self) -> tuple[Diagnosis, bool]:
-        """The diagnosis, and whether the error itself said so (True) or only its status did."""
-        if (told := self._by_rules()) is not None:
-            return told, True
-        said = self._said()
-        if said is not None:
-            return said, self.certain
-        if (
-            self.status is not None
-            and self.status >= 500
-            and (told := self._by_code({"server_error"}, only=True)) is not None
-        ):
-            return told, False
-        for low, high, kind in kinds.STATUSES:
-            if self.status is not None and low <= self.status <= high:
-                return self._plain(kind), False
-        by_code = self._by_code({"bad_request", "server_error"})
-        return (by_code or Diagnosis(kind="unknown", recovery="none")), False
-
-    def _by_rules(self) -> Diagnosis | None:
-        for rule in self.rules:
-            for text in self.evidence.texts:
-                if (match := rule.match(text, self.status)) is not None:
-                    if not rule.kind.startswith("context_"):
-                        return self._plain(rule.kind, rule.recovery)
-                    bound = numbers.checked(
-                        numbers.Bound(
-                            limit=match.get("limit"),
-                            input=match.get("input"),
-                            output=match.get("output"),
-                            total=match.get("total"),
-                            excess=match.get("excess"),
-                            unit=rule.unit,
-                        )
-                    )
-                    return self._overflow(bound, rule.kind, rule.recovery)
-        return None
-
-    def _said(self) -> Diagnosis | None:
-        texts = self.evidence.texts
-        if not self.spoken_by_provider and not self.codes and texts and kinds.says(kinds.TOOL, texts[0]):
-            return self._plain("tool_refusal")
-        for sentence in kinds.SUBJECTS:
-            if self._any(sentence):
-                return self._plain(sentence.kind, sentence.recovery)
-        if (told := self._by_code({"field_length"}, only=True)) is not None:
-            return told
-        if self._caps_the_reply():
-            return self._plain("output_cap")
-        if kinds.compiled(kinds.OVERFLOW_CODES).search(self.codes) is not None and not self._tempo_by_name_only():
-            return self._overflow_of(texts)
-        for stop in self.evidence.stops:
-            if (kind := kinds.STOPS.get(stop)) is not None:
-                return self._overflow(numbers.Bound(), kind) if kind == "context_total" else self._plain(kind)
-        if (told := self._waiting()) is not None:
-            return told
-        speaking = [
-            text for text in texts if kinds.says_overflow(text) or kinds.compiled(kinds.OVERFLOW_NAMES).search(text)
-        ]
-        if not speaking and (self.status is not None or self.codes):
-            speaking = [text for text in texts if kinds.says_counts(text) and numbers.bind(text).proven]
-        if speaking and self._believable(speaking):
-            return self._overflow_of(speaking)
-        for sentence in kinds.OTHERS:
-            if self._any(sentence):
-                return self._plain(sentence.kind, sentence.recovery)
-        return self._by_code(set())
-
-    def _any(self, sentence: kinds.Sentence) -> bool:
-        return any(kinds.says(sentence, text) for text in self.evidence.texts)
-
-    def _caps_the_reply(self) -> bool:
-        """A cap on the reply, unless the same sentence counts an input that does not fit beside it."""
-        for text in self.evidence.texts:
-            if kinds.says(kinds.OUTPUT_CAP, text):
-                bound = numbers.bind(text)
-                counted = kinds.compiled(r"(?:input|prompt|message)s? tokens|context (?:length|window)").search(text)
-                return not (counted and bound.limit is not None and bound.input is not None)
-        return False
-
-    def _tempo_by_name_only(self) -> bool:
-        """The name of a wrapper says overflow (LiteLLM guesses it from words), and the sentence asks to wait."""
-        named = [c for c in self.evidence.codes if re.search(kinds.OVERFLOW_CODES, c)]
-        return all("error" in code or "exception" in code for code in named) and self._any(kinds.WAITING[2])
-
-    def _waiting(self) -> Diagnosis | None:
-        for sentence in kinds.WAITING:
-            if self._any(sentence):
-                if sentence.kind == "rate_limit" and self._asks_more_than_a_minute_gives():
-                    return self._plain("rate_limit_single_request")
-                if sentence.kind == "quota" and re.search("perminute|persecond|perhour", self.codes):
-                    return self._plain("rate_limit")
-                return self._plain(sentence.kind, sentence.recovery)
-        if self.status == 429:
-            self.certain = False
-            told = self._by_code({"rate_limit", "quota"}, only=True)
-            return told if told is not None and told.kind == "quota" else self._plain("rate_limit")
-        if self.status in {402, 529}:
-            return self._plain("quota" if self.status == 402 else "overloaded")
-        told = self._by_code({"rate_limit", "quota", "overloaded"}, only=True)
-        return (
-            None
-            if told is not None and self.status is not None and self.status < 429 and self._numbers_say_overflow()
-            else told
-        )
-
-    def _numbers_say_overflow(self) -> bool:
-        return any(kinds.says_overflow(text) and numbers.bind(text).weight >= 6 for text in self.evidence.texts)
-
-    def _asks_more_than_a_minute_gives(self) -> bool:
-        for text in self.evidence.texts:
-            match = kinds.compiled(r"limit:? ?(\d[\d,]*).{0,60}requested:? ?(\d[\d,]*)").search(text)
-            if match is not None:
-                allowed, asked = (int(part.replace(",", "")) for part in match.groups())
-                return asked > allowed
-        return False
-
-    def _believable(self, speaking: list[str]) -> bool:
-        """A server that fails may use the same words: a 5xx counts with numbers, or where it plainly speaks of this request."""
-        if self.status is None or self.status < 500:
-            return True
-        if any(
-            kinds.compiled(kinds.OVERFLOW_NAMES).search(text) or numbers.bind(text).weight >= 5 for text in speaking
-        ):
-            return True
-        return self.status == 500 and any(
-            kinds.compiled(
-                r"(?:prompt|input|messages?|request|context(?: (?:size|length|window))?)[^.]{0,30}(?:too long|"
-                r"exceed|longer than|greater than)"
-            ).search(text)
-            and "internal" not in text
-            for text in speaking
-        )
-
-    def _overflow_of(self, texts: Sequence[str]) -> Diagnosis:
-        """The overflow with the numbers of the text that says most."""
-        best, best_text = numbers.Bound(), " ".join(texts[:2])
-        for text in texts:
-            bound = numbers.bind(text)
-            if bound.weight > best.weight:
-                best, best_text = bound, text
-        best = numbers.with_fields(best, self.evidence.fields)
-        both = best.output is not None or kinds.compiled(_BOTH).search(best_text) is not None
-        kind = "context_total" if both and best.output != 0 and best.unit == "tokens" else "context_input"
-        if (
-            best.output is not None
-            and best.input is None
-            and best.total is None
-            and best.limit is not None
-            and best.output <= best.limit
-        ):
-            kind = "context_input"  # the input was counted in another unit
-        return self._overflow(best, kind)
-
-    def _overflow(self, bound: numbers.Bound, kind: str, recovery: str | None = None) -> Diagnosis:
-        overflow = Overflow(kind=kind, **bound._asdict())
-        return Diagnosis(kind=kind, recovery=recovery or _cure(overflow, bound.largest_input), overflow=overflow)
-
-    def _by_code(self, also: set[str], *, only: bool = False) -> Diagnosis | None:
-        """By codes and names; those in `also` are decisions only of the last resort, or, with `only`, the only ones."""
-        for kind, pattern, recovery in kinds.CODES:
-            decides = kind in also if only else kind not in {"bad_request", "server_error"} or kind in also
-            if decides and kinds.compiled(pattern).search(self.codes) is not None:
-                return self._plain(kind, recovery)
-        return None
-
-    def _plain(self, kind: str, recovery: str | None = None) -> Diagnosis:
-        waiting = kind in {
-            "rate_limit",
-            "rate_limit_single_request",
-            "quota",
-            "overloaded",
-            "server_error",
-            "connection",
-            "long_context_tier",
-        }
-        return Diagnosis(
-            kind=kind,
-            recovery=recovery or kinds.RECOVERIES.get(kind, "none"),
-            retry_after_seconds=_retry_after(self.evidence) if waiting else None,
-        )
-
-
-_BOTH = (
-    r"(?:input|prompt|messages?|context)\w*[`'\"]*(?: length| tokens| token count)?\s*(?:\+|and|plus)\s[^.\d]{0,25}(?:output|"
-    r"max_?\w*tokens?|prediction|completion tokens|max_new)"
-    r"|max_?\w*tokens?[`'\"]? (?:would |will )?exceeds?[^.]{0,40}context"
-)
-
-
-def _cure(overflow: Overflow, given: int | None) -> str:
-    """Lowering the reply cures what counts it, unless the input alone is above the limit.
-
-    Of an input that was not counted to its end it is known only that it is more than the reply leaves: the larger part goes first.
-    """
-    if overflow.kind != "context_total":
-        return "shrink_input"
-    if overflow.limit is None or given is None:
-        return "shrink_output"
-    if overflow.bound == "lower_bound":
-        return "shrink_output" if (overflow.output or 0) * 2 >= overflow.limit else "shrink_input"
-    return "shrink_output" if given < overflow.limit else "shrink_input"
-
-
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_SPAN = (
-    r"(?:try again in|retry in|retry after|wait(?: for)?|available in|resets? in|again after)[:\s]+(?:about |"
-    r"approximately |at least )?"
-    r"((?:\d+(?:\.\d+)?\s?(?:ms|milliseconds?|s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:ours?|rs?)?|"
-    r"d(?:ays?)?)(?![a-z]),?\s*(?:and )?){1,4}|"
-    r"\d+(?:\.\d+)?)"
-)
-
-
-def _retry_after(evidence: walk.Evidence) -> float | None:
-    """Seconds from headers, else from the text. A date would need a clock, and is left to who has one."""
-    for name, factor in (("retry-after-ms", 0.001), ("retry-after", 1.0), ("retry-delay", 1.0)):
-        written = evidence.headers.get(name, "").strip().removesuffix("s").strip()
-        if re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", written):
-            return float(written) * factor
-    for text in evidence.texts:
-        if "again" in text or "retry" in text or "wait" in text or "reset" in text or "available in" in text:
-            match = kinds.compiled(_SPAN).search(text)
-            if match is not None:
-                return _seconds(match[1])
-    return None
-
-
-def _seconds(written: str) -> float | None:
-    parts = kinds.compiled(r"(\d+(?:\.\d+)?)\s?(ms|milli|[smhd])?").findall(written)
-    total = sum(float(value) * (_UNITS["ms"] if unit == "milli" else _UNITS.get(unit, 1.0)) for value, unit in parts)
-    return round(total, 3)

@@ -410,7 +410,8 @@ def _unit_before(before: str) -> str | None:
 
 def _integer(written: str) -> int:
     written = re.sub(r"\.0{1,2}$", "", written) if written.count(".") == 1 else written
-    return int(re.sub(r"\D", "", written))
+    digits = re.sub(r"\D", "", written)
+    return int(digits) if len(digits) <= 12 else LARGEST + 1  # no count is so long
 
 
 def _last_sentence(before: str) -> str:
