@@ -256,7 +256,9 @@ WRAPPINGS: dict[str, Callable[[str, Random], Any]] = {
             "ResponseMetadata": {"HTTPStatusCode": 400},
         }
     ),
-    "twice": lambda words, _: str({"error": {"message": words, "errors": [{"message": words, "reason": "badRequest"}]}}),
+    "twice": lambda words, _: str(
+        {"error": {"message": words, "errors": [{"message": words, "reason": "badRequest"}]}}
+    ),
     "message and body": lambda words, _: f"{words} {json.dumps(_envelope(words))}",
     "html": lambda words, _: f"<html><body><p>{words.replace('>', '&gt;').replace(chr(39), '&#39;')}</p></body></html>",
     "large": lambda words, random: words + "\n" + "lorem ipsum dolor sit amet " * random.randint(1000, 20000),
