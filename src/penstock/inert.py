@@ -25,8 +25,8 @@ _HIDDEN = (
 _IN_NAME = "\t\n\\\\" + _HIDDEN
 _ESCAPE_CUT_OFF = r"\\(?:x[0-9a-f]?|u(?:\{[0-9a-f]{0,6})?)?$"
 _ESCAPE_IN_NAME = r"\\(?:x([0-9a-fA-F]{2})|u\{([0-9a-fA-F]{1,6})\})"
-_PLAIN = bytes([0x09, 0x0A, *range(0x20, 0x7F)])  # the ASCII that is shown as it is
-_PLAIN_IN_NAME = bytes(code for code in range(0x20, 0x7F) if code != 0x5C)
+_PLAIN = bytes(code if code in b"\t\n" or 0x20 <= code < 0x7F else 0x80 for code in range(256))  # shown as it is
+_PLAIN_IN_NAME = bytes(code if 0x20 <= code < 0x7F and code != 0x5C else 0x80 for code in range(256))
 
 
 @cache
@@ -37,7 +37,10 @@ def _any_of(characters: str) -> re.Pattern[str]:
 
 def _is_plain(text: str, plain: bytes) -> bool:
     """Whether all of it is ASCII that needs no look: ten times as fast as the pattern."""
-    return text.isascii() and not text.encode("ascii").translate(None, plain)
+    if not text.isascii():
+        return False
+    data = text.encode("ascii")
+    return data.translate(plain) == data
 
 
 def _escaped(match: re.Match[str]) -> str:

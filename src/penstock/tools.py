@@ -30,7 +30,7 @@ MAX_INTEGER = 2**63 - 1  # what a file offset can be (H22)
 MIN_ALLOWANCE = 400  # of any unit: a header with its next call, and a line
 _ECHOED = 256  # characters of an argument that an error repeats
 _HEADER_STEP = 32
-_LOOKS = 8  # a page that shrinks says so, and what it says needs room again
+_LOOKS = 10  # a page that shrinks says so, which needs room again; and tokens of a whole may be more than of its parts
 _BYTES_PER_TOKEN = 3  # of a cap in tokens: what text takes at least; a page that takes more tokens is cut to fit
 _HEADER_SHARE = 640  # of an allowance, kept free for the header when the cap of a page is fixed
 
@@ -373,7 +373,7 @@ class Tools:
         """A page that fits with its header; the header's size is known only afterwards, so it may take a second look."""
         reserve = min(_HEADER_SHARE, allowed.limit // 3)
         cap = (allowed.limit - reserve) * (_BYTES_PER_TOKEN if allowed.unit == "tokens" else 1)
-        for _ in range(_LOOKS):
+        for look in range(_LOOKS):
             room = _Room(allowed, max(1, allowed.limit - reserve), cap, self.dialect, cat=cat)
             page = read(room)
             text = room.render(page)
@@ -384,7 +384,7 @@ class Tools:
                 return Result(
                     text, outcome="partial" if isinstance(page, Window) and page.bound == "deadline" else "done"
                 )
-            reserve = max(reserve + over, allowed.measure(text.partition("\n")[0] + "\n"))
+            reserve = max(reserve + (over << look), allowed.measure(text.partition("\n")[0] + "\n"))
             reserve += -reserve % _HEADER_STEP  # in steps, so that pages of one file have the same room
         raise ToolError("bad_argument", notices.over_allowance(allowed))
 
@@ -472,12 +472,20 @@ class _Room:
         self.cap_bytes = cap_bytes
         self.dialect = dialect
         self._gutter = notices.cat_gutter if cat else notices.gutter
+        self._shown = ("", ("", 0))
+        self._rows: tuple[Line | None, Line | None, int, tuple[str, int]] = (None, None, 0, ("", 0))
 
     def lines(self, lines: Sequence[Line]) -> int:
         return self.allowance.measure(self._numbered(lines)[0])
 
     def text(self, text: str) -> int:
-        return self.allowance.measure(inert.show(text)[0])
+        return self.allowance.measure(self._show(text)[0])
+
+    def _show(self, text: str) -> tuple[str, int]:
+        """`inert.show`, once for a text that is measured and then rendered."""
+        if text != self._shown[0]:
+            self._shown = (text, inert.show(text))
+        return self._shown[1]
 
     def symbols(self, symbols: Sequence[Symbol]) -> int:
         return self.allowance.measure(self._entries(symbols))
@@ -489,7 +497,7 @@ class _Room:
         if page.lines or page.first_line == 0:
             body, escaped = self._numbered(page.lines)
         else:
-            body, escaped = inert.show(page.text)
+            body, escaped = self._show(page.text)
         said = page.notices
         if "\r" in page.text:
             crlf = page.text.count("\r\n")
@@ -498,9 +506,20 @@ class _Room:
         return f"{head}\n{body}" if body else head
 
     def _numbered(self, lines: Sequence[Line]) -> tuple[str, int]:
+        """The lines as they are shown, once for lines that are measured and then rendered."""
+        if not lines:
+            return "", 0
+        first, last, count, shown = self._rows
+        if lines[0] is not first or lines[-1] is not last or len(lines) != count:
+            shown = self._number(lines)
+            self._rows = (lines[0], lines[-1], len(lines), shown)
+        return shown
+
+    def _number(self, lines: Sequence[Line]) -> tuple[str, int]:
         rows, escaped = [], 0
+        is_plain = self._show("\t".join(line.text for line in lines))[1] == 0
         for line in lines:
-            text, count = inert.show(line.text)
+            text, count = (line.text, 0) if is_plain else inert.show(line.text)
             escaped += count
             if line.way is not None:
                 text += notices.clipped(line, self.dialect.write(line.way))

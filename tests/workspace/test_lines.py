@@ -33,7 +33,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def small_strides(monkeypatch: pytest.MonkeyPatch) -> None:
     """Strides and blocks of a few bytes, so that their borders are met."""
     monkeypatch.setattr(lines_module, "STRIDE_BYTES", 16)
-    monkeypatch.setattr(lines_module, "BLOCK_BYTES", 48)
+    monkeypatch.setattr(lines_module, "_STRIDES_AT_ONCE", 3)
     monkeypatch.setattr(lines_module, "_MAX_STRIDES", 5)
 
 

@@ -449,20 +449,14 @@ def test_a_page_of_bytes_costs_its_window(
     line = b"x" * 99 + (b"x" if is_one_line else b"\n")
     (tmp_path / "f").write_bytes(line * (10 * 10486))
     looked: list[tuple[int, int]] = []
-    real, real_into = FileSource.read, FileSource.read_into
+    real = FileSource.read
 
     def read(self: FileSource, start_byte: int, count_bytes: int) -> bytes:
         data = real(self, start_byte, count_bytes)
         looked.append((start_byte, start_byte + len(data)))
         return data
 
-    def read_into(self: FileSource, buffer: bytearray, start_byte: int) -> int:
-        got = real_into(self, buffer, start_byte)
-        looked.append((start_byte, start_byte + got))
-        return got
-
     monkeypatch.setattr(FileSource, "read", read)
-    monkeypatch.setattr(FileSource, "read_into", read_into)
     page = Workspace(tmp_path).read_file("f", start_byte=where, max_bytes=50_000)
     assert isinstance(page, Window)
     around = [(low, high) for low, high in looked if low < high and (low, high) != (0, 8192)]
@@ -478,7 +472,7 @@ def test_a_view_of_a_place_that_was_passed_costs_its_window(tmp_path: Path, monk
     workspace = Workspace(tmp_path)
     workspace.view("f")
     count = 0
-    real, real_into = FileSource.read, FileSource.read_into
+    real = FileSource.read
 
     def read(self: FileSource, start_byte: int, count_bytes: int) -> bytes:
         nonlocal count
@@ -486,14 +480,7 @@ def test_a_view_of_a_place_that_was_passed_costs_its_window(tmp_path: Path, monk
         count += len(data)
         return data
 
-    def read_into(self: FileSource, buffer: bytearray, start_byte: int) -> int:
-        nonlocal count
-        got = real_into(self, buffer, start_byte)
-        count += got
-        return got
-
     monkeypatch.setattr(FileSource, "read", read)
-    monkeypatch.setattr(FileSource, "read_into", read_into)
     page = workspace.view("f", offset=777_777, limit=50)
     assert page.text.startswith("line 777778\n")
     assert count <= window.HARD_MAX_BYTES

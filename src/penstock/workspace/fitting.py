@@ -100,6 +100,28 @@ def whole_line(encoding: Encoding, number: int, data: bytes, start_byte: int) ->
     )
 
 
+def ordinary_lines(encoding: Encoding, number: int, data: bytes, start_byte: int, count: int) -> list[Line]:
+    """Up to `count` lines from the beginning of `data`, as far as they are ASCII and short, which most are.
+
+    `clipped_line` makes the same of them, in three times the time.
+    """
+    if encoding.unit > 1 or encoding.bom_at(start_byte):
+        return []
+    lines: list[Line] = []
+    at = start_byte
+    for body in data.split(b"\n", count)[:-1]:
+        size = len(body)
+        if size > CLIP_CHARACTERS or not body.isascii():
+            break
+        if body[-1:] == b"\r":
+            lines.append(Line(number, at, body[:-1].decode("ascii"), size - 1, size - 1, "\r\n"))
+        else:
+            lines.append(Line(number, at, body.decode("ascii"), size, size))
+        number += 1
+        at += size + 1
+    return lines
+
+
 def clipped_line(encoding: Encoding, number: int, data: bytes, start_byte: int, path: str) -> Line:
     """The line whose bytes `data` is, with its end, as far as a page shows it (V-8)."""
     body, ending = split_ending(encoding, data)

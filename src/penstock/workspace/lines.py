@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from penstock.workspace.deadline import Deadline
     from penstock.workspace.source import FileSource
 
-STRIDE_BYTES = 64 * 1024
-BLOCK_BYTES = 256 * 1024  # read at a time: fits the processor's second-level cache
+STRIDE_BYTES = 64 * 1024  # read at a time: fits the processor's second-level cache, and needs no new memory each time
+_STRIDES_AT_ONCE = 4  # between two looks at the clock
 _MAX_STRIDES = 1 << 16
 _KEPT_INDEXES = 64
 
@@ -38,6 +38,7 @@ class LineIndex:
         self.encoding = encoding
         self.scanned_bytes = 0
         self.seen = 0  # line ends in the first `scanned_bytes`
+        self.uses = 0  # calls that asked for lines, this one included
         self._stride = STRIDE_BYTES
         self._before = array("Q", [0])  # line ends before byte i * stride; one entry for each stride begun
         self._ends_line = True  # whether the last byte scanned ended a line
@@ -55,32 +56,28 @@ class LineIndex:
 
     def advance(self, source: FileSource, done: Callable[[], bool]) -> None:
         """Scans on until `done` says so, between blocks, or the end of the file."""
-        buffer = bytearray(BLOCK_BYTES)
-        view = memoryview(buffer)
         while self.scanned_bytes < source.size_bytes and not done():
-            at = self.scanned_bytes
-            got = min(source.read_into(buffer, at), source.size_bytes - at)
-            if at + got < source.size_bytes:
-                got = self.encoding.align(got)
-            if got <= 0:
-                source.shrank = True
-                return
-            self._take(buffer, got)
-            if got == BLOCK_BYTES and not any(view[:64]) and not any(view[-64:]):
-                self._skip_hole(source)
+            for _ in range(_STRIDES_AT_ONCE):
+                if not self._take(source):
+                    return
 
-    def _take(self, buffer: bytearray, got: int) -> None:
-        """Counts `got` bytes, which begin at `scanned_bytes`."""
-        base, at = self.scanned_bytes, 0
-        while at < got:
-            step = min(self._stride - (base + at) % self._stride, got - at)
-            self.seen += self.encoding.count(buffer, at, at + step)
-            at += step
-            if (base + at) % self._stride == 0:
-                self._note(base + at)
-        self.scanned_bytes = base + got
-        tail = bytes(buffer[max(0, got - self.encoding.unit) : got])
-        self._ends_line = tail == self.encoding.newline
+    def _take(self, source: FileSource) -> bool:
+        """Counts to the end of the stride; False where there is nothing more."""
+        at = self.scanned_bytes
+        block = source.read(at, STRIDE_BYTES - at % STRIDE_BYTES)
+        if at + len(block) < source.size_bytes:
+            block = block[: self.encoding.align(len(block))]
+        if not block:
+            source.shrank = at < source.size_bytes
+            return False
+        self.seen += self.encoding.count(block)
+        self.scanned_bytes = at + len(block)
+        self._ends_line = self.encoding.ends_line(block)
+        if self.scanned_bytes % self._stride == 0:
+            self._note(self.scanned_bytes)
+        if not block[0] and len(block) == STRIDE_BYTES and not any(block[:64]) and not any(block[-64:]):
+            self._skip_hole(source)
+        return True
 
     def _note(self, at: int) -> None:
         if at // self._stride == len(self._before):
@@ -114,15 +111,31 @@ class LineIndex:
             block = source.read(at, min(STRIDE_BYTES, self.scanned_bytes - at))
             if not block:
                 return None
-            inside = self.encoding.count(block, 0, len(block))
+            inside = missing if self._stride == STRIDE_BYTES else self.encoding.count(block)
             if inside >= missing:
-                behind = 0
-                for _ in range(missing):
-                    behind = self.encoding.find(block, behind)
-                return at + behind
+                behind = self._behind(block, missing, at)
+                return None if behind < 0 else at + behind
             missing -= inside
             at += len(block)
         return None
+
+    def _behind(self, block: bytes, count: int, at: int) -> int:
+        """The index behind the `count`-th line end of `block`, which stands at `at`; -1 where there are fewer."""
+        if self.encoding.unit == 1:
+            stride = at // STRIDE_BYTES
+            if self._stride == STRIDE_BYTES and stride + 1 < len(self._before):  # counted: from the nearer end
+                left = self._before[stride + 1] - self._before[stride] - count
+                if left < count:
+                    parts = block.rsplit(b"\n", left + 1)
+                    return len(parts[0]) + 1 if len(parts) > left + 1 else -1
+            parts = block.split(b"\n", count)
+            return len(block) - len(parts[-1]) if len(parts) > count else -1
+        behind = 0
+        for _ in range(count):
+            behind = self.encoding.find(block, behind)
+            if behind < 0:
+                break
+        return behind
 
     def lines_before(self, source: FileSource, at_byte: int, most_bytes: int) -> int | None:
         """How many lines end before `at_byte`, None when that has not been scanned or would cost more than `most_bytes`."""
@@ -136,7 +149,7 @@ class LineIndex:
             block = source.read(at, min(STRIDE_BYTES, at_byte - at))
             if not block:
                 return None
-            count += self.encoding.count(block, 0, len(block))
+            count += self.encoding.count(block)
             at += len(block)
         return count
 
@@ -177,16 +190,27 @@ class LineIndexes:
 
     def give_back(self, source: FileSource, index: LineIndex) -> None:
         """Keeps what `index` has learned, unless another call has learned more of the same version."""
+        try:
+            self._keep(source, index)
+        finally:
+            index.lock.release()
+
+    def _keep(self, source: FileSource, index: LineIndex) -> None:
         key = (source.status.st_dev, source.status.st_ino)
-        token = version.of(source, index.scanned_bytes)
+        kept = self._kept.get(key)
+        is_news = (
+            kept is None or kept.lines is not index or kept.version[:2] != (source.size_bytes, index.scanned_bytes)
+        )
+        token = version.of(source, index.scanned_bytes) if is_news and not source.shrank else None
         with self._lock:
             kept = self._kept.get(key)
-            if index.scanned_bytes and not source.shrank:
-                if kept is None or kept.lines.scanned_bytes <= index.scanned_bytes or kept.version[2:4] != token[2:4]:
-                    self._kept[key] = _Kept(index, token)
-                self._kept.move_to_end(key)
-                while len(self._kept) > _KEPT_INDEXES:
-                    self._kept.popitem(last=False)
-            elif source.shrank:
+            if source.shrank:
                 self._kept.pop(key, None)
-        index.lock.release()
+            elif token is not None and (index.scanned_bytes or index.uses):
+                is_other = kept is None or kept.version[2:4] != token[2:4]
+                if kept is None or is_other or kept.lines.scanned_bytes <= index.scanned_bytes:
+                    self._kept[key] = _Kept(index, token)
+            if key in self._kept:
+                self._kept.move_to_end(key)
+            while len(self._kept) > _KEPT_INDEXES:
+                self._kept.popitem(last=False)

@@ -40,6 +40,7 @@ CARRY_ON_SECONDS = 1.0  # how much further a later call counts in a larger file:
 _BLOCK_BYTES = 64 << 10
 _MIN_ROW = 3  # characters of the shortest line of a view: `1|` and its end
 _WORST_ROW = 24  # of a line besides its text: a gutter with the largest number, and its end
+_LINES_AT_ONCE = 1000  # so that a page passes its cap by a block at most
 _WORST_ESCAPE = 4  # characters that show one byte: `\xNN`
 
 
@@ -73,7 +74,6 @@ class Reader:
         with texts.open_text(self.root, file_path) as text, self._index(text, deadline) as index:
             source = text.source
             call = Call("view", {"file_path": text.path})
-            was_used = index.scanned_bytes > 0
             start = self._line_start(text, index, offset, call.but(offset=offset or None, limit=limit), deadline)
             lines, end, bound = self._view_lines(text, index, start, offset, count, deadline)
             fits = fitting.most(len(lines), lambda n: room.lines(lines[:n]), room.limit)
@@ -85,7 +85,7 @@ class Reader:
                 if len(lines) > 1:
                     end = lines[max(1, fits)].start_byte
                 del lines[max(1, fits) :]
-            self._count_on(source, index, deadline, eager=was_used)
+            self._count_on(source, index, deadline, eager=index.uses > 1)
             total, exact = index.total_lines(), index.is_complete(source.size_bytes)
             following = previous = None
             if lines and lines[-1].is_endless:
@@ -121,11 +121,17 @@ class Reader:
         lines: list[Line] = []
         at, shown = start, 0
         while at < source.size_bytes and len(lines) < count:
+            if shown > window.HARD_MAX_BYTES:
+                return lines, at, "hard cap"
             block = source.read(at, _BLOCK_BYTES)
             if not block:
                 break
-            done = 0
-            while len(lines) < count and done < len(block):
+            wanted = min(count - len(lines), _LINES_AT_ONCE)
+            ordinary = fitting.ordinary_lines(encoding, offset + len(lines) + 1, block, at, wanted)
+            lines += ordinary
+            done = ordinary[-1].end_byte - at if ordinary else 0
+            shown += done + _MIN_ROW * len(ordinary)
+            while len(ordinary) < wanted and len(lines) < count and done < len(block):
                 if shown > window.HARD_MAX_BYTES:
                     return lines, at + done, "hard cap"
                 end = encoding.find(block, done)
@@ -179,6 +185,12 @@ class Reader:
     ) -> int:
         """How many of the `count` lines before line `offset` a page holds that ends exactly there."""
         size = min(count, offset)
+        few = min(
+            _BLOCK_BYTES // 2, start, (min(room.limit, window.HARD_MAX_BYTES) - _WORST_ROW * size) // _WORST_ESCAPE
+        )
+        few = text.encoding.align(few)
+        if few > 0 and text.encoding.count(text.source.read(start - few, few)) > size:
+            return size  # they are shorter than what fits however it is escaped: no need to find where they start
         while size > 1:
             begin = index.start_of(text.source, offset - size)
             if begin is None:
@@ -417,11 +429,10 @@ class Reader:
         last = None if end_line is None else max(first, end_line)
         call = Call("read_file", {"path": path, "start_line": first}).but(end_line=last)
         with self._index(text, deadline) as index:
-            was_used = index.scanned_bytes > 0
             start = self._line_start(text, index, first - 1, call, deadline)
             count = None if last is None else last - first + 1
             extent, lines, bound = self._lines_at(text, start, first, count, bounds)
-            self._count_on(source, index, deadline, eager=was_used)
+            self._count_on(source, index, deadline, eager=index.uses > 1)
             total, exact = index.total_lines(), index.is_complete(source.size_bytes)
             previous = None
             if lines and start:
@@ -512,6 +523,7 @@ class Reader:
         index = self._indexes.borrow(text.source, text.encoding, deadline)
         if index is None:
             raise ToolError("busy", "Another call is counting the lines of this file. Try again.")
+        index.uses += 1
         try:
             yield index
         finally:
@@ -550,7 +562,7 @@ class Reader:
                 index.advance(source, lambda: index.scanned_bytes >= extent.end_byte)
                 before = index.lines_before(source, extent.start_byte, window.HARD_MAX_BYTES)
                 if before is not None:
-                    inside = encoding.count(extent.data, 0, len(extent.data))
+                    inside = encoding.count(extent.data)
                     first = before + 1
                     last = first if extent.fragment else before + inside + (not encoding.ends_line(extent.data))
             return first, last, index.total_lines() if index.is_complete(source.size_bytes) else None

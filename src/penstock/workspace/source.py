@@ -49,14 +49,6 @@ class FileSource:
             wanted -= len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
-    def read_into(self, buffer: bytearray, start_byte: int) -> int:
-        """Fills `buffer` from `start_byte` on; how many bytes there were before the end."""
-        if self._held is not None:
-            part = self._held[start_byte : start_byte + len(buffer)]
-            buffer[: len(part)] = part
-            return len(part)
-        return os.preadv(self.file.descriptor, [buffer], start_byte)
-
     def next_data(self, start_byte: int) -> int:
         """The first byte from `start_byte` on that is not in a hole of a sparse file."""
         try:
