@@ -97,7 +97,9 @@ def _read(file: str) -> bytes:
         while block := stream.read(_HALF_BYTES):
             tail = (tail + block)[-_HALF_BYTES:]
         return head + tail
-    with open(file, "rb") as stream:
+    from penstock.workspace.root import open_own
+
+    with open_own(file) as stream:
         head = stream.read(_HALF_BYTES)
         size = os.fstat(stream.fileno()).st_size
         if size > 2 * _HALF_BYTES:
@@ -107,8 +109,9 @@ def _read(file: str) -> bytes:
 
 def _rules(file: str | None) -> tuple[Rule, ...]:
     from penstock.overflow import read_rules
+    from penstock.workspace.root import open_own
 
     if file is None:
         return ()
-    with open(file, "rb") as stream:
+    with open_own(file) as stream:
         return read_rules(stream.read(_HALF_BYTES).decode("utf-8", "replace"))

@@ -19,10 +19,13 @@ import stat
 import sys
 from contextlib import suppress
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from penstock import inert
 from penstock.errors import CallerError, ToolError
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
 
 MAX_PATH_BYTES = 1 << 16  # deep trees are read; a megabyte of path is a mistake (H14)
 _PATH_MAX = 4000  # below the kernel's 4,096, its NUL and our margin
@@ -316,6 +319,11 @@ def read_own(path: str, limit_bytes: int = 1 << 20) -> bytes | None:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise CallerError(f"{path} is not a regular file")
         return file.read(limit_bytes)
+
+
+def open_own(path: str) -> BinaryIO:
+    """A file that the user named on the command line, open for reading; it may be a pipe. Raises OSError."""
+    return os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC), "rb")
 
 
 def create_own(path: str, content: bytes) -> bool:
