@@ -40,7 +40,7 @@ class Figure:
         seed = "" if self.seed is None else f", seed {self.seed}"
         verdict = "met" if self.met else "MISSED"
         line = f"{self.rig} {self.name}: {self.value} (target {self.target}: {verdict}; {self.seconds:.1f} s{seed})"
-        return "\n".join([line, *(f"   - {note}" for note in self.notes[:40])])
+        return "\n".join([line, *(f"   - {note}" for note in self.notes[:60])])
 
 
 class Rig(Protocol):
