@@ -42,9 +42,13 @@ BUILT: dict[str, str] = {
     "L-8": "bad patterns, negative numbers, paths outside: what to do; nothing outside is named or read; secrets refused",
     "L-9": "the contract of every tool: deadline, memory, size, nothing silent, strict types",
     "L-10": "content is inert: escapes counted, names open files, no forged header or entry",
+    "O-1": "classify_overflow: minor, major, catastrophic, unknown",
+    "O-2": "diagnose and parse: any provider's refusal, its kind and cure, numbers right or absent",
+    "O-3": "silent overflow, from reported usage",
     "LAW-Count": "low <= tokens <= high; high never falls; calibration is safe",
     "LAW-Window": "windows tile the file; text is valid; size <= cap; cost <= two caps",
     "LAW-Page": "joined pages equal the list",
+    "LAW-Overflow": "any text is answered or None; a number is right or absent",
     "LAW-Allowance": "the unit is part of the type; a result is within its allowance",
 }
 
@@ -54,8 +58,8 @@ _COBOL = "documenting COBOL programs"
 
 PENDING: dict[str, str] = {
     **{f"G-{n}": _GUARD for n in range(1, 9)},
-    **{f"O-{n}": _GUARD for n in range(1, 10)},
-    **{f"LAW-{name}": _GUARD for name in ("Guarded", "Overflow", "Transcript", "Plan", "Handoff")},
+    **{f"O-{n}": _GUARD for n in range(4, 10)},
+    **{f"LAW-{name}": _GUARD for name in ("Guarded", "Transcript", "Plan", "Handoff")},
     **{f"S-{n}": _SESSIONS for n in range(1, 14)},
     **{f"LAW-{name}": _SESSIONS for name in ("Budget", "Limits", "Step")},
     **{f"C-{n}": _COBOL for n in range(1, 14)},

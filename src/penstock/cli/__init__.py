@@ -22,6 +22,7 @@ _HOMES = {
     "count": "trees",
     "search": "trees",
     "tokens": "sizes",
+    "diagnose": "refusals",
     "mcp": "serving",
     "doctor": "serving",
     "completion": "serving",
