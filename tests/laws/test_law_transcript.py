@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.transcript import strategies
 
 from penstock.transcript import WIRES, Cleared, Reasoning, Transcript, dump, load, repair, system_of, violations
-from tests.transcript import strategies
 
 if TYPE_CHECKING:
     from penstock.transcript.entries import Entry

@@ -57,7 +57,7 @@ class Story:
 words = st.text(st.characters(codec="utf-8"), max_size=40)
 said = words.filter(lambda text: text.strip() and text == text.rstrip())
 paths = st.sampled_from(["parser.py", "src/lexer.py", "tests/test_parser.py", "README.md"])
-arguments = st.one_of(
+arguments: st.SearchStrategy[dict[str, Any]] = st.one_of(
     st.just({}),
     st.fixed_dictionaries({"path": paths}),
     st.fixed_dictionaries({"path": paths, "offset": st.integers(0, 2000), "text": words}),
@@ -76,7 +76,7 @@ def stories(draw: st.DrawFn, *, max_rounds: int = 5, huge: bool = True) -> Story
     number = 0
     rounds: list[Round] = []
     ids = draw(st.sampled_from(["call", "toolu_", "chatcmpl-tool-"]))
-    for place in range(draw(st.integers(0, max_rounds))):
+    for _ in range(draw(st.integers(0, max_rounds))):
         calls: list[Call] = []
         for _ in range(draw(st.sampled_from([0, 1, 1, 2, 4]))):
             number += 1
@@ -103,7 +103,6 @@ def stories(draw: st.DrawFn, *, max_rounds: int = 5, huge: bool = True) -> Story
                 server_tool=draw(st.sampled_from([False, False, False, True])),
             )
         )
-        del place
     if huge and rounds and draw(st.sampled_from([False, False, True])):
         last = rounds[-1]
         rounds[-1] = Round(thinking=last.thinking, text=last.text, calls=last.calls, user="huge " * 8000 + "end")
@@ -163,8 +162,7 @@ def responses(story: Story) -> list[Any]:
         if step.text:
             part = {"type": "output_text", "text": step.text, "annotations": []}
             items.append({"id": f"msg_{place}", "type": "message", "role": "assistant", "content": [part]})
-        for call in step.calls:
-            items.append(_response_call(call))
+        items += [_response_call(call) for call in step.calls]
         for call in step.calls:
             kind = "custom_tool_call_output" if call.custom else "function_call_output"
             output: Any = call.result

@@ -7,6 +7,7 @@ identity for any list; nothing signed is ever changed. Keeps out: sizes in token
 
 from __future__ import annotations
 
+from penstock.transcript.bodies import continues, dump_request, load_request, messages_of, with_messages
 from penstock.transcript.entries import Entry, Media, Opaque, Part, Reasoning, Text, ToolCall, ToolResult, Turn
 from penstock.transcript.history import (
     WIRES,
@@ -41,9 +42,14 @@ __all__ = [
     "Transcript",
     "Turn",
     "Violation",
+    "continues",
     "dump",
+    "dump_request",
     "load",
+    "load_request",
+    "messages_of",
     "repair",
     "system_of",
     "violations",
+    "with_messages",
 ]
