@@ -2,7 +2,7 @@
 
 The rules are those of reliability.md, section 4. One process writes at a time, and checkpoints: every write, and the close
 that checkpoints, is made under `flock`, because SQLite before 3.51.3 can damage a database when two connections do it at
-once. A file is written, flushed, renamed and its folder flushed before the row that names it is committed; a row is given up
+once. A file is written, renamed, and flushed with its name before the row that names it is committed; a row is given up
 before its file is removed. So a kill leaves at most a file that no row names, which `prune` takes away.
 Law: what was acknowledged survives; a handle that was given out is never dangling.
 """
@@ -33,6 +33,7 @@ DATABASE = "penstock.sqlite3"
 APPLICATION_ID = 0x50454E53  # "PENS"
 WAIT_SECONDS = 5.0  # for another process that writes, and then it is told (H31)
 _PENDING = "pending-"
+_WRITE_BACK_BYTES = 16 << 20
 _ERRORS = (sqlite3.Error, UnicodeDecodeError)  # the second where damage makes SQLite say what is no text
 _PRAGMAS = (
     "synchronous = FULL",  # on every connection: the file does not remember it
@@ -261,8 +262,19 @@ class SqliteStore(Tables):
             raise _fault(error) from error
         try:
             fcntl.flock(descriptor, fcntl.LOCK_SH)
-            fill(lambda piece: _write(descriptor, piece))
-            self._flush(lambda: os.fsync(descriptor))
+            written = flushed = 0
+
+            def write(piece: bytes) -> None:
+                nonlocal written, flushed
+                _write(descriptor, piece)
+                written += len(piece)
+                if written - flushed >= _WRITE_BACK_BYTES:  # the disk works while more comes
+                    os.posix_fadvise(descriptor, flushed, written - flushed, os.POSIX_FADV_DONTNEED)
+                    flushed = written
+
+            fill(write)
+            if flushed:  # what is small is flushed once, where it is published
+                self._flush(lambda: os.fsync(descriptor))
         except BaseException as error:
             folder.remove(name)
             if isinstance(error, OSError):
@@ -287,7 +299,7 @@ class SqliteStore(Tables):
         place = staged.content.digest + (".z" if is_short else "")
         try:
             folder.rename(staged.place, place)
-            self._flush(folder.sync)
+            self._flush(lambda: folder.flush(place))
         except OSError as error:
             raise _fault(error) from error
         return place
