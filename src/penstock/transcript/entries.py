@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from penstock.transcript.shapes import parsed
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -47,6 +49,12 @@ class ToolCall:
     name: str
     arguments: str
     kind: str = "function"
+
+    @property
+    def values(self) -> dict[str, Json]:
+        """The arguments by name; none where they are no object."""
+        is_json, value = parsed(self.arguments)
+        return value if is_json and isinstance(value, dict) else {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

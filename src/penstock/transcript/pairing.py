@@ -39,7 +39,8 @@ class Pairs:
             self.orphans.append((place, call))
         elif call in answered:
             self.twice.append((place, call))
-        answered.add(call)
+        else:
+            answered.add(call)
 
     def ask(self, place: int, call: str, asked: dict[str, int]) -> None:
         if call in asked:
