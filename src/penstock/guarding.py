@@ -98,9 +98,10 @@ def _guard(
 ) -> Guarded:
     keep = Keep.HEAD if limits is None else limits.keep
     per_token = chars_per_token()
-    fitted = guard.fit(output, allowance, keep, name=tool_name, dialect=dialect, chars_per_token=per_token)
-    if not fitted.is_cut or fitted.handle is not None or fitted.way is not None:
-        return fitted
+    if isinstance(output, Guarded) or len(output) <= guard.most_chars(allowance):  # it may fit, or be kept already
+        fitted = guard.fit(output, allowance, keep, name=tool_name, dialect=dialect, chars_per_token=per_token)
+        if not fitted.is_cut or fitted.handle is not None or fitted.way is not None:
+            return fitted
     handle, way = kept(output, tool_name, store)
     return guard.fit(
         output, allowance, keep, handle, name=tool_name, way=way, dialect=dialect, chars_per_token=per_token

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from penstock import guard, inert, notices
 from penstock.errors import PenstockError
 from penstock.guard import Guarded, Keep, Whole
-from penstock.store.pieces import PIECE_BYTES
+from penstock.store.pieces import PIECE_BYTES, newlines
 from penstock.workspace.root import scratch_file
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class _Ends:
             if not part:
                 continue
             self.bytes += len(part)
-            self._newlines += part.count(b"\n")
+            self._newlines += newlines(part)
             self._chars += len(part) if part.isascii() else len(part.translate(None, _CONTINUATION))
             self._ends_line = part.endswith(b"\n")
             if len(self._head) < self.hold:

@@ -132,10 +132,10 @@ class _Tally:
         self.pieces: list[Piece] = []
         self.ends_line = True
 
-    def add(self, piece: bytes) -> None:
+    def add(self, piece: bytes, line_ends: int) -> None:
         self.digest.update(piece)
         self.bytes += len(piece)
-        self.pieces.append(Piece(len(piece), zlib.crc32(piece), piece.count(b"\n")))
+        self.pieces.append(Piece(len(piece), zlib.crc32(piece), line_ends))
         self.ends_line = piece.endswith(b"\n")
 
     def content(self) -> Content:
@@ -167,8 +167,23 @@ def measure(content: bytes) -> Content:
     """What `content` would be, without keeping it."""
     tally = _Tally()
     for piece in cut(content):
-        tally.add(piece)
+        tally.add(piece, newlines(piece))
     return tally.content()
+
+
+_counted: tuple[bytes, int] = (b"", 0)
+
+
+def newlines(part: bytes) -> int:
+    """How many lines end in `part`. Who watches a stream on its way to a store asks too: the last answer is kept, because
+    counting costs as much as hashing."""
+    global _counted  # noqa: PLW0603
+    known, count = _counted
+    if known is not part:
+        count = part.count(b"\n")
+        if len(part) <= PIECE_BYTES:
+            _counted = (part, count)
+    return count
 
 
 def intake(content: bytes | Iterable[bytes], write: Callable[[bytes], None]) -> Content:
@@ -177,12 +192,12 @@ def intake(content: bytes | Iterable[bytes], write: Callable[[bytes], None]) -> 
     from threading import Thread
 
     tally = _Tally()
-    queue: Queue[bytes | None] = Queue(maxsize=_THREAD_FROM)
+    queue: Queue[tuple[bytes, int] | None] = Queue(maxsize=2 * _THREAD_FROM)
     helper: Thread | None = None
 
     def run() -> None:
-        while (piece := queue.get()) is not None:
-            tally.add(piece)
+        while (counted := queue.get()) is not None:
+            tally.add(*counted)
 
     try:
         for number, piece in enumerate(cut(content)):
@@ -190,9 +205,9 @@ def intake(content: bytes | Iterable[bytes], write: Callable[[bytes], None]) -> 
                 helper = Thread(target=run, name="penstock-hash", daemon=True)
                 helper.start()
             if helper is None:
-                tally.add(piece)
+                tally.add(piece, newlines(piece))
             else:
-                queue.put(piece)
+                queue.put((piece, newlines(piece)))
             write(piece)
     finally:
         if helper is not None:

@@ -175,14 +175,14 @@ class Tables(ABC):
         try:
             measured = pieces.measure(content) if isinstance(content, bytes) else None
             if measured is None or not self._read("SELECT 1 FROM contents WHERE digest = ?", (measured.digest,)):
-                staged = self._stage(content, self.limit_bytes)
+                staged = self._staged_as(content, measured)
                 measured = staged.content
             published = False
             with self._writing() as execute:
                 if not execute("SELECT 1 FROM contents WHERE digest = ?", (measured.digest,)):
                     if staged is None:  # it was pruned in between
                         assert isinstance(content, bytes)  # noqa: S101 - only those are measured before
-                        staged = self._stage(content, self.limit_bytes)
+                        staged = self._staged_as(content, measured)
                     removed = self._make_room(execute, measured.stored_bytes)
                     place = self._publish(execute, staged)
                     published = True
@@ -197,6 +197,14 @@ class Tables(ABC):
                 self._discard(staged.place)
         self._remove(removed)
         return handle
+
+    def _staged_as(self, content: bytes | Iterable[bytes], measured: Content | None) -> Staged:
+        """Content written down; what was measured is not measured again."""
+        if measured is None or not isinstance(content, bytes):
+            return self._stage(content, self.limit_bytes)
+        if measured.bytes > self.limit_bytes:
+            raise StoreFault("full", f"More than the {self.limit_bytes} bytes that {self.url} may hold.")
+        return Staged(self._stage_pieces(pieces.cut(content)), measured)
 
     def _name(self, execute: Execute, digest: str, name: str, kind: str, life: float) -> Handle:
         """The handle of this content under this name: the one it has, or a new one."""
