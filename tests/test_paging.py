@@ -211,7 +211,7 @@ def test_wrong_numbers_are_named(store: Store, handle: str) -> None:
     """What a model sends is answered with what is accepted."""
     for wrong in ({"start_byte": -1}, {"limit": 0}, {"offset": True}, {"max_bytes": "5"}):
         with pytest.raises(ToolError) as caught:
-            paging.page(store, handle, **wrong)  # type: ignore[arg-type]
+            paging.page(store, handle, **wrong)
         assert caught.value.code == "bad_argument"
     said = paging.page(store, handle, start_byte=5, offset=1, limit=1).text
     assert "start_byte ignored" in said
@@ -222,8 +222,12 @@ def test_damage_is_an_error_of_the_tool(tmp_path: Path) -> None:
     store = open_store(str(tmp_path / "store"))
     handle = store.put(TEXT)
     next((tmp_path / "store" / "contents").iterdir()).write_bytes(b"other")
-    for act in (lambda: paging.page(store, handle), lambda: paging.find(store, handle, "x")):
+    for arguments in ({}, {"offset": 5}, {"start_byte": 9}):
         with pytest.raises(ToolError, match="cannot be read") as caught:
-            act()
+            paging.page(store, handle, **arguments)  # type: ignore[arg-type]
+        assert caught.value.code == "io_error"
+    for pattern in ("x", "^line"):
+        with pytest.raises(ToolError, match="cannot be read") as caught:
+            paging.find(store, handle, pattern)
         assert caught.value.code == "io_error"
     store.close()

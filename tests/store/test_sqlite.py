@@ -245,7 +245,7 @@ def test_what_a_killed_process_left_is_taken_away(store: SqliteStore, path: Path
 def test_a_store_is_not_carried_through_a_fork(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """A connection in two processes is how databases are damaged."""
     with monkeypatch.context() as patch:
-        patch.setattr(backend.os, "getpid", lambda: -1)
+        patch.setattr(os, "getpid", lambda: -1)
         with pytest.raises(CallerError, match="forked"):
             store.append("s", 0, "asked", {})
     store.append("s", 0, "asked", {})
@@ -310,7 +310,7 @@ def test_after_a_flush_that_failed_nothing_more_is_written(store: SqliteStore, p
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(backend.os, "fsync", failing)
+        patch.setattr(os, "fsync", failing)
         with pytest.raises(StoreFault):
             store.put(b"later")
     assert os.fsync is real
@@ -340,7 +340,7 @@ def test_a_store_on_a_medium_that_cannot_be_written_is_read(path: Path, monkeypa
     assert [record.data for record in store.events("s")] == [{"a": 1}]
     for act in (lambda: store.put(b"x"), lambda: store.append("s", 1, "asked", {}), store.prune):
         with pytest.raises(StoreFault) as caught:
-            act()  # type: ignore[operator]
+            act()
         assert caught.value.code == "read_only"
     assert store.check() == []
     store.close()
