@@ -156,6 +156,19 @@ def test_the_oldest_that_nothing_refers_to_goes_first(opened: Callable[..., Tabl
     assert store.size().stored_bytes == 9_000
 
 
+@pytest.mark.proves("G-3")
+def test_content_that_a_session_refers_to_under_another_name_makes_no_room(opened: Callable[..., Tables]) -> None:
+    """Giving up one name of it frees nothing, so the next in age goes too."""
+    store = opened(limit_bytes=10_000)
+    shared, kept = store.put(b"a" * 4_000, name="one"), store.put(b"a" * 4_000, name="two")
+    store.append("s", 0, "returned", {}, handles=[kept])
+    store.put(b"b" * 4_000)
+    newest = store.put(b"c" * 5_000)
+    assert {artifact.handle for artifact in store.artifacts()} == {kept, newest}
+    assert shared != kept
+    assert store.size().stored_bytes <= 10_000
+
+
 def test_a_store_that_is_full_of_what_is_in_use_says_so(opened: Callable[..., Tables]) -> None:
     """Nothing that a session refers to is given up; the new artifact is refused and leaves nothing behind."""
     store = opened(limit_bytes=5_000)

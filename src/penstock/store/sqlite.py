@@ -311,7 +311,7 @@ class SqliteStore(Tables):
     def _remove(self, places: list[str]) -> None:
         if not places:
             return
-        with self._lock, self._exclusive():
+        with self._lock, suppress(StoreFault), self._exclusive():  # what stays now goes with the next pruning
             named = {place for (place,) in self._read("SELECT place FROM contents")}
             for place in places:
                 if place not in named:  # the same content may have come back meanwhile

@@ -244,10 +244,12 @@ class Tables(ABC):
             "SELECT h.handle, h.digest, c.stored_bytes FROM handles h JOIN contents c ON c.digest = h.digest "
             "WHERE h.gone = '' AND NOT EXISTS (SELECT 1 FROM refs r WHERE r.handle = h.handle) ORDER BY h.number"
         )
+        left: dict[str, int] = dict(execute("SELECT digest, COUNT(*) FROM handles WHERE gone = '' GROUP BY digest"))
         dropped = []
         for handle, digest, stored in oldest:
             dropped.append(handle)
-            if not any(digest == other for gone, other, _ in oldest if gone not in dropped):
+            left[digest] -= 1
+            if not left[digest]:  # other names of the same content keep it
                 used -= stored
             if used + wanted <= self.limit_bytes:
                 break
