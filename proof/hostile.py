@@ -541,6 +541,8 @@ def _wrong(case: Case, answer: Answer, limit_bytes: int, limit_characters: int |
         sent = json.dumps(case.arguments)
         return None if "\\ud800" in sent else f"G5 {answer.code}: a mistake of a model is a result"
     if answer.is_error:
+        if case.slow and answer.code == "deadline":
+            return None  # on a busy machine a walk of a million files may end so: in time, and by name
         if case.code is None:
             return f"G1 refused: {answer.text[:160]}"
         if answer.code not in CODES:
