@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from penstock import guard, notices
 from penstock.budget import Allowance
 from penstock.errors import CallerError, PenstockError
-from penstock.guard import Guarded, Keep
+from penstock.guard import Guarded, Keep, Whole
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -102,19 +102,29 @@ def _guard(
         fitted = guard.fit(output, allowance, keep, name=tool_name, dialect=dialect, chars_per_token=per_token)
         if not fitted.is_cut or fitted.handle is not None or fitted.way is not None:
             return fitted
-    handle, way = kept(output, tool_name, store)
-    return guard.fit(
-        output, allowance, keep, handle, name=tool_name, way=way, dialect=dialect, chars_per_token=per_token
+    handle, way, whole = kept(output, tool_name, store, guard.counter_of(allowance, per_token))
+    if whole is None or isinstance(output, Guarded):
+        return guard.fit(
+            output, allowance, keep, handle, name=tool_name, way=way, dialect=dialect, chars_per_token=per_token
+        )
+    most = guard.most_chars(allowance)
+    head, tail = output[:most], output[max(0, len(output) - most) :]
+    return guard.fit_ends(
+        head, tail, whole, allowance, keep, handle, name=tool_name, dialect=dialect, chars_per_token=per_token
     )
 
 
-def kept(output: str, tool_name: str, store: Store | None) -> tuple[str | None, str | None]:
-    """The handle of the whole; else None and the sentence that says why it was not kept (H27)."""
+def kept(
+    output: str, tool_name: str, store: Store | None, tokens: Callable[[str], int]
+) -> tuple[str | None, str | None, Whole | None]:
+    """The handle of the whole and its measures; else the sentence that says why it was not kept (H27)."""
     try:
         chosen = store if store is not None else default_store()
-        return chosen.put(output.encode("utf-8", "surrogatepass"), name=tool_name), None
+        handle = chosen.put(output.encode("utf-8", "surrogatepass"), name=tool_name)
+        info = chosen.info(handle)  # the store has counted already
     except (PenstockError, OSError) as error:
-        return None, notices.not_kept(str(error))
+        return None, notices.not_kept(str(error)), None
+    return handle, None, Whole(len(output), info.bytes, info.lines, tokens(output))
 
 
 _stores: dict[tuple[int, str], Store] = {}
