@@ -41,6 +41,7 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         if name.startswith("PENSTOCK_") and name not in {
             "PENSTOCK_HYPOTHESIS",
             "PENSTOCK_TEST_REQUIRE",
+            "PENSTOCK_TEST_HOSTS",
             "PENSTOCK_TOOLS",
             "PENSTOCK_DATA",
         }:
