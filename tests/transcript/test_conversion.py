@@ -83,6 +83,14 @@ def test_what_has_no_place_is_named() -> None:
     assert made[0]["content"][1]["text"] == "[audio of about 300 bytes: not carried over from another provider]"
 
 
+def test_what_only_its_wire_understands_is_named_in_a_result_too() -> None:
+    """A search result inside a tool result leaves its name."""
+    found = {"type": "search_result", "source": "x", "title": "y", "content": [text("z")]}
+    block = {**results("a")["content"][0], "content": [text("see"), found]}
+    made = dump(load([USER, uses("a"), {"role": "user", "content": [block]}], "anthropic"), "openai-chat")
+    assert made[2]["content"] == "see\n[search_result: not carried over from another provider]"
+
+
 def test_images_and_documents_travel() -> None:
     """As data or as links, from any wire to any other."""
     image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}

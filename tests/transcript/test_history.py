@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 from tests.transcript.test_violations import (
+    PROGRAM,
+    RAN,
     THINKING,
     USER,
     YES,
@@ -167,6 +169,12 @@ def test_a_step_that_rests_on_signed_reasoning_stays_with_it() -> None:
     messages = [USER, think, results("a"), uses("b"), results("b"), again, results("c")]
     turns = load(messages, "anthropic").turns()
     assert [(turn.first, turn.last) for turn in turns] == [(0, 0), (1, 4), (5, 6)]
+
+
+def test_what_the_provider_runs_itself_stays_with_its_result() -> None:
+    """A program of the provider's that calls our tools spans several messages: they are one turn."""
+    messages = [USER, PROGRAM, results("a"), said(RAN, text("done")), USER]
+    assert [(turn.first, turn.last) for turn in load(messages, "anthropic").turns()] == [(0, 0), (1, 3), (4, 4)]
 
 
 def test_the_task_and_the_newest_user_message_are_found_among_results() -> None:

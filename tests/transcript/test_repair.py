@@ -63,6 +63,15 @@ def test_a_last_answer_that_breaks_off_is_dropped() -> None:
     assert kept["tool_calls"][0]["function"]["arguments"] == '{"unparsed": "{\\"path\\": \\"sr"}'
 
 
+def test_arguments_that_a_server_wrote_as_an_object_are_written_out() -> None:
+    """Some servers give an object and no type; the call is not lost for that."""
+    call = {"id": "a", "function": {"name": "view", "arguments": {"n": 1}}}
+    mended = repair([USER, {"role": "assistant", "content": "", "tool_calls": [call]}, chat_result("a")], "openai-chat")
+    assert mended.messages[1]["tool_calls"] == chat_call("a", arguments='{"n": 1}')["tool_calls"]
+    items = [USER, {**item_call("a"), "arguments": {"n": 1}}, item_output("a")]
+    assert repair(items, "openai-responses").messages[1] == item_call("a", '{"n": 1}')
+
+
 def test_roles_are_merged_and_the_list_begins_with_the_user() -> None:
     """As Anthropic wants them; texts stay blocks of their own."""
     mended = repair([YES, USER, {"role": "user", "content": [text("more")]}], "anthropic")

@@ -48,6 +48,9 @@ REASONING = {"id": "rs_1", "type": "reasoning", "summary": []}
 REFERENCE = {"type": "item_reference", "id": "fc_1"}
 
 
+RAN = {"type": "code_execution_tool_result", "tool_use_id": "s", "content": []}
+
+
 def said(*blocks: Any) -> dict[str, Any]:
     return {"role": "assistant", "content": list(blocks)}
 
@@ -55,6 +58,8 @@ def said(*blocks: Any) -> dict[str, Any]:
 def text(words: str) -> dict[str, Any]:
     return {"type": "text", "text": words}
 
+
+PROGRAM = said({"type": "server_tool_use", "id": "s", "name": "code_execution", "input": {}}, *uses("a")["content"])
 
 BROKEN: dict[str, list[tuple[str, list[Any], list[int]]]] = {
     "openai-chat": [
@@ -84,6 +89,7 @@ BROKEN: dict[str, list[tuple[str, list[Any], list[int]]]] = {
     "openai-responses": [
         ("bad_shape", [USER, 7], [1]),
         ("bad_shape", [{"content": "hi"}], [0]),
+        ("bad_shape", [USER, {"id": "fc_1", "call_id": "a", "name": "view", "arguments": "{}"}], [1]),
         ("bad_shape", [{"role": "tool", "content": "hi"}], [0]),
         ("bad_shape", [USER, {"type": "function_call", "call_id": "a", "name": "view"}, item_output("a")], [1]),
         ("orphan_result", [USER, item_output("a")], [1]),
@@ -187,6 +193,8 @@ VALID: dict[str, list[list[Any]]] = {
         [USER, said(THINKING, *uses("a")["content"]), results("a"), said({"type": "redacted_thinking", "data": "x"}, text("y"))],
         [USER, {"role": "system", "content": "Be brief."}, YES],
         [USER, said({"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}})],
+        [USER, PROGRAM, results("a"), uses("b"), results("b")],
+        [USER, PROGRAM, results("a"), said(RAN, text("done")), USER],
         [USER, uses("a"), {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a"}]}, said(text(" x"))],
     ],
 }  # fmt: skip

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from penstock.errors import CallerError
 from penstock.transcript import anthropic, openai_chat, openai_responses, wording
-from penstock.transcript.entries import Entry, Reasoning, Text, Turn
-from penstock.transcript.shapes import copied
+from penstock.transcript.entries import Entry, Opaque, Reasoning, Text, Turn
+from penstock.transcript.shapes import copied, string
+from penstock.transcript.shapes import field as field_of
 from penstock.transcript.steps import steps
 
 if TYPE_CHECKING:
@@ -351,12 +352,24 @@ def _ends(shown: tuple[Entry, ...]) -> list[int]:
             same_run = entry.role == before.role == "assistant" and entry.is_note == before.is_note
             if same_run or (entry.is_note and before.is_note and entry.index == before.index):
                 ends[place - 1] = place
-        for call in entry.calls:
-            callers[call.id] = place
-        for result in entry.results:
-            if (caller := callers.get(result.call_id)) is not None:
+        for asked in _asked(entry):
+            callers[asked] = place
+        for answered in _answered(entry):
+            if (caller := callers.get(answered)) is not None:
                 ends[caller] = max(ends[caller], place)
     return ends
+
+
+def _asked(entry: Entry) -> list[str]:
+    """The ids under which results can come: of calls, and of what the provider itself runs."""
+    running = [string(field_of(part.raw, "id")) for part in entry.parts if isinstance(part, Opaque)]
+    return [call.id for call in entry.calls] + [call for call in running if call]
+
+
+def _answered(entry: Entry) -> list[str]:
+    """The ids that its results name."""
+    returned = [string(field_of(part.raw, "tool_use_id")) for part in entry.parts if isinstance(part, Opaque)]
+    return [result.call_id for result in entry.results] + [call for call in returned if call]
 
 
 def _with_their_reasoning(turns: list[Turn]) -> list[Turn]:

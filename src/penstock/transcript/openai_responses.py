@@ -64,7 +64,9 @@ def kind_of(raw: Json) -> str:
     kind = string(field(raw, "type"))
     if kind or not isinstance(raw, dict):
         return kind
-    return "message" if "role" in raw else "item_reference" if string(raw.get("id")) else ""
+    if "role" in raw:
+        return "message"
+    return "item_reference" if string(raw.get("id")) and raw.keys() <= {"id", "type"} else ""
 
 
 def call_id(raw: Json) -> str:

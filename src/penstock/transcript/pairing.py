@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from penstock.transcript.openai_responses import CALLS, OUTPUTS, call_id, kind_of
-from penstock.transcript.shapes import Json, field, objects, role_of, string, type_of
+from penstock.transcript.shapes import Json, blocks, field, objects, role_of, string, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -152,17 +152,27 @@ class Scene:
 
     @cached_property
     def server_pairs(self) -> Pairs:
-        """Calls of the provider's own tools stand before their results; the last of them may still be running."""
+        """Calls of the provider's own tools stand before their results; what the newest tool loop began may still run."""
         pairs, asked, answered = Pairs.none(), dict[str, int](), set[str]()
-        last = max((index for index, _ in self.of("assistant")), default=-1)
         for index, message in self.of("assistant"):
             for block in objects(message.get("content")):
                 if type_of(block) in SERVER_CALLS and string(block.get("id")):
                     pairs.ask(index, block["id"], asked)
                 elif is_server_result(block):
                     pairs.answer(index, string(block.get("tool_use_id")), asked, answered)
-        pairs.close({call: place for call, place in asked.items() if place != last}, answered)
+        loop = newest_loop(self.messages)
+        pairs.close({call: place for call, place in asked.items() if place < loop}, answered)
         return pairs
+
+
+def newest_loop(messages: list[Json]) -> int:
+    """Where the newest tool loop begins: behind the last message of the user that holds more than results, if one answers it."""
+    spoken = -1
+    for index, message in enumerate(messages):
+        others = [block for block in blocks(field(message, "content")) if type_of(block) != "tool_result"]
+        if role_of(message) == "user" and others:
+            spoken = index
+    return spoken + 1
 
 
 SERVER_CALLS = {"server_tool_use", "mcp_tool_use"}

@@ -6,7 +6,7 @@ call is not there is a user's text. Keeps out: shapes of wires; reasoning, which
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from penstock.transcript import wording
@@ -96,7 +96,7 @@ def _said(entry: Entry, made: list[Step], open_calls: dict[str, list[tuple[Did, 
                 ]
                 if waiting:  # the newest call of that id: local servers give the same ids in every turn
                     step, place = waiting[-1]
-                    step.results[place] = part
+                    step.results[place] = _portable(part)
                 elif not open_calls.get(part.call_id) and part.text.strip():
                     said.append(Text(wording.orphan(part.text)))
             case Text() | Media():
@@ -107,6 +107,14 @@ def _said(entry: Entry, made: list[Step], open_calls: dict[str, list[tuple[Did, 
                 pass
     if said:
         made.append(Said(said))
+
+
+def _portable(result: ToolResult) -> ToolResult:
+    """The result with a name in place of what only its own wire understands."""
+    if not any(isinstance(part, Opaque) for part in result.parts):
+        return result
+    shown = [Text(wording.not_carried(name_of(p.raw))) if isinstance(p, Opaque) else p for p in result.parts]
+    return replace(result, parts=tuple(shown), text="\n".join(part.text for part in shown if isinstance(part, Text)))
 
 
 def name_of(raw: object) -> str:

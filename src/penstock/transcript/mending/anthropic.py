@@ -13,7 +13,7 @@ from penstock.transcript.entries import Text, ToolResult
 from penstock.transcript.faults import anthropic_block_fault, block_fault, content_fault, is_misplaced, is_unsigned
 from penstock.transcript.invariants import ends_thinking, is_blank
 from penstock.transcript.mending.draft import kept_of, mended_content, orphan_text
-from penstock.transcript.pairing import SERVER_CALLS, is_server_result
+from penstock.transcript.pairing import SERVER_CALLS, is_server_result, newest_loop
 from penstock.transcript.shapes import blocks, objects, parsed, role_of, string, type_of
 
 if TYPE_CHECKING:
@@ -227,21 +227,21 @@ def _rest_of(
 
 
 def _message_server_calls(draft: Draft) -> None:
-    """Results of the provider's own tools behind their calls, one each; only the last call may be without."""
+    """Results of the provider's own tools behind their calls, one each; only calls of the newest tool loop may be without."""
     done = {
         string(block.get("tool_use_id"))
         for message in draft.messages
         for block in objects(message["content"])
         if is_server_result(block)
     }
-    last = max((at for at, message in enumerate(draft.messages) if message["role"] == "assistant"), default=-1)
+    loop = newest_loop(draft.messages)
     asked: set[str] = set()
     answered: set[str] = set()
 
-    def sound(block: Json, is_last: bool) -> bool:
+    def sound(block: Json, may_run: bool) -> bool:
         if type_of(block) in SERVER_CALLS:
             call = string(block.get("id"))
-            if call in asked or (call and call not in done and not is_last):
+            if call in asked or (call and call not in done and not may_run):
                 return False
             asked.add(call)
         elif is_server_result(block):
@@ -255,7 +255,7 @@ def _message_server_calls(draft: Draft) -> None:
     for at, (place, message) in enumerate(draft.rows):
         held = message
         if message["role"] == "assistant" and isinstance(message["content"], list):
-            keep = partial(sound, is_last=at == last)
+            keep = partial(sound, may_run=at >= loop)
             kept = kept_of(draft, place, message["content"], keep, "halves of server tool calls")
             held = _with_content(message, kept)
         if held["content"]:

@@ -8,7 +8,7 @@ from penstock.transcript import wording
 from penstock.transcript.faults import CHAT_ROLES, call_fault, chat_fault
 from penstock.transcript.invariants import says_nothing
 from penstock.transcript.mending.draft import mended_content, orphan_text, sound_arguments
-from penstock.transcript.shapes import blocks, field, objects, parsed, role_of, string
+from penstock.transcript.shapes import as_json, blocks, field, objects, parsed, role_of, string, type_of
 
 if TYPE_CHECKING:
     from penstock.transcript.mending.draft import Draft
@@ -21,13 +21,8 @@ def _chat_shapes(draft: Draft) -> None:
             draft.did(place, f"dropped, {chat_fault(message)}")
             return None
         role = message["role"]
-        calls = message.get("tool_calls")
-        if "tool_calls" in message and calls is not None:
-            sound = [call for call in objects(calls) if not call_fault(call)]
-            if not sound or sound != calls:
-                draft.did(place, "dropped calls without id, name or arguments")
-                message = {key: value for key, value in message.items() if key != "tool_calls"}
-                message |= {"tool_calls": sound} if sound else {}
+        if message.get("tool_calls") is not None and chat_fault({**message, "content": ""}):
+            message = _sound_calls(draft, place, message)
         if (role == "tool" and not string(message.get("tool_call_id"))) or (
             role == "function" and not string(message.get("name"))
         ):
@@ -43,6 +38,21 @@ def _chat_shapes(draft: Draft) -> None:
         return None
 
     draft.each(change)
+
+
+def _sound_calls(draft: Draft, place: int, message: Json) -> Json:
+    """Calls with type, id, name and arguments; what servers leave out or write as an object is written out."""
+    sound: list[Json] = []
+    for call in objects(message["tool_calls"]):
+        made, arguments = call, field(call, "function", "arguments")
+        if isinstance(call.get("function"), dict) and (not type_of(call) or isinstance(arguments, dict)):
+            written = as_json(arguments) if isinstance(arguments, dict) else arguments
+            made = {**call, "type": "function", "function": {**call["function"], "arguments": written}}
+        if not call_fault(made):
+            sound.append(made)
+    draft.did(place, f"wrote out its calls: {len(sound)} sound ones" if sound else "dropped calls that are none")
+    rest = {key: value for key, value in message.items() if key != "tool_calls"}
+    return {**message, "tool_calls": sound} if sound else rest
 
 
 def _orphan_message(draft: Draft, place: int, message: Json) -> Json:

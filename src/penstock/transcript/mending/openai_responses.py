@@ -27,6 +27,11 @@ def _item_shapes(draft: Draft) -> None:
             mended = mended_content(draft, place, item)
             if isinstance(mended["content"], list):
                 return mended
+        elif kind == "function_call" and isinstance(item.get("arguments"), dict):
+            made = {**item, "arguments": as_json(item["arguments"])}
+            if not item_fault(made):
+                draft.did(place, f"wrote the arguments of {call_id(item)!r} as JSON")
+                return made
         elif kind in OUTPUTS:
             if not call_id(item):
                 return orphan_text(draft, place, _output_text(item))
