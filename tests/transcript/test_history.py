@@ -221,7 +221,13 @@ def test_the_journal_gives_back_an_equal_transcript() -> None:
     talk = load(TALK, "openai-chat", tools=[{"type": "function"}]).replace_result(3, "a", "x", "h").pin(5)
     after = talk.append({"role": "assistant", "content": "fine"})
     assert Transcript.from_dict(after.to_dict()) == after
-    for wrong in ({"schema": 2}, {**after.to_dict(), "edits": [{"edit": "burned"}]}, {"schema": 1}):
+    far = {"edit": "cleared", "index": 99, "call_id": "a", "text": "x"}
+    for wrong in (
+        {"schema": 2},
+        {**after.to_dict(), "edits": [far]},
+        {**after.to_dict(), "edits": [{"edit": "burned"}]},
+        {"schema": 1},
+    ):
         with pytest.raises(CallerError):
             Transcript.from_dict(wrong)
 

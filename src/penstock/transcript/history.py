@@ -286,9 +286,11 @@ class Transcript:
                 _EDITS[edit["edit"]](**{k: v for k, v in edit.items() if k != "edit"}) for edit in value["edits"]
             )
             made = cls(wire=value["wire"], system=copied(value["system"]), tools=copied(value["tools"]))
-            return replace(made.append(*value["messages"]), edits=edits)
-        except (KeyError, TypeError, AttributeError) as error:
-            raise CallerError(f"a transcript lacks or misnames {error}") from error
+            read = replace(made.append(*value["messages"]), edits=edits)
+            read.visible()  # an edit of an entry that is not there shows now
+        except (KeyError, IndexError, TypeError, AttributeError) as error:
+            raise CallerError(f"this is no transcript that was written whole: {error}") from error
+        return read
 
 
 def load(messages: list[Json] | str, wire: str, *, system: Json = None, tools: Json = None) -> Transcript:
@@ -304,7 +306,7 @@ def load(messages: list[Json] | str, wire: str, *, system: Json = None, tools: J
 def dump(transcript: Transcript, wire: str) -> list[Json]:
     """The message list of what is visible: on its own wire byte for byte, on another one converted.
 
-    What another wire has no place for (reasoning, server tools) is left out; a note says so where it was seen by the user.
+    What another wire has no place for is named in its place; reasoning means nothing there and is left out.
     """
     target = codec(wire)
     if wire == transcript.wire:

@@ -44,9 +44,7 @@ def _item_shapes(draft: Draft) -> None:
 
 
 def _output_text(item: Json) -> str:
-    role, parts = openai_responses.read(item)
-    del role
-    return "\n".join(part.text for part in parts if isinstance(part, ToolResult))
+    return "\n".join(part.text for part in openai_responses.read(item)[1] if isinstance(part, ToolResult))
 
 
 def _item_partial(draft: Draft) -> None:
@@ -76,16 +74,17 @@ def _item_calls(draft: Draft) -> None:
     for at, (place, item) in enumerate(draft.rows):
         name = _call_name(item)
         if kind_of(item) in OUTPUTS:
-            if name not in calls and (elsewhere and outputs[name] == at):
-                rows += [*_taken(waiting), (place, item)]
-            elif name not in calls and not elsewhere and outputs[name] == at:
-                text = orphan_text(draft, place, _output_text(item))
-                rows += [*_taken(waiting), *([(place, text)] if text is not None else [])]
-            elif outputs.get(name) != at:
+            kept: Json = item
+            if outputs[name] != at:
                 draft.did(place, f"dropped a second output of {call_id(item)!r}")
-            elif calls[name] < at:
-                rows += [*_taken(waiting), (place, item)]
-            continue  # what stood before its call goes behind it, below
+                kept = None
+            elif calls.get(name, -1) > at:
+                kept = None  # it goes behind its call, below
+            elif name not in calls and not elsewhere:
+                kept = orphan_text(draft, place, _output_text(item))
+            if kept is not None:
+                rows += [*_taken(waiting), (place, kept)]
+            continue
         if openai_responses.read(item)[0] != "assistant":
             rows += _taken(waiting)
         elsewhere = elsewhere or kind_of(item) == "item_reference"
