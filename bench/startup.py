@@ -1,4 +1,4 @@
-"""How long until the first answer? `penstock view` against a click program that prints the same; `penstock mcp` against a bare server.
+"""How long until the first answer? `penstock view` against a click program that prints the same, `penstock mcp` against a bare server.
 
 Prints a Markdown table of CPU and wall seconds, ours and the peer in the same run, the best of several.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROUNDS = 15
 
-CLICK_PROGRAM = '''
+CLICK_PROGRAM = """
 import click
 @click.command()
 @click.argument("file")
@@ -27,7 +27,7 @@ def view(file, offset, limit):
     click.echo(f"{file}: showing lines {offset + 1}-{offset + limit} of {len(lines) - 1} total")
     click.echo("\\n".join(f"{offset + i + 1}|{line}" for i, line in enumerate(lines[offset:offset + limit])))
 view()
-'''
+"""
 
 BARE_SERVER = '''
 from mcp.server import MCPServer
@@ -52,7 +52,7 @@ def cost(command: list[str], cwd: str) -> tuple[float, float]:
 
 def best(commands: dict[str, list[str]], cwd: str) -> dict[str, tuple[float, float]]:
     """The commands in turn, so that the machine treats them alike; the best of each."""
-    found = {name: (9e9, 9e9) for name in commands}
+    found = dict.fromkeys(commands, (9000000000.0, 9000000000.0))
     for _ in range(ROUNDS):
         for name, command in commands.items():
             cpu, wall = cost(command, cwd)
@@ -62,8 +62,9 @@ def best(commands: dict[str, list[str]], cwd: str) -> dict[str, tuple[float, flo
 
 async def first_answer(command: list[str], tool: str, arguments: dict[str, object], cwd: str) -> float:
     """Wall seconds from starting a server to the answer of its first call."""
-    from mcp import Client, StdioServerParameters
     from mcp.client.stdio import stdio_client
+
+    from mcp import Client, StdioServerParameters
 
     started = time.perf_counter()
     async with Client(stdio_client(StdioServerParameters(command=command[0], args=command[1:], cwd=cwd))) as client:
@@ -91,12 +92,19 @@ def main() -> None:
             print(f"| {name} | {cpu * 1e3:.0f} | {wall * 1e3:.0f} | {cpu / peer[0]:.2f} | {wall / peer[1]:.2f} |")
         ours, bare = 9e9, 9e9
         for _ in range(5):
-            bare = min(bare, asyncio.run(first_answer([python, "server.py"], "view", {"file_path": "file.txt"}, folder)))
+            bare = min(
+                bare, asyncio.run(first_answer([python, "server.py"], "view", {"file_path": "file.txt"}, folder))
+            )
             ours = min(
-                ours, asyncio.run(first_answer([python, "-m", "penstock", "mcp"], "ctx_view", {"file_path": "file.txt"}, folder))
+                ours,
+                asyncio.run(
+                    first_answer([python, "-m", "penstock", "mcp"], "ctx_view", {"file_path": "file.txt"}, folder)
+                ),
             )
         print("\n| first answer over MCP, stdio | wall ms | ratio |\n|---|---|---|")
-        print(f"| bare server on the same SDK | {bare * 1e3:.0f} | 1.00 |\n| penstock mcp | {ours * 1e3:.0f} | {ours / bare:.2f} |")
+        print(
+            f"| bare server on the same SDK | {bare * 1e3:.0f} | 1.00 |\n| penstock mcp | {ours * 1e3:.0f} | {ours / bare:.2f} |"
+        )
 
 
 if __name__ == "__main__":

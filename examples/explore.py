@@ -88,7 +88,9 @@ async def explore() -> None:
             version=following[3],
         )
     times = plain_total / spent
-    print(f"\nIn all {spent} tokens instead of {plain_total}: {times:.0f} times less, and every answer said how to go on.")
+    print(
+        f"\nIn all {spent} tokens instead of {plain_total}: {times:.0f} times less, and every answer said how to go on."
+    )
 
 
 if __name__ == "__main__":

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from penstock import tokens
+    from penstock import guard, overflow, tokens, transcript
     from penstock.budget import Allowance
     from penstock.calls import Call
     from penstock.errors import CallerError, Ended, PenstockError, Refusal, ToolError
+    from penstock.guarding import guard_output, wrap_tool
     from penstock.notices import NAVIGATION
     from penstock.page import Page
     from penstock.tools import TOOLS, Result, Tools
@@ -42,7 +43,10 @@ _HOMES = {
     "Tools": "tools",
     "Window": "window",
     "Workspace": "workspace",
+    "guard_output": "guarding",
+    "wrap_tool": "guarding",
 }
+_ROOMS = frozenset({"guard", "overflow", "tokens", "transcript"})
 
 __all__ = [
     "DEFAULT_VIEW_LINES",
@@ -61,7 +65,12 @@ __all__ = [
     "Tools",
     "Window",
     "Workspace",
+    "guard",
+    "guard_output",
+    "overflow",
     "tokens",
+    "transcript",
+    "wrap_tool",
 ]
 
 
@@ -70,8 +79,8 @@ def __getattr__(name: str) -> object:
 
     if name in _HOMES:
         return getattr(import_module(f"penstock.{_HOMES[name]}"), name)
-    if name == "tokens":
-        return import_module("penstock.tokens")
+    if name in _ROOMS:
+        return import_module(f"penstock.{name}")
     raise AttributeError(f"module 'penstock' has no attribute {name!r}")
 
 

@@ -25,6 +25,11 @@ def texts() -> None:
     assert_type(penstock.DEFAULT_VIEW_LINES, int)
 
 
+def results() -> None:
+    assert_type(penstock.guard_output("text", "tool"), penstock.guard.Guarded)
+    assert_type(penstock.overflow.parse("prompt is too long"), penstock.overflow.Overflow | None)
+
+
 def refusals(workspace: Workspace) -> str:
     try:
         workspace.view("../a.py")

@@ -22,7 +22,12 @@ _HOMES = {
     "count": "trees",
     "search": "trees",
     "tokens": "sizes",
+    "guard": "keeping",
+    "page": "keeping",
+    "find": "keeping",
+    "store": "keeping",
     "diagnose": "refusals",
+    "violations": "requests",
     "mcp": "serving",
     "doctor": "serving",
     "completion": "serving",
@@ -50,7 +55,7 @@ class _Commands(click.Group):
     cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog="Exit status: 0 done, 1 nothing found, 2 usage, 3 refused, 4 missing, 5 stale, 6 partial or past the deadline, "
-    "7 over budget, 8 a fault of the disk, 130 interrupted.",
+    "7 over budget, 8 a fault of the disk or the store, 130 interrupted.",
 )
 @click.version_option(__version__, prog_name="penstock")
 def cli() -> None:

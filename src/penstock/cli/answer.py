@@ -29,6 +29,7 @@ _STATUS = {
     "bad_argument": USAGE,
     "bad_pattern": USAGE,
     "not_found": MISSING,
+    "expired": MISSING,
     "stale": STALE,
     "deadline": PARTIAL,
     "busy": PARTIAL,

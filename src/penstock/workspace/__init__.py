@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from penstock.workspace.deadline import WALK_SECONDS, Deadline
@@ -14,7 +15,7 @@ from penstock.workspace.source import FileSource
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from penstock import tokens
     from penstock.workspace.listing import Counts, Listing
@@ -150,9 +151,36 @@ class Workspace:
         file = self.root.open_file(self.root.relative(path))
         try:
             source = FileSource(file)
-            if mode != "sampled" or source.size_bytes <= tokens.WHOLE_BYTES:
-                whole = source.read(0, source.size_bytes)
-                return tokens.count(whole, model=model, mode="estimate" if mode == "sampled" else mode)
-            return tokens.sample_count(source.read, source.size_bytes, model=model)
+            if mode == "sampled":
+                return tokens.sample_count(source.read, source.size_bytes, model=model)
+            counts = [tokens.count(block, model=model, mode=mode) for block in _token_blocks(source)]
+            return tokens.Count(
+                tokens=sum(count.tokens for count in counts),
+                low=sum(count.low for count in counts),
+                high=sum(count.high for count in counts),
+                method=counts[0].method,
+            )
         finally:
             file.close()
+
+
+_TOKEN_BLOCK_BYTES = 1 << 20
+_BEGINS_TOKEN = re.compile(
+    rb"\n(?=[!-~])"
+)  # vocabularies split there: white space up to its last line end is one piece
+
+
+def _token_blocks(source: FileSource) -> Iterator[bytes]:
+    """A file in blocks that are cut where a token begins, so that their counts add up; at least one, maybe empty."""
+    held, at = b"", 0
+    while block := source.read(at, _TOKEN_BLOCK_BYTES):
+        at += len(block)
+        cut = 0
+        for match in _BEGINS_TOKEN.finditer(block):
+            cut = match.end()
+        if cut:
+            yield held + block[:cut]
+            held = block[cut:]
+        else:
+            held += block
+    yield held
