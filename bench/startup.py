@@ -1,4 +1,4 @@
-"""How long until the first answer? `penstock view` beside a click program that prints the same, `penstock mcp` beside a bare server.
+"""How long until the first answer? `penstock view` beside a click program that prints the same; `penstock mcp` beside a bare one.
 
 Prints a Markdown table of CPU and wall seconds, ours and the peer in the same run, the best of several.
 """
