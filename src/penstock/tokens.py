@@ -135,6 +135,7 @@ _BEYOND: _Plan = (  # only where a block leaves ASCII; single classes are counte
     (_SOUND, bytes(range(128)), (b"A", b"B", b"C", b"D", b"E", b"I", b"S", b"K", b"H", b"G", b"P", b"M")),
     (_SOUND, b"", (b"G--H",)),
 )
+_WORDS = 63  # the place of a number that has no weight: words behind a space, each of which is a token at least
 _BLOCK_BYTES = 65_536  # a block stays in the processor's cache while its patterns are counted
 
 
@@ -148,6 +149,7 @@ def _features(data: bytes) -> list[int]:
             row += map(block.translate(alphabet, left_out).count, patterns)
         for i, value in enumerate(row):
             total[i] += value
+        total[_WORDS] += block.translate(_SHAPE).count(b" l")
     return total
 
 
@@ -210,6 +212,8 @@ _FAMILIES: dict[str, _Weights] = {
 }
 
 
+_LEAST_SHARE = 85  # percent: one short line again and again takes less than any text that the fit has seen
+
 # A byte-level vocabulary never needs more than one token for a byte; Claude marks upper case on top.
 _TOKENS_PER_BYTE = {"claude": 2, "claude3": 2}
 
@@ -228,8 +232,9 @@ def _bounds(features: list[int], name: str) -> tuple[int, int, int]:
         return 0, 0, 0
     weights = _FAMILIES[name]
     most = -(-(sum(map(mul, weights.most, features)) + weights.margin) // 1000)
+    most = max(most, features[_WORDS] + features[_WORDS] // 50 + 2)  # text of nothing but common words
     high = max(1, min(most, size_bytes * _TOKENS_PER_BYTE.get(name, 1)))
-    low = min(high, max(1, sum(map(mul, weights.least, features)) // 1000))
+    low = min(high, max(1, sum(map(mul, weights.least, features)) * _LEAST_SHARE // 100_000))
     likely = (sum(map(mul, weights.likely, features)) + 500) // 1000
     return low, min(high, max(low, likely)), high
 
