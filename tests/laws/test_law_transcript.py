@@ -16,7 +16,7 @@ from penstock.transcript import WIRES, Cleared, Reasoning, Transcript, dump, loa
 if TYPE_CHECKING:
     from penstock.transcript.entries import Entry
 
-pytestmark = [pytest.mark.proves("LAW-Transcript"), pytest.mark.proves("O-8")]
+pytestmark = pytest.mark.proves("LAW-Transcript")
 
 every_wire = pytest.mark.parametrize("wire", WIRES)
 

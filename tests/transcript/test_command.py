@@ -12,7 +12,7 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.proves("O-8")
+pytestmark = pytest.mark.proves("LAW-Transcript")
 
 
 def run(content: str, *arguments: str, cwd: Path) -> tuple[int, str, str]:

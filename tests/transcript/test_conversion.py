@@ -20,7 +20,7 @@ from penstock.transcript import (
     with_messages,
 )
 
-pytestmark = pytest.mark.proves("O-8")
+pytestmark = pytest.mark.proves("LAW-Transcript")
 
 
 def test_instructions_move_to_where_the_wire_has_them() -> None:

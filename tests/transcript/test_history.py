@@ -24,7 +24,7 @@ from tests.transcript.test_violations import (
 from penstock.errors import CallerError
 from penstock.transcript import Media, Text, ToolResult, Transcript, dump, load, violations
 
-pytestmark = pytest.mark.proves("O-8")
+pytestmark = pytest.mark.proves("LAW-Transcript")
 
 SYSTEM = {"role": "system", "content": "Be brief."}
 TALK = [

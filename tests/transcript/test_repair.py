@@ -22,7 +22,7 @@ from tests.transcript.test_violations import (
 
 from penstock.transcript import repair
 
-pytestmark = pytest.mark.proves("O-8")
+pytestmark = pytest.mark.proves("LAW-Transcript")
 
 
 def test_a_crash_between_call_and_result_is_closed() -> None:

@@ -9,7 +9,7 @@ import pytest
 from penstock.errors import CallerError
 from penstock.transcript import CODES, repair, violations
 
-pytestmark = pytest.mark.proves("O-8")
+pytestmark = pytest.mark.proves("LAW-Transcript")
 
 
 def chat_call(*ids: str, arguments: str = "{}") -> dict[str, Any]:
