@@ -212,8 +212,8 @@ class Result(NamedTuple):
 class Tools:
     """The file tools over one root, each returning text within an allowance.
 
-    `allowance` bounds every result (256 KiB when left out), `dialect` is the syntax in which the next calls are printed.
-    Raises `CallerError` for a root that is no folder or an allowance too small to say anything in.
+    `allowance` bounds every result (256 KiB when left out), `dialect` is the syntax in which the next calls are printed;
+    `progress` is told how many files a long walk has seen. Raises `CallerError` for a root that is no folder or an allowance too small to say anything in.
     """
 
     def __init__(
@@ -224,12 +224,14 @@ class Tools:
         dialect: Dialect | None = None,
         read_seconds: float | None = READ_SECONDS,
         walk_seconds: float | None = WALK_SECONDS,
+        progress: Callable[[int], None] | None = None,
     ) -> None:
         self.workspace = root if isinstance(root, Workspace) else Workspace(root)
         self.allowance = _checked(allowance or Allowance.bytes(HARD_MAX_BYTES))
         self.dialect = dialect or PYTHON
         self.read_seconds = read_seconds
         self.walk_seconds = walk_seconds
+        self.progress = progress
         self._reads = Reads()
 
     def view(self, file_path: str, offset: int = 0, limit: int | None = None) -> str:
@@ -409,7 +411,7 @@ class Tools:
     def _list_files(self, a: dict[str, object], allowed: Allowance, deadline: Deadline) -> Result:
         from penstock.workspace.listing import MAX_FILES_PER_LIST, MAX_FILES_WARNING_THRESHOLD
 
-        listing = self.workspace.list_files(**a, deadline=deadline)  # type: ignore[arg-type]
+        listing = self.workspace.list_files(**a, deadline=deadline, progress=self.progress)  # type: ignore[arg-type]
         limit, total = int(a["limit"]), listing.page.total or 0  # type: ignore[call-overload]
         if limit == 0 and not a["offset"]:
             if total > MAX_FILES_WARNING_THRESHOLD or not listing.complete:
@@ -431,14 +433,14 @@ class Tools:
         return Result(_fitting(len(listing.page.items), render, allowed), outcome=_outcome(total, listing.complete))
 
     def _count_files(self, a: dict[str, object], allowed: Allowance, deadline: Deadline) -> Result:
-        counted = self.workspace.count_files(**a, deadline=deadline)  # type: ignore[arg-type]
+        counted = self.workspace.count_files(**a, deadline=deadline, progress=self.progress)  # type: ignore[arg-type]
         path, sizes = inert.show_name(str(a["path"])), bool(a["sizes"])
         rows = len(counted.by_extension)
         text = _fitting(rows, lambda shown: notices.counts(path, counted, shown, sizes=sizes), allowed)
         return Result(text, outcome=_outcome(counted.files, counted.complete))
 
     def _search(self, a: dict[str, object], allowed: Allowance, deadline: Deadline) -> Result:
-        found = self.workspace.search(**a, deadline=deadline)  # type: ignore[arg-type]
+        found = self.workspace.search(**a, deadline=deadline, progress=self.progress)  # type: ignore[arg-type]
 
         def render(count: int) -> str:
             more = count < len(found.matches) or found.next_offset is not None

@@ -284,3 +284,31 @@ def test_a_name_that_begins_with_a_dash_is_reached_by_the_printed_command(tree: 
     following = re.search(r"next: (penstock view [^|]+)", header)
     assert following
     assert "showing lines 101-200" in run(*shlex.split(following[1])[1:], cwd=tree).stdout
+
+
+def test_a_long_walk_tells_a_terminal_how_far_it_is(tmp_path: Path) -> None:
+    """The count goes to the error output, from the first second on, and is wiped away; a pipe gets none."""
+    folder = tmp_path / "many"
+    folder.mkdir()
+    for n in range(3000):
+        (folder / f"{n}.txt").write_bytes(b"")
+    code = (
+        "import itertools, sys, time\n"
+        "ticks = itertools.count()\n"
+        "time.monotonic = lambda: next(ticks) * 2.0\n"  # every look at the clock is two seconds on
+        "from penstock.workspace import deadline\n"
+        "deadline.Deadline.passed = property(lambda self: False)\n"
+        "from penstock.cli import main\n"
+        "sys.exit(main(['count', '--path', 'many']))\n"
+    )
+    leader, follower = pty.openpty()
+    child = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, stdout=subprocess.PIPE, stderr=follower)
+    output, _ = child.communicate(timeout=60)
+    os.close(follower)
+    told = os.read(leader, 10_000)
+    os.close(leader)
+    assert child.returncode == 0
+    assert output.startswith(b"many: 3000 files")
+    assert b"3000 files" in told
+    assert told.endswith(b"\r\x1b[K")
+    assert run("count", "--path", "many", cwd=tmp_path).stderr == ""

@@ -64,9 +64,16 @@ def give(
     dialect = CommandLine(None if root == "." else root)
     try:
         workspace, chosen = settings.open_workspace(root)
-        tools = Tools(workspace, dialect=dialect, read_seconds=chosen.read_seconds, walk_seconds=chosen.walk_seconds)
+        tools = Tools(
+            workspace,
+            dialect=dialect,
+            read_seconds=chosen.read_seconds,
+            walk_seconds=chosen.walk_seconds,
+            progress=progress("files"),
+        )
         if not as_json:
             result = tools.call(tool, arguments)
+            clear_progress()
             if result.is_error:
                 click.echo(f"penstock: {result.text}", err=True)
                 return status_of(result.code or "")
@@ -74,6 +81,7 @@ def give(
             return _OUTCOMES[result.outcome]
         checked = check(next(entry for entry in TOOLS if entry.name == tool), arguments)
         value, outcome = to_json(tools, checked, dialect)
+        clear_progress()
     except ToolError as error:
         ways = " or ".join(dialect.write(call) for call in error.calls) or None
         return fail(error.code, error.message, ways, status_of(error.code), as_json=as_json)

@@ -51,8 +51,7 @@ def list_command(
     """List files whose path matches PATTERN, sorted."""
 
     def to_json(tools: Tools, checked: dict[str, object], _: CommandLine) -> tuple[dict[str, object], str]:
-        found = tools.workspace.list_files(**checked, progress=answer.progress("files"))  # type: ignore[arg-type]
-        answer.clear_progress()
+        found = tools.workspace.list_files(**checked, progress=tools.progress)  # type: ignore[arg-type]
         page = found.page
         too_many = limit == 0 and offset == 0 and page.more
         value: dict[str, object] = {
@@ -93,8 +92,7 @@ def count_command(
     """Count files, bytes and tokens by extension."""
 
     def to_json(tools: Tools, checked: dict[str, object], _: CommandLine) -> tuple[dict[str, object], str]:
-        counted = tools.workspace.count_files(**checked, progress=answer.progress("files"))  # type: ignore[arg-type]
-        answer.clear_progress()
+        counted = tools.workspace.count_files(**checked, progress=tools.progress)  # type: ignore[arg-type]
         value: dict[str, object] = {
             "files": counted.files,
             "bytes": counted.bytes,
@@ -144,8 +142,7 @@ def search_command(
     """Find lines that match PATTERN (RE2 syntax) in PATH."""
 
     def to_json(tools: Tools, checked: dict[str, object], _: CommandLine) -> tuple[dict[str, object], str]:
-        found = tools.workspace.search(**checked, progress=answer.progress("files"))  # type: ignore[arg-type]
-        answer.clear_progress()
+        found = tools.workspace.search(**checked, progress=tools.progress)  # type: ignore[arg-type]
         matches: list[dict[str, object]] = []
         for match in found.matches:
             entry: dict[str, object] = {
