@@ -6,12 +6,15 @@ Prints a Markdown table of CPU and wall seconds, ours and the peer in the same r
 from __future__ import annotations
 
 import asyncio
+import compileall
 import resource
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+import penstock
 
 ROUNDS = 15
 
@@ -74,6 +77,7 @@ async def first_answer(command: list[str], tool: str, arguments: dict[str, objec
 
 def main() -> None:
     python = sys.executable
+    compileall.compile_dir(Path(penstock.__file__).parent, quiet=1)  # as an installation does
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "file.txt").write_text("".join(f"a line of ordinary text, number {n}\n" for n in range(2000)))
         (Path(folder) / "program.py").write_text(CLICK_PROGRAM)

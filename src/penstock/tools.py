@@ -212,8 +212,9 @@ class Result(NamedTuple):
 class Tools:
     """The file tools over one root, each returning text within an allowance.
 
-    `allowance` bounds every result (256 KiB when left out), `dialect` is the syntax in which the next calls are printed;
-    `progress` is told how many files a long walk has seen. Raises `CallerError` for a root that is no folder or an allowance too small to say anything in.
+    `allowance` bounds every result (256 KiB when left out), `dialect` is the syntax in which the next calls are printed,
+    `progress` is told how many files a long walk has seen. Raises `CallerError` for a root that is no folder or an
+    allowance too small to say anything in.
     """
 
     def __init__(
