@@ -49,6 +49,23 @@ class Allowance(NamedTuple):
         return f"{self.limit} {self.unit}"
 
 
+class Budget(NamedTuple):
+    """What a request may take: a window of `context_tokens`, of which `reserve_tokens` are kept for the reply.
+
+    `counter` says how tokens are counted: requests are held against the upper bound of its counts, which is the count itself
+    where the counter is exact. None stands for the estimator of `penstock.tokens`.
+    """
+
+    context_tokens: int
+    reserve_tokens: int = 0
+    counter: TokenCounter | None = None
+
+    @property
+    def input_tokens(self) -> int:
+        """What is left for the request itself."""
+        return max(0, self.context_tokens - self.reserve_tokens)
+
+
 def _whole(limit: int, unit: str) -> int:
     if type(limit) is not int or limit < 0:
         raise CallerError(f"An allowance is a whole number of {unit} from 0 on, not {limit!r}.")

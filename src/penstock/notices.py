@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from penstock.calls import Dialect
+    from penstock.compaction import Plan
     from penstock.page import Page
     from penstock.window import Fragment, Line, Window
     from penstock.workspace.listing import Counts, Listing, Omitted
@@ -476,3 +477,95 @@ def found(title: str, total: int, shown: int, complete: bool, scanned_bytes: int
 def found_line(line: int, start_byte: int, text: str) -> str:
     """A line that matches, and the byte at which what is shown of it begins."""
     return f"{line}|{start_byte}|{text}"
+
+
+# ── compaction: what stands where something was forgotten ────────────────────────────────────────────────────────
+
+CLEARED = "cleared"
+SUPERSEDED = "cleared, superseded by a later call"
+CHANGED_SINCE = "cleared, the file was changed since"
+_LEFT_OUT = "[Left out here: "
+
+
+def failed_with(error_head: str) -> str:
+    """Why the result of a failed attempt is gone, and what it said first."""
+    return f"failed attempt, cleared: {error_head}" if error_head else "failed attempt, cleared"
+
+
+def cleared(why: str, label: str, tokens: int, lines: int, handle: str | None, dialect: Dialect | None) -> str:
+    """What stands in place of a result: what it was, how much, and the way back to it."""
+    way = "run it again to see it" if handle is None else f"the whole: {_page(handle, dialect)}"
+    return f"[{why}: {inert.show(label)[0]}; about {tokens} tokens, {lines} lines; {way}]"
+
+
+def only_new(body: str, lines: int, hidden: int, handle: str | None, dialect: Dialect | None) -> str:
+    """A result without the lines that an earlier one shows."""
+    way = "" if handle is None else f"; the whole: {_page(handle, dialect)}"
+    return f"[{hidden} of {lines} lines are as an earlier result shows them and left out here{way}]\n{body}"
+
+
+def as_before(first: str, last: str, lines: int) -> str:
+    """What stands in place of a run of lines that was shown before."""
+    return f"[{lines} lines as before, from {quoted(inert.clip(first.strip(), 60))} to {quoted(inert.clip(last.strip(), 60))}]"
+
+
+def left_out(
+    rounds: int,
+    facts: str,
+    words: Sequence[tuple[str, str]],
+    most_chars: int,
+    handle: str | None,
+    dialect: Dialect | None,
+) -> str:
+    """The note in place of some steps: what was done, then what was said, the newest first to be kept where room ends."""
+    way = "" if handle is None else f" The whole: {_page(handle, dialect)}"
+    head = f"{_LEFT_OUT}{rounds} {'step' if rounds == 1 else 'steps'} of this conversation.{way}]"
+    lines = [head, *([facts] if facts else [])]
+    room = most_chars - sum(map(len, lines))
+    said: list[str] = []
+    for role, text in reversed(words):
+        line = _said(role, text, room // 2)
+        if len(line) > room:
+            break
+        said.append(line)
+        room -= len(line) + 1
+    if len(said) < len(words):
+        lines.append(f"{len(words) - len(said)} earlier remarks are not repeated.")
+    return "\n".join([*lines, *reversed(said)])
+
+
+def _said(role: str, text: str, most_chars: int) -> str:
+    """A remark on one line, clipped; a note of ours within a note loses its frame."""
+    words = " ".join(text.split())
+    most = max(20, min(500, most_chars))
+    return f"{role}: {words if len(words) <= most else words[:most] + '…'}"
+
+
+def summarised(rounds: int, text: str, handle: str | None, dialect: Dialect | None) -> str:
+    """The note that holds a model's summary of some steps."""
+    way = "" if handle is None else f" The whole: {_page(handle, dialect)}"
+    steps = f"{rounds} {'step' if rounds == 1 else 'steps'}"
+    return f"{_LEFT_OUT}{steps} of this conversation; a model's summary follows.{way}]\n{text}"
+
+
+def plan(made: Plan) -> str:
+    """A plan for a person: what goes, what it frees, what it costs."""
+    head = f"{made.before_tokens} tokens of at most {made.limit_tokens}: "
+    if made.outcome == "fits" and not made.steps:
+        return head + "nothing to do"
+    after = f"{made.after_tokens} after {len(made.steps)} steps"
+    if made.outcome == "cannot":
+        after += f", {made.after_tokens - made.limit_tokens} too many, and nothing else can go"
+    lines = [head + after]
+    if made.steps:
+        lines.append(
+            f"reads {made.rewritten_tokens} tokens anew after the first edit, repaid after {made.repaid_after_calls} calls"
+        )
+    lines += [
+        f"  {step.strategy:<9} {step.before_tokens:>8} -> {step.after_tokens:<6} {inert.clip(step.what, 80)}"
+        + ("" if step.call_id is None else f" in message {step.first}")
+        for step in made.steps
+    ]
+    if made.irreducible is not None:
+        lines += ["what remains:", str(made.irreducible)]
+    return "\n".join(lines)

@@ -7,7 +7,7 @@ identity for any list; nothing signed is ever changed. Keeps out: sizes in token
 
 from __future__ import annotations
 
-from penstock.transcript.bodies import continues, dump_request, load_request, messages_of, with_messages
+from penstock.transcript.bodies import continues, dump_request, load_request, messages_of, wire_of, with_messages
 from penstock.transcript.entries import Entry, Media, Opaque, Part, Reasoning, Text, ToolCall, ToolResult, Turn
 from penstock.transcript.history import (
     WIRES,
@@ -51,5 +51,6 @@ __all__ = [
     "repair",
     "system_of",
     "violations",
+    "wire_of",
     "with_messages",
 ]

@@ -9,12 +9,33 @@ from typing import TYPE_CHECKING
 
 from penstock.errors import CallerError
 from penstock.transcript.history import Transcript, codec, dump, load
+from penstock.transcript.shapes import objects, role_of, type_of
 
 if TYPE_CHECKING:
     from penstock.transcript.shapes import Json
 
 _MESSAGES = {"openai-chat": "messages", "openai-responses": "input", "anthropic": "messages"}
+_ANTHROPIC = {"tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document", "server_tool_use"}
+_CHAT = {"system", "developer", "tool", "function"}
+_PARTS = {"image_url", "input_audio", "file"}
 _SYSTEM = {"openai-responses": "instructions", "anthropic": "system"}
+
+
+def wire_of(request: Json) -> str:
+    """The wire that a body is written for, as far as it shows; `CallerError` where it could be for several."""
+    body = request if isinstance(request, dict) else {"messages": request}
+    if "input" in body or "instructions" in body or isinstance(request, str):
+        return "openai-responses"
+    messages = objects(body.get("messages"))
+    blocks = [block for message in messages for block in objects(message.get("content"))]
+    if "system" in body or "anthropic_version" in body or any(type_of(block) in _ANTHROPIC for block in blocks):
+        return "anthropic"
+    if any(role_of(m) in _CHAT or "tool_calls" in m for m in messages) or any(type_of(b) in _PARTS for b in blocks):
+        return "openai-chat"
+    tools = objects(body.get("tools"))
+    if tools:
+        return "anthropic" if any("input_schema" in tool for tool in tools) else "openai-chat"
+    raise CallerError(f"nothing here says for which wire it is: name one of {', '.join(_MESSAGES)}")
 
 
 def messages_of(request: Json, wire: str) -> Json:

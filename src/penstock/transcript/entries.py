@@ -7,7 +7,7 @@ same. Keeps out: wires (each has its codec), and what is visible (`history`).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from penstock.transcript.shapes import parsed
 
@@ -98,6 +98,8 @@ class Entry:
     raw: Json = field(repr=False)
     pinned: bool = False
     is_note: bool = False
+    counts: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
+    """What its parts were counted as and by which counter: the bill's memory, so that no history is counted at every step."""
 
     @property
     def text(self) -> str:

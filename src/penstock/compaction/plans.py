@@ -1,0 +1,138 @@
+"""What is to be forgotten, before it is? A plan as a value: its steps, what they free, what they cost, and why no more.
+
+`apply` does what the plan says, and keeps what is no longer shown where the caller can (`keep`). Law: applied, a plan meets its
+limit or says that it cannot; it never makes a request larger. Keeps out: which steps are chosen (`strategies`).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Literal
+
+from penstock import notices
+from penstock.errors import CallerError
+from penstock.transcript import Cleared, Collapsed, Text
+from penstock.transcript.shapes import as_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from penstock.bill import Bill
+    from penstock.transcript import Entry, Transcript
+
+Outcome = Literal["fits", "shrunk", "cannot"]
+
+# A handle takes this much in a stub that is planned before its content is kept. No text of ours or of a tool holds a NUL once it
+# is inert, so that nothing else can be taken for it.
+HANDLE = "\x00" * 22
+SAMPLE_HANDLE = "qX7Zk2Wp9TrJ4mGs8LnB3v"
+"""What it is counted as: as costly as any handle of that length."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Step:
+    """One thing that is no longer shown as it was: the result of a call, or the entries from `first` to `last` as a note.
+
+    `text` stands in its place; `kept_text` is the same with the way to the whole, `HANDLE` being where the handle goes.
+    """
+
+    strategy: str
+    what: str
+    first: int
+    last: int
+    call_id: str | None
+    text: str
+    kept_text: str
+    before_tokens: int
+    after_tokens: int
+
+    def edit(self, handle: str | None) -> Cleared | Collapsed:
+        """The edit of the transcript."""
+        text = self.text if handle is None else self.kept_text.replace(HANDLE, handle)
+        if self.call_id is not None:
+            return Cleared(index=self.first, call_id=self.call_id, text=text, handle=handle)
+        return Collapsed(first=self.first, last=self.last, note=text, handle=handle)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plan:
+    """What to do with a transcript so that it takes at most `limit_tokens`; sizes are upper bounds.
+
+    `outcome`: `fits` (nothing to do), `shrunk` (it fits once the plan is applied), `cannot` (it does not, `irreducible` is why).
+    `rewritten_tokens` is the text after the first edit that a provider has to read anew instead of from its cache.
+    """
+
+    steps: tuple[Step, ...]
+    before_tokens: int
+    after_tokens: int
+    limit_tokens: int
+    outcome: Outcome
+    entries: int
+    """Of the transcript that it was made for."""
+    rewritten_tokens: int = 0
+    irreducible: Bill | None = None
+
+    @property
+    def freed_tokens(self) -> int:
+        return self.before_tokens - self.after_tokens
+
+    @property
+    def repaid_after_calls(self) -> int:
+        """After how many further calls the rewriting is paid for by what is no longer sent, under prompt caching."""
+        if not self.freed_tokens:
+            return 0
+        return -(-(CACHE_WRITE - CACHE_READ) * self.rewritten_tokens // (CACHE_READ * self.freed_tokens))
+
+    def __bool__(self) -> bool:
+        return bool(self.steps)
+
+    def __str__(self) -> str:
+        return notices.plan(self)
+
+
+# Hundredths of the price of a token: Anthropic's cache of five minutes (sessions.md 2.4).
+CACHE_READ, CACHE_WRITE = 10, 125
+
+
+def apply(transcript: Transcript, plan: Plan, keep: Callable[[str, str], str] | None = None) -> Transcript:
+    """The transcript as the plan leaves it.
+
+    `keep(content, name)` stores what is no longer shown and returns its handle, which goes into what stands in its place; without
+    it the originals are in `transcript.entries` alone. Raises `CallerError` for a plan of another transcript.
+    """
+    if plan.entries != len(transcript.entries):
+        raise CallerError(f"this plan is for a transcript of {plan.entries} entries, not of {len(transcript.entries)}")
+    if keep is None:
+        return taken(transcript, plan.steps, lambda _shown, _step: None)
+    return taken(transcript, plan.steps, lambda shown, step: keep(whole(shown, step), step.what))
+
+
+def taken(
+    transcript: Transcript, steps: Sequence[Step], handle_of: Callable[[Sequence[Entry], Step], str | None]
+) -> Transcript:
+    """With these steps taken, one after the other; results that are cleared in a row all at once."""
+    for is_result, row in groupby(steps, lambda step: step.call_id is not None):
+        cleared: list[Cleared] = []
+        shown = transcript.visible()
+        for step in row:
+            edit = step.edit(handle_of(shown, step))
+            if isinstance(edit, Cleared):
+                cleared.append(edit)
+            else:
+                transcript = transcript.drop_span(edit.first, edit.last, edit.note, edit.handle)
+                shown = transcript.visible()
+        if is_result:
+            transcript = transcript.replace_results(cleared)
+    return transcript
+
+
+def whole(shown: Sequence[Entry], step: Step) -> str:
+    """What a step takes from view: a result as its text, or as JSON where it is more than that; a span as a line of JSON each."""
+    first, last = (bisect_left(shown, place, key=lambda entry: entry.index) for place in (step.first, step.last + 1))
+    taken_away = shown[first:last]
+    parts = [part for entry in taken_away for part in entry.results if part.call_id == step.call_id]
+    if step.call_id is not None and all(isinstance(inner, Text) for part in parts for inner in part.parts):
+        return "\n".join(part.text for part in parts)
+    return "".join(f"{as_json(entry.raw)}\n" for entry in taken_away)

@@ -1,0 +1,504 @@
+"""What may go first? Ways to make a transcript smaller without a model, each a value with its parameters.
+
+A strategy looks at a `View` and proposes steps; the planner measures them and takes those that shrink. What is pinned, the task,
+the newest user message and instructions never are proposed; the newest view of each modified file only at the last resort.
+Keeps out: how far to go (`plan`), where the whole is kept (`apply`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, groupby
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from penstock import activity, guard, inert, notices
+from penstock.bill import ESTIMATOR, entry_high, part_counts
+from penstock.budget import Allowance
+from penstock.compaction.plans import CACHE_READ, CACHE_WRITE, HANDLE, SAMPLE_HANDLE, Step
+from penstock.guard import Keep
+from penstock.transcript import ToolResult
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from penstock.activity import Action
+    from penstock.calls import Dialect
+    from penstock.tokens import TokenCounter
+    from penstock.transcript import Entry, Transcript, Turn
+
+CALLS_LEFT = 20  # what a plan expects where nobody says: public SWE-agent runs take 12 to 50 calls
+KEEP_RESULTS = 5  # sessions.md 2.4: a batch that keeps 5 left 98 % of the needed text visible
+ACTIVE_TURNS = 10  # S-4; sessions.md 3.2: 98.9 % to 100 % of edits used text that was read at most 10 steps before
+NOTE_CHARS = 6_000
+_WORTH_TOKENS = 150  # what is not larger is left alone: its stub takes about 70
+_TASTE = 1.05  # an older start is taken as long as it costs no more than this, because what is newer is needed more
+
+
+class Result(NamedTuple):
+    """A result as it is shown now."""
+
+    entry: Entry
+    part: ToolResult
+    tokens: int
+    start_tokens: int
+    """How much of the prompt stands before its message."""
+    action: Action | None
+    age_turns: int
+    """How many answers of the assistant came after the call that it belongs to; 0 for what no model has seen."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """A transcript as a strategy sees it. `over_tokens` is what has to go, `goal_tokens` what should."""
+
+    transcript: Transcript
+    actions: tuple[Action, ...]
+    counter: TokenCounter = ESTIMATOR
+    size_tokens: int = 0
+    over_tokens: int = 0
+    goal_tokens: int = 0
+    calls_left: int = CALLS_LEFT
+    dialect: Dialect | None = None
+
+    @cached_property
+    def results(self) -> tuple[Result, ...]:
+        """Every result that may be replaced, in the order of the prompt."""
+        shown = self.transcript.visible()
+        by_result = {(action.result_index, action.call_id): action for action in self.actions}
+        starts = [0, *accumulate(entry_high(entry, self.counter) for entry in shown)]
+        answers = [0, *accumulate(entry.role == "assistant" and not entry.is_note for entry in shown)]
+        found: list[Result] = []
+        for place, entry in enumerate(shown):
+            if entry.pinned or entry.is_note or not entry.results:
+                continue
+            for part, count in zip(entry.parts, part_counts(entry, self.counter), strict=True):
+                if isinstance(part, ToolResult) and part.is_clearable:
+                    action = by_result.get((entry.index, part.call_id))
+                    age = answers[-1] - answers[place]
+                    found.append(Result(entry, part, count.high, starts[place], action, age))
+        return tuple(found)
+
+    @cached_property
+    def active(self) -> frozenset[tuple[int, str]]:
+        """The results that hold the newest view of a file that was modified: where each edit starts from."""
+        modified = {action.path for action in self.actions if action.changes}
+        newest = {
+            action.path: action
+            for action in self.actions
+            if action.kind == "read" and action.path in modified and not action.failed
+        }
+        return frozenset(
+            (action.result_index, action.call_id) for action in newest.values() if action.result_index is not None
+        )
+
+    def count(self, text: str) -> int:
+        """What a text takes at most."""
+        return self.counter.count(text).high
+
+    def is_active(self, result: Result) -> bool:
+        return (result.entry.index, result.part.call_id) in self.active
+
+    def stub(self, strategy: str, result: Result, text: str, kept_text: str) -> Step:
+        """The step that shows `text` in place of a result."""
+        after = self.count(kept_text.replace(HANDLE, SAMPLE_HANDLE))
+        return Step(
+            strategy=strategy,
+            what=_name(result.action),
+            first=result.entry.index,
+            last=result.entry.index,
+            call_id=result.part.call_id,
+            text=text,
+            kept_text=kept_text,
+            before_tokens=result.tokens,
+            after_tokens=after,
+        )
+
+    def short_stub(self, strategy: str, result: Result, why: str) -> Step:
+        """The same with a line of ours."""
+        lines = result.part.text.count("\n") + 1
+        said = [
+            notices.cleared(why, _label(result.action), result.tokens, lines, handle, self.dialect)
+            for handle in (None, HANDLE)
+        ]
+        return self.stub(strategy, result, *said)
+
+
+class Strategy(Protocol):
+    """A way to make a transcript smaller."""
+
+    @property
+    def name(self) -> str:
+        """How a plan and a result of recovery call it."""
+        ...
+
+    def steps(self, view: View) -> Sequence[Step]:
+        """What it would do, all of which shrinks; nothing where it can do nothing."""
+        ...
+
+
+# ── results ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stale:
+    """Results that a later one makes wrong or needless: the same call again, a newer view of the same lines, files that nobody
+    has touched for `active_turns` and that were read again or changed since (S-4)."""
+
+    active_turns: int = ACTIVE_TURNS
+    name: str = "stale"
+
+    def steps(self, view: View) -> Sequence[Step]:
+        newest: dict[tuple[str | None, ...], list[Action]] = {}
+        last_change: dict[str | None, int] = {}
+        for done in reversed(view.actions):
+            row = newest.setdefault(_topic(done), [])
+            if len(row) < _LOOK_AT:
+                row.append(done)
+            if done.changes:
+                last_change.setdefault(done.path, done.index)
+        made: list[Step] = []
+        for result in view.results:
+            action = result.action
+            if action is None or not result.age_turns or result.tokens <= _WORTH_TOKENS or view.is_active(result):
+                continue
+            newer = [other for other in newest[_topic(action)] if other.index > action.index]
+            if any(_covers(other, action) for other in newer):
+                made.append(view.short_stub(self.name, result, notices.SUPERSEDED))
+            elif (
+                action.kind == "read"
+                and result.age_turns > self.active_turns
+                and last_change.get(action.path, -1) > action.index
+            ):
+                made.append(view.short_stub(self.name, result, notices.CHANGED_SINCE))
+        return [step for step in made if step.after_tokens < step.before_tokens]
+
+
+_LOOK_AT = 20  # the newest calls of one topic: a file read a thousand times must not cost a million comparisons
+
+
+def _topic(action: Action) -> tuple[str | None, ...]:
+    """What has to be the same for a later call to make an earlier one needless."""
+    if action.kind == "read":
+        return ("read", action.path)
+    return (action.kind, action.name, action.command, action.path)
+
+
+def _covers(newer: Action, older: Action) -> bool:
+    """Whether the newer result says all that the older one did, or what is true instead of it."""
+    if newer.result_index is None:
+        return False
+    again = older.kind in {"run", "search"} and older.command is not None
+    return again or activity.covers(newer, older)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clear:
+    """Old results in one batch: all but the newest `keep`, oldest first, until the goal is met.
+
+    Where the batch begins is weighed against the prompt cache: text before it stays cached, all after it is read anew.
+    """
+
+    keep: int = KEEP_RESULTS
+    active: bool = False
+    """Whether the newest views of modified files go too."""
+    name: str = "clear"
+
+    def steps(self, view: View) -> Sequence[Step]:
+        old = view.results[: max(0, len(view.results) - self.keep)]
+        can = [
+            result for result in old if result.tokens > _WORTH_TOKENS and (self.active or not view.is_active(result))
+        ]
+        made = [view.short_stub(self.name, result, notices.CLEARED) for result in can]
+        pairs = [(r, step) for r, step in zip(can, made, strict=True) if step.after_tokens < step.before_tokens]
+        first, last = _batch(view, [(r.start_tokens, step.before_tokens - step.after_tokens) for r, step in pairs])
+        return [step for _, step in pairs[first:last]]
+
+
+def _batch(view: View, spans: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """Which of `(start, freed)` to take: a run that meets the goal, begun as early as that costs hardly more than the best.
+
+    Cost of a run: what follows its start is written to the cache again, and every call left reads what remains.
+    """
+    freed = [0, *accumulate(tokens for _, tokens in spans)]
+    everything = freed[-1]
+    if everything <= view.over_tokens:
+        return 0, len(spans)
+    runs: list[tuple[float, int, int]] = []
+    last = 0
+    for first, (start, _) in enumerate(spans):
+        while last < len(spans) and freed[last] - freed[first] < view.goal_tokens:
+            last += 1
+        gone = freed[last] - freed[first]
+        if gone < view.over_tokens:
+            break
+        left = view.size_tokens - gone
+        cost = (CACHE_WRITE - CACHE_READ) * (left - start) + CACHE_READ * left * view.calls_left
+        runs.append((cost, first, last))
+    if not runs:
+        return 0, len(spans)
+    best = min(cost for cost, _, _ in runs)
+    return next((first, last) for cost, first, last in runs if cost <= best * _TASTE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offload:
+    """The largest results cut to their ends, `most_tokens` each, until the limit is met: one that floods the window above all."""
+
+    most_tokens: int = 2_000
+    least_tokens: int = 200
+    name: str = "offload"
+
+    def steps(self, view: View) -> Sequence[Step]:
+        made: list[Step] = []
+        freed = 0
+        room = max(self.least_tokens, min(self.most_tokens, (view.size_tokens - view.over_tokens) // 16))
+        for result in sorted(view.results, key=lambda result: -result.tokens):
+            if freed >= view.over_tokens or result.tokens <= 2 * room:
+                break
+            step = self._cut(view, result, room)
+            if step.after_tokens < step.before_tokens:
+                made.append(step)
+                freed += step.before_tokens - step.after_tokens
+        return made
+
+    def _cut(self, view: View, result: Result, room: int) -> Step:
+        allowance = Allowance.tokens(room, view.counter)
+        name = "tool" if result.action is None else result.action.name
+        said = [
+            guard.fit(result.part.text, allowance, Keep.ENDS, handle, name=name, dialect=view.dialect).text
+            for handle in (None, HANDLE)
+        ]
+        return view.stub(self.name, result, *said)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewLines:
+    """A second read of a file shows only the lines that an earlier result, still shown, does not.
+
+    Runs of at least `least_lines` are left out, each with the lines that it stands for.
+    """
+
+    least_lines: int = 8
+    name: str = "new-lines"
+
+    def steps(self, view: View) -> Sequence[Step]:
+        made: list[Step] = []
+        seen: dict[str, list[list[str]]] = {}
+        for result in view.results:
+            action = result.action
+            if action is None or action.kind != "read" or action.path is None or action.failed:
+                continue
+            lines = result.part.text.split("\n")
+            before = seen.setdefault(action.path, [])
+            runs = _shown_before(lines, before, self.least_lines)
+            before.append(lines)
+            if runs:
+                said = [
+                    notices.only_new(
+                        _without(lines, runs), len(lines), sum(b - a for a, b in runs), handle, view.dialect
+                    )
+                    for handle in (None, HANDLE)
+                ]
+                step = view.stub(self.name, result, *said)
+                if step.after_tokens < step.before_tokens:
+                    made.append(step)
+                    before.pop()
+        return made
+
+
+def _shown_before(lines: Sequence[str], before: Sequence[Sequence[str]], least: int) -> list[tuple[int, int]]:
+    """Runs of lines that stand in the same order in one earlier text; blank lines alone are no run."""
+    places: dict[tuple[str, ...], tuple[int, int]] = {}
+    for number, text in enumerate(before):
+        for at in range(len(text) - least + 1):
+            places[tuple(text[at : at + least])] = (number, at)
+    runs: list[tuple[int, int]] = []
+    at = 0
+    while at <= len(lines) - least:
+        found = places.get(tuple(lines[at : at + least]))
+        if found is None or not any(line.strip() for line in lines[at : at + least]):
+            at += 1
+            continue
+        number, start = found
+        end = at + least
+        while (
+            end < len(lines)
+            and start + end - at < len(before[number])
+            and before[number][start + end - at] == lines[end]
+        ):
+            end += 1
+        runs.append((at, end))
+        at = end
+    return runs
+
+
+def _without(lines: Sequence[str], runs: Iterable[tuple[int, int]]) -> str:
+    """The lines without those runs; a line of ours says where each was."""
+    made: list[str] = []
+    last = 0
+    for first, end in runs:
+        made += [*lines[last:first], notices.as_before(lines[first], lines[end - 1], end - first)]
+        last = end
+    return inert.show("\n".join([*made, *lines[last:]]))[0]
+
+
+# ── spans ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failed:
+    """Failed attempts: two or more in a row of the same kind become a note with the error's head and their number; the result
+    of a single old one becomes its error's head."""
+
+    keep_turns: int = 2
+    name: str = "failed"
+
+    def steps(self, view: View) -> Sequence[Step]:
+        failed = {action.index: action for action in view.actions if action.failed}
+        turns = _finished(view, self.keep_turns)
+        made: list[Step] = []
+        for name, row in groupby(turns, lambda turn: _failed_name(turn, failed)):
+            runs = _neighbours(list(row), view.transcript.turns()) if name else ()
+            made += [_span(view, self.name, run, users=False) for run in runs if len(run) > 1]
+        spans = [(step.first, step.last) for step in made]
+        for result in view.results:
+            action = result.action
+            inside = any(first <= result.entry.index <= last for first, last in spans)
+            old = result.age_turns > self.keep_turns and result.tokens > _WORTH_TOKENS
+            if action is not None and action.failed and old and not inside:
+                made.append(view.short_stub(self.name, result, notices.failed_with(action.error_head)))
+        return sorted((s for s in made if s.after_tokens < s.before_tokens), key=lambda step: step.first)
+
+
+def _failed_name(turn: Turn, failed: dict[int, Action]) -> str:
+    """The tool of a turn that did nothing but fail; empty for every other."""
+    calls = [(entry.index, call) for entry in turn.entries for call in entry.calls]
+    return calls[0][1].name if calls and all(index in failed for index, _ in calls) else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spans:
+    """Finished turns, oldest first: each row of them becomes a structural summary of what was done and what was said.
+
+    The user's own words stay, unless `users` lets all but the newest and the task become quotations.
+    """
+
+    keep_turns: int = 2
+    users: bool = False
+    name: str = "spans"
+
+    def steps(self, view: View) -> Sequence[Step]:
+        finished = _finished(view, self.keep_turns, users=self.users)
+        made: list[Step] = []
+        freed = 0
+        for run in _neighbours(finished, view.transcript.turns()):
+            if freed >= view.goal_tokens:
+                break
+            turns = _enough(view, run, view.goal_tokens - freed)
+            if all(turn.kind == "note" for turn in turns):
+                continue
+            step = _span(view, self.name, turns, users=self.users)
+            if step.after_tokens < step.before_tokens:
+                made.append(step)
+                freed += step.before_tokens - step.after_tokens
+        return made
+
+
+def _finished(view: View, keep_turns: int, *, users: bool = False) -> list[Turn]:
+    """The turns that a span may hold: of the assistant, notes, and on demand of the user; not the newest `keep_turns`."""
+    protected = view.transcript.protected()
+    turns = view.transcript.turns()
+    answers = [turn for turn in turns if turn.kind == "assistant"]
+    newest = answers[-keep_turns].first if keep_turns and len(answers) >= keep_turns else None
+    if keep_turns and newest is None:
+        return []
+    kinds = {"assistant", "note", "user"} if users else {"assistant", "note"}
+    active = set() if users else {index for index, _ in view.active}
+    return [
+        turn
+        for turn in turns
+        if turn.kind in kinds
+        and (newest is None or turn.last < newest)
+        and not any(
+            e.index in protected or e.pinned or e.index in active or (e.speaks and not users) for e in turn.entries
+        )
+    ]
+
+
+def _neighbours(turns: Sequence[Turn], shown: Sequence[Turn]) -> Iterator[list[Turn]]:
+    """Rows of turns that stand side by side."""
+    place = {turn.first: number for number, turn in enumerate(shown)}
+    for _, row in groupby(enumerate(turns), lambda pair: place[pair[1].first] - pair[0]):
+        yield [turn for _, turn in row]
+
+
+def _enough(view: View, run: Sequence[Turn], wanted: int) -> list[Turn]:
+    """The oldest of a row that free enough, the note that takes their place included."""
+    sizes = accumulate(_size(view, turn) for turn in run)
+    needed = wanted + NOTE_CHARS // 3
+    number = next((number for number, size in enumerate(sizes, 1) if size >= needed), len(run))
+    return list(run[:number])
+
+
+def _size(view: View, turn: Turn) -> int:
+    return sum(entry_high(entry, view.counter) for entry in turn.entries)
+
+
+def _span(view: View, strategy: str, turns: Sequence[Turn], *, users: bool) -> Step:
+    before = sum(_size(view, turn) for turn in turns)
+    first, last = turns[0].first, turns[-1].last
+    done = [action for action in view.actions if first <= action.index <= last]
+    words = [
+        (entry.role, inert.show(entry.text)[0])
+        for turn in turns
+        for entry in turn.entries
+        if entry.text.strip() and (entry.role == "assistant" or entry.is_note or (users and entry.speaks))
+    ]
+    most_chars = max(200, min(NOTE_CHARS, before))  # about a third of what goes, at most
+    facts = activity.summary(done, most_chars=most_chars // 2)
+    rounds = sum(turn.kind != "note" for turn in turns)
+    said = [notices.left_out(rounds, facts, words, most_chars, handle, view.dialect) for handle in (None, HANDLE)]
+    return Step(
+        strategy=strategy,
+        what=f"messages {first} to {last}",
+        first=first,
+        last=last,
+        call_id=None,
+        text=said[0],
+        kept_text=said[1],
+        before_tokens=before,
+        after_tokens=view.count(said[1].replace(HANDLE, SAMPLE_HANDLE)) + _NOTE_FRAME,
+    )
+
+
+_NOTE_FRAME = 60  # the messages that a note needs beside it so that roles alternate
+
+
+def _name(action: Action | None) -> str:
+    return "result" if action is None else inert.clip(action.name, 64)
+
+
+def _label(action: Action | None) -> str:
+    """What a stub calls the result: the tool, and its file with the lines, or its command."""
+    if action is None:
+        return "result"
+    what = action.command or action.path or ""
+    lines = ""
+    if action.path and action.first_line is not None:
+        lines = f":{action.first_line}" + ("" if action.last_line is None else f"-{action.last_line}")
+    return f"{inert.clip(action.name, 64)} {inert.clip(what, 120)}{lines}".strip()
+
+
+WITHOUT_LOSS: tuple[Strategy, ...] = (Stale(),)
+DEFAULT: tuple[Strategy, ...] = (Stale(), Clear(), Failed(), Spans(), Offload())
+"""For a transcript that has grown: what is wrong or old first, the newest as long as possible."""
+LAST_RESORT: tuple[Strategy, ...] = (
+    Clear(keep=1, active=True),
+    Spans(keep_turns=1),
+    Spans(keep_turns=0, users=True),
+    Offload(most_tokens=200, least_tokens=60),
+    Clear(keep=0, active=True),
+)
+RECOVERY: tuple[Strategy, ...] = (Offload(), Stale(), Clear(), Failed(), Spans(), *LAST_RESORT)
+"""For a request that was refused (O-4): the flood first, then the old."""
