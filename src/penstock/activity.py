@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 Kind = Literal["read", "write", "create", "delete", "search", "run", "other"]
 
 _HEAD_CHARS = 200  # of an error, and of one item of a summary
+_SHORT_CHARS = 1000  # of a result that may be an error and nothing else
+_TRACE_CHARS = 20_000  # at the end of a result: there a traceback ends
 _LOOK_CHARS = 400  # at the beginning and at the end of a result: there tools say what they show and how it ended
 _FULL_PAGE = 2000  # lines that Claude Code and pi show of a file where no range was asked
 
@@ -251,14 +253,19 @@ _EDITOR: dict[str, Kind] = {  # the `command` of str_replace_based_edit_tool and
 }
 _OPERATIONS: dict[str, Kind] = {"create_file": "create", "update_file": "write", "delete_file": "delete"}
 
-_PATHS = ("path", "filepath", "file", "filename", "targetfile", "absolutepath", "relativepath", "notebookpath", "uri")
-_LISTS = ("paths", "files", "filepaths", "filenames")
-_PLACES = ("directory", "dir", "folder", "dirpath", "directorypath", "targetdirectory")
-_COMMANDS = ("command", "cmd", "script", "commands", "code", "input")
-_QUERIES = ("pattern", "query", "regex", "searchterm", "search", "glob", "globpattern", "text", "filename")
-_FIRST = ("startline", "linestart", "firstline", "fromline", "startlineoneindexed", "start")
-_LAST = ("endline", "lineend", "lastline", "toline", "endlineoneindexedinclusive", "end")
-_BYTES = ("startbyte", "maxbytes", "byteoffset")
+_MEANINGS = {  # of arguments, however they are spelt: `filePath` and `file_path` are `filepath`
+    **dict.fromkeys(("path", "filepath", "file", "filename", "targetfile", "absolutepath", "relativepath"), "path"),
+    **dict.fromkeys(("notebookpath", "uri"), "path"),
+    **dict.fromkeys(("paths", "files", "filepaths", "filenames"), "paths"),
+    **dict.fromkeys(("directory", "dir", "folder", "dirpath", "directorypath", "targetdirectory"), "place"),
+    **dict.fromkeys(("command", "cmd", "commands", "script", "code", "input"), "command"),
+    **dict.fromkeys(("pattern", "query", "regex", "searchterm", "search", "globpattern"), "query"),
+    **dict.fromkeys(("startline", "linestart", "firstline", "fromline", "startlineoneindexed", "start"), "first"),
+    **dict.fromkeys(("endline", "lineend", "lastline", "toline", "endlineoneindexedinclusive", "end"), "last"),
+    **dict.fromkeys(("startbyte", "maxbytes", "byteoffset"), "bytes"),
+    **{name: name for name in ("offset", "limit", "type")},
+    "viewrange": "span",
+}
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PATCHED = re.compile(r"^\*\*\* (?:(Add|Update|Delete) File|Move to): (.+?)\s*$", re.MULTILINE)
@@ -274,12 +281,20 @@ def _named(name: str) -> tuple[Kind, bool, bool]:
     return next((kind for kind in _RANK if kind in found), "other"), len(words) == 1, words[-1:] == ["view"]
 
 
+@lru_cache(maxsize=256)
+def _meaning(name: str) -> str:
+    return _MEANINGS.get(name.replace("_", "").replace("-", "").lower(), name)
+
+
 def _targets(call: ToolCall) -> list[_Target]:
     """What the call says that it is about."""
     kind, is_bare, is_view = _named(call.name)
-    values = {re.sub(r"[_\-]", "", key).lower(): value for key, value in call.values.items()}
-    command = _command(values) or (call.arguments if call.kind == "custom" else None)
-    paths = _texts(values, _PATHS) or _listed(values)
+    values: dict[str, Json] = {}
+    for name, value in call.values.items():
+        if value not in (None, "", []):
+            values.setdefault(_meaning(name), value)
+    command = _command(values.get("command")) or (call.arguments if call.kind == "custom" else None)
+    paths = [path] if (path := string(values.get("path"))) else _listed(values.get("paths"))
     if not paths and (patched := _patched([command, *values.values()])):
         return patched
     if paths and (done := _EDITOR.get(command or "") or _OPERATIONS.get(string(values.get("type")))):
@@ -287,8 +302,8 @@ def _targets(call: ToolCall) -> list[_Target]:
     elif kind == "run":
         return _ran(command)
     if kind == "search":
-        place = _path((paths or _texts(values, _PLACES) or [""])[0])
-        return [_Target(kind, place, command=next(iter(_texts(values, _QUERIES)), None))]
+        place = paths[0] if paths else string(values.get("place"))
+        return [_Target(kind, _path(place), command=string(values.get("query")) or None)]
     if kind == "read":
         first, last = _lines(values, skips=is_view)
         return [_Target(kind, _path(path), first, last) for path in paths] or [_Target(kind)]
@@ -297,14 +312,9 @@ def _targets(call: ToolCall) -> list[_Target]:
     return [_Target(kind, _path(path)) for path in paths] or [_Target(kind)]
 
 
-def _texts(values: dict[str, Json], names: Iterable[str]) -> list[str]:
-    """The first of these arguments that is a text which says something."""
-    return next(([value] for name in names if isinstance(value := values.get(name), str) and value), [])
-
-
-def _listed(values: dict[str, Json]) -> list[str]:
-    given = next((value for name in _LISTS if isinstance(value := values.get(name), list)), [])
-    named = [item if isinstance(item, str) else string(field(item, "path")) for item in given]
+def _listed(given: Json) -> list[str]:
+    items = given if isinstance(given, list) else [given]
+    named = [item if isinstance(item, str) else string(field(item, "path")) for item in items]
     return [path for path in named if path]
 
 
@@ -312,17 +322,15 @@ def _path(path: str) -> str | None:
     return posixpath.normpath(path.removeprefix("file://")) if path else None
 
 
-def _command(values: dict[str, Json]) -> str | None:
+def _command(given: Json) -> str | None:
     """The command as one text; of an argument list that only starts a shell, what the shell is given."""
-    for name in _COMMANDS:
-        value = values.get(name)
-        if isinstance(value, str) and value:
-            return value
-        if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
-            if len(value) == 3 and posixpath.basename(value[0]) in {"bash", "sh", "zsh"} and value[1][:1] == "-":
-                return str(value[2])
-            return ("\n" if name == "commands" else " ").join(value)
-    return None
+    if isinstance(given, str):
+        return given
+    if not isinstance(given, list) or not all(isinstance(word, str) for word in given):
+        return None
+    if len(given) == 3 and posixpath.basename(given[0]) in {"bash", "sh", "zsh"} and given[1].startswith("-"):
+        return str(given[2])
+    return " ".join(given)
 
 
 def _patched(texts: Iterable[Json]) -> list[_Target]:
@@ -331,29 +339,26 @@ def _patched(texts: Iterable[Json]) -> list[_Target]:
     return [_Target(_PATCHES[done], _path(path)) for done, path in _PATCHED.findall(patch)]
 
 
-def _number(values: dict[str, Json], names: Iterable[str]) -> int | None:
-    for name in names:
-        value = values.get(name)
-        if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 10:
-            return int(value)
-        if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e9:
-            return int(value)
-    return None
+def _number(value: Json) -> int | None:
+    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 10:
+        return int(value)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return int(value) if is_number and abs(value) < 1e9 else None
 
 
 def _lines(values: dict[str, Json], *, skips: bool) -> tuple[int | None, int | None]:
     """The lines that a read asks for."""
-    span = values.get("viewrange")
-    if isinstance(span, list) and len(span) == 2:
-        values = {"startline": span[0], "endline": span[1]}
-    if _number(values, _BYTES) is not None:
+    if "bytes" in values:
         return None, None
-    first, last = _number(values, _FIRST), _number(values, _LAST)
+    span = values.get("span")
+    if not isinstance(span, list) or len(span) != 2:
+        span = [values.get("first"), values.get("last")]
+    first, last = _number(span[0]), _number(span[1])
     if first is not None or last is not None:
         return max(1, first or 1), last if last is not None and last > 0 else None
-    skipped, limit = _number(values, ("offset",)), _number(values, ("limit",))
-    # `view` skips lines and shows 100; elsewhere the offset is a line, from 1: Claude Code, Codex, pi, Cursor
-    start = 1 + max(0, skipped or 0) if skips else max(1, skipped or 1)
+    # `view` skips lines; elsewhere the offset is a line, counted from 1: Claude Code, Codex, pi, Cursor
+    start = max(1, (_number(values.get("offset")) or 0) + skips)
+    limit = _number(values.get("limit"))
     return start, start + limit - 1 if limit is not None and limit > 0 else None
 
 
@@ -421,7 +426,7 @@ _PART = re.compile(r": (?:outline of|showing bytes) \d")
 _OPENED = re.compile(r"\[File: (.+?) \((\d{1,9}) lines total\)\]")
 _ABOVE = re.compile(r"\((\d{1,9}) more lines above\)")
 _BELOW = re.compile(r"\((\d{1,9}) more lines below\)")
-_GUTTER = re.compile(r"^ *L?(\d{1,9})(?:\t|→|:| ?\|)", re.MULTILINE)
+_GUTTER = re.compile(r"^ *L?(\d{1,9})(?:\t|→|:| ?\|)")
 _CREATED = re.compile(r"(?i)\bcreated\b")
 
 
@@ -429,7 +434,7 @@ def _seen(target: _Target, text: str) -> _Target:
     """The target, corrected by what a result that did not fail says of itself."""
     head, tail = text[:_LOOK_CHARS], text[-_LOOK_CHARS:]
     opened = (_OPENED.search(head) or _OPENED.search(tail)) if "[File: " in head or "[File: " in tail else None
-    if target.path is None and opened:
+    if opened:  # in full, where the call had a part of it or none
         target = target._replace(path=_path(opened[1]))
     if target.kind == "write" and _CREATED.search(head[:60]):
         return target._replace(kind="create")
@@ -454,9 +459,9 @@ def _shown(target: _Target, head: str, tail: str, total: int | None) -> tuple[in
         return (1, None) if first == 1 and last == int(said[4]) and not said[3] else (first, last)
     if first is None:
         return first, last
-    if (gutter := _GUTTER.search(head)) and abs(shift := int(gutter[1]) - first) == 1:
+    if (gutter := _GUTTER.match(head)) and abs(shift := int(gutter[1]) - first) == 1:
         return first + shift, last + shift if last is not None else None  # its offset begins elsewhere
-    if last is None and (numbers := _GUTTER.findall(tail)) and int(numbers[-1]) == _FULL_PAGE + first - 1:
+    if last is None and gutter and re.search(rf"^ *0*{_FULL_PAGE + first - 1}\D", tail, re.MULTILINE):
         return first, _FULL_PAGE + first - 1
     return first, last
 
@@ -482,17 +487,16 @@ class _Ended(NamedTuple):
 
 
 def _ended(call: ToolCall, result: ToolResult, raw: Json) -> _Ended:
-    """How the call ended. What a file says of exit codes is not how the read of it ended."""
-    text, code = result.text, None
-    if _named(call.name)[0] == "run":
+    """How the call ended. What a file says of errors is not how the read of it ended."""
+    kind, text, code = _named(call.name)[0], result.text, None
+    if kind == "run":
         text, code = _exit(text, raw)
     last = text[-_LOOK_CHARS:].rstrip().rpartition("\n")[2]
-    is_raised = _TRACEBACK in text[-20_000:] and _RAISED.match(last) is not None
-    if code == 0 and not result.is_error:
-        return _Ended(exit_code=0)
-    if not (result.is_error or code or is_raised or _ERROR.match(text)):
+    is_raised = kind in {"run", "other"} and _TRACEBACK in text[-_TRACE_CHARS:] and _RAISED.match(last) is not None
+    is_told = (kind == "run" or len(text) < _SHORT_CHARS) and _ERROR.match(text) is not None
+    if not (result.is_error or (is_raised or is_told if code is None else code)):
         return _Ended(exit_code=code)
-    lines = (line.strip() for line in text[: 10 * _LOOK_CHARS].splitlines())
+    lines = (line.strip() for line in text[:_TRACE_CHARS].splitlines())
     said = last if is_raised else next((line for line in lines if not _SAYS_NOTHING.fullmatch(line)), text.strip())
     return _Ended(failed=True, exit_code=code, error_head=said[:_HEAD_CHARS])
 
@@ -514,5 +518,7 @@ def _exit(text: str, raw: Json) -> tuple[str, int | None]:
 
 
 def _code(text: str) -> int | None:
+    if "exit" not in (lower := text.lower()) and "return" not in lower:
+        return None  # most output: the pattern costs ten times as much
     found = _EXIT.findall(text)
     return int(found[-1]) if found else None
