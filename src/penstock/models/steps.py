@@ -1,0 +1,201 @@
+"""What does the model do next? One step: it says something, calls tools, or the provider refuses or fails.
+
+    [call("read_file", path="a.py"), refuse(996_201, of=200_000), say("done", requires="def area")]
+
+A step may demand texts of the request that it answers, or forbid them. Law: what a step holds is JSON and does not change.
+Keeps out: the order of steps (`scripted`), and how a wire writes them (`answers`, `refusals`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from penstock.errors import CallerError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from penstock.transcript.shapes import Json
+
+Patterns: TypeAlias = "str | Iterable[str]"
+
+
+class Asked(NamedTuple):
+    """A call of a tool, its arguments as JSON text."""
+
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """What every step has: regular expressions that must, and must not, match in the texts of the request."""
+
+    requires: tuple[str, ...] = ()
+    forbids: tuple[str, ...] = ()
+
+    def mismatch(self, text: str) -> str | None:
+        """What about a request of that text goes against this step; None where nothing does."""
+        for pattern in self.requires:
+            if re.search(pattern, text) is None:
+                return f"requires {pattern!r}, which is not in the request"
+        for pattern in self.forbids:
+            if re.search(pattern, text) is not None:
+                return f"forbids {pattern!r}, which is in the request"
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply(Step):
+    """The model answers."""
+
+    text: str = ""
+    calls: tuple[Asked, ...] = ()
+
+    def __str__(self) -> str:
+        if not self.calls:
+            return f"say({self.text[:60]!r})"
+        return f"call{'s' * (len(self.calls) > 1)}({', '.join(repr(call.name) for call in self.calls)})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refuse(Step):
+    """The provider finds the input too large."""
+
+    input_tokens: int
+    limit_tokens: int
+
+    def __str__(self) -> str:
+        return f"refuse({self.input_tokens}, of={self.limit_tokens})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fail(Step):
+    """The provider answers with a status and a body of any kind."""
+
+    status: int
+    body: Json
+
+    def __str__(self) -> str:
+        return f"fail({self.status})"
+
+
+def say(text: str, *, requires: Patterns = (), forbids: Patterns = ()) -> Step:
+    """The model says `text`, and is done."""
+    return Reply(text=_a(str, text, "text"), requires=_patterns(requires), forbids=_patterns(forbids))
+
+
+def call(
+    tool_name: str,
+    arguments: Mapping[str, Json] | None = None,
+    /,
+    *,
+    requires: Patterns = (),
+    forbids: Patterns = (),
+    **more_arguments: Json,
+) -> Step:
+    """The model calls a tool; arguments by name, or as a mapping for those named `requires` and `forbids`."""
+    given = {**(arguments or {}), **more_arguments}
+    try:
+        written = json.dumps(given, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise CallerError(f"the arguments of {tool_name!r} are no JSON: {error}") from error
+    asked = Asked(_a(str, tool_name, "the name of a tool"), written)
+    return Reply(calls=(asked,), requires=_patterns(requires), forbids=_patterns(forbids))
+
+
+def calls(*made: Step, text: str = "", requires: Patterns = (), forbids: Patterns = ()) -> Step:
+    """The model makes several calls at once, and may say something before them; each is made by `call`."""
+    if not made:
+        raise CallerError("calls() takes the steps that call() makes, one at least")
+    asked: list[Asked] = []
+    required, forbidden = list(_patterns(requires)), list(_patterns(forbids))
+    for step in made:
+        if not isinstance(step, Reply) or not step.calls:
+            raise CallerError(f"calls() takes the steps that call() makes, not {step}")
+        asked += step.calls
+        required += step.requires
+        forbidden += step.forbids
+    return Reply(text=_a(str, text, "text"), calls=tuple(asked), requires=tuple(required), forbids=tuple(forbidden))
+
+
+def refuse(input_tokens: int, *, of: int, requires: Patterns = (), forbids: Patterns = ()) -> Step:
+    """The provider refuses an input of `input_tokens` where it takes `of`, in its own words."""
+    if not 0 < _a(int, of, "of") < _a(int, input_tokens, "input_tokens"):
+        raise CallerError(f"refuse() takes more tokens than the limit, not {input_tokens} of {of}")
+    return Refuse(input_tokens=input_tokens, limit_tokens=of, requires=_patterns(requires), forbids=_patterns(forbids))
+
+
+def fail(status: int, body: Json, *, requires: Patterns = (), forbids: Patterns = ()) -> Step:
+    """The provider answers with that HTTP status and that body: JSON, or a text as it is. Below 400 it is an answer."""
+    if not 200 <= _a(int, status, "status") <= 599:
+        raise CallerError(f"an answer has a status from 200 to 599, not {status}")
+    try:
+        kept = body if isinstance(body, str) else json.loads(json.dumps(body, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise CallerError(f"the body of fail({status}) is no JSON: {error}") from error
+    return Fail(status=status, body=kept, requires=_patterns(requires), forbids=_patterns(forbids))
+
+
+def read_steps(content: bytes) -> list[Step]:
+    """The steps of a script in JSON: a list of objects, the name of a step first, its arguments beside it."""
+    try:
+        listed = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise CallerError(f"a script is a JSON list of steps; this is no JSON: {error}") from error
+    if not isinstance(listed, list):
+        raise CallerError(f"a script is a JSON list of steps, not {type(listed).__name__}")
+    steps = []
+    for place, value in enumerate(listed, 1):
+        try:
+            steps.append(_step(value))
+        except CallerError as error:
+            raise CallerError(f"step {place}: {error}") from error
+    return steps
+
+
+_FORMS: dict[str, tuple[Callable[..., Step], frozenset[str]]] = {
+    "say": (say, frozenset()),
+    "call": (call, frozenset({"arguments"})),
+    "calls": (calls, frozenset({"text"})),
+    "refuse": (refuse, frozenset({"of"})),
+    "fail": (fail, frozenset({"body"})),
+}
+
+
+def _step(value: Json) -> Step:
+    """One step: `{"call": "read_file", "arguments": {"path": "a.py"}, "requires": "…"}`."""
+    named = [name for name in _FORMS if isinstance(value, dict) and name in value]
+    if len(named) != 1:
+        raise CallerError(f"an object with one of {', '.join(_FORMS)}")
+    make, fields = _FORMS[named[0]]
+    given: dict[str, Any] = {key: field for key, field in value.items() if key != named[0]}
+    if unknown := given.keys() - fields - {"requires", "forbids"}:
+        raise CallerError(f"{named[0]} has no {' and no '.join(sorted(unknown))}")
+    if missing := fields & {"of", "body"} - given.keys():
+        raise CallerError(f"{named[0]} needs {' and '.join(missing)}")
+    first = [value[named[0]]]
+    if named[0] == "calls":
+        first = [_step(inner) for inner in _a(list, first[0], "calls")]
+    elif named[0] == "call":
+        first.append(_a(dict, given.pop("arguments", {}), "arguments"))
+    return make(*first, **given)
+
+
+def _patterns(given: Patterns) -> tuple[str, ...]:
+    try:
+        patterns = (given,) if isinstance(given, str) else tuple(given)
+        for pattern in patterns:
+            re.compile(pattern)
+    except (re.error, TypeError) as error:
+        raise CallerError(f"{given!r} is no regular expression, nor a list of them: {error}") from error
+    return patterns
+
+
+def _a(kind: type, value: Any, name: str) -> Any:
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise CallerError(f"{name} is of type {kind.__name__}, not {type(value).__name__}")
+    return value

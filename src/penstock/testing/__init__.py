@@ -1,0 +1,15 @@
+"""Who plays the provider? `LoopbackProvider`: real HTTP on 127.0.0.1, real refusals, answers from a script or a policy.
+
+    with LoopbackProvider("anthropic", 32_768, script=[call("read_file", path="a.py"), say("done")]) as provider:
+        client = anthropic.Anthropic(base_url=provider.base_url, api_key="any", max_retries=0)
+
+Standard library only: it serves any client of any language. Law: it answers what a provider would take and refuses the rest in
+that provider's words. Keeps out: what a step is, and how a wire writes it (`penstock.models`).
+"""
+
+from __future__ import annotations
+
+from penstock.testing.desk import Received
+from penstock.testing.loopback import LoopbackProvider
+
+__all__ = ["LoopbackProvider", "Received"]

@@ -1,0 +1,96 @@
+"""Is it valid, does it fit, and what is the answer? One request decided, and written down.
+
+Law: every request that came in is in `received` with what became of it, also where the policy raised; a request is kept as it
+came. Keeps out: HTTP.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock.testing.demands import fault_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from penstock.models.provider import Answer, Outcome, Provider
+    from penstock.models.steps import Step
+    from penstock.transcript.shapes import Json
+
+
+class Received(NamedTuple):
+    """One request: its body (None for what is no JSON object), the status that was answered, and the input as it was counted.
+
+    `outcome` is `answered`, `refused` for its size, `invalid` for its shape, or `failed` because a step or an error said so.
+    """
+
+    request: Json
+    status: int
+    outcome: Outcome
+    input_tokens: int
+
+
+class Decision(NamedTuple):
+    """What is answered, to the `number`-th request; `in_stream`: as an event after HTTP 200."""
+
+    answer: Answer
+    number: int
+    in_stream: bool
+
+
+class Desk:
+    """Where one provider decides, for any number of threads."""
+
+    def __init__(
+        self,
+        provider: Provider,
+        window_tokens: int,
+        policy: Callable[[dict[str, Json]], Step],
+        *,
+        strict: bool,
+        refuse_in_stream: bool,
+    ) -> None:
+        self.provider = provider
+        self.window_tokens = window_tokens
+        self._policy = policy
+        self._strict = strict
+        self._refuse_in_stream = refuse_in_stream
+        self._received: list[Received] = []
+        self._count = 0
+        self._lock = threading.Lock()
+
+    @property
+    def received(self) -> tuple[Received, ...]:
+        """What came in so far, in the order in which it was decided."""
+        with self._lock:
+            return tuple(self._received)
+
+    def decide(self, request: dict[str, Json], *, streamed: bool = False) -> Decision:
+        """The answer to a request; raises what the policy raises."""
+        from penstock.transcript.shapes import copied
+
+        with self._lock:
+            self._count += 1
+            number = self._count
+        kept, size = copied(request), self.provider.size_of(request)
+        try:
+            fault = fault_of(request, self.provider.wire) if self._strict else None
+            answer = self.provider.error(fault) if fault else self.provider.refusal_of(size, self.window_tokens)
+            if answer is None:
+                answer = self.provider.perform(self._policy(request), size, number)
+        except BaseException:
+            self._write(Received(kept, 400, "failed", size.input_tokens))
+            raise
+        in_stream = streamed and self._refuse_in_stream and answer.outcome == "refused"
+        self._write(Received(kept, 200 if in_stream else answer.status, answer.outcome, size.input_tokens))
+        return Decision(answer, number, in_stream)
+
+    def turn_away(self, status: int, sentence: str) -> Answer:
+        """The answer to what was not, or could not be, read."""
+        self._write(Received(None, status, "invalid", 0))
+        return self.provider.error(sentence, status)
+
+    def _write(self, received: Received) -> None:
+        with self._lock:
+            self._received.append(received)

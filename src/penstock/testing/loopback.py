@@ -1,0 +1,123 @@
+"""What does a test hold in its hands? A provider that keeps to its window, over HTTP or in process.
+
+Keeps out: what is decided (`desk`), and how it is carried (`routes`, `events`, `server`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from penstock.errors import CallerError
+from penstock.models import refusals, sizes
+from penstock.models.provider import Provider
+from penstock.models.scripted import Script
+from penstock.testing.desk import Desk
+from penstock.testing.routes import Routes
+from penstock.testing.server import Server
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from types import TracebackType
+
+    from penstock.models.refusals import Form
+    from penstock.models.steps import Step
+    from penstock.testing.desk import Received
+    from penstock.transcript.shapes import Json
+
+MAX_BODY_BYTES = 32 << 20
+"""What Anthropic takes; above it a provider speaks of bytes, not of tokens."""
+
+
+class LoopbackProvider:
+    """A provider of `window_tokens` on one wire. Inside `with` it is at `base_url`; `send` asks it in process, at any time.
+
+    - `script`: steps as a `ScriptedModel` has them, or `policy`: a function that sees only the request's body and gives a step.
+    - `refusal`: in whose words it refuses, `openai`, `anthropic`, `vllm`, `vllm-input` or `vllm-lower-bound`; the wire's own,
+      if nothing is said. With `refuse_in_stream`, a streamed request is refused by an error event after HTTP 200.
+    - `strict`: what `penstock.transcript.violations` finds is refused too, and a length of the reply that the wire does not take.
+    - `count`: the tokens of a text, an estimate if nothing is said; `penstock.models.sizes` says which texts are counted.
+
+    What goes wrong on its own side (a `ScriptMismatch`, an exception of the policy) is HTTP 400 to the client, and raised where
+    `with` ends. Requests are answered in the threads of their connections: a policy may be called by several at once.
+    """
+
+    def __init__(
+        self,
+        wire: str,
+        window_tokens: int,
+        *,
+        script: Iterable[Step] | None = None,
+        policy: Callable[[dict[str, Json]], Step] | None = None,
+        refusal: Form | None = None,
+        refuse_in_stream: bool = False,
+        strict: bool = True,
+        count: Callable[[str], int] = sizes.estimate,
+        model: str = "loopback",
+        max_body_bytes: int = MAX_BODY_BYTES,
+    ) -> None:
+        if policy is None and script is not None:
+            policy = Script(script)
+        elif policy is None or script is not None:
+            raise CallerError("a LoopbackProvider answers by script= or by policy=, one of them")
+        if refusal is not None and refusal not in refusals.FORMS:
+            raise CallerError(f"{refusal!r} is no form of refusal; there are {', '.join(refusals.FORMS)}")
+        if window_tokens < 1:
+            raise CallerError(f"a window holds a token at least, not {window_tokens}")
+        provider = Provider(sizes.known(wire), refusal or refusals.form_of(wire), model, count)
+        self._desk = Desk(provider, window_tokens, policy, strict=strict, refuse_in_stream=refuse_in_stream)
+        self._routes = Routes(self._desk, max_body_bytes)
+        self._server: Server | None = None
+
+    @property
+    def wire(self) -> str:
+        """The API that it speaks."""
+        return self._desk.provider.wire
+
+    @property
+    def name(self) -> str:
+        """The model that it serves; it answers to every other name as well."""
+        return self._desk.provider.model
+
+    @property
+    def window_tokens(self) -> int:
+        """Above this it refuses."""
+        return self._desk.window_tokens
+
+    @property
+    def base_url(self) -> str:
+        """What the official client of the wire takes as its base URL."""
+        if self._server is None:
+            raise CallerError("a LoopbackProvider has a base_url only inside `with`")
+        return self._server.url if self.wire == "anthropic" else f"{self._server.url}/v1"
+
+    @property
+    def requests(self) -> tuple[Received, ...]:
+        """Every request for an answer so far, in the order in which they were decided."""
+        return self._desk.received
+
+    @property
+    def refused(self) -> int:
+        """How many requests were refused for their size."""
+        return sum(received.outcome == "refused" for received in self.requests)
+
+    def send(self, request: dict[str, Json], /) -> dict[str, Json]:
+        """The same without HTTP: the body of an answer. Raises `penstock.models.Refused`, and what the policy raises."""
+        if not isinstance(request, dict):
+            raise CallerError(f"a request is the body of {self.wire}, an object, not {type(request).__name__}")
+        return self._desk.decide(request).answer.returned()
+
+    def __enter__(self) -> Self:
+        if self._server is not None:
+            raise CallerError("this LoopbackProvider is serving already")
+        self._server = Server(self._routes)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+        broken, self._routes.broken = self._routes.broken, None
+        if broken is not None and (error is None or isinstance(error, Exception)):
+            raise broken  # the cause of what the client raised, which is its context

@@ -1,0 +1,137 @@
+"""How does it speak HTTP? Requests in, bodies or streams out, on 127.0.0.1 and a port of the system's choice.
+
+A thread for each connection; `close` ends them all, idle ones too, and waits for them. Law: a body above the bound is read off and
+refused, never held; nothing that a client does ends the server. Keeps out: what is answered (`routes`).
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+import threading
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import TCPServer
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from penstock.testing.routes import Reply, Routes
+
+_BLOCK_BYTES = 65_536
+
+
+class Server(ThreadingHTTPServer):
+    """Serves its routes from the moment it is made until `close`."""
+
+    daemon_threads = False  # so that server_close() waits for them
+    request_queue_size = 128
+
+    def __init__(self, routes: Routes) -> None:
+        self.routes = routes
+        self._open: set[socket.socket] = set()
+        self._lock = threading.Lock()
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self._thread = threading.Thread(target=self.serve_forever, args=(0.02,), name="penstock-loopback")
+        self._thread.start()
+
+    def server_bind(self) -> None:
+        """Binds, and asks no name server what 127.0.0.1 is called."""
+        TCPServer.server_bind(self)
+        self.server_name, self.server_port = "127.0.0.1", self.server_address[1]
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        return f"http://127.0.0.1:{self.server_port}"
+
+    def close(self) -> None:
+        """Ends every connection and every thread."""
+        self.shutdown()
+        self._thread.join()
+        with self._lock:
+            for connection in self._open:
+                with suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
+        self.server_close()
+
+    def process_request(self, request: socket.socket | tuple[bytes, socket.socket], client_address: object) -> None:
+        if isinstance(request, socket.socket):
+            with self._lock:
+                self._open.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: socket.socket | tuple[bytes, socket.socket]) -> None:
+        if isinstance(request, socket.socket):
+            with self._lock:
+                self._open.discard(request)
+        super().shutdown_request(request)
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that went away is no error; everything else is told."""
+        del request, client_address
+        error = sys.exc_info()[1]
+        if isinstance(error, Exception) and not isinstance(error, OSError):
+            self.routes.broke(error)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: Server
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name of the base class
+        """Nothing: tests have their own output."""
+
+    def do_GET(self) -> None:
+        self._reply(self.server.routes.get(self._path()))
+
+    def do_POST(self) -> None:
+        routes = self.server.routes
+        length = self.headers.get("content-length", "")
+        if not (length.isascii() and length.isdigit()) or len(length) > 15:
+            self.close_connection = True
+            self._reply(routes.turn_away(411, "content-length is required"))
+            return
+        rest = int(length)
+        if rest > routes.max_body_bytes:
+            self._skip(rest)
+            self._reply(
+                routes.turn_away(413, f"Request exceeds the maximum size: {rest} > {routes.max_body_bytes} bytes")
+            )
+            return
+        content = self.rfile.read(rest)
+        if len(content) < rest:
+            self.close_connection = True
+            return
+        try:
+            reply = routes.post(self._path(), content)
+        except BaseException as error:  # noqa: BLE001 - of the test's own policy: raised again where the test sees it
+            reply = routes.broke(error)
+        self._reply(reply)
+
+    def _path(self) -> str:
+        return self.path.partition("?")[0].rstrip("/")
+
+    def _skip(self, rest: int) -> None:
+        while rest and (block := self.rfile.read(min(rest, _BLOCK_BYTES))):
+            rest -= len(block)
+
+    def _reply(self, reply: Reply) -> None:
+        self.send_response(reply.status)
+        if self.close_connection:
+            self.send_header("connection", "close")
+        if reply.events is None:
+            is_text = isinstance(reply.body, str)
+            content = (reply.body if is_text else json.dumps(reply.body)).encode("utf-8", "surrogatepass")
+            self.send_header("content-type", "text/plain; charset=utf-8" if is_text else "application/json")
+            self.send_header("content-length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+            return
+        self.send_header("content-type", "text/event-stream; charset=utf-8")
+        self.send_header("transfer-encoding", "chunked")
+        self.end_headers()
+        for event in reply.events:
+            self.wfile.write(b"%x\r\n%b\r\n" % (len(event), event))
+        self.wfile.write(b"0\r\n\r\n")
