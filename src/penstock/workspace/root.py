@@ -337,6 +337,35 @@ def create_own(path: str, content: bytes) -> bool:
     return True
 
 
+def replace_own(path: str, content: bytes) -> None:
+    """A private file (0600) of the user's own with new content, for good: after a crash at any instant it holds the old or the new.
+
+    The content is flushed before it takes the name, and the name after that. What stood there is replaced, a link too.
+    Raises OSError, and then leaves nothing beside it.
+    """
+    folder = os.open(os.path.dirname(path) or ".", _FOLDER)
+    try:
+        beside = f".penstock-{os.urandom(8).hex()}"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(beside, flags, 0o600, dir_fd=folder)
+        try:
+            try:
+                rest = memoryview(content)
+                while rest:
+                    rest = rest[os.write(descriptor, rest) :]
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+            os.rename(beside, os.path.basename(path), src_dir_fd=folder, dst_dir_fd=folder)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(beside, dir_fd=folder)
+            raise
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
 class OwnFolder:
     """A private folder of Penstock's own (mode 0700), made where there is none; files in it are private too (0600).
 
