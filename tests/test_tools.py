@@ -13,13 +13,17 @@ import pytest
 from penstock import TOOLS, Allowance, CallerError, Result, Tools, Workspace
 from penstock.calls import Call, CommandLine, mcp
 from penstock.errors import CODES
+from penstock.store import open_store
 from penstock.tokens import Tokens
 from penstock.tools import MIN_ALLOWANCE
 from penstock.workspace.deadline import Deadline
 from tests import printed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+
+    from penstock.store import Store
 
 INTEGERS = [-1, 0, 1, 2, 2**31, 2**53 + 1, 2**63 - 1, 2**63, 2**64 - 1, 2**64, 10**400, -(2**63), -(10**400)]
 NOT_INTEGERS: list[object] = [
@@ -42,11 +46,21 @@ NOT_INTEGERS: list[object] = [
 
 
 @pytest.fixture
-def tools(tmp_path: Path) -> Tools:
-    """Tools over a small tree."""
+def tools(tmp_path: Path, store: Store) -> Tools:
+    """Tools over a small tree and a small store."""
     (tmp_path / "a.txt").write_text("".join(f"line {n}\n" for n in range(1, 251)))
     (tmp_path / "b.md").write_text("# Title\n\ntext\n")
-    return Tools(tmp_path)
+    return Tools(tmp_path, store=store)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """A store with one kept output."""
+    opened = open_store(str(tmp_path_factory.mktemp("tools") / "store"))
+    REQUIRED["page"] = {"handle": opened.put(b"one\ntwo\n")}
+    REQUIRED["find"] = {**REQUIRED["page"], "pattern": "1"}
+    yield opened
+    opened.close()
 
 
 REQUIRED: dict[str, dict[str, object]] = {

@@ -141,6 +141,11 @@ class Artifact:
     """An artifact as a `ByteSource`."""
 
     def __init__(self, store: Store, handle: str) -> None:
+        if not (handle.isascii() and handle.isalnum()):
+            raise ToolError(
+                "not_found",
+                f'"{inert.clip(handle, 64)}" is no handle: one is letters and digits. Copy it from the notice that named it.',
+            )
         self.store = store
         self.info: ArtifactInfo = store.info(handle)
         self.handle = self.info.handle
@@ -154,9 +159,9 @@ class Artifact:
         return window.detect(self.read(0, window.BINARY_PROBE_BYTES)) or window.UTF8
 
 
-def unreadable(fault: StoreFault) -> ToolError:
-    """A fault of the store as a model sees it."""
-    return ToolError("io_error", f"The artifact cannot be read: {inert.clip(fault.message, 400)}")
+def unreadable(fault: Exception) -> ToolError:
+    """A fault of the store, or of opening it, as a model sees it."""
+    return ToolError("io_error", f"The artifact cannot be read: {inert.clip(str(fault), 400)}")
 
 
 def cut(

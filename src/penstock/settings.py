@@ -1,7 +1,8 @@
 """How is it set up? Defaults, then `penstock.toml` in the root, then the environment, then flags; the last one wins.
 
 Only what can do no harm can be set by a file, because a file in the root may be a stranger's: nothing here widens what may
-be read. Law: a setting that is not understood is an error that names what would be. Keeps out: what the settings do.
+be read, and nothing here empties the user's store: its place, size and life come from the environment alone (`store`).
+Law: a setting that is not understood is an error that names what would be. Keeps out: what the settings do.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from penstock.workspace.root import Root
 
 FILE = "penstock.toml"
+_NOT_IN_FILES = frozenset({"store", "store_limit_bytes", "store_life_days"})  # a small limit drops what others kept
 
 
 class Settings(NamedTuple):
@@ -77,6 +79,10 @@ def _from_file(root: Root, known: set[str]) -> dict[str, object]:
     finally:
         file.close()
     for name in values.keys() - known:
+        if name in _NOT_IN_FILES:
+            raise CallerError(
+                f"{FILE}: {name} is not for a file, which may be a stranger's: set PENSTOCK_{name.upper()}"
+            )
         raise CallerError(f"{FILE}: there is no setting {name!r}; there are {', '.join(sorted(known))}")
     return values
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from penstock import inert, notices
 from penstock.budget import Allowance
 from penstock.calls import PYTHON, Call, Dialect, Value
-from penstock.errors import CallerError, ToolError
+from penstock.errors import CallerError, PenstockError, ToolError
 from penstock.page import Page
 from penstock.reads import Counters, Reads
 from penstock.window import HARD_MAX_BYTES, Line, Window
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from penstock.outline import Symbol
+    from penstock.store import Store
     from penstock.workspace.reading import OutlinePage
 
 MAX_INTEGER = 2**63 - 1  # what a file offset can be (H22)
@@ -96,6 +97,7 @@ _IGNORED = Parameter("include_ignored", "boolean", False, "also what .gitignore 
 _REGEX = Parameter(
     "use_regex", "boolean", False, "the pattern is a regular expression (RE2), searched anywhere in the path"
 )
+_HANDLE = Parameter("handle", "string", REQUIRED, "handle of the kept output, from the notice of the cut result")
 _PATTERN = Parameter("pattern", "string", "*", "glob over the relative path, e.g. *.py; * crosses folders")
 
 TOOLS: tuple[Tool, ...] = (
@@ -193,6 +195,34 @@ TOOLS: tuple[Tool, ...] = (
         ),
         slow=True,
     ),
+    Tool(
+        "page",
+        "Read a kept output",
+        "Read what a cut result left out: a page of the kept output, by the handle that its notice [OUTPUT TRUNCATED] names. Lines "
+        "with offset/limit (records, where it is JSON on one line), else bytes with start_byte/max_bytes, from the beginning when "
+        "left out. The first line of the result says what is shown, of how much, and the next call. A handle that has expired "
+        "stays so: call the tool that made the output once more.",
+        (
+            _HANDLE,
+            Parameter("start_byte", "integer", None, "byte to start at, 0-based; the page begins exactly there"),
+            Parameter("max_bytes", "integer", None, "size of the page in bytes; 65536 when left out, at most 262144"),
+            Parameter("offset", "integer", None, "lines (or records) to skip: offset=100 starts at line 101"),
+            Parameter("limit", "integer", None, "lines (or records) to show; 100 when left out", minimum=1),
+        ),
+    ),
+    Tool(
+        "find",
+        "Search a kept output",
+        "Find the lines of a kept output that match a regular expression (RE2: no backreferences or lookaround), by the handle "
+        "that the notice [OUTPUT TRUNCATED] of a cut result names. Each match is LINE|BYTE|TEXT: page with start_byte=BYTE reads "
+        "on from there. All matches are counted, also those that are not shown.",
+        (
+            _HANDLE,
+            Parameter("pattern", "string", REQUIRED, "regular expression (RE2), searched in every line"),
+            Parameter("limit", "integer", 50, "matching lines to show, up to 500", minimum=1, maximum=500),
+        ),
+        slow=True,
+    ),
 )
 _BY_NAME = {tool.name: tool for tool in TOOLS}
 
@@ -210,11 +240,12 @@ class Result(NamedTuple):
 
 
 class Tools:
-    """The file tools over one root, each returning text within an allowance.
+    """The tools over one root and one store, each returning text within an allowance.
 
     `allowance` bounds every result (256 KiB when left out), `dialect` is the syntax in which the next calls are printed,
-    `progress` is told how many files a long walk has seen. Raises `CallerError` for a root that is no folder or an
-    allowance too small to say anything in.
+    `progress` is told how many files a long walk has seen. `store` is where `page` and `find` look, or how it is opened
+    when one of them is first called; the user's own when left out. Raises `CallerError` for a root that is no folder or
+    an allowance too small to say anything in.
     """
 
     def __init__(
@@ -226,6 +257,7 @@ class Tools:
         read_seconds: float | None = READ_SECONDS,
         walk_seconds: float | None = WALK_SECONDS,
         progress: Callable[[int], None] | None = None,
+        store: Store | Callable[[], Store] | None = None,
     ) -> None:
         self.workspace = root if isinstance(root, Workspace) else Workspace(root)
         self.allowance = _checked(allowance or Allowance.bytes(HARD_MAX_BYTES))
@@ -233,6 +265,7 @@ class Tools:
         self.read_seconds = read_seconds
         self.walk_seconds = walk_seconds
         self.progress = progress
+        self._store = store
         self._reads = Reads()
 
     def view(self, file_path: str, offset: int = 0, limit: int | None = None) -> str:
@@ -341,6 +374,21 @@ class Tools:
             include_hidden=include_hidden,
             include_ignored=include_ignored,
         )
+
+    def page(
+        self,
+        handle: str,
+        start_byte: int | None = None,
+        max_bytes: int | None = None,
+        offset: int | None = None,
+        limit: int | None = None,
+    ) -> str:
+        """A page of a kept output: lines or records, else bytes (G-3)."""
+        return self._text("page", handle=handle, start_byte=start_byte, max_bytes=max_bytes, offset=offset, limit=limit)
+
+    def find(self, handle: str, pattern: str, limit: int = 50) -> str:
+        """The matching lines of a kept output, with the place of each (G-3)."""
+        return self._text("find", handle=handle, pattern=pattern, limit=limit)
 
     def call(self, name: str, arguments: Mapping[str, object], *, allowance: Allowance | None = None) -> Result:
         """The tool `name` with arguments as a model sent them. Raises `CallerError` only for a tool that there is not."""
@@ -455,6 +503,34 @@ class Tools:
             text = _fitting(len(found.matches), render, allowed)
         return Result(text, outcome=_outcome(found.total, found.complete))
 
+    def _page_kept(self, a: dict[str, object], allowed: Allowance, deadline: Deadline) -> Result:
+        from penstock import paging
+
+        store = self._opened()
+        answer = paging.page(store, **a, allowance=allowed, dialect=self.dialect, deadline=deadline)  # type: ignore[arg-type]
+        shown = answer.value
+        if isinstance(shown, Window):
+            self._reads.page(shown.path, shown.start_byte, shown.end_byte, shown.version)
+        return Result(answer.text, outcome=answer.outcome)
+
+    def _find_kept(self, a: dict[str, object], allowed: Allowance, deadline: Deadline) -> Result:
+        from penstock import paging
+
+        store = self._opened()
+        answer = paging.find(store, **a, allowance=allowed, dialect=self.dialect, deadline=deadline)  # type: ignore[arg-type]
+        return Result(answer.text, outcome=answer.outcome)
+
+    def _opened(self) -> Store:
+        """The store, opened by the first who needs it. Raises `ToolError` that says what is wrong with it."""
+        from penstock import guarding, paging
+
+        try:
+            if self._store is None:
+                return guarding.default_store()
+            return self._store() if callable(self._store) else self._store
+        except (PenstockError, OSError) as fault:
+            raise paging.unreadable(fault) from fault
+
 
 _ANSWERS: dict[str, Callable[[Tools, dict[str, object], Allowance, Deadline], Result]] = {
     "view": Tools._view,
@@ -463,6 +539,8 @@ _ANSWERS: dict[str, Callable[[Tools, dict[str, object], Allowance, Deadline], Re
     "list_files": Tools._list_files,
     "count_files": Tools._count_files,
     "search": Tools._search,
+    "page": Tools._page_kept,
+    "find": Tools._find_kept,
 }
 
 

@@ -105,6 +105,14 @@ def text_of(result: CallToolResult) -> str:
     return block.text
 
 
+@pytest.fixture(autouse=True)
+def store_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where servers of a test keep what they keep; nothing is there yet."""
+    folder = tmp_path / "kept"
+    monkeypatch.setenv("PENSTOCK_STORE", str(folder))
+    return folder
+
+
 @pytest.fixture
 def doubles() -> Iterator[Wire]:
     """A server of doubles over pipes."""

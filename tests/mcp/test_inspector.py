@@ -40,7 +40,7 @@ def test_the_schemas_are_portable(workspace: Path) -> None:
     """`--strict` finds nothing that some host could not take."""
     status, answer, errors = _inspect(workspace, "--method", "tools/list", "--strict")
     assert status == 0, errors
-    assert len(answer["result"]["tools"]) == 6
+    assert len(answer["result"]["tools"]) == 8
 
 
 @pytest.mark.needs("npx")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +15,7 @@ from tests.mcp.double_server import TABLE, Doubles
 
 from penstock.errors import CallerError
 from penstock.mcp_server import create_server
+from penstock.store import open_store
 from penstock.tools import TOOLS
 
 if TYPE_CHECKING:
@@ -28,6 +30,8 @@ CALLS: dict[str, tuple[dict[str, object], str]] = {
     "ctx_list_files": ({}, "hello.txt"),
     "ctx_count_files": ({}, "2"),
     "ctx_search": ({"pattern": "line 30[0]"}, "hello.txt"),
+    "ctx_page": ({"limit": 1}, "showing lines 1-1 of 2 total"),
+    "ctx_find": ({"pattern": "kept"}, "2|6|a kept line"),
 }
 
 
@@ -49,7 +53,8 @@ async def _client(transport: str, root: Path, era: str, port: int = 0) -> AsyncI
     if transport == "memory":
         server = create_server(root)
     else:
-        command = StdioServerParameters(command=sys.executable, args=our_command(root), cwd=REPOSITORY)
+        kept = {"PENSTOCK_STORE": os.environ["PENSTOCK_STORE"]}  # a host hands on little of its environment
+        command = StdioServerParameters(command=sys.executable, args=our_command(root), cwd=REPOSITORY, env=kept)
         server = stdio_client(command)
     async with Client(server, mode=era) as client:
         yield client
@@ -59,14 +64,17 @@ async def _client(transport: str, root: Path, era: str, port: int = 0) -> AsyncI
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("transport", ["memory", "stdio"])
 def test_every_tool_answers_in_both_eras(workspace: Path, transport: str, era: str) -> None:
-    """The official client lists and calls all six tools: one block of text, nothing structured."""
+    """The official client lists and calls all eight tools: one block of text, nothing structured."""
+    with closing(open_store()) as store:
+        handle = store.put(b"first\na kept line\n")
 
     async def steps() -> None:
         async with _client(transport, workspace, era) as client:
             listed = await client.list_tools()
             assert [tool.name for tool in listed.tools] == list(CALLS)
             for name, (arguments, expected) in CALLS.items():
-                result = await client.call_tool(name, arguments)
+                of_what = {"handle": handle} if name in {"ctx_page", "ctx_find"} else {}
+                result = await client.call_tool(name, {**of_what, **arguments})
                 assert not result.is_error, result
                 (block,) = result.content
                 assert expected in block.text, name
@@ -190,7 +198,7 @@ def test_the_instructions_say_how_to_read(workspace: Path) -> None:
     async def steps() -> None:
         async with _client("memory", workspace, "auto") as client:
             assert "Search first" in client.instructions
-            assert "ctx_" in client.instructions
+            assert "ctx_page" in client.instructions
             assert len(client.instructions.encode()) < 2048
 
     _run(steps)

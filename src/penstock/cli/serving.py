@@ -92,12 +92,39 @@ def examine() -> dict[str, object]:
         if wall.abi
         else "not available in this kernel",
         "search": f"google-re2 {installed('google-re2')}",
+        "store": _store(),
         "extras": {
             "mcp": installed("mcp"),
             "exact": installed("toktok-rs"),
             "languages": installed("tree-sitter"),
+            "postgres": installed("psycopg"),
         },
     }
+
+
+def _store() -> dict[str, object]:
+    """Where outputs are kept, how much for how long, and what that rests on; or what is wrong. Looking makes no store."""
+    from penstock import store
+    from penstock.errors import PenstockError
+    from penstock.store.sqlite import DATABASE
+
+    report: dict[str, object] = {}
+    try:
+        url = store.default_url()
+        folder = store.folder_of(url)
+        report["at"] = "a database" if folder is None else f"sqlite://{folder}"  # a URL may hold a password
+        report["limit_bytes"] = store.default_limit_bytes()
+        report["life_days"] = store.default_life_seconds() / 86_400
+        if folder is not None and not os.path.exists(os.path.join(folder, DATABASE)):
+            return {**report, "state": "none yet: the first output that is kept makes it"}
+        opened = store.open_store(url)
+        try:
+            facts = opened.facts()
+        finally:
+            opened.close()
+    except (PenstockError, OSError) as error:
+        return {**report, "fault": str(error)}
+    return {**report, "at": facts.pop("store"), **facts}
 
 
 @click.command("completion")

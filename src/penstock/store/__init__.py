@@ -45,9 +45,14 @@ __all__ = [
     "Size",
     "Store",
     "StoreFault",
+    "default_life_seconds",
+    "default_limit_bytes",
     "default_url",
+    "folder_of",
     "open_store",
 ]
+
+_MOST_DAYS = 36_500  # a hundred years: a date that can be printed
 
 
 def default_url(environment: Mapping[str, str] | None = None) -> str:
@@ -61,22 +66,57 @@ def default_url(environment: Mapping[str, str] | None = None) -> str:
     return "sqlite://" + os.path.join(state, "penstock")
 
 
-def open_store(url: str | None = None, *, limit_bytes: int = LIMIT_BYTES, life_seconds: float = LIFE_SECONDS) -> Store:
-    """The store at `url`: a folder (`sqlite:///path`, or just the path) or a database (`postgresql://…`).
+def default_limit_bytes(environment: Mapping[str, str] | None = None) -> int:
+    """`PENSTOCK_STORE_LIMIT_BYTES`, else `LIMIT_BYTES`. Raises `CallerError`."""
+    text = (os.environ if environment is None else environment).get("PENSTOCK_STORE_LIMIT_BYTES")
+    if text is None:
+        return LIMIT_BYTES
+    if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text)):
+        raise CallerError(f"PENSTOCK_STORE_LIMIT_BYTES takes a whole number above 0, not {text[:40]!r}")
+    return int(text)
 
-    Raises `CallerError` for a URL that cannot be one, `StoreFault` when it cannot be used now.
-    """
-    url = url or default_url()
+
+def default_life_seconds(environment: Mapping[str, str] | None = None) -> float:
+    """`PENSTOCK_STORE_LIFE_DAYS`, else `LIFE_SECONDS`. Raises `CallerError`."""
+    text = (os.environ if environment is None else environment).get("PENSTOCK_STORE_LIFE_DAYS")
+    if text is None:
+        return LIFE_SECONDS
+    try:
+        days = float(text)
+    except ValueError:
+        days = 0.0
+    if not 0 < days <= _MOST_DAYS:
+        raise CallerError(f"PENSTOCK_STORE_LIFE_DAYS takes a number above 0, at most {_MOST_DAYS}, not {text[:40]!r}")
+    return days * 86_400
+
+
+def folder_of(url: str) -> str | None:
+    """The folder of the store at `url`, None where that is a database. Raises `CallerError` for what is no such URL."""
     scheme, colon, rest = url.partition(":")
     if colon and scheme in {"postgresql", "postgres"}:
+        return None
+    if colon and "/" not in scheme and scheme != "sqlite":
+        raise CallerError(f"A store is sqlite:///FOLDER, a folder, or postgresql://…, not {scheme}:…")
+    path = rest.removeprefix("//") if colon and scheme == "sqlite" else url
+    if not path or "\0" in path:
+        raise CallerError("The URL of a store names a folder: sqlite:///path/to/folder")
+    return os.path.abspath(os.path.expanduser(path))
+
+
+def open_store(url: str | None = None, *, limit_bytes: int | None = None, life_seconds: float | None = None) -> Store:
+    """The store at `url`: a folder (`sqlite:///path`, or just the path) or a database (`postgresql://…`).
+
+    What is left out is what the environment says, else the default. Raises `CallerError` for a URL or a number that cannot
+    be one, `StoreFault` when the store cannot be used now.
+    """
+    url = url or default_url()
+    folder = folder_of(url)
+    limit_bytes = default_limit_bytes() if limit_bytes is None else limit_bytes
+    life_seconds = default_life_seconds() if life_seconds is None else life_seconds
+    if folder is None:
         from penstock.store.postgres import PostgresStore
 
         return PostgresStore(url, limit_bytes=limit_bytes, life_seconds=life_seconds)
-    if colon and "/" not in scheme and scheme != "sqlite":
-        raise CallerError(f"A store is sqlite:///FOLDER, a folder, or postgresql://…, not {scheme}:…")
-    path = (rest.removeprefix("//") if colon and scheme == "sqlite" else url) or ""
-    if not path or "\0" in path:
-        raise CallerError("The URL of a store names a folder: sqlite:///path/to/folder")
     from penstock.store.sqlite import SqliteStore
 
-    return SqliteStore(os.path.expanduser(path), limit_bytes=limit_bytes, life_seconds=life_seconds)
+    return SqliteStore(folder, limit_bytes=limit_bytes, life_seconds=life_seconds)
