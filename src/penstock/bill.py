@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from penstock import inert
-from penstock.tokens import Count, Tokens
+from penstock.tokens import Count, Tokens, family
 from penstock.transcript import Media, Reasoning, Text, ToolCall, ToolResult, load_request, wire_of
-from penstock.transcript.shapes import as_json
+from penstock.transcript.shapes import as_json, field, string
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -99,6 +99,20 @@ def reply_tokens(body: Json) -> int | None:
     """How many tokens a body asks for as reply, by whatever name; None where it does not say."""
     found = [body[key] for key in REPLY_KEYS if type(body.get(key)) is int] if isinstance(body, dict) else []
     return found[0] if found else None
+
+
+def with_reply_tokens(body: Json, reserve_tokens: int, wire: str) -> Json:
+    """The same body, asking for at most that much of reply; where it names no number, with one.
+
+    Anthropic's thinking has to fit into the reply: it is never asked for less.
+    """
+    thinking = field(body, "thinking", "budget_tokens")
+    most = max(reserve_tokens, thinking + 1) if type(thinking) is int else reserve_tokens
+    if reply_tokens(body) is None:
+        modern = wire == "openai-chat" and family(string(body.get("model"))) == "o200k"
+        key = "max_output_tokens" if wire == "openai-responses" else REPLY_KEYS[0] if modern else "max_tokens"
+        return {**body, key: most}
+    return {key: min(value, most) if key in REPLY_KEYS and type(value) is int else value for key, value in body.items()}
 
 
 def bill_of(transcript: Transcript, counter: TokenCounter | None = None, reserve_tokens: int = 0) -> Bill:

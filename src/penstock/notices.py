@@ -569,3 +569,54 @@ def plan(made: Plan) -> str:
     if made.irreducible is not None:
         lines += ["what remains:", str(made.irreducible)]
     return "\n".join(lines)
+
+
+# ── recovery ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+SHORTENED = "(shortened)"
+TOOL_OUTPUT_WARNINGS = (
+    "A tool returned too much data for the context window.",
+    "Use more specific parameters or pagination.",
+)
+TOOL_OUTPUT_MESSAGE = """\
+[Tool output too large]
+A tool returned more data than the model can process.
+Session context cleared. Try a more specific query.
+Tip: Use count_files() before list_files() on large directories."""
+
+
+def too_large(bill: str, tokens: int, limit_tokens: int) -> str:
+    """Why nothing can be sent: the parts that cannot shrink, largest first."""
+    return (
+        f"The request cannot be made to fit: {tokens} tokens remain, of which {limit_tokens} have room. "
+        f"Shorten one of these, or use a model with a larger window:\n{bill}"
+    )
+
+
+def summary_prompt(material: str) -> str:
+    """What a model is asked for a summary with."""
+    return (
+        "Summarise these steps of a conversation for the one who goes on with it. Keep every fact that later steps may need: "
+        "the user's wishes and limits, names, paths, values and decisions verbatim, what was tried and failed. "
+        f"No preamble, at most a fifth of its length.\n\n{material}"
+    )
+
+
+def served_from_less(reported_tokens: int, estimated_tokens: int) -> str:
+    """A provider that dropped part of a request without a word (O-3)."""
+    return (
+        f"The provider reports {reported_tokens} tokens of input where at least {estimated_tokens} were sent: "
+        "it seems to have dropped the beginning without a word."
+    )
+
+
+def above_the_window(reported_tokens: int, window_tokens: int) -> str:
+    """A provider that took more than its window (O-3)."""
+    return f"The provider reports {reported_tokens} tokens of input, more than the window of {window_tokens}."
+
+
+def not_stored(reason: str) -> str:
+    """The store failed while a request was made smaller."""
+    return (
+        f"What was taken out of the request could not be kept: {inert.clip(reason)} The original is in the transcript."
+    )

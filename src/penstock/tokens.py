@@ -485,6 +485,12 @@ class Tokens(_Value):
         return self.calibration.apply(count(text, model=self.model, mode=self.mode))
 
 
+def best_counter(model: str) -> Tokens:
+    """The counter that decides about requests for `model`: exact where that can be had here, else the estimator."""
+    exact = _counter(family(model)) is not None
+    return Tokens(model=model, mode="exact" if exact else "estimate")
+
+
 def _caller_error(message: str) -> Exception:
     from penstock.errors import CallerError
 

@@ -17,7 +17,7 @@ from penstock.compaction.plans import SAMPLE_HANDLE, Plan, Step, apply, taken
 from penstock.compaction.strategies import (
     CALLS_LEFT,
     DEFAULT,
-    LAST_RESORT,
+    GENTLE,
     RECOVERY,
     Clear,
     Failed,
@@ -26,7 +26,10 @@ from penstock.compaction.strategies import (
     Spans,
     Stale,
     Strategy,
+    Summary,
     View,
+    summary_problem,
+    summary_span,
 )
 
 if TYPE_CHECKING:
@@ -39,7 +42,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CALLS_LEFT",
     "DEFAULT",
-    "LAST_RESORT",
+    "GENTLE",
     "LOW_WATER",
     "RECOVERY",
     "Clear",
@@ -51,8 +54,11 @@ __all__ = [
     "Stale",
     "Step",
     "Strategy",
+    "Summary",
     "apply",
     "plan",
+    "summary_problem",
+    "summary_span",
 ]
 
 LOW_WATER = 0.5

@@ -7,6 +7,7 @@ Keeps out: how far to go (`plan`), where the whole is kept (`apply`).
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, groupby
@@ -17,6 +18,7 @@ from penstock.bill import ESTIMATOR, entry_high, part_counts
 from penstock.budget import Allowance
 from penstock.compaction.plans import CACHE_READ, CACHE_WRITE, HANDLE, SAMPLE_HANDLE, Step
 from penstock.guard import Keep
+from penstock.overflow import diagnose
 from penstock.transcript import ToolResult
 
 if TYPE_CHECKING:
@@ -243,17 +245,24 @@ def _batch(view: View, spans: Sequence[tuple[int, int]]) -> tuple[int, int]:
 
 @dataclass(frozen=True, kw_only=True)
 class Offload:
-    """The largest results cut to their ends, `most_tokens` each, until the limit is met: one that floods the window above all."""
+    """The largest results cut to their ends until the limit is met: one that floods the window, or many that came together.
+
+    Each keeps `most_tokens`, or less where that frees too little: all alike, down to `least_tokens`.
+    """
 
     most_tokens: int = 2_000
     least_tokens: int = 200
     name: str = "offload"
 
     def steps(self, view: View) -> Sequence[Step]:
+        largest = sorted(view.results, key=lambda result: -result.tokens)
+        share = (view.size_tokens - view.over_tokens) // _SHARE_OF_ROOM
+        room = max(self.least_tokens, min(self.most_tokens, share))
+        while room > self.least_tokens and _freed(largest, room) < view.over_tokens:
+            room = max(self.least_tokens, room // 2)
         made: list[Step] = []
         freed = 0
-        room = max(self.least_tokens, min(self.most_tokens, (view.size_tokens - view.over_tokens) // 16))
-        for result in sorted(view.results, key=lambda result: -result.tokens):
+        for result in largest:
             if freed >= view.over_tokens or result.tokens <= 2 * room:
                 break
             step = self._cut(view, result, room)
@@ -270,6 +279,13 @@ class Offload:
             for handle in (None, HANDLE)
         ]
         return view.stub(self.name, result, *said)
+
+
+def _freed(results: Sequence[Result], room: int) -> int:
+    return sum(result.tokens - room for result in results if result.tokens > 2 * room)
+
+
+_SHARE_OF_ROOM = 16  # of the whole that one cut result may take: there will be others
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -405,6 +421,54 @@ class Spans:
         return made
 
 
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """A model's summary in place of the messages from `first` to `last`, which `summary_span` chose.
+
+    Not taken where it is empty, an error text, or larger than what it replaces (sessions.md 2.2: both became histories).
+    """
+
+    text: str
+    first: int
+    last: int
+    name: str = "model_summary"
+
+    def steps(self, view: View) -> Sequence[Step]:
+        turns = [turn for turn in view.transcript.turns() if self.first <= turn.first and turn.last <= self.last]
+        if not turns or (turns[0].first, turns[-1].last) != (self.first, self.last) or summary_problem(self.text):
+            return []
+        text = inert.show(self.text.strip())[0]
+        rounds = sum(turn.kind != "note" for turn in turns)
+        step = _note(
+            view, self.name, turns, [notices.summarised(rounds, text, h, view.dialect) for h in (None, HANDLE)]
+        )
+        return [step] if step.after_tokens < step.before_tokens else []
+
+
+def summary_span(transcript: Transcript) -> tuple[int, int] | None:
+    """The messages that a model may summarise, from the first to the last: the longest row between what has to stay."""
+    rows = _neighbours(_finished(View(transcript=transcript, actions=()), 1, users=True), transcript.turns())
+    longest = max(rows, key=len, default=[])
+    return (longest[0].first, longest[-1].last) if len(longest) > 1 else None
+
+
+def summary_problem(text: str) -> str:
+    """Why a text is no summary; empty where it may be one."""
+    words = text.strip()
+    if not words:
+        return "it is empty"
+    is_short = len(words) < _ERROR_CHARS
+    if is_short and (_ERROR.match(words) or diagnose(words).kind not in {"unknown", "output_stopped"}):
+        return "it is an error text"
+    return ""
+
+
+_ERROR_CHARS = 500
+_ERROR = re.compile(
+    r"(?i)(?:error|traceback|exception|failed|failure|i'?m sorry|sorry|i (?:can(?:no|')t|am unable))\b|[{<]"
+)
+
+
 def _finished(view: View, keep_turns: int, *, users: bool = False) -> list[Turn]:
     """The turns that a span may hold: of the assistant, notes, and on demand of the user; not the newest `keep_turns`."""
     protected = view.transcript.protected()
@@ -459,6 +523,11 @@ def _span(view: View, strategy: str, turns: Sequence[Turn], *, users: bool) -> S
     facts = activity.summary(done, most_chars=most_chars // 2)
     rounds = sum(turn.kind != "note" for turn in turns)
     said = [notices.left_out(rounds, facts, words, most_chars, handle, view.dialect) for handle in (None, HANDLE)]
+    return _note(view, strategy, turns, said)
+
+
+def _note(view: View, strategy: str, turns: Sequence[Turn], said: Sequence[str]) -> Step:
+    first, last = turns[0].first, turns[-1].last
     return Step(
         strategy=strategy,
         what=f"messages {first} to {last}",
@@ -467,7 +536,7 @@ def _span(view: View, strategy: str, turns: Sequence[Turn], *, users: bool) -> S
         call_id=None,
         text=said[0],
         kept_text=said[1],
-        before_tokens=before,
+        before_tokens=sum(_size(view, turn) for turn in turns),
         after_tokens=view.count(said[1].replace(HANDLE, SAMPLE_HANDLE)) + _NOTE_FRAME,
     )
 
@@ -490,9 +559,10 @@ def _label(action: Action | None) -> str:
     return f"{inert.clip(action.name, 64)} {inert.clip(what, 120)}{lines}".strip()
 
 
-WITHOUT_LOSS: tuple[Strategy, ...] = (Stale(),)
 DEFAULT: tuple[Strategy, ...] = (Stale(), Clear(), Failed(), Spans(), Offload())
 """For a transcript that has grown: what is wrong or old first, the newest as long as possible."""
+GENTLE: tuple[Strategy, ...] = (Offload(), Stale(), Clear(), Failed(), Spans())
+"""For a request that was refused (O-4): the flood first, then what is old, then what is finished."""
 LAST_RESORT: tuple[Strategy, ...] = (
     Clear(keep=1, active=True),
     Spans(keep_turns=1),
@@ -500,5 +570,5 @@ LAST_RESORT: tuple[Strategy, ...] = (
     Offload(most_tokens=200, least_tokens=60),
     Clear(keep=0, active=True),
 )
-RECOVERY: tuple[Strategy, ...] = (Offload(), Stale(), Clear(), Failed(), Spans(), *LAST_RESORT)
-"""For a request that was refused (O-4): the flood first, then the old."""
+RECOVERY: tuple[Strategy, ...] = (*GENTLE, *LAST_RESORT)
+"""The whole of that ladder: at its end only what is pinned, the task and the newest user message are as they were."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 from penstock.errors import CallerError
 from penstock.transcript import anthropic, openai_chat, openai_responses, wording
 from penstock.transcript.entries import Entry, Opaque, Reasoning, Text, Turn
-from penstock.transcript.shapes import copied, string
+from penstock.transcript.shapes import copied, string, type_of
 from penstock.transcript.shapes import field as field_of
 from penstock.transcript.steps import steps
 
@@ -149,6 +149,19 @@ class Transcript:
         if not any(entry.index == index and not entry.is_note for entry in self.visible()):
             raise CallerError(f"entry {index} is not shown")
         return replace(self, edits=(*self.edits, Pinned(index=index)))
+
+    def afresh(self, text: str, *, newest: bool = True) -> Transcript:
+        """A new transcript: the instructions and tools of this one, `text` as its first message, the user's newest words."""
+        write = codec(self.wire).note
+        begun = replace(self, entries=(), edits=()).append(*(e.raw for e in self.entries if e.role == "system"))
+        begun = begun.append(write("user", text))
+        last = self.newest_user() if newest else None
+        if last is None:
+            return begun
+        raw = last.raw
+        if last.results:  # on Anthropic's wire they stand in the same message; their calls are gone
+            raw = {**raw, "content": [block for block in raw["content"] if type_of(block) != "tool_result"]}
+        return begun.append(write("assistant", wording.NOTED), raw)
 
     # ── what is shown ────────────────────────────────────────────────────────────────────────────────────────────
 
