@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+from penstock.store import open_store
+
 PENSTOCK = [sys.executable, "-m", "penstock"]
 
 
@@ -259,10 +261,49 @@ def test_completion_scripts_are_printed(tree: Path, shell: str) -> None:
 
 def test_doctor_says_what_is_in_force(tree: Path) -> None:
     """Confinement, versions and extras, for people and for scripts."""
-    value = json.loads(run("doctor", "--json", cwd=tree).stdout)
+    value = json.loads(run("doctor", "--json", cwd=tree, PENSTOCK_STORE=str(tree / "kept")).stdout)
     assert value["confinement"].startswith(("openat2", "walk"))
-    assert value["extras"].keys() == {"mcp", "exact", "languages"}
-    assert "confinement" in run("doctor", cwd=tree).stdout
+    assert value["extras"].keys() == {"mcp", "exact", "languages", "postgres"}
+    assert "confinement" in run("doctor", cwd=tree, PENSTOCK_STORE=str(tree / "kept")).stdout
+
+
+def test_doctor_says_where_the_store_lies_and_what_it_rests_on(tree: Path, tmp_path: Path) -> None:
+    """Its size and life as they are set; looking makes no store; what is wrong with one is told, without a password."""
+    folder = tmp_path / "kept"
+    chosen: dict[str, Any] = {
+        "PENSTOCK_STORE": str(folder),
+        "PENSTOCK_STORE_LIMIT_BYTES": "4096",
+        "PENSTOCK_STORE_LIFE_DAYS": "3",
+    }
+
+    def store(**environment: Any) -> dict[str, Any]:
+        done = run("doctor", "--json", cwd=tree, **{**chosen, **environment})
+        assert done.returncode == 0
+        report = json.loads(done.stdout)["store"]
+        assert isinstance(report, dict)
+        return report
+
+    where = {"at": f"sqlite://{folder}", "limit_bytes": 4096, "life_days": 3.0}
+    assert store() == {**where, "state": "none yet: the first output that is kept makes it"}
+    assert not folder.exists()
+    open_store(str(folder)).close()
+    made = store()
+    assert made.items() >= {**where, "journal_mode": "wal", "synchronous": "FULL", "read_only": "false"}.items()
+    assert f"store at{'':20} sqlite://{folder}" in run("doctor", cwd=tree, **chosen).stdout
+    assert "PENSTOCK_STORE_LIFE_DAYS takes" in store(PENSTOCK_STORE_LIFE_DAYS="0")["fault"]
+    assert "open to others" in store(PENSTOCK_STORE=str(_shared(tmp_path)))["fault"]
+    unreachable = store(PENSTOCK_STORE="postgresql://user:hunter2@127.0.0.1:1/db")
+    assert "cannot be reached" in unreachable["fault"]
+    assert "hunter2" not in str(unreachable)
+
+
+def _shared(folder: Path) -> Path:
+    """A folder with a database that others may enter."""
+    shared = folder / "shared"
+    shared.mkdir()
+    shared.chmod(0o755)
+    (shared / "penstock.sqlite3").touch()
+    return shared
 
 
 @pytest.mark.proves("L-10")

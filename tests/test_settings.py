@@ -1,0 +1,86 @@
+"""What can be set, by whom: a file of the root sets what can do no harm, the environment the user's own store."""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from penstock import settings
+from penstock.errors import CallerError
+from penstock.store import (
+    LIFE_SECONDS,
+    LIMIT_BYTES,
+    default_life_seconds,
+    default_limit_bytes,
+    folder_of,
+    open_store,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_store_is_as_large_and_lives_as_long_as_the_environment_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For everyone who opens it without saying otherwise; what an argument says wins."""
+    monkeypatch.setenv("PENSTOCK_STORE_LIMIT_BYTES", "12345")
+    monkeypatch.setenv("PENSTOCK_STORE_LIFE_DAYS", "0.5")
+    with closing(open_store(str(tmp_path / "store"))) as store:
+        info = store.info(store.put(b"text"))
+        assert store.limit_bytes == store.size().limit_bytes == 12345
+        assert info.expires - info.created == pytest.approx(43_200)
+    with closing(open_store(str(tmp_path / "store"), limit_bytes=99, life_seconds=60)) as store:
+        info = store.info(store.put(b"more"))
+        assert store.limit_bytes == 99
+        assert info.expires - info.created == pytest.approx(60)
+
+
+def test_left_alone_a_store_has_its_defaults() -> None:
+    """2 GiB, seven days."""
+    assert (default_limit_bytes({}), default_life_seconds({})) == (LIMIT_BYTES, LIFE_SECONDS) == (2 << 30, 604_800.0)
+
+
+@pytest.mark.parametrize("text", ["", "0", "-1", "1.5", "2 GiB", "1_000", "٣", "9" * 30, "nan"])
+def test_a_size_that_is_none_is_named(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its variable, when the store is opened, and nothing is made."""
+    monkeypatch.setenv("PENSTOCK_STORE_LIMIT_BYTES", text)
+    with pytest.raises(CallerError, match="PENSTOCK_STORE_LIMIT_BYTES takes a whole number above 0, not "):
+        open_store(str(tmp_path / "store"))
+    assert not (tmp_path / "store").exists()
+
+
+@pytest.mark.parametrize("text", ["", "0", "-1", "nan", "inf", "1e9", "a week"])
+def test_a_life_that_is_none_is_named(text: str) -> None:
+    """Nothing lives for ever, or for no time."""
+    with pytest.raises(CallerError, match="PENSTOCK_STORE_LIFE_DAYS takes a number above 0, at most 36500, not "):
+        default_life_seconds({"PENSTOCK_STORE_LIFE_DAYS": text})
+
+
+@pytest.mark.parametrize("name", ["store", "store_limit_bytes", "store_life_days"])
+def test_a_file_of_the_root_cannot_empty_the_store(tmp_path: Path, name: str) -> None:
+    """A small limit in a stranger's repository would drop what other work has kept: the variable is named instead."""
+    (tmp_path / "penstock.toml").write_text(f"{name} = 1\n")
+    with pytest.raises(CallerError, match=f"set PENSTOCK_{name.upper()}"):
+        settings.open_workspace(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("url", "folder"),
+    [
+        ("sqlite:///var/lib/agent", "/var/lib/agent"),
+        ("sqlite:/var/lib/agent/", "/var/lib/agent"),
+        ("/var/lib/agent", "/var/lib/agent"),
+        ("kept", os.path.abspath("kept")),
+        ("~/kept", os.path.expanduser("~/kept")),
+        ("/odd:name/kept", "/odd:name/kept"),
+        ("postgresql://user:secret@host/db", None),
+        ("postgres://host/db", None),
+    ],
+)
+def test_a_url_says_in_which_folder_a_store_lies(url: str, folder: str | None) -> None:
+    """A database lies in none."""
+    assert folder_of(url) == folder
