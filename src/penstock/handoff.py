@@ -175,8 +175,12 @@ def shortened(text: str, most_chars: int = SUMMARY_CHARS) -> str:
     ends = [match.end() for match in re.finditer(r"[.!?…][\"')\]]?(?=\s)|[^\s](?=\n)", text[: most_chars + 1])]
     if ends and ends[-1] <= most_chars:
         return text[: ends[-1]]
-    head = text[: max(0, most_chars - 1)]
-    return (head.rpartition(" ")[0] or head) + "…" if most_chars else ""
+    if most_chars < 1:
+        return ""
+    head = text[: most_chars - 1]
+    if not text[most_chars - 1].isspace():
+        head = head.rpartition(" ")[0] or head
+    return head.rstrip() + "…"
 
 
 # ── JSON ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -336,7 +340,7 @@ def _object(value: Json, name: str) -> dict[str, Json]:
 def _foreign(value: Json, name: str, depth: int) -> Json:
     """Any JSON, copied; what JSON cannot hold is named."""
     if depth > _DEEPEST:
-        raise CallerError(f"{name.partition('.')[0]}: at most {_DEEPEST} levels deep")
+        raise CallerError(f"{_place(name).partition('.')[0]}: at most {_DEEPEST} levels deep")
     match value:
         case str():
             return passed_on(value)
@@ -355,7 +359,12 @@ def _foreign(value: Json, name: str, depth: int) -> Json:
         case float() if math.isfinite(value):
             return value
         case _:
-            raise CallerError(f"{name}: what JSON can hold, not {_kind(value)}")
+            raise CallerError(f"{_place(name)}: what JSON can hold, not {_kind(value)}")
+
+
+def _place(name: str) -> str:
+    """A field of somebody else's is not called ours."""
+    return name.removeprefix("other.")
 
 
 def _records(record: type[_R], value: Json, name: str) -> tuple[_R, ...]:
@@ -452,7 +461,7 @@ def _begun(text: str, most_chars: int, where: str) -> str:
     """The text, or its beginning and where the rest is."""
     if len(text) <= most_chars:
         return text
-    return f"{text[:most_chars]}\n[… {len(text) - most_chars} more characters: {where} of the session]"
+    return f"{text[:most_chars]}\n(… {len(text) - most_chars} more characters: {where} of the session)"
 
 
 def _path(action: Action) -> str:
@@ -533,15 +542,12 @@ def render(handoff: Handoff, *, most_chars: int, dialect: Dialect | None = None)
     """The text with which a fresh session starts: inert, at most `most_chars`, the goal word for word as long as that fits.
 
     Lists become shorter first, what is behind before what is open, and say how many items are not shown; then the summary
-    goes; at last the goal and the next step are begun only.
+    goes; at last the next step is only begun, and then the goal.
     """
     most_chars = max(0, most_chars)
-    begun = replace(
-        handoff,
-        goal=_begun(handoff.goal, most_chars // 2, "the beginning"),
-        next_step=_begun(handoff.next_step, most_chars // 4, "the end"),
-    )
-    for shown in (handoff, begun):
+    brief = replace(handoff, next_step=_begun(handoff.next_step, most_chars // 4, "the end"))
+    begun = replace(brief, goal=_begun(handoff.goal, most_chars // 2, "the beginning"))
+    for shown in (handoff, brief, begun):
         for still, behind in _STEPS:
             text = "\n\n".join(part for part in _parts(shown, still, behind, dialect or PYTHON) if part)
             if len(text) <= most_chars:
@@ -558,6 +564,7 @@ def _parts(handoff: Handoff, still: int, behind: int, dialect: Dialect) -> list[
         _block("Next", handoff.next_step),
         _list("Open errors", handoff.open_errors, still),
         _list("Changed files; look at them again before you rely on them", map(_file, _files(handoff)), still),
+        _list("Files in use", [path for path in handoff.active_files if path not in handoff.modified_files], still),
         _list("Kept, to be read again", [dialect.write(_page(handle)) for handle in handoff.handles], still),
         *(
             (

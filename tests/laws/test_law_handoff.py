@@ -1,0 +1,161 @@
+"""The laws of a handoff: it comes back as it went, with all that nobody here knows, and what is read of it is bounded."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.transcript import strategies
+
+from penstock import inert
+from penstock.errors import CallerError
+from penstock.handoff import (
+    REASONS,
+    SEED_KEYS,
+    SUMMARY_CHARS,
+    Command,
+    Decision,
+    Failure,
+    FileEvent,
+    Handoff,
+    Task,
+    decode,
+    encode,
+    mechanical,
+    render,
+    shortened,
+)
+from penstock.transcript import WIRES, load
+
+pytestmark = pytest.mark.proves("LAW-Handoff")
+
+texts = st.text(st.characters(exclude_categories=()), max_size=20)  # halves of UTF-16 too
+lists = st.lists(texts, max_size=4)
+numbers = st.integers(0, 10**6)
+scalars = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), texts
+)  # fmt: skip
+json_values: st.SearchStrategy[Any] = st.recursive(
+    scalars,
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(texts, inner, max_size=3)),
+    max_leaves=8,
+)
+others = st.dictionaries(texts.map(lambda key: f"x{key}"), json_values, max_size=2)
+pieces = st.tuples(st.sampled_from(["Done. ", "word ", "x", "\n", "é", "\x1b["]), st.integers(1, 900))
+long_texts = st.lists(pieces, max_size=4).map(lambda parts: "".join(piece * times for piece, times in parts))
+records: dict[str, st.SearchStrategy[Any]] = {
+    "decisions": st.builds(Decision, what=texts, why=texts, other=others),
+    "pending_task_details": st.builds(
+        Task, title=texts, id=st.one_of(texts, numbers), priority=st.one_of(texts, numbers), other=others
+    ),
+    "failed_attempts": st.builds(Failure, what=texts, error=texts, count=numbers, other=others),
+    "commands": st.builds(Command, cmd=texts, exit=st.one_of(st.none(), st.integers()), other=others),
+    "file_history": st.builds(
+        FileEvent, path=texts, turn=st.one_of(st.none(), st.integers()), action=texts, digest=texts, other=others
+    ),
+}
+handoffs = st.builds(
+    Handoff,
+    session_id=texts,
+    agent=texts,
+    turns_completed=numbers,
+    completed_tasks=lists,
+    pending_tasks=lists,
+    modified_files=lists,
+    state=st.dictionaries(texts, json_values, max_size=3),
+    summary=long_texts,
+    schema_version=numbers,
+    created_at=texts,
+    parent_session_id=texts,
+    reason=st.sampled_from(["", *REASONS]),
+    goal=long_texts,
+    constraints=lists,
+    open_errors=lists,
+    active_files=lists,
+    handles=lists,
+    next_step=long_texts,
+    log_ref=st.dictionaries(texts, json_values, max_size=2),
+    other=others,
+    **{name: st.lists(record, max_size=3) for name, record in records.items()},
+)
+
+
+NESTED = {"decisions", "pendingTaskDetails", "failedAttempts", "commands", "fileHistory"}
+
+
+@given(handoffs)
+def test_a_handoff_comes_back_as_it_went(handoff: Handoff) -> None:
+    """As text, as bytes of UTF-8 and as an object; the seed's keys come first, in their order."""
+    text = encode(handoff)
+    assert decode(text) == handoff
+    assert decode(text.encode("utf-8")) == handoff
+    assert decode(json.loads(text)) == handoff
+    assert tuple(json.loads(text))[: len(SEED_KEYS)] == SEED_KEYS
+
+
+@given(handoffs, json_values)
+def test_unknown_fields_survive(handoff: Handoff, value: Any) -> None:
+    """At the top and in every nested object, also where a field says nothing."""
+    document = json.loads(encode(handoff))
+    for name in NESTED & document.keys():
+        for item in document[name]:
+            item["fromTomorrow"] = value
+    document["fromTomorrow"] = value
+    back = json.loads(encode(decode(document)))
+    assert json.dumps(back, sort_keys=True) == json.dumps(document, sort_keys=True)
+
+
+@given(long_texts)
+def test_a_summary_is_bounded_and_cut_at_a_sentence(text: str) -> None:
+    """What is cut is a beginning of the text; cutting twice changes nothing."""
+    summary = Handoff(session_id="s", summary=text).summary
+    assert len(summary) <= SUMMARY_CHARS
+    assert shortened(summary) == summary
+    if len(text) > SUMMARY_CHARS:
+        assert text.startswith(summary.removesuffix("…"))
+        assert summary.endswith("…") or text[len(summary)].isspace()
+
+
+keys = st.sampled_from([*SEED_KEYS, *sorted(NESTED), "reason", "logRef", "schemaVersion", "other"])
+inner_keys = st.sampled_from(["what", "cmd", "path", "title", "priority", "count", "exit", "other"])
+likely = st.one_of(json_values, st.lists(st.dictionaries(inner_keys, json_values, max_size=3), max_size=3))
+
+
+@given(st.one_of(json_values, st.dictionaries(keys, likely, max_size=4)), st.booleans())
+def test_any_json_is_a_handoff_or_an_error_of_the_caller(value: Any, is_named: bool) -> None:
+    """Nothing else is raised, and what is taken comes back."""
+    if is_named and isinstance(value, dict):
+        value = {**value, "sessionId": "s"}
+    try:
+        handoff = decode(value)
+    except CallerError:
+        return
+    assert decode(encode(handoff)) == handoff
+
+
+@given(handoffs, st.integers(0, 6000))
+def test_what_a_session_starts_with_is_bounded_and_inert(handoff: Handoff, most_chars: int) -> None:
+    """Whatever a handoff holds; the goal is there word for word where it fits."""
+    text = render(handoff, most_chars=most_chars)
+    assert len(text) <= most_chars
+    assert inert.show(text) == (text, 0)
+    goal = inert.show(handoff.goal)[0]
+    following = inert.show(handoff.next_step[: most_chars // 4])[0]
+    if handoff.goal.strip() and len(goal) + len(following) + 2000 < most_chars:
+        assert goal in text
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@given(data=st.data())
+def test_any_transcript_gives_a_handoff_without_a_model(wire: str, data: st.DataObject) -> None:
+    """Valid or damaged: it comes back as it went, and names the first words of the user."""
+    messages = data.draw(st.one_of(strategies.requests(wire), strategies.broken(wire)))
+    transcript = load(messages, wire)
+    handoff = mechanical(transcript, session_id="s")
+    assert decode(encode(handoff)) == handoff
+    task = transcript.task()
+    assert handoff.goal == (task.text if task is not None else "")
+    assert len(render(handoff, most_chars=1000)) <= 1000
