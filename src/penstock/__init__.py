@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from penstock import guard, overflow, tokens, transcript
-    from penstock.budget import Allowance
+    from penstock import bill, compaction, guard, handoff, overflow, recovery, tokens, transcript
+    from penstock.budget import Allowance, Budget
     from penstock.calls import Call
     from penstock.errors import CallerError, Ended, PenstockError, Refusal, ToolError
     from penstock.guarding import guard_output, wrap_tool
     from penstock.notices import NAVIGATION
     from penstock.page import Page
+    from penstock.send import RecoveryResult, aexecute, execute
     from penstock.tools import TOOLS, Result, Tools
     from penstock.window import Window
     from penstock.workspace import Workspace
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Allowance": "budget",
+    "Budget": "budget",
     "Call": "calls",
     "CallerError": "errors",
     "DEFAULT_VIEW_LINES": "workspace.reading",
@@ -36,6 +38,7 @@ _HOMES = {
     "OutlinePage": "workspace.reading",
     "Page": "page",
     "PenstockError": "errors",
+    "RecoveryResult": "send",
     "Refusal": "errors",
     "Result": "tools",
     "TOOLS": "tools",
@@ -43,31 +46,41 @@ _HOMES = {
     "Tools": "tools",
     "Window": "window",
     "Workspace": "workspace",
+    "aexecute": "send",
+    "execute": "send",
     "guard_output": "guarding",
     "wrap_tool": "guarding",
 }
-_ROOMS = frozenset({"guard", "overflow", "tokens", "transcript"})
+_ROOMS = frozenset({"bill", "compaction", "guard", "handoff", "overflow", "recovery", "tokens", "transcript"})
 
 __all__ = [
     "DEFAULT_VIEW_LINES",
     "NAVIGATION",
     "TOOLS",
     "Allowance",
+    "Budget",
     "Call",
     "CallerError",
     "Ended",
     "OutlinePage",
     "Page",
     "PenstockError",
+    "RecoveryResult",
     "Refusal",
     "Result",
     "ToolError",
     "Tools",
     "Window",
     "Workspace",
+    "aexecute",
+    "bill",
+    "compaction",
+    "execute",
     "guard",
     "guard_output",
+    "handoff",
     "overflow",
+    "recovery",
     "tokens",
     "transcript",
     "wrap_tool",

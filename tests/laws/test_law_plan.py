@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.transcript.strategies import TELLERS, stories
 
 from penstock.bill import size_of
 from penstock.budget import Budget
 from penstock.compaction import DEFAULT, RECOVERY, NewLines, Strategy, apply, plan
 from penstock.tokens import Tokens
 from penstock.transcript import Entry, Reasoning, ToolResult, Transcript, dump, load, violations
-from tests.transcript.strategies import TELLERS, stories
 
 WIRES = tuple(TELLERS)
 LADDERS: tuple[tuple[Strategy, ...], ...] = (DEFAULT, RECOVERY, (NewLines(), *DEFAULT))
@@ -99,14 +99,14 @@ def test_a_planned_request_is_valid_and_keeps_what_has_to_stay(
     for index, entry in shown.items():
         original = transcript.entries[index]
         assert _signed(entry.parts) == _signed(original.parts)
-        assert [(c.id, c.name, c.arguments) for c in entry.calls] == [(c.id, c.name, c.arguments) for c in original.calls]
+        assert [(c.id, c.name, c.arguments) for c in entry.calls] == [
+            (c.id, c.name, c.arguments) for c in original.calls
+        ]
 
 
 @pytest.mark.proves("LAW-Plan")
 @given(st.data(), limits, st.sampled_from(LADDERS))
-def test_nothing_that_is_taken_from_view_is_lost(
-    data: st.DataObject, limit: int, ladder: tuple[Strategy, ...]
-) -> None:
+def test_nothing_that_is_taken_from_view_is_lost(data: st.DataObject, limit: int, ladder: tuple[Strategy, ...]) -> None:
     """Every original text is still shown, or lies under a handle that the transcript names."""
     transcript = data.draw(transcripts())
     shelf = Shelf()

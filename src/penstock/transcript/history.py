@@ -151,17 +151,20 @@ class Transcript:
         return replace(self, edits=(*self.edits, Pinned(index=index)))
 
     def afresh(self, text: str, *, newest: bool = True) -> Transcript:
-        """A new transcript: the instructions and tools of this one, `text` as its first message, the user's newest words."""
+        """A new transcript: the instructions and tools of this one, `text` as its first message, the user's newest words.
+
+        Without these it waits for the user's next.
+        """
         write = codec(self.wire).note
         begun = replace(self, entries=(), edits=()).append(*(e.raw for e in self.entries if e.role == "system"))
-        begun = begun.append(write("user", text))
+        begun = begun.append(write("user", text), write("assistant", wording.NOTED))
         last = self.newest_user() if newest else None
         if last is None:
             return begun
         raw = last.raw
         if last.results:  # on Anthropic's wire they stand in the same message; their calls are gone
             raw = {**raw, "content": [block for block in raw["content"] if type_of(block) != "tool_result"]}
-        return begun.append(write("assistant", wording.NOTED), raw)
+        return begun.append(raw)
 
     # ── what is shown ────────────────────────────────────────────────────────────────────────────────────────────
 

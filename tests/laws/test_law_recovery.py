@@ -1,0 +1,161 @@
+"""The law of recovery: any transcript and any refusal end in an answer, a handoff, or an error that names what cannot shrink."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.transcript.strategies import TELLERS, WIRES, stories
+
+from penstock import aexecute, execute
+from penstock.bill import bill, reply_tokens
+from penstock.recovery import TooLarge
+from penstock.send import MOST_CALLS, RecoveryResult
+from penstock.store import open_store
+from penstock.tokens import Tokens
+from penstock.transcript import ToolResult, load_request, messages_of, violations, with_messages
+
+FORMS = (
+    "prompt is too long: {input} tokens > {window} maximum",
+    (
+        "This model's maximum context length is {window} tokens. However, you requested {total} tokens ({input} in the messages, "
+        "{output} in the completion). Please reduce the length of the messages or completion."
+    ),
+    "This model's maximum context length is {window} tokens and your request has at least {floor} input tokens.",
+    "Your input exceeds the context window of this model. Please adjust your input and try again.",
+    "context_length_exceeded",
+)
+
+
+class Refused(Exception):
+    """What an SDK raises."""
+
+
+class Provider:
+    """A window that it enforces by its own count: ours times `factor`. Remembers what it was sent."""
+
+    def __init__(self, wire: str, window: int, factor: float, form: str, stubborn: bool) -> None:
+        self.wire, self.window, self.factor, self.form, self.stubborn = wire, window, factor, form, stubborn
+        self.sent: list[Any] = []
+        self.sizes: list[int] = []
+        self.summaries = 0
+
+    def count(self, request: Any) -> int:
+        return int(bill(request, self.wire, counter=Tokens(model="o200k")).input.tokens * self.factor)
+
+    def __call__(self, request: Any) -> dict[str, Any]:
+        size, output = self.count(request), reply_tokens(request) or 0
+        self.sent.append(request)
+        self.sizes.append(size + output)
+        if self.stubborn or size + output > self.window:
+            numbers = {"input": size, "window": self.window, "output": output, "total": size + output}
+            raise Refused(self.form.format(**numbers, floor=min(size, self.window + 1)))
+        return {"usage": {}, "content": "done"}
+
+    def summarise(self, prompt: str) -> str:
+        self.summaries += 1
+        assert Tokens(model="o200k").count(prompt).tokens <= max(self.window, 400), "a summary's request must fit too"
+        return "The user wants the bug in parser.py fixed."
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[Any, Provider, int]:
+    """A valid request, a provider, and the window that the caller believes in."""
+    wire = draw(st.sampled_from(WIRES))
+    request: dict[str, Any] = {
+        "model": draw(st.sampled_from(["gpt-4o", "claude-opus-4-8", "llama-4"])),
+        "input" if wire == "openai-responses" else "messages": TELLERS[wire](draw(stories(max_rounds=10))),
+    }
+    key = "max_output_tokens" if wire == "openai-responses" else "max_tokens"
+    if draw(st.booleans()) or wire == "anthropic":
+        request[key] = draw(st.sampled_from([16, 500, 4_000, 64_000]))
+    if wire == "anthropic" and draw(st.booleans()):
+        request["system"] = draw(st.sampled_from(["Be brief.", "Rules. " * 4_000]))
+    window = draw(st.sampled_from([300, 1_000, 4_000, 16_000]))
+    believed = draw(st.sampled_from([window, window, window * 2, 200_000]))
+    stubborn = draw(st.integers(0, 9)) == 0
+    factor = draw(st.sampled_from([0.5, 1.0, 1.3]))
+    return request, Provider(wire, window, factor, draw(st.sampled_from(FORMS)), stubborn), believed
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Where what is taken from view goes."""
+    with_store = open_store(f"sqlite:///{tmp_path_factory.mktemp('store')}/store.db")
+    yield with_store
+    with_store.close()
+
+
+@pytest.mark.proves("O-4", "O-5", "O-7", "O-8")
+@given(data=st.data(), asks=st.booleans(), awaits=st.booleans())
+def test_any_refusal_ends_in_an_answer_a_handoff_or_what_cannot_shrink(
+    store: Any, data: st.DataObject, asks: bool, awaits: bool
+) -> None:
+    """At most two calls after the refusal, each smaller and valid; then an answer, or a request that the next prompt works in."""
+    request, provider, believed = data.draw(cases())
+    before = json.dumps(request)
+    result = _run(provider, request, believed, store, asks, awaits)
+    assert json.dumps(request) == before, "the caller's request is not changed"
+    refused = [size for size in provider.sizes if provider.stubborn or size > provider.window]
+    assert len(provider.sent) + provider.summaries <= 1 + MOST_CALLS
+    assert result.attempts == len(provider.sent)
+    assert provider.sizes == sorted(provider.sizes, reverse=True)
+    assert len(set(provider.sizes)) == len(provider.sizes), "no request is sent again unchanged"
+    for sent in provider.sent:
+        assert violations(messages_of(sent, provider.wire), provider.wire) == []
+        _same_but_for_history(request, sent, provider.wire)
+    if result.success:
+        assert len(refused) < len(provider.sent)
+        assert result.request == provider.sent[-1]
+        assert (result.strategy == "normal") == (result.request == request)
+    else:
+        assert result.strategy in {"handoff", "irreducible", "tool_output_overflow"}
+        assert result.handoff is not None
+        assert result.message
+        assert isinstance(result.error, TooLarge | Refused)
+        if result.fresh is not None:
+            _next_prompt_works(provider, result)
+        else:
+            assert (
+                isinstance(result.error, TooLarge)
+                or provider.stubborn
+                or provider.window < 2_000
+                or "system" in request
+            )
+
+
+def _run(provider: Provider, request: Any, window: int, store: Any, asks: bool, awaits: bool) -> RecoveryResult:
+    summarise = provider.summarise if asks else None
+    if not awaits:
+        return execute(provider, request, wire=provider.wire, window_tokens=window, store=store, summarise=summarise)
+
+    async def send(body: Any) -> Any:
+        return provider(body)
+
+    return asyncio.run(
+        aexecute(send, request, wire=provider.wire, window_tokens=window, store=store, summarise=summarise)
+    )
+
+
+def _same_but_for_history(request: Any, sent: Any, wire: str) -> None:
+    """System, tools and every setting as they were, but for a lower reserve; the newest words of the user verbatim."""
+    caps = {"max_tokens", "max_output_tokens", "max_completion_tokens", "messages", "input"}
+    assert {k: v for k, v in sent.items() if k not in caps} == {k: v for k, v in request.items() if k not in caps}
+    assert (reply_tokens(sent) or 0) <= (reply_tokens(request) or 10**9)
+    newest = load_request(request, wire).newest_user()
+    assert newest is not None
+    words = [part for part in newest.parts if not isinstance(part, ToolResult)]
+    shown = load_request(sent, wire).visible()
+    assert any([part for part in entry.parts if not isinstance(part, ToolResult)] == words for entry in shown)
+
+
+def _next_prompt_works(provider: Provider, result: RecoveryResult) -> None:
+    """What is left takes another prompt without a violation, and is small."""
+    messages = [*messages_of(result.fresh, provider.wire), {"role": "user", "content": "Go on."}]
+    following = with_messages(result.fresh, provider.wire, messages)
+    assert violations(messages, provider.wire) == []
+    assert provider.count(following) < provider.sizes[-1] if provider.sizes else True
