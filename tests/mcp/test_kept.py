@@ -236,7 +236,7 @@ def test_the_wall_lets_the_store_through_and_nothing_beside_it(workspace: Path, 
         ("mysql://host/db", "A store is sqlite:///FOLDER", True),
         ("{0}/outside.txt", "is a file, not a folder", True),
         ("{0}/outside.txt", "is a file, not a folder", False),
-        ("{0}/root", "is open to others and not empty", True),
+        ("{0}/shared", "is open to others and not empty", True),
         ("/proc/nothing/here", "/proc/nothing", True),
         ("postgresql://user:hunter2@127.0.0.1:1/db", "cannot be reached: connection failed", True),
     ],
@@ -245,7 +245,9 @@ def test_a_server_without_a_usable_store_serves_the_other_tools(
     workspace: Path, tmp_path: Path, url: str, words: str, confined: bool
 ) -> None:
     """Both pagers say what is wrong with it, without a password; the wall lets nothing of it through."""
-    (tmp_path / "root").chmod(0o755)
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared").chmod(0o755)
+    (tmp_path / "shared" / "a file").touch()
     wire = Wire(*our_command(workspace, landlock=confined), PENSTOCK_STORE=url.format(tmp_path))
     view = wire.ask("tools/call", 1, name="ctx_view", arguments={"file_path": "hello.txt", "limit": 1})
     assert "1|line 1" in view["result"]["content"][0]["text"]
