@@ -67,7 +67,7 @@ def size_of(request: dict[str, Json], wire: str, count: Callable[[str], int] = e
     return Size(
         prompt_tokens=_counted(request, _PROMPT[wire], count),
         tools_tokens=_counted(request, _TOOLS, count),
-        reply_tokens=next((n for name in REPLY_FIELDS[wire] if isinstance(n := request.get(name), int)), 0),
+        reply_tokens=max(0, next((n for name in REPLY_FIELDS[wire] if isinstance(n := request.get(name), int)), 0)),
     )
 
 

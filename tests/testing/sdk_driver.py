@@ -1,0 +1,258 @@
+"""What do the official clients see of a loopback provider? Run by the Python that has them; prints one JSON object of cases.
+
+    python sdk_driver.py    (with penstock's source on PYTHONPATH, and openai and anthropic installed)
+
+Nothing is judged here: `test_sdks.py` does that, each case in a test of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+import sys
+import traceback
+from functools import partial
+from importlib import import_module
+from itertools import product
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from penstock.models import ScriptMismatch, call, calls, fail, say
+from penstock.models.sizes import size_of
+from penstock.overflow import diagnose, parse
+from penstock.testing import LoopbackProvider
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+openai: Any = import_module("openai")
+anthropic: Any = import_module("anthropic")
+
+WIRES = ("openai-chat", "openai-responses", "anthropic")
+FORMS = ("openai", "anthropic", "vllm", "vllm-input", "vllm-lower-bound")
+MODES = ("plain", "streamed", "in stream")
+WINDOW = 2_000
+OVERSIZE = {  # characters of the message, tokens asked for the reply, tools
+    "input": (5_000, None, False),
+    "input and tools": (5_000, None, True),
+    "input and reply": (5_000, 300, False),
+    "input, tools and reply": (5_000, 300, True),
+    "reply": (500, 1_900, False),
+}
+TEXT = "Looking at both: naïve “quotes”, 漢字, a line\nand another. " * 3
+SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}}
+Turn = tuple[str, list[list[Any]], Any]
+
+
+def client(provider: LoopbackProvider) -> Any:
+    """The official client, as its users make it."""
+    make = anthropic.Anthropic if provider.wire == "anthropic" else openai.OpenAI
+    return make(base_url=provider.base_url, api_key="none")
+
+
+def ask(provider: LoopbackProvider, messages: list[Any], *, streamed: bool, reply: int | None, tools: bool) -> Any:
+    """One request by the client; the answer as the client has it, gathered from a stream where it is one."""
+    request = body(provider.wire, messages, reply, tools=tools)
+    with client(provider) as asking:
+        if provider.wire == "openai-chat":
+            if not streamed:
+                return asking.chat.completions.create(**request)
+            options = {"stream_options": {"include_usage": True}}
+            with asking.chat.completions.stream(**request, **options) as stream:
+                return stream.get_final_completion()
+        if provider.wire == "openai-responses":
+            if not streamed:
+                return asking.responses.create(**request)
+            with asking.responses.stream(**request) as stream:
+                return stream.get_final_response()
+        if not streamed:
+            return asking.messages.create(**request)
+        with asking.messages.stream(**request) as stream:
+            return stream.get_final_message()
+
+
+def body(wire: str, messages: list[Any], reply: int | None, *, tools: bool) -> dict[str, Any]:
+    """A request's body."""
+    made: dict[str, Any] = {"model": "any", "input" if wire == "openai-responses" else "messages": messages}
+    function = {"name": "read_file", "description": "Reads a file."}
+    if wire == "openai-chat":
+        made |= {"max_tokens": reply} if reply is not None else {}
+        offered: list[Any] = [{"type": "function", "function": {**function, "parameters": SCHEMA}}]
+    elif wire == "openai-responses":
+        made |= {"max_output_tokens": reply} if reply is not None else {}
+        offered = [{"type": "function", **function, "parameters": SCHEMA, "strict": False}]
+    else:
+        made["max_tokens"] = 100 if reply is None else reply
+        offered = [{**function, "input_schema": SCHEMA}]
+    return {**made, "tools": offered} if tools else made
+
+
+def read(wire: str, answer: Any) -> tuple[Turn, list[Any]]:
+    """Words, calls and usage of an answer, and the messages that carry it back, with a result for each call."""
+    if wire == "openai-chat":
+        message = answer.choices[0].message
+        asked = [[c.id, c.function.name, json.loads(c.function.arguments)] for c in message.tool_calls or []]
+        back: list[Any] = [message.model_dump(exclude_none=True, include={"role", "content", "tool_calls"})]
+        back += [{"role": "tool", "tool_call_id": key, "content": given["path"]} for key, _, given in asked]
+        usage = [answer.usage.prompt_tokens, answer.usage.completion_tokens]
+        return (message.content or "", asked, usage), back
+    usage = [answer.usage.input_tokens, answer.usage.output_tokens]
+    if wire == "openai-responses":
+        asked = [[i.call_id, i.name, json.loads(i.arguments)] for i in answer.output if i.type == "function_call"]
+        back = [item.model_dump(exclude_none=True) for item in answer.output]
+        back += [{"type": "function_call_output", "call_id": key, "output": given["path"]} for key, _, given in asked]
+        return (answer.output_text, asked, usage), back
+    asked = [[b.id, b.name, b.input] for b in answer.content if b.type == "tool_use"]
+    results = [{"type": "tool_result", "tool_use_id": key, "content": given["path"]} for key, _, given in asked]
+    back = [{"role": "assistant", "content": [block.model_dump(exclude_none=True) for block in answer.content]}]
+    said = "".join(block.text for block in answer.content if block.type == "text")
+    return (said, asked, usage), [*back, {"role": "user", "content": results}]
+
+
+def conversation(wire: str, *, streamed: bool) -> Any:
+    """Two calls at once with words, their results, and an answer that needs both."""
+    steps = [
+        calls(call("read_file", path="alpha.py"), call("read_file", path="b/β.py"), text=TEXT),
+        say("done", requires=["alpha", "β"]),
+    ]
+    with LoopbackProvider(wire, 100_000, script=steps) as provider:
+        messages: list[Any] = [{"role": "user", "content": "Read both."}]
+        first, back = read(wire, ask(provider, messages, streamed=streamed, reply=None, tools=True))
+        messages += back
+        second, _ = read(wire, ask(provider, messages, streamed=streamed, reply=None, tools=True))
+    return {
+        "turns": [first, second],
+        "counted": [received.input_tokens for received in provider.requests],
+        "outcomes": [received.outcome for received in provider.requests],
+    }
+
+
+def refused(wire: str, form: Any, mode: str, oversize: str) -> Any:
+    """What the client raises for a request above the window, and what Penstock reads in it."""
+    characters, reply, tools = OVERSIZE[oversize]
+    with LoopbackProvider(
+        wire, WINDOW, script=[], refusal=form, count=len, refuse_in_stream=mode == "in stream"
+    ) as provider:
+        messages = [{"role": "user", "content": "x" * characters}]
+        error = raised(lambda: ask(provider, messages, streamed=mode != "plain", reply=reply, tools=tools))
+    received = provider.requests
+    found = parse(error)
+    return {
+        "raised": type(error).__name__,
+        "kind": diagnose(error).kind,
+        "overflow": None if found is None else dataclasses.asdict(found),
+        "size": size_of(received[0].request, wire, len),
+        "statuses": [one.status for one in received],
+        "refused": provider.refused,
+    }
+
+
+def raised(ask_it: Callable[[], Any]) -> Exception:
+    """The exception that comes of it."""
+    try:
+        answer = ask_it()
+    except Exception as error:  # whatever the client makes of a refusal is what is looked at
+        return error
+    raise AssertionError(f"answered: {answer}")
+
+
+def invalid(wire: str) -> Any:
+    """A result whose call is not there."""
+    orphans: dict[str, Any] = {
+        "openai-chat": {"role": "tool", "tool_call_id": "gone", "content": "x"},
+        "openai-responses": {"type": "function_call_output", "call_id": "gone", "output": "x"},
+        "anthropic": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "gone", "content": "x"}]},
+    }
+    with LoopbackProvider(wire, WINDOW, script=[]) as provider:
+        error = raised(lambda: ask(provider, [orphans[wire]], streamed=False, reply=None, tools=False))
+    told = diagnose(error)
+    return [type(error).__name__, str(error), told.kind, told.overflow, provider.requests[0].outcome]
+
+
+def failed(wire: str) -> Any:
+    """A status and a body of the script's own."""
+    script = [fail(418, {"error": {"type": "teapot", "message": "short and stout"}})]
+    with LoopbackProvider(wire, WINDOW, script=script) as provider:
+        error = raised(
+            lambda: ask(provider, [{"role": "user", "content": "x"}], streamed=True, reply=None, tools=False)
+        )
+    return [getattr(error, "status_code", None), "short and stout" in str(error), provider.requests[0].outcome]
+
+
+def left(wire: str) -> Any:
+    """A request that the script does not allow: the client is told little, the test everything."""
+    client_saw: Exception | None = None
+    try:
+        with LoopbackProvider(wire, WINDOW, script=[say("x", requires="prompt is too long")]) as provider:
+            messages = [{"role": "user", "content": "hello"}]
+            client_saw = raised(lambda: ask(provider, messages, streamed=False, reply=None, tools=False))
+    except ScriptMismatch as mismatch:
+        return [type(client_saw).__name__, parse(client_saw), str(mismatch)]
+    return None
+
+
+def beside(wire: str) -> Any:
+    """What a client asks besides."""
+    with LoopbackProvider(wire, WINDOW, script=[], count=len, model="m-1") as provider, client(provider) as asking:
+        counted = None
+        if wire == "anthropic":
+            messages = [{"role": "user", "content": "x"}]
+            counted = asking.messages.count_tokens(model="any", messages=messages).input_tokens
+        listed = [model.id for model in asking.models.list()]
+        return [listed, asking.models.retrieve("m-1").id, counted, len(provider.requests)]
+
+
+def at_once(wire: str) -> Any:
+    """Forty requests of the asynchronous client at once, a third of them too large."""
+    texts = ["x" * 3_000 if n % 3 == 0 else f"number {n}" for n in range(40)]
+
+    async def all_of_them(provider: LoopbackProvider) -> list[str]:
+        make = anthropic.AsyncAnthropic if wire == "anthropic" else openai.AsyncOpenAI
+        async with make(base_url=provider.base_url, api_key="none") as asking:
+            place = {"openai-chat": "chat.completions", "openai-responses": "responses", "anthropic": "messages"}[wire]
+            create = attrgetter(f"{place}.create")(asking)
+            bodies = [body(wire, [{"role": "user", "content": text}], None, tools=False) for text in texts]
+            answers = await asyncio.gather(*(create(**one) for one in bodies), return_exceptions=True)
+        return [type(a).__name__ if isinstance(a, Exception) else read(wire, a)[0][0] for a in answers]
+
+    def echo(request: dict[str, Any]) -> Any:
+        return say(request["input" if wire == "openai-responses" else "messages"][0]["content"])
+
+    with LoopbackProvider(wire, WINDOW, policy=echo, count=len) as provider:
+        answered = asyncio.run(all_of_them(provider))
+    expected = ["BadRequestError" if len(text) > WINDOW else text for text in texts]
+    return [answered == expected, len(provider.requests), provider.refused]
+
+
+def cases() -> dict[str, Callable[[], Any]]:
+    """Everything that is looked at, by name."""
+    made: dict[str, Callable[[], Any]] = {}
+    for wire in WIRES:
+        for streamed in (False, True):
+            made[f"conversation/{wire}/{streamed}"] = partial(conversation, wire, streamed=streamed)
+        for look in (invalid, failed, left, beside, at_once):
+            made[f"{look.__name__}/{wire}"] = partial(look, wire)
+    for wire, form, mode, oversize in product(WIRES, FORMS, MODES, OVERSIZE):
+        if mode != "plain" and oversize != "input and reply":
+            continue  # how it is carried has nothing to do with what is counted
+        if (wire, form, oversize) == ("openai-responses", "openai", "reply"):
+            continue  # which that provider accepts
+        name = f"refused/{wire}/{form}/{mode}/{oversize}"
+        made[name] = partial(refused, wire, form, mode, oversize)
+    return made
+
+
+def main() -> None:
+    """Runs all cases; one that breaks says how, and the others go on."""
+    results = {}
+    for name, case in cases().items():
+        try:
+            results[name] = case()
+        except Exception:  # the test of this case shows it
+            results[name] = {"broke": traceback.format_exc()}
+    json.dump(results, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

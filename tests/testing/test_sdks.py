@@ -1,0 +1,84 @@
+"""The official clients take the double for the provider: answers, streams, refusals. Each case ran in `sdk_driver.py`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.models.stated import FORMS, WIRES, stated
+
+WINDOW = 2_000
+
+pytestmark = pytest.mark.timeout(600)  # the first builds an environment
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_client_reads_words_calls_and_usage_and_the_next_request_is_valid(
+    seen: dict[str, Any], wire: str, streamed: bool
+) -> None:
+    """A conversation of two calls at once and an answer, plain or gathered from a stream, is the same on every wire."""
+    case = seen[f"conversation/{wire}/{streamed}"]
+    (said, asked, usage), (last, none, last_usage) = case["turns"]
+    assert said == "Looking at both: naïve “quotes”, 漢字, a line\nand another. " * 3
+    assert [call[1:] for call in asked] == [["read_file", {"path": "alpha.py"}], ["read_file", {"path": "b/β.py"}]]
+    assert asked[0][0] != asked[1][0]
+    assert (last, none) == ("done", [])
+    assert [usage[0], last_usage[0]] == case["counted"]
+    assert usage[1] > last_usage[1] > 0
+    assert case["outcomes"] == ["answered", "answered"]
+
+
+@pytest.mark.proves("O-2")
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("wire", WIRES)
+def test_the_exception_of_a_refusal_has_exactly_the_numbers_that_were_counted(
+    seen: dict[str, Any], wire: str, form: str
+) -> None:
+    """Plain, streamed and refused within a stream; by input, by tools, by the reply that is asked; sent once, never again."""
+    cases = {name: case for name, case in seen.items() if name.startswith(f"refused/{wire}/{form}/")}
+    assert len(cases) == 7 - (form == "openai" and wire == "openai-responses")
+    for name, case in cases.items():
+        assert case["overflow"] == stated(form, wire, tuple(case["size"]), WINDOW), name
+        assert case["kind"] == case["overflow"]["kind"], name
+        in_stream = "/in stream/" in name
+        assert case["statuses"] == [200 if in_stream else 400], name
+        late = "APIStatusError" if wire == "anthropic" else "APIError"
+        assert case["raised"] == (late if in_stream else "BadRequestError"), name
+        assert case["refused"] == 1, name
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_request_that_breaks_an_invariant_is_refused_by_name(seen: dict[str, Any], wire: str) -> None:
+    """It is a bad request, no overflow, and says which message breaks what."""
+    kind, words, diagnosed, overflow, outcome = seen[f"invalid/{wire}"]
+    assert (kind, diagnosed, overflow, outcome) == ("BadRequestError", "bad_request", None, "invalid")
+    assert "messages.0: orphan_result: A result needs its call before it" in words
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_status_and_a_body_of_the_script_arrive_as_they_are(seen: dict[str, Any], wire: str) -> None:
+    """A step that fails is seen with its status and its words, also where a stream was asked for."""
+    assert seen[f"failed/{wire}"] == [418, True, "failed"]
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_request_beside_the_script_fails_the_test_not_only_the_client(seen: dict[str, Any], wire: str) -> None:
+    """The client's exception holds nothing that could be taken for an overflow; where `with` ends the mismatch is raised."""
+    client_saw, overflow, mismatch = seen[f"left/{wire}"]
+    assert (client_saw, overflow) == ("BadRequestError", None)
+    assert mismatch.startswith("step 1 of 1, say('x'), requires 'prompt is too long', which is not in the request.")
+    assert mismatch.endswith("hello")
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_models_are_listed_and_tokens_counted_without_a_request_for_an_answer(seen: dict[str, Any], wire: str) -> None:
+    """Clients look up models, and Anthropic's counts tokens; `requests` holds neither."""
+    counted = len("role\nuser\ncontent\nx") if wire == "anthropic" else None
+    assert seen[f"beside/{wire}"] == [["m-1"], "m-1", counted, 0]
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_forty_requests_at_once_get_each_their_own_answer(seen: dict[str, Any], wire: str) -> None:
+    """Over the asynchronous client, a third of them refused; every one is in `requests`."""
+    assert seen[f"at_once/{wire}"] == [True, 40, 14]
