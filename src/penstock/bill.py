@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from penstock import inert
-from penstock.tokens import Count, Tokens, family
+from penstock.tokens import Count, Tokens, best_counter, family
 from penstock.transcript import Media, Reasoning, Text, ToolCall, ToolResult, load_request, wire_of
 from penstock.transcript.shapes import as_json, field, string
 
@@ -81,15 +81,19 @@ def bill(
 ) -> Bill:
     """The bill of a request's body, or of its messages alone; `wire` may be left out where the body shows it.
 
-    Without a counter, tokens are estimated for the model that the body names. The reserve is what the body asks for as reply.
+    Without a counter, tokens are counted for the model that the body names: exactly where that can be had, else
+    estimated. The reserve is what the body asks for as reply.
     Raises `CallerError` for what is no request.
     """
     wire = wire or wire_of(request)
-    body = request if isinstance(request, dict) else {}
-    model = body.get("model")
-    counter = counter or Tokens(model=model if isinstance(model, str) else "o200k")
-    reserve = reply_tokens(body) if reserve_tokens is None else reserve_tokens
+    counter = counter or counter_for(request)
+    reserve = reply_tokens(request) if reserve_tokens is None else reserve_tokens
     return bill_of(load_request(request, wire), counter, reserve or 0)
+
+
+def counter_for(request: Json, model: str | None = None) -> TokenCounter:
+    """The counter that decides about a body: of `model`, else of the model that the body names."""
+    return best_counter(model or string(field(request, "model")) or "o200k")
 
 
 REPLY_KEYS = ("max_completion_tokens", "max_output_tokens", "max_tokens")

@@ -14,15 +14,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from penstock import notices, recovery
-from penstock.bill import bill_of, reply_tokens, with_reply_tokens
+from penstock.bill import bill_of, counter_for, reply_tokens, with_reply_tokens
 from penstock.budget import Budget
 from penstock.compaction import Plan, apply
 from penstock.errors import PenstockError, Refusal
 from penstock.handoff import encode, mechanical
 from penstock.overflow import Overflow, classify_overflow, parse, silent_overflow
 from penstock.recovery import HandOff, Irreducible, SendSmaller, Summarise
-from penstock.tokens import best_counter
-from penstock.transcript import dump_request, load_request, messages_of, repair, violations, with_messages
+from penstock.transcript import dump_valid, load_request
 from penstock.transcript.shapes import as_json
 
 if TYPE_CHECKING:
@@ -156,9 +155,7 @@ def _carried(
     dialect: Dialect | None,
 ) -> Generator[_Send | _Ask, _Answer, RecoveryResult]:
     """All of it but the sending: yields what to send or to ask, takes the answer."""
-    model = request.get("model") if isinstance(request, dict) else None
-    counter = counter or best_counter(model if isinstance(model, str) else "o200k")
-    budget = Budget(window_tokens, reply_tokens(request) or 0, counter)
+    budget = Budget(window_tokens, reply_tokens(request) or 0, counter or counter_for(request))
     transcript = load_request(request, wire)
     carrier = _Carrier(request, wire, budget, store, rules, session_id, dialect)
     return (yield from carrier.carry(transcript, can_summarise))
@@ -285,10 +282,7 @@ class _Carrier:
 
     def _written(self, transcript: Transcript, reserve_tokens: int, *, lowers: bool = False) -> Json:
         """The body as it is sent: valid, with the reply that there is room for."""
-        request = dump_request(transcript, self.request)
-        messages = messages_of(request, self.wire)
-        if violations(messages, self.wire):  # as it came: what we leave out never breaks a request
-            request = with_messages(request, self.wire, repair(messages, self.wire).messages)
+        request = dump_valid(transcript, self.request)
         if isinstance(request, dict) and (lowers or reply_tokens(request) is not None):
             return with_reply_tokens(request, reserve_tokens, self.wire)
         return request

@@ -28,6 +28,8 @@ _HOMES = {
     "store": "keeping",
     "diagnose": "refusals",
     "violations": "requests",
+    "bill": "requests",
+    "fit": "requests",
     "mcp": "serving",
     "doctor": "serving",
     "completion": "serving",

@@ -56,7 +56,7 @@ def _answering(as_json: bool, work: Callable[[], int]) -> int:
 
 
 @contextmanager
-def _opened(url: str | None) -> Iterator[Store]:
+def opened(url: str | None) -> Iterator[Store]:
     from penstock.store import open_store
 
     store = open_store(url)
@@ -114,7 +114,7 @@ def page_command(
     def work() -> int:
         from penstock import paging
 
-        with _opened(store_url) as store:
+        with opened(store_url) as store:
             if raw:
                 return _raw(store, handle, start_byte, max_bytes, offset, limit)
             if as_json:
@@ -159,7 +159,7 @@ def find_command(handle: str, pattern: str, limit: int, store_url: str | None, a
     def work() -> int:
         from penstock import paging
 
-        with _opened(store_url) as store:
+        with opened(store_url) as store:
             if as_json:
                 found = paging.scan(store, handle, pattern, limit)
                 click.echo(json.dumps(paging.found_json(found)))
@@ -189,7 +189,7 @@ def list_command(offset: int, limit: int, store_url: str | None, as_json: bool) 
     """List the artifacts that can be read, the newest first."""
 
     def work() -> int:
-        with _opened(store_url) as store:
+        with opened(store_url) as store:
             kept = store.artifacts()[::-1]
         shown = kept[offset : offset + limit]
         following = offset + limit if offset + limit < len(kept) else None
@@ -233,7 +233,7 @@ def size_command(store_url: str | None, as_json: bool) -> int:
     """Say how full the store is."""
 
     def work() -> int:
-        with _opened(store_url) as store:
+        with opened(store_url) as store:
             size, url = store.size(), store.url
         if as_json:
             said: dict[str, object] = {
@@ -261,7 +261,7 @@ def prune_command(store_url: str | None, as_json: bool) -> int:
     """Take away what has expired, and compress the rest where that pays."""
 
     def work() -> int:
-        with _opened(store_url) as store:
+        with opened(store_url) as store:
             done = store.prune()
         if as_json:
             said = {
@@ -286,7 +286,7 @@ def check_command(store_url: str | None, as_json: bool) -> int:
     """Read everything and name whatever is not what was written; nothing is changed."""
 
     def work() -> int:
-        with _opened(store_url) as store:
+        with opened(store_url) as store:
             found, facts = store.check(), store.facts()
         if as_json:
             damage = [

@@ -285,7 +285,7 @@ def _freed(results: Sequence[Result], room: int) -> int:
     return sum(result.tokens - room for result in results if result.tokens > 2 * room)
 
 
-_SHARE_OF_ROOM = 16  # of the whole that one cut result may take: there will be others
+_SHARE_OF_ROOM = 8  # of the whole that one cut result may take: there will be others
 
 
 @dataclass(frozen=True, kw_only=True)

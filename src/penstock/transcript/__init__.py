@@ -7,7 +7,15 @@ identity for any list; nothing signed is ever changed. Keeps out: sizes in token
 
 from __future__ import annotations
 
-from penstock.transcript.bodies import continues, dump_request, load_request, messages_of, wire_of, with_messages
+from penstock.transcript.bodies import (
+    continues,
+    dump_request,
+    dump_valid,
+    load_request,
+    messages_of,
+    wire_of,
+    with_messages,
+)
 from penstock.transcript.entries import Entry, Media, Opaque, Part, Reasoning, Text, ToolCall, ToolResult, Turn
 from penstock.transcript.history import (
     WIRES,
@@ -45,6 +53,7 @@ __all__ = [
     "continues",
     "dump",
     "dump_request",
+    "dump_valid",
     "load",
     "load_request",
     "messages_of",

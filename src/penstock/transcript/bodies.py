@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from penstock.errors import CallerError
 from penstock.transcript.history import Transcript, codec, dump, load
+from penstock.transcript.invariants import violations
+from penstock.transcript.mending import repair
 from penstock.transcript.shapes import objects, role_of, type_of
 
 if TYPE_CHECKING:
@@ -71,3 +73,14 @@ def load_request(request: Json, wire: str) -> Transcript:
 def dump_request(transcript: Transcript, request: Json) -> Json:
     """The body on its own wire with what is visible now; everything else in it stays as it is."""
     return with_messages(request, transcript.wire, dump(transcript, transcript.wire))
+
+
+def dump_valid(transcript: Transcript, request: Json) -> Json:
+    """The same, mended where the request was broken when it came: what is forgotten never breaks one."""
+    made = dump_request(transcript, request)
+    messages = messages_of(made, transcript.wire)
+    if not isinstance(messages, list) or not violations(
+        messages, transcript.wire, continues=continues(made, transcript.wire)
+    ):
+        return made
+    return with_messages(made, transcript.wire, repair(messages, transcript.wire).messages)
