@@ -177,11 +177,19 @@ def test_a_mismatch_names_step_and_pattern_and_shows_the_end_of_the_conversation
     """So that the test's own output is enough to see what the request lacked."""
     with pytest.raises(ScriptMismatch) as caught:
         ScriptedModel([step]).send(asking("y" * 9_000 + "\nthe green end", max_tokens=5))
-    message = str(caught.value)
-    assert message.startswith(f"{said} The request ends:\n")
-    assert message.endswith("yyy\nthe green end")
-    assert len(message) < 600
+    assert f"{caught.value}." == said
+    (note,) = caught.value.__notes__
+    assert note.startswith("The request ends:\nyyy")
+    assert note.endswith("yyy\nthe green end")
+    assert len(note) < 450
     assert isinstance(caught.value, AssertionError)
+
+
+def test_a_mismatch_is_never_taken_for_an_overflow() -> None:
+    """Whoever retries what a provider refused meets it as it is, though the conversation is about refusals."""
+    with pytest.raises(ScriptMismatch) as caught:
+        ScriptedModel([say("ok", requires="blue")]).send(asking("prompt is too long: 213462 tokens > 200000 maximum"))
+    assert parse(caught.value) is None
 
 
 def test_a_script_that_was_left_stays_left() -> None:

@@ -188,7 +188,7 @@ def left(wire: str) -> Any:
             messages = [{"role": "user", "content": "hello"}]
             client_saw = raised(lambda: ask(provider, messages, streamed=False, reply=None, tools=False))
     except ScriptMismatch as mismatch:
-        return [type(client_saw).__name__, parse(client_saw), str(mismatch)]
+        return [type(client_saw).__name__, parse(client_saw), f"{mismatch}. {mismatch.__notes__[0]}"]
     return None
 
 

@@ -24,7 +24,15 @@ _SCRIPT_BYTES = 64 << 20
 
 
 class ScriptMismatch(AssertionError):
-    """A request that its step of the script does not allow, or for which there is no step."""
+    """A request that its step of the script does not allow, or for which there is no step.
+
+    The end of the request is a note: tracebacks and test runners show it, but whoever reads the message for a provider's refusal
+    cannot take a conversation about refusals for one.
+    """
+
+    def __init__(self, why: str, request_end: str) -> None:
+        super().__init__(why)
+        self.add_note(f"The request ends:\n{request_end}")
 
 
 class Script:
@@ -36,29 +44,30 @@ class Script:
             if not isinstance(step, Step):
                 raise CallerError(f"a script holds steps, made by say, call, calls, refuse and fail, not {step!r}")
         self._place = 0
-        self._left: str | None = None
+        self._left: tuple[str, str] | None = None
         self._lock = threading.Lock()
 
     def __call__(self, request: dict[str, Json]) -> Step:
         with self._lock:
-            if self._left is None:
-                self._left = self._mismatch(request)
+            if self._left is None and (why := self._mismatch(request)) is not None:
+                self._left = why, _end_of(request)
             if self._left is not None:
-                raise ScriptMismatch(self._left)
+                raise ScriptMismatch(*self._left)
             self._place += 1
             return self._steps[self._place - 1]
 
     def _mismatch(self, request: dict[str, Json]) -> str | None:
         if self._place == len(self._steps):
-            why = f"the script is over: it has {len(self._steps)} steps, and this is request {self._place + 1}"
-        else:
-            step = self._steps[self._place]
-            found = step.mismatch(sizes.text_of(request))
-            if found is None:
-                return None
-            why = f"step {self._place + 1} of {len(self._steps)}, {step}, {found}"
-        said = next((request[name] for name in ("messages", "input") if name in request), request)
-        return f"{why}. The request ends:\n{sizes.text_of(said)[-_END_CHARS:]}"
+            return f"the script is over: it has {len(self._steps)} steps, and this is request {self._place + 1}"
+        step = self._steps[self._place]
+        found = step.mismatch(sizes.text_of(request))
+        return found and f"step {self._place + 1} of {len(self._steps)}, {step}, {found}"
+
+
+def _end_of(request: dict[str, Json]) -> str:
+    """The end of the conversation; of a body without one, of the body."""
+    said = next((request[name] for name in ("messages", "input") if name in request), request)
+    return sizes.text_of(said)[-_END_CHARS:]
 
 
 class ScriptedModel:
