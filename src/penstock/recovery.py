@@ -35,6 +35,7 @@ SAFETY = 0.9  # of a window that no number of the refusal confirms (overflow.md,
 BLIND = 0.7  # of our own count, where a request was refused that should have fitted
 MARGIN = 100  # a hundredth of the window: frames of messages and handles are counted, not known
 HANDOFF_SHARE = 0.25  # of the room that a fresh session gives to what is handed on
+LAST_HANDOFF_TOKENS = 2_000  # of what begins afresh after a provider refused everything
 SUMMARY_SHARE = 0.5  # of the room that the material of a summary may take
 _CHARS_PER_TOKEN = 3
 _SHORTEST_HANDOFF_CHARS = 200
@@ -161,8 +162,9 @@ def room(transcript: Transcript, overflow: Overflow, budget: Budget) -> tuple[in
     if overflow.unit == "chars" and overflow.limit:
         chars = overflow.input or overflow.total or _chars(transcript)
         limit = min(limit, int(size * overflow.limit / max(1, chars) * SAFETY))
-    if limit >= size:  # it should have fitted
+    if limit >= size:  # it should have fitted: neither what it takes nor the reply is as small as we think
         limit = int(size * BLIND)
+        reserve = min(reserve, max(REPLY_FLOOR_TOKENS, limit))
     return max(0, limit), reserve
 
 
@@ -259,15 +261,16 @@ def _start_afresh(
     )
 
 
-def give_up(transcript: Transcript, limit_tokens: int, budget: Budget, session_id: str = "") -> Irreducible:
-    """The end of a request that was refused however small it became: what is handed on, in at most `limit_tokens`."""
+def give_up(transcript: Transcript, budget: Budget, session_id: str = "") -> Irreducible:
+    """The end of a request that was refused however small it became: the instructions, and a short handoff."""
     counter = budget.counter or ESTIMATOR
     passed_on = mechanical(transcript, session_id=session_id, reason="context")
+    limit = size_of(transcript.afresh("", newest=False), counter) + LAST_HANDOFF_TOKENS
     return Irreducible(
-        error=TooLarge(replace(bill_of(transcript, counter), reserve_tokens=budget.reserve_tokens), limit_tokens),
+        error=TooLarge(replace(bill_of(transcript, counter), reserve_tokens=budget.reserve_tokens), limit),
         handoff=passed_on,
-        fresh=fresh(transcript, passed_on, limit_tokens, counter, newest=False),
-        limit_tokens=limit_tokens,
+        fresh=fresh(transcript, passed_on, limit, counter, newest=False),
+        limit_tokens=limit,
     )
 
 

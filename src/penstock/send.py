@@ -305,8 +305,7 @@ class _Carrier:
         result = self.result
         result.error = error
         if cure is None:
-            left = min(self.budget.context_tokens, self._size(result.transcript or original)) // 2
-            ended = self._kept(original, recovery.give_up(original, left, self.budget, self.session_id))
+            ended = self._kept(original, recovery.give_up(original, self.budget, self.session_id))
             assert isinstance(ended, Irreducible)  # noqa: S101 - a handle changes no kind
             cure = ended
         result.handoff = cure.handoff

@@ -13,7 +13,7 @@ from tests.transcript.strategies import TELLERS, WIRES, stories
 
 from penstock import aexecute, execute
 from penstock.bill import bill, reply_tokens
-from penstock.recovery import TooLarge
+from penstock.recovery import LAST_HANDOFF_TOKENS, TooLarge
 from penstock.send import MOST_CALLS, RecoveryResult
 from penstock.store import open_store
 from penstock.tokens import Tokens
@@ -120,12 +120,7 @@ def test_any_refusal_ends_in_an_answer_a_handoff_or_what_cannot_shrink(
         if result.fresh is not None:
             _next_prompt_works(provider, result)
         else:
-            assert (
-                isinstance(result.error, TooLarge)
-                or provider.stubborn
-                or provider.window < 2_000
-                or "system" in request
-            )
+            assert isinstance(result.error, TooLarge), "instructions that leave no room"
 
 
 def _run(provider: Provider, request: Any, window: int, store: Any, asks: bool, awaits: bool) -> RecoveryResult:
@@ -154,8 +149,10 @@ def _same_but_for_history(request: Any, sent: Any, wire: str) -> None:
 
 
 def _next_prompt_works(provider: Provider, result: RecoveryResult) -> None:
-    """What is left takes another prompt without a violation, and is small."""
+    """What is left takes another prompt without a violation: it fits, or is the instructions and a short handoff."""
     messages = [*messages_of(result.fresh, provider.wire), {"role": "user", "content": "Go on."}]
-    following = with_messages(result.fresh, provider.wire, messages)
     assert violations(messages, provider.wire) == []
-    assert provider.count(following) < provider.sizes[-1] if provider.sizes else True
+    instructions = [message for message in messages if message.get("role") in {"system", "developer"}]
+    least = provider.count(with_messages(result.fresh, provider.wire, instructions))
+    most = max(provider.window, least + int(LAST_HANDOFF_TOKENS * provider.factor))
+    assert provider.count(with_messages(result.fresh, provider.wire, messages)) <= most
