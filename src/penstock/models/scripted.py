@@ -30,10 +30,6 @@ class ScriptMismatch(AssertionError):
     cannot take a conversation about refusals for one.
     """
 
-    def __init__(self, why: str, request_end: str) -> None:
-        super().__init__(why)
-        self.add_note(f"The request ends:\n{request_end}")
-
 
 class Script:
     """Steps in order; called with a request it gives the step that answers it, or raises `ScriptMismatch`."""
@@ -52,7 +48,9 @@ class Script:
             if self._left is None and (why := self._mismatch(request)) is not None:
                 self._left = why, _end_of(request)
             if self._left is not None:
-                raise ScriptMismatch(*self._left)
+                mismatch = ScriptMismatch(self._left[0])
+                mismatch.add_note(f"The request ends:\n{self._left[1]}")
+                raise mismatch
             self._place += 1
             return self._steps[self._place - 1]
 
