@@ -158,23 +158,29 @@ class SqliteStore(Tables):
 
     @contextmanager
     def _exclusive(self) -> Iterator[None]:
-        """The one writer of the folder, among all processes. Raises `StoreFault` (busy) after `WAIT_SECONDS`."""
+        """The one writer of the folder, among all processes. Raises `StoreFault`: busy after `WAIT_SECONDS`."""
         pause, until = 0.0005, time.monotonic() + WAIT_SECONDS
-        while True:
-            try:
-                fcntl.flock(self._guard, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > until:
-                    raise StoreFault(
-                        "busy", f"Another process has been writing to {self.path} for {WAIT_SECONDS:g} seconds."
-                    ) from None
-                time.sleep(pause)
-                pause = min(0.02, pause * 2)
+        while not self._guarded(fcntl.LOCK_EX | fcntl.LOCK_NB):
+            if time.monotonic() > until:
+                raise StoreFault(
+                    "busy", f"Another process has been writing to {self.path} for {WAIT_SECONDS:g} seconds."
+                )
+            time.sleep(pause)
+            pause = min(0.02, pause * 2)
         try:
             yield
         finally:
-            fcntl.flock(self._guard, fcntl.LOCK_UN)
+            self._guarded(fcntl.LOCK_UN)
+
+    def _guarded(self, operation: int) -> bool:
+        """Whether the lock of the folder could be had, or given back. Raises `StoreFault` where locks fail."""
+        try:
+            fcntl.flock(self._guard, operation)
+        except BlockingIOError:
+            return False
+        except OSError as error:
+            raise _fault(error) from error
+        return True
 
     @contextmanager
     def _writing(self) -> Iterator[Execute]:
@@ -211,7 +217,9 @@ class SqliteStore(Tables):
     def _translated(self, error: Exception) -> StoreFault:
         """What SQLite said, by who can mend it. After a failed flush nothing is written until the store is opened anew."""
         name = getattr(error, "sqlite_errorname", "") or ""
-        if name == "SQLITE_FULL":
+        if name.startswith("SQLITE_IOERR"):
+            self._broken = f"the disk failed ({error}); open the store again and check it"
+        if name == "SQLITE_FULL" or (name.startswith(("SQLITE_IOERR", "SQLITE_CANTOPEN")) and self._is_full()):
             return StoreFault("disk_full", f"The disk is full: nothing was written to {self.path}.")
         if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or isinstance(error, UnicodeDecodeError):
             return Damaged(f"{self.path}/{DATABASE} is damaged: {error}. `penstock store check` names what.")
@@ -219,9 +227,16 @@ class SqliteStore(Tables):
             return StoreFault("busy", f"Another program holds {self.path}/{DATABASE}: {error}.")
         if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
             return StoreFault("read_only", f"{self.path} can only be read: {error}.")
-        if name.startswith("SQLITE_IOERR"):
-            self._broken = f"the disk failed ({error}); open the store again and check it"
         return StoreFault("io_error", f"{self.path}: {error}.")
+
+    def _is_full(self) -> bool:
+        """Whether there is no room, or no name, left: SQLite does not say so of the index that it shares with others."""
+        if self._folder is None:
+            return False
+        with suppress(OSError):
+            left = os.fstatvfs(self._folder.descriptor)
+            return left.f_bavail == 0 or (left.f_files > 0 and left.f_favail == 0)
+        return False
 
     # ── content ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -338,7 +353,11 @@ class SqliteStore(Tables):
     def _orphans(self, execute: Execute) -> list[str]:
         named = {place for (place,) in execute("SELECT place FROM contents")}
         found = []
-        for name in self._kept().names():
+        try:
+            names = self._kept().names()
+        except OSError as error:
+            raise _fault(error) from error
+        for name in names:
             if name in named:
                 continue
             if name.startswith(_PENDING) and self._is_being_written(name):
