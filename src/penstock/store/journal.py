@@ -76,10 +76,12 @@ def name(text: str, what: str) -> str:
     return text
 
 
-def verified(rows: Iterable[Row], session: str, from_seq: int, prev_hash: str | None) -> Iterator[Record]:
+def verified(
+    rows: Iterable[Row], session: str, from_seq: int, prev_hash: str | None, lost_seq: int = -1
+) -> Iterator[Record]:
     """The records of `rows`, each checked against its hash and the one before; raises `Damaged` at the first that is not.
 
-    `prev_hash` is that of the record before `from_seq`, None when it is not known.
+    `prev_hash` is that of the record before `from_seq`, None when it is not known. `lost_seq` was written and is not there.
     """
     seq = from_seq
     for row in rows:
@@ -91,8 +93,15 @@ def verified(rows: Iterable[Row], session: str, from_seq: int, prev_hash: str | 
         elif prev_hash is not None and row.prev_hash != prev_hash:
             reason = f"record {seq} does not follow the one before it"
         if reason:
-            sound = seq - 1 if seq > 0 else None
-            usable = f"Records up to {sound} are sound." if sound is not None else "No record before it."
-            raise Damaged(f"Session {session}: {reason}. {usable}", sound)
+            raise _damaged(session, seq, reason)
         yield row.record()
         seq, prev_hash = seq + 1, row.sha256
+    if seq <= lost_seq:
+        what = f"record {seq}" if seq == lost_seq else f"records {seq} to {lost_seq}"
+        raise _damaged(session, seq, f"{what} and whatever was written after are gone: the log has lost its end")
+
+
+def _damaged(session: str, seq: int, reason: str) -> Damaged:
+    sound = seq - 1 if seq > 0 else None
+    usable = f"Records up to {sound} are sound." if sound is not None else "No record before it."
+    return Damaged(f"Session {session}: {reason}. {usable}", sound)

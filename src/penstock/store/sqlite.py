@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import json
 import os
 import secrets
 import sqlite3
 import time
+import zlib
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 DATABASE = "penstock.sqlite3"
 APPLICATION_ID = 0x50454E53  # "PENS"
 WAIT_SECONDS = 5.0  # for another process that writes, and then it is told (H31)
+_GUARD = "lock"
+_NOTE_BYTES = 4_096  # a session's name of 200 characters, escaped, is a third of it
 _PENDING = "pending-"
 _WRITE_BACK_BYTES = 16 << 20
 _ERRORS = (sqlite3.Error, UnicodeDecodeError)  # the second where damage makes SQLite say what is no text
@@ -72,11 +76,12 @@ class SqliteStore(Tables):
         try:
             self._folder = OwnFolder(self.path)
             self._contents = OwnFolder(os.path.join(self.path, "contents"))
-            self._guard = _made(self._folder, "lock")
+            self._guard = _made(self._folder, _GUARD)
             os.close(_made(self._folder, DATABASE))  # private from the start; SQLite gives its log the same mode
             with self._exclusive():
                 self._connect()
                 self._migrate()
+                self._lost = self._missing()
         except OSError as error:
             if error.errno not in {errno.EROFS, errno.EACCES, errno.EPERM}:
                 raise _fault(error) from error
@@ -102,6 +107,7 @@ class SqliteStore(Tables):
         )
         self._connection.text_factory = _text
         self._check_version()
+        self._lost = self._missing()
 
     def _connect(self) -> None:
         path = os.path.join(self.path, DATABASE)
@@ -194,6 +200,7 @@ class SqliteStore(Tables):
                     connection.execute("BEGIN IMMEDIATE")
                     yield lambda statement, parameters=(): connection.execute(statement, parameters).fetchall()
                     connection.execute("COMMIT")
+                    self._mark()
                 except BaseException as error:
                     with suppress(sqlite3.Error):
                         if connection.in_transaction:
@@ -203,6 +210,45 @@ class SqliteStore(Tables):
                     raise
 
     _appending = _writing
+
+    # ── the end of the log ───────────────────────────────────────────────────────────────────────────────────────
+
+    def _mark(self) -> None:
+        """Notes the newest record beside the log, which by itself cannot tell that it has lost its end.
+
+        The note is not flushed: one that is late names a record that is there all the same. While a record is missing,
+        the note that says so stays, until that session goes on.
+        """
+        if self._newest is None:
+            return
+        if self._lost is not None:
+            if self._newest[0] != self._lost[0] or self._newest[1] < self._lost[1]:
+                return
+            self._lost = None
+        text = json.dumps(self._newest).encode()
+        with suppress(OSError):
+            os.pwrite(self._guard, b"%08x %b\n" % (zlib.crc32(text), text), 0)
+
+    def _missing(self) -> tuple[str, int] | None:
+        """The newest record as it was noted, if it is not there. What is no note says nothing."""
+        assert self._folder is not None  # noqa: S101 - it is open before the database
+        try:
+            descriptor = self._folder.open(_GUARD)
+        except OSError:
+            return None
+        try:
+            seal, _, text = os.pread(descriptor, _NOTE_BYTES, 0).partition(b"\n")[0].partition(b" ")
+        except OSError:
+            return None
+        finally:
+            os.close(descriptor)
+        if seal != b"%08x" % zlib.crc32(text) or not text:
+            return None
+        session, seq = json.loads(text)
+        with suppress(sqlite3.Error):  # whoever reads it will be told
+            found = self._connected().execute("SELECT 1 FROM records WHERE session = ? AND seq = ?", (session, seq))
+            return None if found.fetchone() else (session, seq)
+        return None
 
     def _seen_by_others(self) -> object:
         return self._connected().execute("PRAGMA data_version").fetchone()[0]

@@ -104,6 +104,8 @@ class Tables(ABC):
         self._pieces: OrderedDict[tuple[str, int], bytes] = OrderedDict()
         self._heads: dict[str, tuple[int, str]] = {}
         self._generation: object = None
+        self._newest: tuple[str, int] | None = None  # the last record of the transaction in hand
+        self._lost: tuple[str, int] | None = None  # a record that was acknowledged and is not there
 
     # ── what a database adds ─────────────────────────────────────────────────────────────────────────────────────
 
@@ -448,7 +450,9 @@ class Tables(ABC):
                         records.append(row.record())
                         last, prev_hash = event.seq, row.sha256
                     heads = (last, prev_hash)
+                    self._newest = (session, last)
             finally:
+                self._newest = None
                 if heads is None:
                     self._heads.pop(session, None)
             self._heads[session] = heads
@@ -492,7 +496,8 @@ class Tables(ABC):
         """The records in order, each checked; raises `Damaged` at the first that is not sound."""
         before = self._read("SELECT sha256 FROM records WHERE session = ? AND seq = ?", (session, from_seq - 1))
         prev_hash = journal.FIRST_HASH if from_seq == 0 else str(before[0][0]) if before else None
-        return journal.verified(self._rows(session, from_seq), session, from_seq, prev_hash)
+        lost_seq = self._lost[1] if self._lost is not None and self._lost[0] == session else -1
+        return journal.verified(self._rows(session, from_seq), session, from_seq, prev_hash, lost_seq)
 
     def _rows(self, session: str, from_seq: int) -> Iterator[journal.Row]:
         statement = f"SELECT {_COLUMNS} FROM records WHERE session = ? AND seq >= ? ORDER BY seq LIMIT {_BATCH}"  # noqa: S608
@@ -599,7 +604,10 @@ class Tables(ABC):
 
     def _check_sessions(self) -> list[Damage]:
         found = []
-        for session in [str(name) for (name,) in self._read("SELECT DISTINCT session FROM records ORDER BY session")]:
+        sessions = {str(name) for (name,) in self._read("SELECT DISTINCT session FROM records")}
+        if self._lost is not None:  # with all its records, perhaps
+            sessions.add(self._lost[0])
+        for session in sorted(sessions):
             try:
                 for _ in self.events(session):
                     pass
