@@ -26,6 +26,11 @@ RIGS = {
     "R4": "requests",
     "R5": "tiling",
     "R6": "stale",
+    "R7": "power",
+    "R8": "kills",
+    "R9": "faults",
+    "R10": "damage",
+    "R10b": "restart",
     "R16": "text",
 }
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SEED = 20261121
+MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK | os.X_OK) else None  # for rigs whose question is not the disk
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -41,6 +42,15 @@ class Figure:
         verdict = "met" if self.met else "MISSED"
         line = f"{self.rig} {self.name}: {self.value} (target {self.target}: {verdict}; {self.seconds:.1f} s{seed})"
         return "\n".join([line, *(f"   - {note}" for note in self.notes[:60])])
+
+
+class NotHere(Exception):
+    """What this machine cannot do, and why: a program that is missing, a right that this user does not have."""
+
+
+def untried(rig: str, name: str, target: str, why: NotHere) -> Figure:
+    """The line of a rig that cannot work here. What was not measured is not met."""
+    return Figure(rig=rig, name=name, value="not tried here", target=target, met=False, notes=(str(why),))
 
 
 class Rig(Protocol):
@@ -75,9 +85,9 @@ def main(measure: Rig) -> int:
 
 
 @contextmanager
-def folder(prefix: str) -> Iterator[str]:
+def folder(prefix: str, within: str | None = None) -> Iterator[str]:
     """A temporary folder that any user may enter; gone afterwards, whatever it holds and whatever happened."""
-    path = tempfile.mkdtemp(prefix=f"penstock-{prefix}-")
+    path = tempfile.mkdtemp(prefix=f"penstock-{prefix}-", dir=within)
     os.chmod(path, 0o755)
     try:
         yield path
