@@ -118,6 +118,25 @@ def test_a_connection_is_kept_for_many_requests() -> None:
     assert statuses == [(200, False), (200, True), (400, False), (400, False), (200, True)]
 
 
+def test_requests_at_once_are_told_apart() -> None:
+    """Threads on connections of their own get each their own answer, no two with one id, and all are written down."""
+    answers: list[tuple[str, str, str]] = []
+
+    def use(provider: LoopbackProvider, name: str) -> None:
+        for number in range(8):
+            _, body = post(provider, asking("openai-chat", f"{name} {number}"))
+            answers.append((f"{name} {number}", words("openai-chat", body), body["id"]))
+
+    with LoopbackProvider("openai-chat", 10**6, policy=lambda sent: say(sent["messages"][0]["content"])) as provider:
+        threads = [threading.Thread(target=use, args=(provider, f"thread {n}")) for n in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert all(asked == said for asked, said, _ in answers)
+    assert len({key for _, _, key in answers}) == len(provider.requests) == 64
+
+
 def test_a_text_of_the_script_goes_out_as_it_is() -> None:
     """A proxy's page is no JSON, and has no type of JSON."""
     with LoopbackProvider("anthropic", 1_000, script=[fail(502, "<html>Bad Gateway</html>")]) as provider:
