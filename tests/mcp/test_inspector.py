@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,8 @@ def _inspect(root: Path, *options: str) -> tuple[int, dict[str, Any], str]:
     program = installed("inspector", "mcp-inspector")
     installed("node", "node")
     server = [sys.executable, "-m", "penstock", "mcp", "--root", str(root)]
-    command = [program, "--cli", *server, *options, "--format", "json", "--cwd", str(REPOSITORY)]
+    kept = ["-e", f"PENSTOCK_STORE={os.environ['PENSTOCK_STORE']}"]
+    command = [program, "--cli", *server, *options, *kept, "--format", "json", "--cwd", str(REPOSITORY)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=node_environment())
     assert done.stdout, done.stderr
     return done.returncode, json.loads(done.stdout), done.stderr
