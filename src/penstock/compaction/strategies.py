@@ -245,9 +245,10 @@ def _batch(view: View, spans: Sequence[tuple[int, int]]) -> tuple[int, int]:
 
 @dataclass(frozen=True, kw_only=True)
 class Offload:
-    """The largest results cut to their ends until the limit is met: one that floods the window, or many that came together.
+    """Results that flood the window, cut to their ends until the limit is met, the largest first.
 
-    Each keeps `most_tokens`, or less where that frees too little: all alike, down to `least_tokens`.
+    Each keeps `most_tokens`; those that came together and that no model has seen keep less where that frees too little, all
+    alike, down to `least_tokens`.
     """
 
     most_tokens: int = 2_000
@@ -255,18 +256,20 @@ class Offload:
     name: str = "offload"
 
     def steps(self, view: View) -> Sequence[Step]:
-        largest = sorted(view.results, key=lambda result: -result.tokens)
         share = (view.size_tokens - view.over_tokens) // _SHARE_OF_ROOM
-        room = max(self.least_tokens, min(self.most_tokens, share))
-        while room > self.least_tokens and _freed(largest, room) < view.over_tokens:
+        most = room = max(self.least_tokens, min(self.most_tokens, share))
+        old = [result for result in view.results if result.age_turns]
+        new = [result for result in view.results if not result.age_turns]
+        while room > self.least_tokens and _freed(old, most) + _freed(new, room) < view.over_tokens:
             room = max(self.least_tokens, room // 2)
         made: list[Step] = []
         freed = 0
-        for result in largest:
-            if freed >= view.over_tokens or result.tokens <= 2 * room:
+        for result in sorted(view.results, key=lambda result: -result.tokens):
+            own = most if result.age_turns else room
+            if freed >= view.over_tokens:
                 break
-            step = self._cut(view, result, room)
-            if step.after_tokens < step.before_tokens:
+            step = self._cut(view, result, own) if result.tokens > 2 * own else None
+            if step is not None and step.after_tokens < step.before_tokens:
                 made.append(step)
                 freed += step.before_tokens - step.after_tokens
         return made
