@@ -16,11 +16,14 @@ from functools import partial
 from importlib import import_module
 from itertools import product
 from operator import attrgetter
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from penstock.models import ScriptMismatch, call, calls, fail, say
 from penstock.models.sizes import size_of
 from penstock.overflow import diagnose, parse
+from penstock.send import execute
+from penstock.store import open_store
 from penstock.testing import LoopbackProvider
 
 if TYPE_CHECKING:
@@ -53,7 +56,11 @@ def client(provider: LoopbackProvider) -> Any:
 
 def ask(provider: LoopbackProvider, messages: list[Any], *, streamed: bool, reply: int | None, tools: bool) -> Any:
     """One request by the client; the answer as the client has it, gathered from a stream where it is one."""
-    request = body(provider.wire, messages, reply, tools=tools)
+    return sent(provider, body(provider.wire, messages, reply, tools=tools), streamed=streamed)
+
+
+def sent(provider: LoopbackProvider, request: dict[str, Any], *, streamed: bool) -> Any:
+    """A body, sent by the client."""
     with client(provider) as asking:
         if provider.wire == "openai-chat":
             if not streamed:
@@ -94,20 +101,25 @@ def read(wire: str, answer: Any) -> tuple[Turn, list[Any]]:
         message = answer.choices[0].message
         asked = [[c.id, c.function.name, json.loads(c.function.arguments)] for c in message.tool_calls or []]
         back: list[Any] = [message.model_dump(exclude_none=True, include={"role", "content", "tool_calls"})]
-        back += [{"role": "tool", "tool_call_id": key, "content": given["path"]} for key, _, given in asked]
+        back += [{"role": "tool", "tool_call_id": key, "content": contents(given)} for key, _, given in asked]
         usage = [answer.usage.prompt_tokens, answer.usage.completion_tokens]
         return (message.content or "", asked, usage), back
     usage = [answer.usage.input_tokens, answer.usage.output_tokens]
     if wire == "openai-responses":
         asked = [[i.call_id, i.name, json.loads(i.arguments)] for i in answer.output if i.type == "function_call"]
         back = [item.model_dump(exclude_none=True) for item in answer.output]
-        back += [{"type": "function_call_output", "call_id": key, "output": given["path"]} for key, _, given in asked]
+        back += [{"type": "function_call_output", "call_id": key, "output": contents(given)} for key, _, given in asked]
         return (answer.output_text, asked, usage), back
     asked = [[b.id, b.name, b.input] for b in answer.content if b.type == "tool_use"]
-    results = [{"type": "tool_result", "tool_use_id": key, "content": given["path"]} for key, _, given in asked]
+    results = [{"type": "tool_result", "tool_use_id": key, "content": contents(given)} for key, _, given in asked]
     back = [{"role": "assistant", "content": [block.model_dump(exclude_none=True) for block in answer.content]}]
     said = "".join(block.text for block in answer.content if block.type == "text")
     return (said, asked, usage), [*back, {"role": "user", "content": results}]
+
+
+def contents(given: dict[str, Any]) -> str:
+    """What the tool returns: the path, once or often."""
+    return str(given["path"]) * int(given.get("times", 1))
 
 
 def conversation(wire: str, *, streamed: bool) -> Any:
@@ -225,6 +237,34 @@ def at_once(wire: str) -> Any:
     return [answered == expected, len(provider.requests), provider.refused]
 
 
+def recovered(wire: str, form: Any, mode: str) -> Any:
+    """A flood of a tool's output at a provider that holds far less than we thought, carried by `execute` over the client."""
+
+    def policy(request: dict[str, Any]) -> Any:
+        return say("At most 250." if "never above 250" in json.dumps(request) else "I do not know.")
+
+    messages: list[Any] = [{"role": "user", "content": "What is the limit? It is never above 250."}]
+    with LoopbackProvider(wire, 100_000, script=[call("read_file", path="a line\n", times=20_000)]) as earlier:
+        messages += read(wire, ask(earlier, messages, streamed=False, reply=None, tools=True))[1]
+    with (
+        LoopbackProvider(wire, 8_192, policy=policy, refusal=form, refuse_in_stream=mode == "in stream") as provider,
+        TemporaryDirectory() as folder,
+    ):
+        result = execute(
+            lambda request: sent(provider, request, streamed=mode != "plain"),
+            body(wire, messages, 500, tools=True),
+            wire=wire,
+            window_tokens=200_000,
+            store=open_store(f"{folder}/store"),
+        )
+    return {
+        "said": read(wire, result.response)[0][0] if result.success else str(result.error),
+        "outcomes": [received.outcome for received in provider.requests],
+        "sizes": [received.input_tokens for received in provider.requests],
+        "attempts": result.attempts,
+    }
+
+
 def cases() -> dict[str, Callable[[], Any]]:
     """Everything that is looked at, by name."""
     made: dict[str, Callable[[], Any]] = {}
@@ -238,6 +278,8 @@ def cases() -> dict[str, Callable[[], Any]]:
             continue  # how it is carried has nothing to do with what is counted
         if (wire, form, oversize) == ("openai-responses", "openai", "reply"):
             continue  # which that provider accepts
+        if oversize == "input and reply":
+            made[f"recovered/{wire}/{form}/{mode}"] = partial(recovered, wire, form, mode)
         name = f"refused/{wire}/{form}/{mode}/{oversize}"
         made[name] = partial(refused, wire, form, mode, oversize)
     return made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -46,6 +47,20 @@ def test_the_exception_of_a_refusal_has_exactly_the_numbers_that_were_counted(
         late = "APIStatusError" if wire == "anthropic" else "APIError"
         assert case["raised"] == (late if in_stream else "BadRequestError"), name
         assert case["refused"] == 1, name
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_refused_conversation_ends_well_over_the_client(seen: dict[str, Any], wire: str, form: str) -> None:
+    """Plain, streamed and refused within a stream: each request smaller, all of them valid, and the goal still known."""
+    for mode in ("plain", "streamed", "in stream"):
+        case = seen[f"recovered/{wire}/{form}/{mode}"]
+        assert case["said"] == "At most 250.", mode
+        *refusals, last = case["outcomes"]
+        assert (last, set(refusals)) == ("answered", {"refused"}), mode
+        assert len(refusals) <= 2, mode  # the first, and at most two calls for one overflow
+        assert case["attempts"] == len(case["outcomes"]), mode
+        assert all(smaller < larger for larger, smaller in pairwise(case["sizes"])), mode
 
 
 @pytest.mark.parametrize("wire", WIRES)
