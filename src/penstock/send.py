@@ -246,14 +246,12 @@ class _Carrier:
         return None, None
 
     def _surely_too_large(self, transcript: Transcript) -> Overflow | None:
-        """What no provider could take: it is not sent to hear that."""
+        """What no provider could take: it is not sent to hear that. A limit that nobody stated is not in it."""
         count = bill_of(transcript, self.budget.counter).input
         window = self.budget.context_tokens
         if count.low <= window:
             return None
-        return Overflow(
-            kind="context_input", limit=window, input=count.tokens, excess=count.tokens - window, bound="approx"
-        )
+        return Overflow(kind="context_input", input=count.tokens, excess=count.tokens - window, bound="approx")
 
     def _look_for_silence(self, response: Any, transcript: Transcript) -> None:
         count = bill_of(transcript, self.budget.counter).input
