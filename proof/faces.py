@@ -14,6 +14,7 @@ import os
 import queue
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from dataclasses import dataclass
@@ -110,7 +111,9 @@ def forget_peak(process_id: int) -> bool:
 
 def _environment() -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PENSTOCK_")}
-    return {**kept, "PYTHONPATH": os.path.join(REPOSITORY, "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+    store = "sqlite:///" + os.path.join(tempfile.gettempdir(), "penstock-proof", "store.db")  # never the user's own
+    source = os.path.join(REPOSITORY, "src")
+    return {**kept, "PYTHONPATH": source, "PYTHONDONTWRITEBYTECODE": "1", "PENSTOCK_STORE": store}
 
 
 def start(code: str, *arguments: str) -> subprocess.Popen[bytes]:

@@ -376,6 +376,8 @@ _BASE: dict[str, dict[str, object]] = {
     "list_files": {"path": "text"},
     "count_files": {"path": "text"},
     "search": {"path": "text/plain.txt", "pattern": "line"},
+    "page": {"handle": "0" * 22},
+    "find": {"handle": "0" * 22, "pattern": "line"},
 }
 _INTEGERS = (-(2**63), -1, 0, 1, 2**31, 2**53 + 1, 2**63 - 1, 2**63, 2**64 - 1, 2**64, 10**400)
 _NO_INTEGERS: tuple[object, ...] = (1.5, 5.0, -0.0, 1e308, "5", "", True, False, [], [1], {}, {"a": 1})
@@ -391,7 +393,8 @@ def _numbers(tree: Tree) -> Iterator[Case]:
             for value in (*_INTEGERS, *_NO_INTEGERS, None):
                 fits = type(value) is int and parameter.minimum <= value <= parameter.maximum
                 fits = fits or (value is None and parameter.default is None)
-                code = None if fits else _codes("bad_argument")
+                found = _codes("not_found") if "handle" in base else None
+                code = found if fits else _codes("bad_argument")
                 shown = "10^400" if value == 10**400 else repr(value)
                 yield Case(
                     f"H22 {parameter.name}={shown}",

@@ -36,7 +36,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """No setting of the user's reaches a test, and no test reaches the user's store."""
     for name in list(os.environ):
         if name.startswith("PENSTOCK_") and name not in {
             "PENSTOCK_HYPOTHESIS",
@@ -46,3 +47,4 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
             "PENSTOCK_DATA",
         }:
             monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.getbasetemp() / "state"))

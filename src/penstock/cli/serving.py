@@ -54,7 +54,7 @@ def mcp_command(
 @click.command("doctor")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def doctor_command(as_json: bool) -> int:
-    """Say what is in force: confinement, versions, extras."""
+    """Say what is in force: confinement, store, versions, extras."""
     report = examine()
     if as_json:
         click.echo(json.dumps(report))
