@@ -1,0 +1,91 @@
+"""What is forgotten, and when? The ways that are in use, and ours, behind one protocol.
+
+A policy sees the transcript as the last request left it, grown by what was said since. Keeps out: what it costs (`replay`).
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from bench.sessions import spoken
+
+from penstock import compaction
+from penstock.budget import Budget
+from penstock.compaction import DEFAULT
+from penstock.tokens import Count
+from penstock.transcript import Cleared
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from penstock.compaction import Plan, Strategy
+    from penstock.transcript import Transcript
+
+    Keep = Callable[[str, str], str]
+
+CHARS_PER_TOKEN = 4
+STUB = "[Old tool result cleared]"
+
+
+class Policy(Protocol):
+    """A plan is false where there is nothing to do; `keep(content, name)` stores a text and gives its handle."""
+
+    def plan(self, transcript: Transcript, /) -> Any: ...
+
+    def apply(self, transcript: Transcript, plan: Any, keep: Keep, /) -> Transcript: ...
+
+
+class Quarters:
+    """Four characters are a token: the same measure for every policy and for the table."""
+
+    def count(self, text: str, /) -> Count:
+        tokens = len(text) // CHARS_PER_TOKEN
+        return Count(tokens=tokens, low=tokens, high=tokens, method="chars/4")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mask:
+    """Clears all results but the newest, once the prompt is above so many tokens: at every call, or in batches."""
+
+    keep_results: int = sys.maxsize
+    above_tokens: int = 0
+
+    def plan(self, transcript: Transcript, /) -> list[Cleared]:
+        if sum(len(spoken(entry)) for entry in transcript.visible()) <= self.above_tokens * CHARS_PER_TOKEN:
+            return []
+        results = [(entry.index, part.call_id) for entry in transcript.entries for part in entry.results]
+        done = {(edit.index, edit.call_id) for edit in transcript.edits if isinstance(edit, Cleared)}
+        return [
+            Cleared(index=index, call_id=call_id, text=STUB)
+            for index, call_id in results[: -self.keep_results]
+            if (index, call_id) not in done
+        ]
+
+    def apply(self, transcript: Transcript, plan: list[Cleared], _: Keep, /) -> Transcript:
+        return transcript.replace_results(plan)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ours:
+    """`penstock.compaction` as it comes, with so many tokens as its budget."""
+
+    budget: Budget
+    strategies: Sequence[Strategy] = DEFAULT
+
+    def plan(self, transcript: Transcript, /) -> Plan:
+        return compaction.plan(transcript, self.budget, self.strategies)
+
+    def apply(self, transcript: Transcript, plan: Plan, keep: Keep, /) -> Transcript:
+        return compaction.apply(transcript, plan, keep)
+
+
+def policies(above_tokens: int) -> dict[str, Policy]:
+    """Those of the table, by name."""
+    return {
+        "raw": Mask(),
+        "rolling, keep 5": Mask(keep_results=5),
+        "batch, keep 5": Mask(keep_results=5, above_tokens=above_tokens),
+        "penstock": Ours(budget=Budget(above_tokens, counter=Quarters())),
+    }

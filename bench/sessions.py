@@ -1,0 +1,244 @@
+"""What did agents really say? Public transcripts as message lists that a provider would take, and what their edits needed.
+
+Where they lie is `docs/replay.md`'s matter. Keeps out: what is forgotten of them (`policies`), and what that costs (`replay`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from penstock.transcript import load, repair
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from penstock.transcript import Entry, Transcript
+
+Json = Any
+
+_LINES = re.compile(r"edit (\d+):(\d+)\s*\n(.*?)(?:\nend_of_edit\s*)?", re.DOTALL)
+_OPEN = re.compile(r"^\(Open file: (.*)\)\s*$", re.MULTILINE)
+_MOVES = {"goto", "scroll_up", "scroll_down"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Session:
+    """A conversation on a wire. `needs` has, by the index of an assistant's message, the texts that its edits replace."""
+
+    name: str
+    wire: str
+    messages: list[Json]
+    needs: dict[int, list[str]]
+
+    @property
+    def calls(self) -> list[int]:
+        """The messages that a model wrote; what stands before one is what its request was made of."""
+        return [index for index, message in enumerate(self.messages) if message["role"] == "assistant"]
+
+
+def session(name: str, wire: str, messages: list[Json]) -> Session:
+    """As a provider takes it: calls that nobody answered are closed, empty messages dropped, neighbours merged."""
+    whole = repair(messages, wire)
+    if whole.left:
+        raise ValueError(f"{name} cannot be sent: {whole.left[0]}")
+    return Session(name=name, wire=wire, messages=whole.messages, needs=needs(load(whole.messages, wire)))
+
+
+def corpus(place: str) -> Iterator[Session]:
+    """The session in a file, or those below a folder in the order of their names."""
+    for name, content in _contents(place):
+        yield READERS[os.path.splitext(name)[1]](name, content.decode())
+
+
+def digest(place: str) -> str:
+    """SHA-256 of a file; of a folder, that of what `sha256sum` prints for its sessions in the order of their names."""
+    digests = [(hashlib.sha256(content).hexdigest(), name) for name, content in _contents(place)]
+    if os.path.isfile(place):
+        return digests[0][0]
+    return hashlib.sha256("".join(f"{one}  {name}\n" for one, name in digests).encode()).hexdigest()
+
+
+def _contents(place: str) -> Iterator[tuple[str, bytes]]:
+    folder = os.path.dirname(place) if os.path.isfile(place) else place
+    found = [os.path.join(top, name) for top, _, names in os.walk(place) for name in names] or [place]
+    for path in sorted(path for path in found if os.path.splitext(path)[1] in READERS):
+        with open(path, "rb") as file:
+            yield os.path.relpath(path, folder), file.read()
+
+
+# ── pi: one JSON line per event, in the words of Anthropic's API ─────────────────────────────────────────────────────
+
+
+def pi(name: str, text: str) -> Session:
+    """A session of the coding agent pi; its own compactions are passed over, so that the history is whole."""
+    rows = [json.loads(line) for line in text.splitlines()]
+    said = [row["message"] for row in rows if row["type"] == "message"]
+    return session(name, "anthropic", [_from_pi(message) for message in said])
+
+
+def _from_pi(message: Json) -> Json:
+    if message["role"] == "bashExecution":
+        return {"role": "user", "content": f"Ran `{message['command']}`\n{message['output']}"}
+    if message["role"] == "toolResult":
+        result = {
+            "type": "tool_result",
+            "tool_use_id": message["toolCallId"],
+            "content": [_block(part) for part in message["content"]],
+            "is_error": message["isError"],
+        }
+        return {"role": "user", "content": [result]}
+    content = message["content"]
+    return {
+        "role": message["role"],
+        "content": content if isinstance(content, str) else [_block(part) for part in content],
+    }
+
+
+def _block(part: Json) -> Json:
+    match part["type"]:
+        case "toolCall":
+            return {"type": "tool_use", "id": part["id"], "name": part["name"], "input": part["arguments"]}
+        case "thinking":
+            return {
+                "type": "thinking",
+                "thinking": part["thinking"],
+                "signature": part.get("thinkingSignature", ""),
+            }
+        case "image":
+            source = {"type": "base64", "media_type": part["mimeType"], "data": part["data"]}
+            return {"type": "image", "source": source}
+        case _:
+            return {"type": "text", "text": part["text"]}
+
+
+# ── SWE-agent: one JSON document, with calls or with commands in the text ────────────────────────────────────────────
+
+
+def swe_agent(name: str, text: str) -> Session:
+    """A trajectory of SWE-agent on the wire of OpenAI chat; a command in the text becomes a call, what it printed its result."""
+    messages: list[Json] = []
+    asked, shown = "", ""
+    for number, said in enumerate(json.loads(text)["history"]):
+        content = _words(said.get("content"))
+        if said["role"] == "assistant":
+            calls = said.get("tool_calls")
+            if not calls and said.get("action"):
+                calls = [_call(f"call_{number}", said["action"].rstrip("\n"), shown)]
+            thought = _words(said.get("thought")) if calls else content
+            messages.append(
+                {"role": "assistant", "content": thought or None} | ({"tool_calls": calls} if calls else {})
+            )
+            asked = calls[0]["id"] if calls else ""
+        elif asked:
+            messages.append({"role": "tool", "tool_call_id": asked, "content": content})
+            asked, shown = "", _open_file(content)
+        else:
+            messages.append({"role": said["role"], "content": content})
+    return session(name, "openai-chat", messages)
+
+
+def _words(content: Json) -> str:
+    if isinstance(content, list):
+        return "\n".join(part["text"] for part in content if part["type"] == "text")
+    return content or ""
+
+
+def _call(name: str, action: str, shown: str) -> Json:
+    tool, arguments = _asked(action, shown)
+    return {"id": name, "type": "function", "function": {"name": tool, "arguments": json.dumps(arguments)}}
+
+
+def _asked(action: str, shown: str) -> tuple[str, dict[str, Json]]:
+    """The tool and its arguments that a command means; `shown` is the file that is open."""
+    tool, _, rest = action.partition(" ")
+    words = rest.strip().strip("\"'")
+    if edit := _LINES.fullmatch(action):
+        return "edit", {"path": shown, "start_line": int(edit[1]), "end_line": int(edit[2]), "text": edit[3]}
+    if tool == "open":
+        path, _, line = rest.strip().rpartition(" ")
+        if path and line.isdigit():
+            return "open", {"path": path.strip("\"'"), "line": int(line)}
+        return "open", {"path": words}
+    if tool in _MOVES:
+        return tool, {"path": shown} | ({"line": int(words)} if words.isdigit() else {})
+    if tool == "create":
+        return "create", {"path": words}
+    if tool == "find_file":
+        return "find_file", {"pattern": words}
+    if tool in {"search_file", "search_dir"}:
+        pattern, _, path = rest.strip().rpartition(" ")
+        if pattern and not path.endswith(("'", '"')):
+            return tool, {"pattern": pattern.strip("\"'"), "path": path}
+        return tool, {"pattern": words} | ({"path": shown} if tool == "search_file" else {})
+    if tool == "submit":
+        return "submit", {}
+    return "bash", {"command": action}
+
+
+def _open_file(text: str) -> str:
+    found = _OPEN.findall(text)
+    return found[-1] if found and found[-1] != "n/a" else ""
+
+
+READERS: dict[str, Callable[[str, str], Session]] = {".jsonl": pi, ".traj": swe_agent}
+
+
+# ── what an edit needed ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def needs(transcript: Transcript) -> dict[int, list[str]]:
+    """By the index of the message that edits: the text that is replaced, where it stands in anything said before."""
+    found: dict[int, list[str]] = {}
+    before: list[str] = []
+    for entry in transcript.entries:
+        for call in entry.calls:
+            if call.name != "edit":
+                continue
+            values = call.values
+            text = values.get("oldText") or values.get("search") or _numbered(values, before)
+            if isinstance(text, str) and text.strip() and any(text in said for said in before):
+                found.setdefault(entry.index, []).append(text)
+        before.append(spoken(entry))
+    return found
+
+
+def _numbered(values: dict[str, Json], before: Sequence[str]) -> str:
+    """The lines that an edit by number replaces, as the newest view of that file that holds them all has shown them."""
+    first, last = values.get("start_line"), values.get("end_line")
+    if not isinstance(first, int) or not isinstance(last, int):
+        return ""
+    shown = next((path for said in reversed(before) if (path := _open_file(said))), "")
+    wanted = [f"{number}:" for number in range(first, last + 1)]
+    for said in reversed(before):
+        if _open_file(said) != shown:
+            continue
+        lines = said.split("\n")
+        for place, line in enumerate(lines):
+            if line.startswith(wanted[0]) and _all_start(lines[place : place + len(wanted)], wanted):
+                block = lines[place : place + len(wanted)]
+                is_blank = not any(line.removeprefix(start).strip() for line, start in zip(block, wanted, strict=True))
+                return "" if is_blank else "\n" + "\n".join(block) + "\n"
+    return ""
+
+
+def _all_start(lines: Sequence[str], starts: Sequence[str]) -> bool:
+    return len(lines) == len(starts) and all(line.startswith(s) for line, s in zip(lines, starts, strict=True))
+
+
+def spoken(entry: Entry) -> str:
+    """All that a model reads in a message: words, results, and the arguments of calls as they were meant."""
+    return "\n".join(["", *_pieces(entry), ""])
+
+
+def _pieces(entry: Entry) -> Iterable[str]:
+    yield entry.text
+    for call in entry.calls:
+        yield call.name
+        yield from (str(value) for value in call.values.values())
+    for result in entry.results:
+        yield result.text
