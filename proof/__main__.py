@@ -32,6 +32,7 @@ RIGS = {
     "R10": "damage",
     "R10b": "restart",
     "R16": "text",
+    "R16b": "withheld",
 }
 
 

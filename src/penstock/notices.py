@@ -445,12 +445,15 @@ def gap(lines: int, chars: int) -> str:
     return f"{_GAP}{lines} lines, {chars} characters not shown …]"
 
 
+_OURS = re.compile(  # how our lines within a conversation begin: here, and where something was forgotten
+    r"^\[(?=OUTPUT TRUNCATED\]|… |cleared[:,] |failed attempt, cleared|Left out here: |\d+ lines as before|\d+ of \d+ lines are )",
+    re.MULTILINE,
+)
+
+
 def disarmed(text: str) -> str:
-    """Lines that begin like one of these notices no longer do."""
-    for mark in (TRUNCATED, _GAP):
-        if mark in text:
-            text = re.sub(rf"^{re.escape(mark)}", f"\\\\x5b{mark[1:]}", text, flags=re.MULTILINE)
-    return text
+    """Lines that begin like one of our notices no longer do."""
+    return _OURS.sub(r"\\x5b", text)
 
 
 # ── artifacts (G-3) ──────────────────────────────────────────────────────────────────────────────────────────────

@@ -15,7 +15,7 @@ from proof.hostile_tree import CANARY
 from penstock.errors import ToolError
 from penstock.tools import Tools
 from penstock.window import Encoding
-from proof import hostile, liveness, race, requests, stale, text, tiling
+from proof import hostile, liveness, race, requests, stale, text, tiling, withheld
 
 pytestmark = [pytest.mark.timeout(110)]
 
@@ -91,6 +91,12 @@ def test_a_page_of_a_changed_file_says_so() -> None:
 def test_a_text_can_only_be_read() -> None:
     """R16: nothing raw comes out, and no entry, line or header that is not ours."""
     assert _is_met(text.measure(long=False, seed=SEED))
+
+
+@pytest.mark.proves("G-6", "O-8")
+def test_what_is_withheld_forges_nothing_and_tells_no_secret() -> None:
+    """R16b: guarded, kept, cleared, summarised, billed and handed on; 60 planted keys stay out of what is said about it."""
+    assert _is_met(withheld.measure(long=False, seed=SEED))
 
 
 @pytest.mark.proves("L-7", "L-9")

@@ -357,9 +357,14 @@ def _without(lines: Sequence[str], runs: Iterable[tuple[int, int]]) -> str:
     made: list[str] = []
     last = 0
     for first, end in runs:
-        made += [*lines[last:first], notices.as_before(lines[first], lines[end - 1], end - first)]
+        made += [*_harmless(lines[last:first]), notices.as_before(lines[first], lines[end - 1], end - first)]
         last = end
-    return inert.show("\n".join([*made, *lines[last:]]))[0]
+    return "\n".join([*made, *_harmless(lines[last:])])
+
+
+def _harmless(lines: Sequence[str]) -> list[str]:
+    """Foreign lines as they may stand between ours."""
+    return notices.disarmed(inert.show("\n".join(lines))[0]).split("\n") if lines else []
 
 
 # ── spans ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -440,7 +445,7 @@ class Summary:
         turns = [turn for turn in view.transcript.turns() if self.first <= turn.first and turn.last <= self.last]
         if not turns or (turns[0].first, turns[-1].last) != (self.first, self.last) or summary_problem(self.text):
             return []
-        text = inert.show(self.text.strip())[0]
+        text = notices.disarmed(inert.show(self.text.strip())[0])
         rounds = sum(turn.kind != "note" for turn in turns)
         step = _note(
             view, self.name, turns, [notices.summarised(rounds, text, h, view.dialect) for h in (None, HANDLE)]
