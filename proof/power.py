@@ -191,7 +191,7 @@ class Ledger:
             sound = seals.setdefault(info.session, [])
             with suppress(StoreFault):  # the check has named it
                 for record in store.events(info.session):
-                    sound.append(record.sha256)  # noqa: PERF401 - what is sound counts
+                    sound.append(record.sha256)
         lost = 0
         for kind, name, *rest in self.said:
             if kind == "record":
