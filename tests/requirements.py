@@ -53,22 +53,27 @@ BUILT: dict[str, str] = {
     "O-1": "classify_overflow: minor, major, catastrophic, unknown",
     "O-2": "diagnose and parse: any provider's refusal, its kind and cure, numbers right or absent",
     "O-3": "silent overflow, from reported usage",
+    "O-4": "the ladder: reserve, flood, old results, finished spans, a summary, a handoff, an error that itemises",
+    "O-5": "every rung is measured, shrinks, and stops as soon as it fits; nothing is sent again unchanged",
+    "O-6": "a catastrophe: handoff first, the flood offloaded, one smaller request; else the seed's message and a fresh start",
+    "O-7": "RecoveryResult; other errors pass through untouched; a summary is one of the two calls",
+    "O-8": "every request sent is valid: pairs whole, signed blocks whole, instructions and newest words verbatim",
+    "O-9": "50,000 files in a window of 32,768 tokens: the session goes on",
     "LAW-Count": "low <= tokens <= high; high never falls; calibration is safe",
     "LAW-Window": "windows tile the file; text is valid; size <= cap; cost <= two caps",
     "LAW-Page": "joined pages equal the list",
     "LAW-Guarded": "text and notice within the allowance; idempotent; the rest is at the handle",
     "LAW-Transcript": "a visible result has its call; round-trips through every codec",
     "LAW-Overflow": "any text is answered or None; a number is right or absent",
+    "LAW-Plan": "applied, it meets its limit or said that it cannot; idempotent; never larger; nothing lost",
+    "LAW-Handoff": "decode(encode(h)) == h; unknown fields survive",
     "LAW-Allowance": "the unit is part of the type; a result is within its allowance",
 }
 
-_GUARD = "guard, store, overflow, transcript, compaction, recovery"
 _SESSIONS = "sessions, limits, handoff, resume, agent"
 _COBOL = "documenting COBOL programs"
 
 PENDING: dict[str, str] = {
-    **{f"O-{n}": _GUARD for n in range(4, 10)},
-    **{f"LAW-{name}": _GUARD for name in ("Plan", "Handoff")},
     **{f"S-{n}": _SESSIONS for n in range(1, 14)},
     **{f"LAW-{name}": _SESSIONS for name in ("Budget", "Limits", "Step")},
     **{f"C-{n}": _COBOL for n in range(1, 14)},

@@ -5,7 +5,21 @@ from __future__ import annotations
 from typing import assert_type
 
 import penstock
-from penstock import Allowance, OutlinePage, Page, Result, ToolError, Tools, Window, Workspace, tokens
+from penstock import (
+    Allowance,
+    Budget,
+    OutlinePage,
+    Page,
+    RecoveryResult,
+    Result,
+    ToolError,
+    Tools,
+    Window,
+    Workspace,
+    aexecute,
+    execute,
+    tokens,
+)
 
 
 def pages(workspace: Workspace) -> None:
@@ -28,6 +42,26 @@ def texts() -> None:
 def results() -> None:
     assert_type(penstock.guard_output("text", "tool"), penstock.guard.Guarded)
     assert_type(penstock.overflow.parse("prompt is too long"), penstock.overflow.Overflow | None)
+
+
+def requests() -> None:
+    said = penstock.transcript.load([{"role": "user", "content": "Go on."}], "openai-chat")
+    planned = penstock.compaction.plan(said, Budget(8_000, reserve_tokens=500))
+    assert_type(planned, penstock.compaction.Plan)
+    assert_type(penstock.compaction.apply(said, planned), penstock.transcript.Transcript)
+    assert_type(penstock.bill.bill({"messages": []}, "openai-chat").tokens, int)
+    refused = penstock.overflow.parse("prompt is too long: 9 tokens > 8 maximum")
+    assert refused is not None
+    assert_type(penstock.recovery.recover(said, refused, Budget(8_000)), penstock.recovery.Cure)
+    assert_type(execute(dict, {}, wire="anthropic", window_tokens=200_000), RecoveryResult)
+    assert_type(penstock.handoff.decode("{}"), penstock.handoff.Handoff)
+
+
+async def awaited() -> None:
+    async def send(request: object) -> object:
+        return request
+
+    assert_type(await aexecute(send, {}, wire="anthropic", window_tokens=200_000), RecoveryResult)
 
 
 def refusals(workspace: Workspace) -> str:
