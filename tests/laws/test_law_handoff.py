@@ -57,36 +57,30 @@ records: dict[str, st.SearchStrategy[Any]] = {
         FileEvent, path=texts, turn=st.one_of(st.none(), st.integers()), action=texts, digest=texts, other=others
     ),
 }
-handoffs = st.builds(
-    Handoff,
-    session_id=texts,
-    agent=texts,
-    turns_completed=numbers,
-    completed_tasks=lists,
-    pending_tasks=lists,
-    modified_files=lists,
-    state=st.dictionaries(texts, json_values, max_size=3),
-    summary=long_texts,
-    schema_version=numbers,
-    created_at=texts,
-    parent_session_id=texts,
-    reason=st.sampled_from(["", *REASONS]),
-    goal=long_texts,
-    constraints=lists,
-    open_errors=lists,
-    active_files=lists,
-    handles=lists,
-    next_step=long_texts,
-    log_ref=st.dictionaries(texts, json_values, max_size=2),
-    other=others,
+fields: dict[str, st.SearchStrategy[Any]] = {
+    **dict.fromkeys(("agent", "created_at", "parent_session_id"), texts),
+    **dict.fromkeys(("turns_completed", "schema_version"), numbers),
+    **dict.fromkeys(("completed_tasks", "pending_tasks", "modified_files", "constraints", "open_errors"), lists),
+    **dict.fromkeys(("active_files", "handles"), lists),
+    **dict.fromkeys(("state", "log_ref"), st.dictionaries(texts, json_values, max_size=3)),
+    **dict.fromkeys(("summary", "goal", "next_step"), long_texts),
     **{name: st.lists(record, max_size=3) for name, record in records.items()},
-)
+    "reason": st.sampled_from(["", *REASONS]),
+    "other": others,
+}
+
+
+@st.composite
+def handoffs(draw: st.DrawFn) -> Handoff:
+    """Any few fields beside the one that has to be there: all at once take long to make and show no more."""
+    chosen = draw(st.lists(st.sampled_from(sorted(fields)), unique=True, max_size=6))
+    return Handoff(session_id=draw(texts), **{name: draw(fields[name]) for name in chosen})
 
 
 NESTED = {"decisions", "pendingTaskDetails", "failedAttempts", "commands", "fileHistory"}
 
 
-@given(handoffs)
+@given(handoffs())
 def test_a_handoff_comes_back_as_it_went(handoff: Handoff) -> None:
     """As text, as bytes of UTF-8 and as an object; the seed's keys come first, in their order."""
     text = encode(handoff)
@@ -96,7 +90,7 @@ def test_a_handoff_comes_back_as_it_went(handoff: Handoff) -> None:
     assert tuple(json.loads(text))[: len(SEED_KEYS)] == SEED_KEYS
 
 
-@given(handoffs, json_values)
+@given(handoffs(), json_values)
 def test_unknown_fields_survive(handoff: Handoff, value: Any) -> None:
     """At the top and in every nested object, also where a field says nothing."""
     document = json.loads(encode(handoff))
@@ -136,7 +130,7 @@ def test_any_json_is_a_handoff_or_an_error_of_the_caller(value: Any, is_named: b
     assert decode(encode(handoff)) == handoff
 
 
-@given(handoffs, st.integers(0, 6000))
+@given(handoffs(), st.integers(0, 6000))
 def test_what_a_session_starts_with_is_bounded_and_inert(handoff: Handoff, most_chars: int) -> None:
     """Whatever a handoff holds; the goal is there word for word where it fits."""
     text = render(handoff, most_chars=most_chars)
