@@ -18,6 +18,7 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -288,9 +289,11 @@ class Stage:
             hung = threading.Timer(_PATIENCE_SECONDS, os.kill, (performer, signal.SIGABRT))
             hung.start()
             lines: list[str] = []
-            while not (line := self._line()).startswith("ended"):
-                lines.append(line)
-            hung.cancel()
+            try:
+                while not (line := self._line()).startswith("ended"):
+                    lines.append(line)
+            finally:
+                hung.cancel()
         return Outcome(tuple(lines), int(line.split()[1]), _numbered(log) if watch else ())
 
     def _ask(self, *words: str) -> None:
@@ -334,8 +337,10 @@ def _forked(act: Callable[[], object]) -> int:
         kept = None
         try:
             kept = act()
+        except BaseException:
+            traceback.print_exc()
         finally:
-            os._exit(kept is None)
+            os._exit(kept is None)  # it is open until here
     return process
 
 
