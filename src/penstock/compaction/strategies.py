@@ -46,6 +46,7 @@ class Result(NamedTuple):
     start_tokens: int
     """How much of the prompt stands before its message."""
     action: Action | None
+    """What the call did, where it did one thing to one file."""
     age_turns: int
     """How many answers of the assistant came after the call that it belongs to; 0 for what no model has seen."""
 
@@ -67,7 +68,9 @@ class View:
     def results(self) -> tuple[Result, ...]:
         """Every result that may be replaced, in the order of the prompt."""
         shown = self.transcript.visible()
-        by_result = {(action.result_index, action.call_id): action for action in self.actions}
+        by_result: dict[tuple[int | None, str], list[Action]] = {}
+        for done in self.actions:
+            by_result.setdefault((done.result_index, done.call_id), []).append(done)
         starts = [0, *accumulate(entry_high(entry, self.counter) for entry in shown)]
         answers = [0, *accumulate(entry.role == "assistant" and not entry.is_note for entry in shown)]
         found: list[Result] = []
@@ -76,7 +79,8 @@ class View:
                 continue
             for part, count in zip(entry.parts, part_counts(entry, self.counter), strict=True):
                 if isinstance(part, ToolResult) and part.is_clearable:
-                    action = by_result.get((entry.index, part.call_id))
+                    about = by_result.get((entry.index, part.call_id), [])
+                    action = about[0] if len(about) == 1 else None
                     age = answers[-1] - answers[place]
                     found.append(Result(entry, part, count.high, starts[place], action, age))
         return tuple(found)
