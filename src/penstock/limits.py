@@ -1,0 +1,165 @@
+"""How far may a session go? Rungs of pressure by tokens and turns, errors and profiles, all as data.
+
+The figures are those of a window of 128,000 tokens (S-2) and are scaled to any other. They are policy of a profile, not laws of
+nature: `default` looks at tokens alone. Law: pressure never falls as tokens or turns grow. Keeps out: what is done about it.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from penstock.errors import CallerError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+REFERENCE_WINDOW_TOKENS = 128_000
+
+
+class Pressure(enum.IntEnum):
+    """How pressing it is, from nothing to do to a reset."""
+
+    CALM = 0
+    WATCH = 1
+    COMPACT = 2
+    COMPACT_HARD = 3
+    HAND_OFF = 4
+    RESET = 5
+
+
+class Rung(NamedTuple):
+    """A pressure, and from where on it holds: tokens of a window of 128,000, turns, or either; None is never."""
+
+    pressure: Pressure
+    tokens: int | None = None
+    turns: int | None = None
+    above: bool = False
+    """Whether `tokens` has to be passed, not only reached."""
+
+
+TOKEN_RUNGS = (
+    Rung(Pressure.WATCH, 50_000),
+    Rung(Pressure.COMPACT, 75_000),
+    Rung(Pressure.COMPACT_HARD, 100_000),
+    Rung(Pressure.HAND_OFF, 115_000),  # 115,000 of 128,000 where seeds say 90 % (behaviour.md, section 8)
+    Rung(Pressure.RESET, 115_000, above=True),
+)
+TURN_RUNGS = (  # SWE-001: a warning with compression at 25, the soft limit at 30, the hard one at 50
+    Rung(Pressure.COMPACT, turns=25),
+    Rung(Pressure.HAND_OFF, turns=30),
+    Rung(Pressure.RESET, turns=50),
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ErrorLimits:
+    """How many failures are borne (S-11)."""
+
+    row: int = 3
+    """So many in a row escalate, and open the breaker; one more is a boundary."""
+    total: int = 5
+    """So many end the session,"""
+    within_turns: int | None = None
+    """those of the last so many turns; None counts all of a session."""
+    cured_count: bool = True
+    """Whether a failure that a retry cured counts."""
+    cooldown_seconds: float = 60.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Limits:
+    """All that a session is held to. Immutable; `scaled` fits it to another window."""
+
+    name: str = "default"
+    window_tokens: int = REFERENCE_WINDOW_TOKENS
+    reserve_tokens: int = 8_000
+    rungs: tuple[Rung, ...] = TOKEN_RUNGS
+    compress_share: float = 0.8
+    """Compression starts above this share of the window, whatever the rungs say."""
+    turns: tuple[int, int] | None = None
+    """What a typical session of the profile takes; advice, no limit."""
+    errors: ErrorLimits = field(default_factory=lambda: ErrorLimits(within_turns=20, cured_count=False))
+    loop_advice: int = 3
+    """The same call with the same result so often is told to the model;"""
+    loop_end: int = 5
+    """so often it ends the work."""
+    domain_boundaries: bool = False
+    """Whether a change of domain is a boundary; advisory signals (sessions.md 5.2)."""
+
+    def __post_init__(self) -> None:
+        if self.window_tokens < 1 or not 0 <= self.reserve_tokens < self.window_tokens:
+            raise CallerError(
+                f"a window of {self.window_tokens} tokens holds no reserve of {self.reserve_tokens}: "
+                "the reserve is smaller than the window"
+            )
+
+    def pressure(self, tokens: int, turns: int) -> Pressure:
+        """The highest rung that tokens or turns reach."""
+        reached = [rung.pressure for rung in self.rungs if self._reaches(rung, tokens, turns)]
+        if tokens > self.window_tokens * self.compress_share:
+            reached.append(Pressure.COMPACT)
+        return max(reached, default=Pressure.CALM)
+
+    def _reaches(self, rung: Rung, tokens: int, turns: int) -> bool:
+        if rung.turns is not None and turns >= rung.turns:
+            return True
+        if rung.tokens is None:
+            return False
+        scaled, limit = tokens * REFERENCE_WINDOW_TOKENS, rung.tokens * self.window_tokens
+        return scaled > limit if rung.above else scaled >= limit
+
+    def from_tokens(self, pressure: Pressure) -> int:
+        """From how many tokens on that pressure holds; the whole window where no rung names it."""
+        found = [rung.tokens for rung in self.rungs if rung.pressure >= pressure and rung.tokens is not None]
+        return min(found) * self.window_tokens // REFERENCE_WINDOW_TOKENS if found else self.window_tokens
+
+    def scaled(self, window_tokens: int, reserve_tokens: int | None = None) -> Limits:
+        """The same limits for another window; the reserve is at most a quarter of it."""
+        reserve = self.reserve_tokens if reserve_tokens is None else reserve_tokens
+        return replace(self, window_tokens=window_tokens, reserve_tokens=min(reserve, window_tokens // 4))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON for the journal."""
+        made = {known.name: getattr(self, known.name) for known in fields(self)}
+        made["rungs"] = [[rung.pressure.name, rung.tokens, rung.turns, rung.above] for rung in self.rungs]
+        made["errors"] = {known.name: getattr(self.errors, known.name) for known in fields(self.errors)}
+        made["turns"] = None if self.turns is None else list(self.turns)
+        return made
+
+
+def limits_of(values: Mapping[str, Any], base: Limits | None = None) -> Limits:
+    """Limits from a journal or a profile of `penstock.toml`; names that are left out are those of `base`.
+
+    Raises `CallerError` for a name or a value that cannot be.
+    """
+    base = base or PROFILES["default"]
+    known = {known.name for known in fields(Limits)}
+    if strange := sorted(set(values) - known):
+        raise CallerError(f"{strange[0]!r} is no limit; there are {', '.join(sorted(known))}")
+    made = dict(values)
+    try:
+        if "rungs" in made:
+            made["rungs"] = tuple(
+                Rung(Pressure[name], tokens, turns, above) for name, tokens, turns, above in made["rungs"]
+            )
+        if "errors" in made:
+            made["errors"] = replace(base.errors, **made["errors"])
+        if made.get("turns") is not None:
+            made["turns"] = tuple(made["turns"])
+        return replace(base, **made)
+    except (KeyError, TypeError, ValueError) as error:
+        raise CallerError(f"these are no limits: {error}") from error
+
+
+_SEED = Limits(name="swe-1.5", rungs=(*TOKEN_RUNGS, *TURN_RUNGS), errors=ErrorLimits(), turns=(25, 50))
+PROFILES: dict[str, Limits] = {
+    "default": Limits(),
+    "swe-1.5": _SEED,
+    "WindFixer": replace(_SEED, name="WindFixer", turns=(30, 50)),
+    "OpenFixer": replace(_SEED, name="OpenFixer", turns=(20, 30)),
+    "Strategist": replace(_SEED, name="Strategist", window_tokens=64_000, turns=(10, 20)),
+    "Oracle": replace(_SEED, name="Oracle", window_tokens=32_000, turns=(5, 10)),
+}
+"""The profiles of S-8, by name."""
