@@ -126,8 +126,10 @@ def replay(session: Session, policy: Policy, store: Store, into: Outcome) -> Tra
 def _why(talk: Transcript, text: str, prompts: Prompts) -> str:
     """Where the text was last said, and what hides it."""
     entry = next(entry for entry in reversed(talk.entries) if text in prompts.text(entry))
-    names = {call.id: f"{call.name} {call.values.get('path', '')}" for e in talk.entries for call in e.calls}
-    said = [names.get(part.call_id, "") for part in entry.results if text.strip("\n") in part.text] or ["said"]
+    calls = {call.id: f"{call.name} {call.values.get('path', '')}".strip() for e in talk.entries for call in e.calls}
+    own = [calls[call.id] for call in entry.calls if any(text in str(value) for value in call.values.values())]
+    read = [calls.get(part.call_id, "result") for part in entry.results if text.strip("\n") in part.text]
+    said = next(iter(own + read), entry.role)
     stubs = [
         edit.note if isinstance(edit, Collapsed) else edit.text
         for edit in talk.edits
@@ -135,7 +137,7 @@ def _why(talk: Transcript, text: str, prompts: Prompts) -> str:
         or (isinstance(edit, Cleared) and edit.index == entry.index)
     ]
     head = " ".join(text.split())[:60]
-    return f"{head!r}, last in message {entry.index} ({said[0].strip()}), shown as {stubs[-1][:160]!r}"
+    return f"{head!r}, last in message {entry.index} ({said}), shown as {stubs[-1][:160]!r}"
 
 
 def recovered(talk: Transcript, store: Store) -> tuple[int, int]:
