@@ -623,3 +623,36 @@ def not_stored(reason: str) -> str:
     return (
         f"What was taken out of the request could not be kept: {inert.clip(reason)} The original is in the transcript."
     )
+
+
+# ── sessions ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+ALTERNATING = "[Two calls take turns with the same results: nothing new will come of them. Try another way.]"
+_STOPS = {
+    "errors": "Too much failed: the error budget of this session is used up. Look at what failed, then say how to go on.",
+    "loop": "The same call gave the same result again and again: there was no progress. Say what to try instead.",
+    "auth": "The provider does not accept the key: set it, then go on.",
+    "quota": "The provider's quota is used up: waiting does not help.",
+}
+
+
+def stopped(reason: str) -> str:
+    """Why a session stopped, and what to do next."""
+    return _STOPS.get(
+        reason, f"The provider answered with {inert.clip(reason, 64)}: mend the request or the settings, then go on."
+    )
+
+
+def looping(times: int) -> str:
+    """Told to a model beside a result that it has had before."""
+    return f"[This is the same result for the {times}th time: nothing has changed. Try another way, or say what is missing.]"
+
+
+def waiting(row: int) -> str:
+    """Why nothing is sent now."""
+    return f"{row} failures in a row: waiting before the next try"
+
+
+def refused_at(window_tokens: int) -> str:
+    """Why a session begins afresh, or ends."""
+    return f"the provider refused the request in a window of {window_tokens} tokens, however small it became"

@@ -101,6 +101,7 @@ def recover(
     can_summarise: bool = False,
     session_id: str = "",
     dialect: Dialect | None = None,
+    kept: frozenset[int] = frozenset(),
 ) -> Cure:
     """The next thing to do with a transcript that was refused as it is shown.
 
@@ -114,12 +115,12 @@ def recover(
         return SendSmaller(plan=_no_steps(transcript, size), reserve_tokens=lowered, strategy="lower_reserve")
     limit, reserve = room(transcript, overflow, budget)
     if can_summarise:
-        made = _plan(transcript, limit, counter, GENTLE, dialect)
+        made = _plan(transcript, limit, counter, GENTLE, dialect, kept)
         span = summary_span(transcript)
         if made.outcome != "shrunk" and span is not None:
             material = _material(transcript, *span, int(limit * SUMMARY_SHARE) * _CHARS_PER_TOKEN)
             return Summarise(prompt=material, first=span[0], last=span[1], limit_tokens=limit, reserve_tokens=reserve)
-    made = _plan(transcript, limit, counter, RECOVERY, dialect)
+    made = _plan(transcript, limit, counter, RECOVERY, dialect, kept)
     if made.outcome == "shrunk":
         return SendSmaller(plan=made, reserve_tokens=reserve, strategy=_deepest(made))
     return _start_afresh(transcript, made, limit, reserve, counter, session_id)
@@ -207,9 +208,10 @@ def _plan(
     counter: TokenCounter,
     strategies: Sequence[Strategy],
     dialect: Dialect | None,
+    kept: frozenset[int] = frozenset(),
 ) -> Plan:
     """As little as will do: what was refused must fit, no more."""
-    return plan(transcript, Budget(limit, counter=counter), strategies, low_water=1.0, dialect=dialect)
+    return plan(transcript, Budget(limit, counter=counter), strategies, low_water=1.0, dialect=dialect, kept=kept)
 
 
 def _no_steps(transcript: Transcript, size: int) -> Plan:

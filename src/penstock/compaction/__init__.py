@@ -8,12 +8,14 @@ do. Keeps out: when to plan (session), where the whole is kept (`apply`'s caller
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from penstock.activity import actions
-from penstock.bill import ESTIMATOR, bill_of, entry_high, size_of
+from penstock.bill import ESTIMATOR, bill_of, entry_high, part_counts, size_of
 from penstock.budget import Budget
-from penstock.compaction.plans import SAMPLE_HANDLE, Plan, Step, apply, taken
+from penstock.compaction.plans import SAMPLE_HANDLE, Plan, Step, apply, lasting, taken
 from penstock.compaction.strategies import (
     CALLS_LEFT,
     DEFAULT,
@@ -31,6 +33,7 @@ from penstock.compaction.strategies import (
     summary_problem,
     summary_span,
 )
+from penstock.transcript import ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,10 +76,12 @@ def plan(
     low_water: float = LOW_WATER,
     calls_left: int = CALLS_LEFT,
     dialect: Dialect | None = None,
+    kept: frozenset[int] = frozenset(),
 ) -> Plan:
     """How to bring a transcript within a budget: nothing where it fits, else steps down to `low_water` of it.
 
-    `calls_left` is how many calls of the model are still expected: early text is edited only where they repay it. An integer is
+    `kept` are entries that stay as they are, beside pins, the task and the newest words of the user. `calls_left` is how many
+    calls of the model are still expected: early text is edited only where they repay it. An integer is
     a budget of that many tokens. The strategies are gone through in order, each aiming at the goal, until half of the way from
     the limit to it is free; while the end is above the limit they are tried again as long as anything shrinks, and then the plan
     says `cannot`.
@@ -103,8 +108,9 @@ def plan(
                 goal_tokens=size - goal,
                 calls_left=calls_left,
                 dialect=dialect,
+                kept=kept,
             )
-            proposed = strategy.steps(view)
+            proposed = lasting(strategy.steps(view))
             smaller = taken(current, proposed, lambda _shown, _step: SAMPLE_HANDLE)
             measured = size_of(smaller, counter) if proposed else size
             if measured < size:
@@ -114,6 +120,7 @@ def plan(
                 break
         shrinks = shrinks and size > limit
     irreducible = bill_of(current, counter) if size > limit else None
+    steps = _resized(transcript, lasting(steps), counter)
     return Plan(
         steps=tuple(steps),
         before_tokens=before,
@@ -121,9 +128,31 @@ def plan(
         limit_tokens=limit,
         outcome="cannot" if irreducible else "shrunk" if steps else "fits",
         entries=len(transcript.entries),
+        edits=len(transcript.edits),
         rewritten_tokens=_behind(current, steps, counter),
         irreducible=irreducible,
     )
+
+
+def _resized(transcript: Transcript, steps: Sequence[Step], counter: TokenCounter) -> list[Step]:
+    """The steps with the sizes of what they take from this transcript, not of what an earlier step made of it."""
+    results: dict[tuple[int, str], int] = {}
+    sizes = [0] * (len(transcript.entries) + 1)
+    for entry in transcript.visible():
+        sizes[entry.index + 1] += entry_high(entry, counter)
+        for part, count in zip(entry.parts, part_counts(entry, counter), strict=True):
+            if isinstance(part, ToolResult):
+                results[entry.index, part.call_id] = count.high
+    before = list(accumulate(sizes))
+    return [
+        replace(
+            step,
+            before_tokens=before[step.last + 1] - before[step.first]
+            if step.call_id is None
+            else results[step.first, step.call_id],
+        )
+        for step in steps
+    ]
 
 
 def _behind(transcript: Transcript, steps: Sequence[Step], counter: TokenCounter) -> int:

@@ -7,8 +7,7 @@ limit or says that it cannot; it never makes a request larger. Keeps out: which 
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
-from itertools import groupby
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from penstock import notices
@@ -70,7 +69,8 @@ class Plan:
     limit_tokens: int
     outcome: Outcome
     entries: int
-    """Of the transcript that it was made for."""
+    """Of the transcript that it was made for, as are its `edits`."""
+    edits: int = 0
     rewritten_tokens: int = 0
     irreducible: Bill | None = None
 
@@ -104,28 +104,42 @@ def apply(transcript: Transcript, plan: Plan, keep: Callable[[str, str], str] | 
     """
     if plan.entries != len(transcript.entries):
         raise CallerError(f"this plan is for a transcript of {plan.entries} entries, not of {len(transcript.entries)}")
+    if plan.steps and plan.edits != len(transcript.edits):
+        raise CallerError(f"this plan is for a transcript of {plan.edits} edits, not of {len(transcript.edits)}")
     if keep is None:
         return taken(transcript, plan.steps, lambda _shown, _step: None)
     return taken(transcript, plan.steps, lambda shown, step: keep(whole(shown, step), step.what))
 
 
+def lasting(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """Without those whose outcome a later step takes away again: what they took goes with that one, under one handle."""
+    kept: list[Step] = []
+    spans: set[int] = set()
+    results: set[tuple[int, str]] = set()
+    for step in reversed(steps):
+        if step.first in spans:
+            continue
+        if step.call_id is None:
+            spans.update(range(step.first, step.last + 1))
+        elif (step.first, step.call_id) in results:
+            continue
+        else:
+            results.add((step.first, step.call_id))
+        kept.append(step)
+    return tuple(reversed(kept))
+
+
 def taken(
     transcript: Transcript, steps: Sequence[Step], handle_of: Callable[[Sequence[Entry], Step], str | None]
 ) -> Transcript:
-    """With these steps taken, one after the other; results that are cleared in a row all at once."""
-    for is_result, row in groupby(steps, lambda step: step.call_id is not None):
-        cleared: list[Cleared] = []
-        shown = transcript.visible()
-        for step in row:
-            edit = step.edit(handle_of(shown, step))
-            if isinstance(edit, Cleared):
-                cleared.append(edit)
-            else:
-                transcript = transcript.drop_span(edit.first, edit.last, edit.note, edit.handle)
-                shown = transcript.visible()
-        if is_result:
-            transcript = transcript.replace_results(cleared)
-    return transcript
+    """With these steps taken, all at once, in their order; none of them touches what another one takes."""
+    shown = transcript.visible()
+    edits = tuple(step.edit(handle_of(shown, step)) for step in steps)
+    transcript.replace_results(edit for edit in edits if isinstance(edit, Cleared))  # raises for what has to stay
+    for edit in edits:
+        if isinstance(edit, Collapsed):
+            transcript.drop_span(edit.first, edit.last, edit.note)
+    return replace(transcript, edits=transcript.edits + edits)
 
 
 def whole(shown: Sequence[Entry], step: Step) -> str:

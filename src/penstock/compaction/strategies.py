@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, groupby
+from itertools import accumulate, groupby, pairwise
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from penstock import activity, guard, inert, notices
@@ -34,6 +34,7 @@ KEEP_RESULTS = 5  # sessions.md 2.4: a batch that keeps 5 left 98 % of the neede
 ACTIVE_TURNS = 10  # S-4; sessions.md 3.2: 98.9 % to 100 % of edits used text that was read at most 10 steps before
 NOTE_CHARS = 6_000
 _WORTH_TOKENS = 150  # what is not larger is left alone: its stub takes about 70
+_ACTIVE_SHARE = 0.5
 _TASTE = 1.05  # an older start is taken as long as it costs no more than this, because what is newer is needed more
 
 
@@ -63,6 +64,7 @@ class View:
     goal_tokens: int = 0
     calls_left: int = CALLS_LEFT
     dialect: Dialect | None = None
+    kept: frozenset[int] = frozenset()
 
     @cached_property
     def results(self) -> tuple[Result, ...]:
@@ -72,10 +74,10 @@ class View:
         for done in self.actions:
             by_result.setdefault((done.result_index, done.call_id), []).append(done)
         starts = [0, *accumulate(entry_high(entry, self.counter) for entry in shown)]
-        answers = [0, *accumulate(entry.role == "assistant" and not entry.is_note for entry in shown)]
+        answers = [0, *accumulate(_answers(shown))]
         found: list[Result] = []
         for place, entry in enumerate(shown):
-            if entry.pinned or entry.is_note or not entry.results:
+            if entry.pinned or entry.is_note or not entry.results or entry.index in self.kept:
                 continue
             for part, count in zip(entry.parts, part_counts(entry, self.counter), strict=True):
                 if isinstance(part, ToolResult) and part.is_clearable:
@@ -87,16 +89,26 @@ class View:
 
     @cached_property
     def active(self) -> frozenset[tuple[int, str]]:
-        """The results that hold the newest view of a file that was modified: where each edit starts from."""
+        """The results that hold the newest view of a file that was modified: where each edit starts from.
+
+        The newest ones that take at most `_ACTIVE_SHARE` of the limit together: beyond that there would be room for little else.
+        """
         modified = {action.path for action in self.actions if action.changes}
         newest = {
-            action.path: action
+            action.path: (action.result_index, action.call_id, action.result_chars)
             for action in self.actions
             if action.kind == "read" and action.path in modified and not action.failed
         }
-        return frozenset(
-            (action.result_index, action.call_id) for action in newest.values() if action.result_index is not None
-        )
+        views = set(newest.values())
+        room = (self.size_tokens - self.over_tokens) * _ACTIVE_SHARE
+        found: set[tuple[int, str]] = set()
+        for result in reversed(self.results):
+            place = result.entry.index, result.part.call_id
+            # of its original length: one that was cleared or cut is no view any more
+            if (*place, len(result.part.text)) in views and result.tokens <= room:
+                room -= result.tokens
+                found.add(place)
+        return frozenset(found)
 
     def count(self, text: str) -> int:
         """What a text takes at most."""
@@ -128,6 +140,12 @@ class View:
             for handle in (None, HANDLE)
         ]
         return self.stub(strategy, result, *said)
+
+
+def _answers(entries: Sequence[Entry]) -> list[bool]:
+    """At which of these entries an answer of the assistant begins: one message on some wires, several items on another."""
+    is_said = [entry.role == "assistant" and not entry.is_note for entry in entries]
+    return [now and not before for before, now in pairwise([False, *is_said])]
 
 
 class Strategy(Protocol):
@@ -207,13 +225,15 @@ class Clear:
 
     keep: int = KEEP_RESULTS
     active: bool = False
-    """Whether the newest views of modified files go too."""
+    """Whether the newest views of modified files, and what no model has seen yet, go too."""
     name: str = "clear"
 
     def steps(self, view: View) -> Sequence[Step]:
         old = view.results[: max(0, len(view.results) - self.keep)]
         can = [
-            result for result in old if result.tokens > _WORTH_TOKENS and (self.active or not view.is_active(result))
+            result
+            for result in old
+            if result.tokens > _WORTH_TOKENS and (self.active or (result.age_turns and not view.is_active(result)))
         ]
         made = [view.short_stub(self.name, result, notices.CLEARED) for result in can]
         pairs = [(r, step) for r, step in zip(can, made, strict=True) if step.after_tokens < step.before_tokens]
@@ -483,7 +503,7 @@ _ERROR = re.compile(
 
 def _finished(view: View, keep_turns: int, *, users: bool = False) -> list[Turn]:
     """The turns that a span may hold: of the assistant, notes, and on demand of the user; not the newest `keep_turns`."""
-    protected = view.transcript.protected()
+    protected = view.transcript.protected() | view.kept
     turns = view.transcript.turns()
     answers = [turn for turn in turns if turn.kind == "assistant"]
     newest = answers[-keep_turns].first if keep_turns and len(answers) >= keep_turns else None

@@ -26,6 +26,8 @@ from penstock.transcript.history import (
     Transcript,
     dump,
     load,
+    results_of,
+    said,
     system_of,
 )
 from penstock.transcript.invariants import CODES, Violation, violations
@@ -58,6 +60,8 @@ __all__ = [
     "load_request",
     "messages_of",
     "repair",
+    "results_of",
+    "said",
     "system_of",
     "violations",
     "wire_of",

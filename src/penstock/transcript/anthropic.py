@@ -68,6 +68,12 @@ def closing(call_id: str) -> Json:
     return {"type": "tool_result", "tool_use_id": call_id, "content": wording.CLOSED, "is_error": True}
 
 
+def results(returned: Sequence[ToolResult], kinds: Sequence[str]) -> list[Json]:
+    """The message with the results of calls: all in one."""
+    del kinds
+    return [{"role": "user", "content": [_returned(result.call_id, result) for result in returned]}]
+
+
 def leading_instructions(steps: Sequence[Step]) -> list[str]:
     """The instructions before anything else: they go into the request's `system`."""
     texts: list[str] = []

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from penstock.errors import CallerError
 from penstock.transcript import anthropic, openai_chat, openai_responses, wording
-from penstock.transcript.entries import Entry, Opaque, Reasoning, Text, Turn
+from penstock.transcript.entries import Entry, Opaque, Reasoning, Text, ToolResult, Turn
 from penstock.transcript.shapes import copied, string, type_of
 from penstock.transcript.shapes import field as field_of
 from penstock.transcript.steps import steps
@@ -20,7 +20,7 @@ from penstock.transcript.steps import steps
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from penstock.transcript.entries import Part, Role
+    from penstock.transcript.entries import Part, Role, ToolCall
     from penstock.transcript.shapes import Json
     from penstock.transcript.steps import Step
 
@@ -35,6 +35,8 @@ class Codec(Protocol):
     def with_result(self, raw: Json, call_id: str, text: str) -> Json: ...
 
     def note(self, role: str, text: str) -> Json: ...
+
+    def results(self, returned: Sequence[ToolResult], kinds: Sequence[str]) -> list[Json]: ...
 
     def write(self, steps: Sequence[Step]) -> list[Json]: ...
 
@@ -307,6 +309,18 @@ class Transcript:
         except (KeyError, IndexError, TypeError, AttributeError) as error:
             raise CallerError(f"this is no transcript that was written whole: {error}") from error
         return read
+
+
+def results_of(wire: str, returned: Iterable[tuple[ToolCall, str, bool]]) -> list[Json]:
+    """The messages that answer calls: the call, the text of its result, and whether it failed."""
+    rows = list(returned)
+    results = [ToolResult(call_id=call.id, text=text, is_error=failed) for call, text, failed in rows]
+    return codec(wire).results(results, [call.kind for call, _, _ in rows])
+
+
+def said(wire: str, role: Literal["user", "assistant"], text: str) -> Json:
+    """A message of words alone."""
+    return codec(wire).note(role, text)
 
 
 def load(messages: list[Json] | str, wire: str, *, system: Json = None, tools: Json = None) -> Transcript:

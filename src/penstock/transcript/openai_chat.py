@@ -65,6 +65,12 @@ def note(role: str, text: str) -> Json:
     return {"role": role, "content": text}
 
 
+def results(returned: Sequence[ToolResult], kinds: Sequence[str]) -> list[Json]:
+    """The messages with the results of calls: one each."""
+    del kinds
+    return [{"role": "tool", "tool_call_id": result.call_id, "content": result.text} for result in returned]
+
+
 def write(steps: Sequence[Step]) -> list[Json]:
     """Steps as messages."""
     messages: list[Json] = []

@@ -125,6 +125,18 @@ def note(role: str, text: str) -> Json:
     return {"role": role, "content": text}
 
 
+def results(returned: Sequence[ToolResult], kinds: Sequence[str]) -> list[Json]:
+    """The items with the results of calls: one each, of the kind of its call."""
+    return [
+        {
+            "type": "custom_tool_call_output" if kind == "custom" else "function_call_output",
+            "call_id": result.call_id,
+            "output": result.text,
+        }
+        for result, kind in zip(returned, kinds, strict=True)
+    ]
+
+
 def write(steps: Sequence[Step]) -> list[Json]:
     """Steps as items."""
     items: list[Json] = []

@@ -9,6 +9,7 @@ CLOSED = "[No result was recorded for this call. It may or may not have run; che
 EMPTY = "[empty]"
 BEGINNING = "[The beginning of this conversation is not shown.]"
 LEFT_OUT = "[Earlier steps are left out here; the next message says what they were.]"
+STOPPED = "[The user stopped this.]"
 NOTED = "[Noted.]"
 
 

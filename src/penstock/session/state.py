@@ -1,0 +1,360 @@
+"""What is so now? The state of a session, and what each event makes of it.
+
+A state is a value; `after` is the only way on. The table says which event is answered in which phase, and draws the diagram of the
+docs. Laws: replaying the events rebuilds an equal state; whatever happened, the next prompt of the user is taken.
+Keeps out: what to do next (`decisions`), clocks, models and tools.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from penstock import activity
+from penstock.errors import CallerError
+from penstock.limits import Limits, Pressure
+from penstock.overflow import Overflow
+from penstock.session import events as ev
+from penstock.session.domains import changed_domain
+from penstock.session.faults import CURED_BY_WAITING, Faults
+from penstock.session.loops import Loops
+from penstock.transcript import Cleared, Collapsed, Transcript, results_of, said, wording
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from penstock.session.events import Event
+    from penstock.transcript import ToolCall
+
+Phase = Literal["idle", "ready", "calling", "refused", "ended"]
+
+# In which phase an event is taken, and where it leads; None is "decided by what it holds".
+TRANSITIONS: dict[Phase, dict[str, Phase | None]] = {
+    "idle": {"Prompted": "ready"},
+    "ready": {
+        "Replied": None,  # calls: `calling`; else the turn of the user: `idle`
+        "Refused": "refused",
+        "Failed": None,  # exhausted: `ended`; else it is tried again
+        "Compacted": "ready",
+        "HandedOff": "ready",
+        "Interrupted": "idle",
+    },
+    "calling": {"Returned": None, "Interrupted": "idle"},
+    "refused": {
+        "Compacted": "ready",
+        "Summarised": "refused",
+        "HandedOff": "ready",
+        "Failed": None,
+        "Interrupted": "idle",
+    },
+    "ended": {"Prompted": "ready"},
+}
+ANYWHERE = ("Ticked", "Noted", "Intended", "Effected", "Closed")
+"""Events that leave the phase as it is; `Closed` ends it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Boundary:
+    """Where one piece of work ends and a handoff is due: why, and what says so."""
+
+    reason: Literal["turns", "context", "domain", "errors"]
+    evidence: str
+    turn: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Todo:
+    """One item of the todo list."""
+
+    title: str
+    priority: int = 2
+    is_done: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """Something that changes the world, recorded before it is done."""
+
+    kind: str
+    what: str
+    digest: str = ""
+    is_known: bool = False
+    """Whether it is known how it ended."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class State:
+    """All that a session knows. `turns` are model calls since the last reset, `all_turns` since the beginning."""
+
+    limits: Limits
+    transcript: Transcript
+    phase: Phase = "idle"
+    turns: int = 0
+    all_turns: int = 0
+    now_seconds: float = 0.0
+    open_calls: tuple[ToolCall, ...] = ()
+    faults: Faults = field(default_factory=Faults)
+    loops: Loops = field(default_factory=Loops)
+    overflow: Overflow | None = None
+    overflow_calls: int = 0
+    """Calls of a provider since the last success that an overflow has cost."""
+    summary: str | None = None
+    has_summary: bool = False
+    reserve_tokens: int = 0
+    compacted_at: int | None = None
+    """How many entries there were at the last compaction: another has to have something to do."""
+    crossed: frozenset[str] = frozenset()
+    """Boundaries that were crossed and have not been left behind since."""
+    due: Boundary | None = None
+    boundaries: tuple[Boundary, ...] = ()
+    todos: tuple[Todo, ...] = ()
+    subtask_done: bool = False
+    effects: tuple[tuple[str, Effect], ...] = ()
+    compactions: int = 0
+    handoffs: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    ended: str = ""
+    """Why the work stopped; empty while it goes on."""
+
+    @property
+    def unknown_effects(self) -> dict[str, Effect]:
+        """What was begun and of which nobody knows how it ended: never done again without a look."""
+        return {name: effect for name, effect in self.effects if not effect.is_known}
+
+
+def after(state: State, event: Event) -> State:
+    """The state after an event. Raises `CallerError` for one that the phase does not take."""
+    name = ev.name_of(event)
+    if name not in ANYWHERE and name not in TRANSITIONS[state.phase]:
+        taken = sorted({*TRANSITIONS[state.phase], *ANYWHERE})
+        raise CallerError(f"a session that is {state.phase} takes no {name}, but {', '.join(taken)}")
+    made = _HANDLERS[type(event)](state, event)
+    to = TRANSITIONS[state.phase].get(name)
+    return made if to is None or name in ANYWHERE else replace(made, phase=to)
+
+
+def _prompted(state: State, event: ev.Prompted) -> State:
+    grown = _answered_for(state.transcript).append(event.message)
+    made = replace(state, transcript=grown, ended="", overflow=None, overflow_calls=0, loops=Loops())
+    if state.phase == "ended" and made.faults.is_exhausted(state.all_turns, state.limits.errors):
+        made = replace(made, faults=Faults())  # the person has looked: a new budget
+    if state.limits.domain_boundaries and (evidence := changed_domain(activity.actions(grown), len(grown.entries) - 1)):
+        made = _crosses(made, "domain", evidence)
+    if made.limits.pressure(0, made.turns) >= Pressure.HAND_OFF:
+        made = _crosses(made, "turns", f"{made.turns} turns")
+    return made
+
+
+def _answered_for(transcript: Transcript) -> Transcript:
+    """With a word in place of an answer that never came, so that roles take turns."""
+    last = transcript.entries[-1] if transcript.entries else None
+    if last is None or last.role in {"assistant", "system"}:
+        return transcript
+    return transcript.append(said(transcript.wire, "assistant", wording.STOPPED))
+
+
+def _closed_calls(state: State) -> Transcript:
+    """With a result for every open call that says that none is known: the transcript stays valid."""
+    if not state.open_calls:
+        return state.transcript
+    rows = [(call, wording.CLOSED, True) for call in state.open_calls]
+    return state.transcript.append(*results_of(state.transcript.wire, rows))
+
+
+def _replied(state: State, event: ev.Replied) -> State:
+    grown = state.transcript.append(*event.messages)
+    new = grown.entries[len(state.transcript.entries) :]
+    calls = tuple(call for entry in new for call in entry.calls)
+    made = replace(
+        state,
+        transcript=grown,
+        turns=state.turns + 1,
+        all_turns=state.all_turns + 1,
+        open_calls=calls,
+        phase="calling" if calls else "idle",
+        overflow=None,
+        overflow_calls=0,
+        has_summary=False,
+        summary=None,
+        input_tokens=state.input_tokens + (event.input_tokens or 0),
+        output_tokens=state.output_tokens + (event.output_tokens or 0),
+    )
+    faults = state.faults.answered(state.limits.errors)
+    return replace(made, faults=faults if calls else faults.worked())
+
+
+def _returned(state: State, event: ev.Returned) -> State:
+    asked = {call.id: call for call in state.open_calls}
+    made = replace(state, transcript=state.transcript.append(*event.messages), open_calls=(), phase="ready")
+    for outcome in event.outcomes:
+        call = asked.get(outcome.call_id)
+        if call is not None:
+            made = replace(made, loops=made.loops.with_call(call.name, call.arguments, outcome.digest))
+    limits = state.limits.errors
+    for outcome in event.outcomes:
+        faults = made.faults
+        faults = faults.failed("tool", made.all_turns, made.now_seconds, limits) if outcome.failed else faults.worked()
+        made = replace(made, faults=faults)
+    if made.loops.worst >= state.limits.loop_end:
+        return replace(made, ended="loop", phase="ended")
+    return _bears(made)
+
+
+def _refused(state: State, event: ev.Refused) -> State:
+    return replace(state, overflow=Overflow(**event.overflow), overflow_calls=state.overflow_calls + 1)
+
+
+def _failed(state: State, event: ev.Failed) -> State:
+    limits = state.limits.errors
+    faults = state.faults.failed(event.kind, state.all_turns, state.now_seconds, limits, event.retry_after_seconds)
+    if event.kind not in CURED_BY_WAITING:
+        return replace(state, faults=faults, ended=event.kind, phase="ended")
+    return _bears(replace(state, faults=faults, phase="ready"))
+
+
+def _bears(state: State) -> State:
+    """Ended where too much failed, at a boundary where too much failed in a row."""
+    limits = state.limits.errors
+    if state.faults.is_exhausted(state.all_turns, limits):
+        return replace(state, ended="errors", phase="ended")
+    if state.faults.is_boundary(limits):
+        return _crosses(state, "errors", f"{state.faults.row} failures in a row")
+    return replace(state, crossed=state.crossed - {"errors"}) if not state.faults.row else state
+
+
+def _crosses(state: State, reason: Literal["turns", "context", "domain", "errors"], evidence: str) -> State:
+    """One boundary per crossing: the next of its kind only after a fresh start, or once it was left behind."""
+    if reason in state.crossed:
+        return state
+    boundary = Boundary(reason=reason, evidence=evidence, turn=state.all_turns)
+    return replace(state, due=boundary, boundaries=(*state.boundaries, boundary), crossed=state.crossed | {reason})
+
+
+def _compacted(state: State, event: ev.Compacted) -> State:
+    transcript = state.transcript
+    for edit in event.edits:
+        if "call_id" in edit:
+            transcript = transcript.replace_results([Cleared(**edit)])
+        else:
+            span = Collapsed(**edit)
+            transcript = transcript.drop_span(span.first, span.last, span.note, span.handle)
+    reserve = state.reserve_tokens if event.reserve_tokens is None else event.reserve_tokens
+    return replace(
+        state,
+        transcript=transcript,
+        reserve_tokens=reserve,
+        subtask_done=False,
+        compacted_at=len(transcript.entries),
+        compactions=state.compactions + 1,
+    )
+
+
+def _summarised(state: State, event: ev.Summarised) -> State:
+    return replace(state, summary=event.text, has_summary=True, overflow_calls=state.overflow_calls + 1)
+
+
+def _named(state: State, event: ev.HandedOff) -> tuple[Boundary, ...]:
+    """The boundary of this handoff, where it was not crossed before."""
+    if state.due is not None or event.reason not in {"turns", "context"}:
+        return ()
+    reason: Literal["turns", "context"] = "turns" if event.reason == "turns" else "context"
+    return (Boundary(reason=reason, evidence=event.evidence, turn=state.all_turns),)
+
+
+def _handed_off(state: State, event: ev.HandedOff) -> State:
+    return replace(
+        state,
+        transcript=state.transcript.afresh(event.text),
+        turns=0,
+        due=None,
+        crossed=frozenset(),
+        overflow=None,
+        loops=Loops(),
+        compacted_at=None,
+        boundaries=(*state.boundaries, *_named(state, event)),
+        subtask_done=False,
+        handoffs=state.handoffs + 1,
+        faults=state.faults.worked(),
+    )
+
+
+def _noted(state: State, event: ev.Noted) -> State:
+    kept = tuple(todo for todo in state.todos if todo.title != event.title)
+    if event.action == "drop":
+        return replace(state, todos=kept)
+    if event.action not in {"add", "done"}:
+        raise CallerError(f"a todo is added, done or dropped, not {event.action!r}")
+    old = next((todo for todo in state.todos if todo.title == event.title), None)
+    if event.action == "add":
+        return replace(state, todos=(*kept, Todo(title=event.title, priority=event.priority)))
+    finished = Todo(title=event.title, priority=old.priority if old else event.priority, is_done=True)
+    return replace(state, todos=(*kept, finished), subtask_done=True)
+
+
+def _intended(state: State, event: ev.Intended) -> State:
+    effect = Effect(kind=event.kind, what=event.what, digest=event.digest)
+    return replace(state, effects=(*state.effects, (event.effect_id, effect)))
+
+
+def _effected(state: State, event: ev.Effected) -> State:
+    done = tuple(
+        (
+            name,
+            replace(effect, is_known=True, digest=event.digest or effect.digest) if name == event.effect_id else effect,
+        )
+        for name, effect in state.effects
+    )
+    return replace(state, effects=done)
+
+
+def _ticked(state: State, event: ev.Ticked) -> State:
+    """Time only goes on: a clock that goes back is not believed."""
+    now = max(state.now_seconds, event.now_seconds)
+    return replace(state, now_seconds=now)
+
+
+def _interrupted(state: State, event: ev.Interrupted) -> State:
+    del event
+    return replace(state, transcript=_closed_calls(state), open_calls=(), overflow=None, overflow_calls=0)
+
+
+def _closed(state: State, event: ev.Closed) -> State:
+    return replace(state, transcript=_closed_calls(state), open_calls=(), ended=event.reason, phase="ended")
+
+
+_HANDLERS: dict[type[Any], Callable[[State, Any], State]] = {
+    ev.Prompted: _prompted,
+    ev.Replied: _replied,
+    ev.Returned: _returned,
+    ev.Refused: _refused,
+    ev.Failed: _failed,
+    ev.Compacted: _compacted,
+    ev.Summarised: _summarised,
+    ev.HandedOff: _handed_off,
+    ev.Noted: _noted,
+    ev.Intended: _intended,
+    ev.Effected: _effected,
+    ev.Ticked: _ticked,
+    ev.Interrupted: _interrupted,
+    ev.Closed: _closed,
+}
+
+
+def diagram() -> str:
+    """The table as a diagram in Mermaid's language, for the docs."""
+    arrows = [
+        f"    {phase} --> {end}: {name}"
+        for phase, row in TRANSITIONS.items()
+        for name, to in row.items()
+        for end in _ENDS.get((phase, name), (to,))
+    ]
+    return "\n".join(["stateDiagram-v2", "    [*] --> idle", *arrows, "    ended --> [*]"])
+
+
+_ENDS: dict[tuple[str, str], tuple[Phase, ...]] = {
+    ("ready", "Replied"): ("calling", "idle"),
+    ("ready", "Failed"): ("ready", "ended"),
+    ("refused", "Failed"): ("ready", "ended"),
+    ("calling", "Returned"): ("ready", "ended"),
+}
