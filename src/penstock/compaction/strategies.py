@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 CALLS_LEFT = 20  # what a plan expects where nobody says: public SWE-agent runs take 12 to 50 calls
 KEEP_RESULTS = 5  # sessions.md 2.4: a batch that keeps 5 left 98 % of the needed text visible
-ACTIVE_TURNS = 10  # S-4; sessions.md 3.2: 98.9 % to 100 % of edits used text that was read at most 10 steps before
 NOTE_CHARS = 6_000
 _WORTH_TOKENS = 150  # what is not larger is left alone: its stub takes about 70
 _ACTIVE_SHARE = 0.5
@@ -166,21 +165,19 @@ class Strategy(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Stale:
-    """Results that a later one makes wrong or needless: the same call again, a newer view of the same lines, files that nobody
-    has touched for `active_turns` and that were read again or changed since (S-4)."""
+    """Results that a later one makes needless: the same call again, a newer view of all of the same lines (S-4).
 
-    active_turns: int = ACTIVE_TURNS
+    A file that was changed since is no reason: one edited line leaves the others as they were (docs/replay.md).
+    """
+
     name: str = "stale"
 
     def steps(self, view: View) -> Sequence[Step]:
         newest: dict[tuple[str | None, ...], list[Action]] = {}
-        last_change: dict[str | None, int] = {}
         for done in reversed(view.actions):
             row = newest.setdefault(_topic(done), [])
             if len(row) < _LOOK_AT:
                 row.append(done)
-            if done.changes:
-                last_change.setdefault(done.path, done.index)
         made: list[Step] = []
         for result in view.results:
             action = result.action
@@ -189,12 +186,6 @@ class Stale:
             newer = [other for other in newest[_topic(action)] if other.index > action.index]
             if any(_covers(other, action) for other in newer):
                 made.append(view.short_stub(self.name, result, notices.SUPERSEDED))
-            elif (
-                action.kind == "read"
-                and result.age_turns > self.active_turns
-                and last_change.get(action.path, -1) > action.index
-            ):
-                made.append(view.short_stub(self.name, result, notices.CHANGED_SINCE))
         return [step for step in made if step.after_tokens < step.before_tokens]
 
 
@@ -277,18 +268,21 @@ class Offload:
 
     most_tokens: int = 2_000
     least_tokens: int = 200
+    active: bool = False
+    """Whether the newest views of modified files are cut too."""
     name: str = "offload"
 
     def steps(self, view: View) -> Sequence[Step]:
         share = (view.size_tokens - view.over_tokens) // _SHARE_OF_ROOM
         most = room = max(self.least_tokens, min(self.most_tokens, share))
-        old = [result for result in view.results if result.age_turns]
-        new = [result for result in view.results if not result.age_turns]
+        can = [result for result in view.results if self.active or not view.is_active(result)]
+        old = [result for result in can if result.age_turns]
+        new = [result for result in can if not result.age_turns]
         while room > self.least_tokens and _freed(old, most) + _freed(new, room) < view.over_tokens:
             room = max(self.least_tokens, room // 2)
         made: list[Step] = []
         freed = 0
-        for result in sorted(view.results, key=lambda result: -result.tokens):
+        for result in sorted(can, key=lambda result: -result.tokens):
             own = most if result.age_turns else room
             if freed >= view.over_tokens:
                 break
@@ -301,8 +295,10 @@ class Offload:
     def _cut(self, view: View, result: Result, room: int) -> Step:
         allowance = Allowance.tokens(room, view.counter)
         name = "tool" if result.action is None else result.action.name
+        came = view.transcript.entries[result.entry.index].results  # not what an earlier cut has left of it
+        text = "\n".join(part.text for part in came if part.call_id == result.part.call_id)
         said = [
-            guard.fit(result.part.text, allowance, Keep.ENDS, handle, name=name, dialect=view.dialect).text
+            guard.fit(text, allowance, Keep.ENDS, handle, name=name, dialect=view.dialect).text
             for handle in (None, HANDLE)
         ]
         return view.stub(self.name, result, *said)
@@ -327,15 +323,14 @@ class NewLines:
 
     def steps(self, view: View) -> Sequence[Step]:
         made: list[Step] = []
-        seen: dict[str, list[list[str]]] = {}
+        seen: dict[str, _Seen] = {}
         for result in view.results:
             action = result.action
             if action is None or action.kind != "read" or action.path is None or action.failed:
                 continue
             lines = result.part.text.split("\n")
-            before = seen.setdefault(action.path, [])
-            runs = _shown_before(lines, before, self.least_lines)
-            before.append(lines)
+            before = seen.setdefault(action.path, _Seen(self.least_lines))
+            runs = [] if view.is_active(result) else before.runs_of(lines)
             if runs:
                 said = [
                     notices.only_new(
@@ -346,34 +341,39 @@ class NewLines:
                 step = view.stub(self.name, result, *said)
                 if step.after_tokens < step.before_tokens:
                     made.append(step)
-                    before.pop()
+                    continue
+            before.add(lines)
         return made
 
 
-def _shown_before(lines: Sequence[str], before: Sequence[Sequence[str]], least: int) -> list[tuple[int, int]]:
-    """Runs of lines that stand in the same order in one earlier text; blank lines alone are no run."""
-    places: dict[tuple[str, ...], tuple[int, int]] = {}
-    for number, text in enumerate(before):
-        for at in range(len(text) - least + 1):
-            places[tuple(text[at : at + least])] = (number, at)
-    runs: list[tuple[int, int]] = []
-    at = 0
-    while at <= len(lines) - least:
-        found = places.get(tuple(lines[at : at + least]))
-        if found is None or not any(line.strip() for line in lines[at : at + least]):
-            at += 1
-            continue
-        number, start = found
-        end = at + least
-        while (
-            end < len(lines)
-            and start + end - at < len(before[number])
-            and before[number][start + end - at] == lines[end]
-        ):
-            end += 1
-        runs.append((at, end))
-        at = end
-    return runs
+class _Seen:
+    """The lines that the results for one file show, so that each is looked at once, however often the file was read."""
+
+    def __init__(self, least_lines: int) -> None:
+        self._least = least_lines
+        self._places: dict[tuple[str, ...], tuple[Sequence[str], int]] = {}
+
+    def add(self, lines: Sequence[str]) -> None:
+        for at in range(len(lines) - self._least + 1):
+            self._places[tuple(lines[at : at + self._least])] = lines, at
+
+    def runs_of(self, lines: Sequence[str]) -> list[tuple[int, int]]:
+        """Runs of lines that stand in the same order in one of them; blank lines alone are no run."""
+        runs: list[tuple[int, int]] = []
+        at = 0
+        while at <= len(lines) - self._least:
+            row = tuple(lines[at : at + self._least])
+            found = self._places.get(row)
+            if found is None or not any(line.strip() for line in row):
+                at += 1
+                continue
+            text, start = found
+            end = at + self._least
+            while end < len(lines) and start + end - at < len(text) and text[start + end - at] == lines[end]:
+                end += 1
+            runs.append((at, end))
+            at = end
+        return runs
 
 
 def _without(lines: Sequence[str], runs: Iterable[tuple[int, int]]) -> str:
@@ -403,7 +403,7 @@ class Failed:
     name: str = "failed"
 
     def steps(self, view: View) -> Sequence[Step]:
-        failed = {action.index: action for action in view.actions if action.failed}
+        failed = {(action.index, action.call_id) for action in view.actions if action.failed}
         turns = _finished(view, self.keep_turns)
         made: list[Step] = []
         for name, row in groupby(turns, lambda turn: _failed_name(turn, failed)):
@@ -419,10 +419,11 @@ class Failed:
         return sorted((s for s in made if s.after_tokens < s.before_tokens), key=lambda step: step.first)
 
 
-def _failed_name(turn: Turn, failed: dict[int, Action]) -> str:
-    """The tool of a turn that did nothing but fail; empty for every other."""
+def _failed_name(turn: Turn, failed: set[tuple[int, str]]) -> str:
+    """The tools of a turn that did nothing but fail; empty for every other."""
     calls = [(entry.index, call) for entry in turn.entries for call in entry.calls]
-    return calls[0][1].name if calls and all(index in failed for index, _ in calls) else ""
+    did_fail = all((index, call.id) in failed for index, call in calls)
+    return " ".join(sorted({call.name for _, call in calls})) if did_fail else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -434,16 +435,25 @@ class Spans:
 
     keep_turns: int = 2
     users: bool = False
+    changes: bool = True
+    """Whether turns that changed a file go too: what an edit wrote is what a later one replaces."""
+    low_water: float = 0.0
+    """Goes no lower than this share of the limit: words are needed longer than results."""
     name: str = "spans"
 
     def steps(self, view: View) -> Sequence[Step]:
         finished = _finished(view, self.keep_turns, users=self.users)
+        if not self.changes:
+            changed = {action.index for action in view.actions if action.changes}
+            finished = [turn for turn in finished if not any(entry.index in changed for entry in turn.entries)]
+        limit = view.size_tokens - view.over_tokens
+        goal = min(view.goal_tokens, view.size_tokens - int(limit * self.low_water))
         made: list[Step] = []
         freed = 0
         for run in _neighbours(finished, view.transcript.turns()):
-            if freed >= view.goal_tokens:
+            if freed >= goal:
                 break
-            turns = _enough(view, run, view.goal_tokens - freed)
+            turns = _enough(view, run, goal - freed)
             if all(turn.kind == "note" for turn in turns):
                 continue
             step = _span(view, self.name, turns, users=self.users)
@@ -470,7 +480,7 @@ class Summary:
         if not turns or (turns[0].first, turns[-1].last) != (self.first, self.last) or summary_problem(self.text):
             return []
         text = notices.disarmed(inert.show(self.text.strip())[0])
-        rounds = sum(turn.kind != "note" for turn in turns)
+        rounds = _rounds(view, turns)
         step = _note(
             view, self.name, turns, [notices.summarised(rounds, text, h, view.dialect) for h in (None, HANDLE)]
         )
@@ -489,6 +499,8 @@ def summary_problem(text: str) -> str:
     words = text.strip()
     if not words:
         return "it is empty"
+    if _MACHINE.match(words):
+        return "it is an error text"
     is_short = len(words) < _ERROR_CHARS
     if is_short and (_ERROR.match(words) or diagnose(words).kind not in {"unknown", "output_stopped"}):
         return "it is an error text"
@@ -497,7 +509,11 @@ def summary_problem(text: str) -> str:
 
 _ERROR_CHARS = 500
 _ERROR = re.compile(
-    r"(?i)(?:error|traceback|exception|failed|failure|i'?m sorry|sorry|i (?:can(?:no|')t|am unable))\b|[{<]"
+    r"(?i)(?:error|traceback|exception|failed|failure|i'?m sorry|sorry|i (?:can(?:no|')t|am unable))\b|\{"
+)
+_MACHINE = re.compile(  # what no model writes as a summary, however long it is
+    r"(?i)traceback \(most recent call last|<(?:!doctype|html|\?xml|error)|"
+    r"\{\s*\"(?:error|detail|message|type\"\s*:\s*\"error)\""
 )
 
 
@@ -546,16 +562,27 @@ def _span(view: View, strategy: str, turns: Sequence[Turn], *, users: bool) -> S
     first, last = turns[0].first, turns[-1].last
     done = [action for action in view.actions if first <= action.index <= last]
     words = [
-        (entry.role, inert.show(entry.text)[0])
+        ("noted" if entry.is_note else entry.role, inert.show(text)[0])
         for turn in turns
         for entry in turn.entries
-        if entry.text.strip() and (entry.role == "assistant" or entry.is_note or (users and entry.speaks))
+        if (entry.role == "assistant" or entry.is_note or (users and entry.speaks)) and (text := _remark(entry).strip())
     ]
     most_chars = max(200, min(NOTE_CHARS, before))  # about a third of what goes, at most
     facts = activity.summary(done, most_chars=most_chars // 2)
-    rounds = sum(turn.kind != "note" for turn in turns)
+    rounds = _rounds(view, turns)
     said = [notices.left_out(rounds, facts, words, most_chars, handle, view.dialect) for handle in (None, HANDLE)]
     return _note(view, strategy, turns, said)
+
+
+def _remark(entry: Entry) -> str:
+    """What an entry says; of a note what is below its head, of its frame nothing."""
+    return entry.text.partition("\n")[2] if entry.is_note else entry.text
+
+
+def _rounds(view: View, turns: Sequence[Turn]) -> int:
+    """How many answers, and words of the user, stand behind these turns, those that are notes by now included."""
+    gone = view.transcript.entries[turns[0].first : turns[-1].last + 1]
+    return sum(_answers(gone)) + sum(entry.speaks for entry in gone)
 
 
 def _note(view: View, strategy: str, turns: Sequence[Turn], said: Sequence[str]) -> Step:
@@ -591,15 +618,22 @@ def _label(action: Action | None) -> str:
     return f"{inert.clip(action.name, 64)} {inert.clip(what, 120)}{lines}".strip()
 
 
-DEFAULT: tuple[Strategy, ...] = (Stale(), Clear(), Failed(), Spans(), Offload())
-"""For a transcript that has grown: what is wrong or old first, the newest as long as possible."""
+DEFAULT: tuple[Strategy, ...] = (
+    Stale(),
+    Clear(),
+    Failed(),
+    Spans(changes=False),
+    Spans(low_water=0.75),
+    Offload(least_tokens=1_000),
+)
+"""For a transcript that has grown: what is needless or old first, words later than results, what changed a file later still."""
 GENTLE: tuple[Strategy, ...] = (Offload(), Stale(), Clear(), Failed(), Spans())
 """For a request that was refused (O-4): the flood first, then what is old, then what is finished."""
 LAST_RESORT: tuple[Strategy, ...] = (
     Clear(keep=1, active=True),
     Spans(keep_turns=1),
     Spans(keep_turns=0, users=True),
-    Offload(most_tokens=200, least_tokens=60),
+    Offload(most_tokens=200, least_tokens=60, active=True),
     Clear(keep=0, active=True),
 )
 RECOVERY: tuple[Strategy, ...] = (*GENTLE, *LAST_RESORT)
