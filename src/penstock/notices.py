@@ -486,7 +486,6 @@ def found_line(line: int, start_byte: int, text: str) -> str:
 
 CLEARED = "cleared"
 SUPERSEDED = "cleared, superseded by a later call"
-CHANGED_SINCE = "cleared, the file was changed since"
 _LEFT_OUT = "[Left out here: "
 
 
@@ -656,3 +655,75 @@ def waiting(row: int) -> str:
 def refused_at(window_tokens: int) -> str:
     """Why a session begins afresh, or ends."""
     return f"the provider refused the request in a window of {window_tokens} tokens, however small it became"
+
+
+# ── the ledger of files: what is thought of an act before it is done (S-5) ───────────────────────────────────────
+
+FILE_WHOLE = "Short: read and edit it in full."
+FILE_EDITED_IN_SECTIONS = "Read it in full, edit it in sections."
+FILE_IN_SECTIONS = "Read and edit it in sections: take the outline first."
+FILE_IN_WINDOWS = "Long: search or take the outline, then view windows of it; edit it in sections."
+FILE_WAYS = {
+    "read": "Search finds a place without reading files, and files that were read before can be read again.",
+    "modified": "Finish and check what is begun, then hand off; files that were modified before can be edited further.",
+    "created": "Add to a file that is there, or finish what is begun, then hand off.",
+}
+CHANGED_SINCE_SHOWN = "it was changed since it was last shown"
+NOTHING_SHOWN = "nothing of this version was shown"
+LENGTH_NOT_KNOWN = "its end was not shown"
+WRITE_THE_TEXT = "Read what it stands for, and write that."
+
+
+def advised(what: str, way: str) -> str:
+    return f"Advice: {what}. {way}"
+
+
+def refused(what: str, way: str, override: str) -> str:
+    """What is not done, what would work, and how to have it done all the same."""
+    return f"Refused: {what}. {way} To do it all the same, make the same call with {override}."
+
+
+def many_files(did: str, count: int, recommended: int, maximum: int) -> str:
+    return f"this would be file {count} {did} in this session; {recommended} are recommended, {maximum} the most"
+
+
+def many_lines(lines: int, recommended: int, maximum: int) -> str:
+    return f"{lines} lines in one read; {recommended} are recommended, {maximum} the most"
+
+
+def read_in_windows(call: str) -> str:
+    return f"Search for the place, or read in windows: {call}"
+
+
+def would_replace(path: str, why: str) -> str:
+    return f"{inert.shorten(path)} would be replaced, but {why}"
+
+
+def not_shown(ranges: Sequence[tuple[int, int]], total: int) -> str:
+    """Which lines of a file nobody was shown from beginning to end."""
+    said = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in ranges[:3])
+    more = f" and {len(ranges) - 3} more ranges" if len(ranges) > 3 else ""
+    is_one = len(ranges) == 1 and ranges[0][0] == ranges[0][1]
+    return f"{'line' if is_one else 'lines'} {said}{more} of {total} {'was' if is_one else 'were'} not shown in full"
+
+
+def show_first(call: str) -> str:
+    return f"Show that first: {call}; or edit only lines that were shown."
+
+
+def would_write(line: str) -> str:
+    return f"the content holds a line that stands for text which is elsewhere, {quoted(line)}"
+
+
+_STAND_IN = re.compile(  # what stands in a page or a result for text that it does not show
+    rf"{_OURS.pattern}.*"
+    r"|^.*…\[(?:at least )?\d+ bytes hidden: .*"
+    r"|^.*: showing (?:lines|bytes) \d+-\d+ of (?:at least )?\d+ (?:total \||\|) .*",
+    re.MULTILINE,
+)
+
+
+def own_line(text: str) -> str:
+    """The first line of a text that is one of ours and stands for something that was not shown, inert; empty for none."""
+    found = _STAND_IN.search(text)
+    return inert.clip(found.group(), 80) if found else ""

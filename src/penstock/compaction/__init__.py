@@ -111,7 +111,7 @@ def plan(
                 kept=kept,
             )
             proposed = lasting(strategy.steps(view))
-            smaller = taken(current, proposed, lambda _shown, _step: SAMPLE_HANDLE)
+            smaller = taken(current, proposed, lambda _step: SAMPLE_HANDLE)
             measured = size_of(smaller, counter) if proposed else size
             if measured < size:
                 current, size, shrinks = smaller, measured, True

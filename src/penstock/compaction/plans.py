@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from penstock.bill import Bill
-    from penstock.transcript import Entry, Transcript
+    from penstock.transcript import Transcript
 
 Outcome = Literal["fits", "shrunk", "cannot"]
 
@@ -107,8 +107,8 @@ def apply(transcript: Transcript, plan: Plan, keep: Callable[[str, str], str] | 
     if plan.steps and plan.edits != len(transcript.edits):
         raise CallerError(f"this plan is for a transcript of {plan.edits} edits, not of {len(transcript.edits)}")
     if keep is None:
-        return taken(transcript, plan.steps, lambda _shown, _step: None)
-    return taken(transcript, plan.steps, lambda shown, step: keep(whole(shown, step), step.what))
+        return taken(transcript, plan.steps, lambda _step: None)
+    return taken(transcript, plan.steps, lambda step: keep(whole(transcript, step), step.what))
 
 
 def lasting(steps: Sequence[Step]) -> tuple[Step, ...]:
@@ -129,12 +129,9 @@ def lasting(steps: Sequence[Step]) -> tuple[Step, ...]:
     return tuple(reversed(kept))
 
 
-def taken(
-    transcript: Transcript, steps: Sequence[Step], handle_of: Callable[[Sequence[Entry], Step], str | None]
-) -> Transcript:
+def taken(transcript: Transcript, steps: Sequence[Step], handle_of: Callable[[Step], str | None]) -> Transcript:
     """With these steps taken, all at once, in their order; none of them touches what another one takes."""
-    shown = transcript.visible()
-    edits = tuple(step.edit(handle_of(shown, step)) for step in steps)
+    edits = tuple(step.edit(handle_of(step)) for step in steps)
     transcript.replace_results(edit for edit in edits if isinstance(edit, Cleared))  # raises for what has to stay
     for edit in edits:
         if isinstance(edit, Collapsed):
@@ -142,11 +139,16 @@ def taken(
     return replace(transcript, edits=transcript.edits + edits)
 
 
-def whole(shown: Sequence[Entry], step: Step) -> str:
-    """What a step takes from view: a result as its text, or as JSON where it is more than that; a span as a line of JSON each."""
-    first, last = (bisect_left(shown, place, key=lambda entry: entry.index) for place in (step.first, step.last + 1))
-    taken_away = shown[first:last]
-    parts = [part for entry in taken_away for part in entry.results if part.call_id == step.call_id]
-    if step.call_id is not None and all(isinstance(inner, Text) for part in parts for inner in part.parts):
+def whole(transcript: Transcript, step: Step) -> str:
+    """What a step takes from view: a result as it came, as its text or as JSON where it is more; a span as a line of JSON each."""
+    if step.call_id is None:
+        shown = transcript.visible()
+        first, last = (
+            bisect_left(shown, place, key=lambda entry: entry.index) for place in (step.first, step.last + 1)
+        )
+        return "".join(f"{as_json(entry.raw)}\n" for entry in shown[first:last])
+    entry = transcript.entries[step.first]
+    parts = [part for part in entry.results if part.call_id == step.call_id]
+    if all(isinstance(inner, Text) for part in parts for inner in part.parts):
         return "\n".join(part.text for part in parts)
-    return "".join(f"{as_json(entry.raw)}\n" for entry in taken_away)
+    return f"{as_json(entry.raw)}\n"

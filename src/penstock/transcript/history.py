@@ -257,7 +257,8 @@ class Transcript:
                 reached = max(reached, ends[end])
             made.append(Turn(kind=_kind(shown[start]), entries=shown[start : reached + 1]))
             start = reached + 1
-        return tuple(_with_their_reasoning(made))
+        spoke = self.newest_user()
+        return tuple(_with_their_reasoning(made, -1 if spoke is None else spoke.index))
 
     def task(self) -> Entry | None:
         """The first message of the user, as it was said."""
@@ -404,11 +405,14 @@ def _answered(entry: Entry) -> list[str]:
     return [result.call_id for result in entry.results] + [call for call in returned if call]
 
 
-def _with_their_reasoning(turns: list[Turn]) -> list[Turn]:
-    """A step without reasoning of its own that goes on with a tool loop stays with the step whose signed reasoning led to it."""
+def _with_their_reasoning(turns: list[Turn], since: int) -> list[Turn]:
+    """A step without reasoning of its own that goes on with a tool loop stays with the step whose signed reasoning led to it.
+
+    Only in the loop that goes on since the user spoke last: of those before it providers look at no reasoning.
+    """
     made: list[Turn] = []
     for turn in turns:
-        last = made[-1] if made else None
+        last = made[-1] if made and turn.first > since else None
         goes_on = last is not None and last.kind == turn.kind == "assistant" and not any(e.speaks for e in last.entries)
         if last is not None and goes_on and any(e.is_signed for e in last.entries) and not _reasons(turn):
             made[-1] = Turn(kind="assistant", entries=last.entries + turn.entries)
