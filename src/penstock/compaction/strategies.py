@@ -562,10 +562,11 @@ def _span(view: View, strategy: str, turns: Sequence[Turn], *, users: bool) -> S
     first, last = turns[0].first, turns[-1].last
     done = [action for action in view.actions if first <= action.index <= last]
     words = [
-        ("noted" if entry.is_note else entry.role, inert.show(text)[0])
+        (role, inert.show(text)[0])
         for turn in turns
         for entry in turn.entries
-        if (entry.role == "assistant" or entry.is_note or (users and entry.speaks)) and (text := _remark(entry).strip())
+        for role, text in _remarks(entry, users=users)
+        if text.strip()
     ]
     most_chars = max(200, min(NOTE_CHARS, before))  # about a third of what goes, at most
     facts = activity.summary(done, most_chars=most_chars // 2)
@@ -574,9 +575,17 @@ def _span(view: View, strategy: str, turns: Sequence[Turn], *, users: bool) -> S
     return _note(view, strategy, turns, said)
 
 
-def _remark(entry: Entry) -> str:
-    """What an entry says; of a note what is below its head, of its frame nothing."""
-    return entry.text.partition("\n")[2] if entry.is_note else entry.text
+def _remarks(entry: Entry, *, users: bool) -> list[tuple[str, str]]:
+    """What an entry says, and who said it; of a note what it repeats, because what was done is summed up anew."""
+    if not entry.is_note:
+        return [(entry.role, entry.text)] if entry.role == "assistant" or (users and entry.speaks) else []
+    if _BY_MODEL in entry.text:
+        return [("noted", entry.text.partition("\n")[2])]
+    return _REMARK.findall(entry.text)
+
+
+_BY_MODEL = "a model's summary follows"  # as `notices.summarised` says it
+_REMARK = re.compile(r"^(assistant|user|noted): (.+)$", re.MULTILINE)  # as `notices.left_out` writes one
 
 
 def _rounds(view: View, turns: Sequence[Turn]) -> int:
