@@ -1,8 +1,9 @@
 """Who answers? A `Model` takes a request's body and gives the response's body, as its wire has them.
 
-`ScriptedModel` answers from a script whose steps can demand what the request must show; it ships, because whoever builds an agent
-needs one for their tests. Law: an answer of a script is a body that the wire's own client reads, with usage counted over the
-request. Keeps out: HTTP on loopback (`penstock.testing`), what is sent (`session`), and what is done about a refusal (`recovery`).
+`RemoteModel` asks a provider over HTTP, plain or streamed. `ScriptedModel` answers from a script whose steps can demand what the
+request must show; it ships, because whoever builds an agent needs one for their tests. Law: an answer is a body that the wire's
+own client reads, with its usage; everything else is raised. Keeps out: HTTP on loopback (`penstock.testing`), what is sent
+(`session`), and what is done about a refusal (`recovery`).
 """
 
 from __future__ import annotations
@@ -10,19 +11,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from penstock.errors import CallerError
+from penstock.models.failures import Cancelled, Disconnected, Unreadable
 from penstock.models.provider import Refused
+from penstock.models.remote import TIMEOUT_SECONDS, WIRES, RemoteModel
 from penstock.models.scripted import ScriptedModel, ScriptMismatch
 from penstock.models.steps import Step, call, calls, fail, refuse, say
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from penstock.transcript.shapes import Json
 
 __all__ = [
+    "Cancelled",
+    "Disconnected",
     "Model",
     "Refused",
+    "RemoteModel",
     "ScriptMismatch",
     "ScriptedModel",
     "Step",
+    "Unreadable",
     "call",
     "calls",
     "fail",
@@ -55,9 +64,30 @@ class Model(Protocol):
         ...
 
 
-def load_model(name: str) -> Model:
-    """The model of that name: `scripted:FILE` answers from a file (see `ScriptedModel.from_file`). Raises `CallerError`."""
-    kind, colon, rest = name.partition(":")
-    if kind == "scripted" and colon and rest:
-        return ScriptedModel.from_file(rest)
-    raise CallerError(f"{name!r} names no model; scripted:FILE does")
+def load_model(
+    name: str,
+    *,
+    base_url: str | None = None,
+    window_tokens: int | None = None,
+    environment: Mapping[str, str] | None = None,
+    timeout_seconds: float = TIMEOUT_SECONDS,
+) -> Model:
+    """The model of that name. Raises `CallerError` for a name that is none, and for a key that is missing.
+
+    - `openai-chat:NAME`, `openai-responses:NAME`, `anthropic:NAME`: a `RemoteModel`, at `base_url`, at that of the provider's
+      usual variable, or at the provider's own; its key is in the variable too.
+    - `scripted:FILE` answers from a file (see `ScriptedModel.from_file`).
+    """
+    kind, _, rest = name.partition(":")
+    if kind in WIRES and rest:
+        return RemoteModel(
+            kind,
+            rest,
+            base_url=base_url,
+            window_tokens=window_tokens,
+            environment=environment,
+            timeout_seconds=timeout_seconds,
+        )
+    if kind == "scripted" and rest:
+        return ScriptedModel.from_file(rest, window_tokens=window_tokens)
+    raise CallerError(f"{name!r} names no model; {':NAME, '.join(WIRES)}:NAME and scripted:FILE do")

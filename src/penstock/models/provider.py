@@ -14,7 +14,7 @@ from penstock.models import answers, refusals, sizes
 from penstock.models.steps import Fail, Refuse, Reply
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from penstock.models.refusals import Form
     from penstock.models.steps import Step
@@ -25,12 +25,16 @@ Outcome = Literal["answered", "refused", "failed", "invalid"]
 
 
 class Refused(Refusal):
-    """A provider did not answer a request; `penstock.overflow.parse` reads what it refused."""
+    """A provider did not answer a request; `penstock.overflow.parse` reads what it refused.
 
-    def __init__(self, status_code: int, body: Json) -> None:
+    `headers` are those that say when to try again, and by which number the provider knows the request.
+    """
+
+    def __init__(self, status_code: int, body: Json, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(f"HTTP {status_code}: {body if isinstance(body, str) else json.dumps(body)}")
         self.status_code = status_code
         self.body = body
+        self.headers = dict(headers or {})
 
 
 class Answer(NamedTuple):

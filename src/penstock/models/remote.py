@@ -1,0 +1,183 @@
+"""Which provider is asked, and with which key? Models over HTTP, named as on the command line.
+
+    model = remote("anthropic", "claude-sonnet-4-5", window_tokens=200_000)     # the key is in ANTHROPIC_API_KEY
+    body = model.send({"max_tokens": 1_000, "messages": [...]}, on_text=print)
+
+Addresses and keys come from the variables that the providers' own SDKs read. Law: a key is sent to its base URL and shown nowhere.
+Keeps out: the way over the network (`exchange`), what an answer says (`reading`), and trying again (`session`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock import __version__
+from penstock.errors import CallerError
+from penstock.models.failures import Cancelled
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Mapping
+
+    from penstock.transcript.shapes import Json
+
+TIMEOUT_SECONDS = 600.0  # as both official SDKs; Anthropic's takes no unstreamed request that would last longer
+
+
+class _Service(NamedTuple):
+    """One API as its provider's SDK finds it: variables of the environment, and the header that each becomes."""
+
+    base_variable: str
+    base_url: str
+    root: str
+    """What stands before every path; a base URL may have it or leave it out."""
+    path: str
+    keys: tuple[tuple[str, str, str], ...]
+    """The variable of a key, its header, and what stands before it there; the first that is set is used."""
+    named: tuple[tuple[str, str], ...] = ()
+    fixed: tuple[tuple[str, str], ...] = ()
+
+
+_CHAT = _Service(
+    base_variable="OPENAI_BASE_URL",
+    base_url="https://api.openai.com/v1",
+    root="",
+    path="/chat/completions",
+    keys=(("OPENAI_API_KEY", "authorization", "Bearer "),),
+    named=(("OPENAI_ORG_ID", "openai-organization"), ("OPENAI_PROJECT_ID", "openai-project")),
+)
+_SERVICES = {
+    "openai-chat": _CHAT,
+    "openai-responses": _CHAT._replace(path="/responses"),
+    "anthropic": _Service(
+        base_variable="ANTHROPIC_BASE_URL",
+        base_url="https://api.anthropic.com",
+        root="/v1",
+        path="/messages",
+        keys=(("ANTHROPIC_API_KEY", "x-api-key", ""), ("ANTHROPIC_AUTH_TOKEN", "authorization", "Bearer ")),
+        fixed=(("anthropic-version", "2023-06-01"),),
+    ),
+}
+WIRES = tuple(_SERVICES)
+
+
+class RemoteModel:
+    """A `Model` behind HTTP. Threads may share it; each `send` has a connection of its own."""
+
+    def __init__(
+        self,
+        wire: str,
+        name: str,
+        *,
+        base_url: str | None = None,
+        window_tokens: int | None = None,
+        environment: Mapping[str, str] | None = None,
+        timeout_seconds: float = TIMEOUT_SECONDS,
+    ) -> None:
+        try:
+            from penstock.models.exchange import Endpoint
+        except ImportError as error:
+            raise CallerError(f"{wire}:{name} needs an extra: pip install 'penstock[providers]' ({error})") from error
+        if not timeout_seconds > 0:
+            raise CallerError(f"timeout_seconds is more than 0, not {timeout_seconds}")
+        if window_tokens is not None and window_tokens < 1:
+            raise CallerError(f"a window holds a token at least, not {window_tokens}")
+        service = _SERVICES[wire]
+        given = os.environ if environment is None else environment
+        base = (base_url or _value(given, service.base_variable) or service.base_url).rstrip("/")
+        is_local = _is_local(base)
+        variable, header, before = next((key for key in service.keys if _value(given, key[0])), service.keys[0])
+        secret = _value(given, variable)
+        if not secret and not is_local:
+            raise CallerError(f"{wire}:{name} at {base} needs a key: set {variable}")
+        headers = {"content-type": "application/json", "accept-encoding": "identity", **dict(service.fixed)}
+        headers |= {"user-agent": f"penstock/{__version__}"}
+        headers |= {to: value for origin, to in service.named if (value := _value(given, origin))}
+        headers |= {header: before + secret} if secret else {}
+        self.wire = wire
+        self.name = name
+        self.window_tokens = window_tokens
+        self._endpoint = Endpoint(
+            url=base.removesuffix(service.root) + service.root + service.path,
+            headers=headers,
+            secret=secret,
+            timeout_seconds=timeout_seconds,
+            direct=is_local,
+        )
+
+    def __repr__(self) -> str:
+        return f"<RemoteModel {self.wire}:{self.name} at {self._endpoint.url}>"
+
+    def send(
+        self,
+        request: dict[str, Json],
+        /,
+        *,
+        on_text: Callable[[str], object] | None = None,
+        cancelled: threading.Event | Callable[[], bool] | None = None,
+    ) -> dict[str, Json]:
+        """The body of the answer to a body; `model` is put in where it is not.
+
+        With `on_text` the answer is streamed: it is called with each piece of the words, in this thread unless an event loop runs
+        in it, and the body returned is the same. `cancelled`, once set or true, ends the request within a tenth of a second.
+        Raises `Refused`, `Disconnected`, `Unreadable` or `Cancelled`; sends nothing twice.
+        """
+        from penstock.models.exchange import exchange
+
+        asked = _asked(cancelled)
+        if asked():
+            raise Cancelled("The request was cancelled before it was sent.")
+        content = self._content(request, streamed=on_text is not None)
+        return exchange(self._endpoint, content, self.wire, on_text=on_text, cancelled=asked)
+
+    def _content(self, request: dict[str, Json], *, streamed: bool) -> bytes:
+        """The request as it goes out: whether it is streamed is said by `on_text` alone."""
+        if not isinstance(request, dict):
+            raise CallerError(f"a request is the body of {self.wire}, an object, not {type(request).__name__}")
+        body: Json = {"model": self.name, **request}
+        options = body.pop("stream_options", None)
+        body.pop("stream", None)
+        if streamed:
+            body["stream"] = True
+            if self.wire == "openai-chat":
+                body["stream_options"] = {**(options or {}), "include_usage": True}
+        try:
+            return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        except UnicodeEncodeError:  # half of a surrogate pair, which only an escape can hold
+            return json.dumps(body, allow_nan=False, separators=(",", ":")).encode()
+        except (TypeError, ValueError, RecursionError) as error:
+            raise CallerError(f"a request is JSON: {error}") from error
+
+
+def _asked(cancelled: threading.Event | Callable[[], bool] | None) -> Callable[[], bool]:
+    if cancelled is None:
+        return lambda: False
+    return cancelled if callable(cancelled) else cancelled.is_set
+
+
+def _value(environment: Mapping[str, str], variable: str) -> str:
+    """What a variable holds; `CallerError` for what no header can, which names the variable and does not repeat it."""
+    value = environment.get(variable, "").strip()
+    if not value.isascii() or not value.isprintable() or " " in value:
+        raise CallerError(f"{variable} holds a space, or a character that no key and no address has")
+    return value
+
+
+def _is_local(base: str) -> bool:
+    """Whether a base URL is on this machine; `CallerError` for what is none, not repeated: there may be a key in it."""
+    from ipaddress import ip_address
+
+    from httpx2 import URL, InvalidURL
+
+    try:
+        url = URL(base)
+    except InvalidURL as error:
+        raise CallerError(f"this is no base URL: {error}") from None
+    if url.scheme not in {"http", "https"} or not url.host or url.userinfo or url.query or url.fragment:
+        raise CallerError("a base URL is as https://host/v1: no user, no password, nothing after the path")
+    try:
+        return ip_address(url.host).is_loopback
+    except ValueError:
+        return url.host == "localhost" or url.host.endswith(".localhost")

@@ -1,0 +1,293 @@
+"""A model over HTTP answers as its provider does, plain and streamed, and its refusals are read for what they are."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+import subprocess
+import sys
+import threading
+from typing import Any
+
+import pytest
+from tests.models.stated import FORMS, WIRES, stated
+
+from penstock.errors import CallerError, Ended
+from penstock.models import Cancelled, Model, Refused, RemoteModel, Step, call, calls, fail, load_model, say
+from penstock.models.sizes import size_of
+from penstock.overflow import diagnose, parse
+from penstock.send import execute
+from penstock.testing import LoopbackProvider
+
+FIELDS = {"openai-chat": "messages", "openai-responses": "input", "anthropic": "messages"}
+
+
+def asking(wire: str, text: str = "hi", **more: Any) -> dict[str, Any]:
+    """A request of one message that its wire takes."""
+    length = {"max_tokens": 9} if wire == "anthropic" else {}
+    return {FIELDS[wire]: [{"role": "user", "content": text}], **length, **more}
+
+
+def remote(provider: LoopbackProvider, **more: Any) -> RemoteModel:
+    """The model that it serves, without a key."""
+    model = load_model(f"{provider.wire}:loopback", base_url=provider.base_url, environment={}, **more)
+    assert isinstance(model, RemoteModel)
+    return model
+
+
+def both(wire: str, step: Step) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
+    """The same answer plain and streamed, and the pieces of its words; each by a provider of its own, so that its ids are one."""
+    pieces: list[str] = []
+    with LoopbackProvider(wire, 1_000, script=[step]) as provider:
+        plain = remote(provider).send(asking(wire))
+    with LoopbackProvider(wire, 1_000, script=[step]) as provider:
+        streamed = remote(provider).send(asking(wire), on_text=pieces.append)
+    return plain, streamed, pieces
+
+
+ODD = 'caf\u00e9 \u2028 \x85 \U0001f600 data: {"error": 1}\r\n\r\n[DONE]'
+STEPS = [
+    say("Two words, and a third."),
+    say(""),
+    say(ODD),
+    call("read_file", path="a.py"),
+    call("now"),
+    calls(call("find", text=ODD, deep={"a": [1, 2.5, None]}), call("find", text=""), text="I look at both."),
+    call("write", content="x = '\\n'\n" * 5_000),
+]
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("step", STEPS, ids=str)
+def test_a_streamed_answer_is_the_plain_one(wire: str, step: Any) -> None:
+    """Words, calls, arguments to the byte, usage, and why it stopped: whoever streams loses nothing."""
+    plain, streamed, pieces = both(wire, step)
+    assert streamed == plain
+    assert "".join(pieces) == step.text
+    assert all(pieces)
+    assert len(pieces) > 1 or len(step.text) < 2
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_plain_answer_is_the_provider_s_own(wire: str) -> None:
+    """The body over HTTP is the one that the provider gives in process."""
+    with LoopbackProvider(wire, 1_000, script=[call("read_file", path="a.py")]) as provider:
+        over_http = remote(provider).send(asking(wire))
+    in_process = LoopbackProvider(wire, 1_000, script=[call("read_file", path="a.py")])
+    assert over_http == in_process.send(asking(wire, model="loopback"))
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_what_goes_out_is_the_request(wire: str) -> None:
+    """The model's name is put in where none is; whether it is streamed is said by `on_text`, whatever the request says."""
+    request = asking(wire, ODD, temperature=0.5, stream=True, stream_options={"include_obfuscation": False})
+    before = json.dumps(request)
+    with LoopbackProvider(wire, 1_000, policy=lambda _: say("ok")) as provider:
+        model = remote(provider)
+        model.send(request)
+        model.send(request, on_text=lambda _: None)
+        model.send(asking(wire, model="another"))
+    plain, streamed, named = [received.request for received in provider.requests]
+    asked = asking(wire, ODD, temperature=0.5, model="loopback")
+    options = {"stream_options": {"include_obfuscation": False, "include_usage": True}}
+    assert plain == asked
+    assert streamed == {**asked, "stream": True, **(options if wire == "openai-chat" else {})}
+    assert named["model"] == "another"
+    assert json.dumps(request) == before
+
+
+def test_half_a_surrogate_pair_is_sent_as_it_is() -> None:
+    """Text that came out of a file cut in the middle is no reason to fail."""
+    with LoopbackProvider("openai-chat", 1_000, script=[say("ok")]) as provider:
+        remote(provider).send(asking("openai-chat", "cut \ud83d"))
+    assert provider.requests[0].request["messages"][0]["content"] == "cut \ud83d"
+
+
+@pytest.mark.parametrize("request_", [[], "hi", None, {"messages": {1, 2}}, {"messages": float("nan")}])
+def test_a_request_that_is_no_json_object_is_the_caller_s_error(request_: Any) -> None:
+    """It is told before anything is sent."""
+    with (
+        LoopbackProvider("openai-chat", 1_000, script=[]) as provider,
+        pytest.raises(CallerError, match="a request is"),
+    ):
+        remote(provider).send(request_)
+    assert provider.requests == ()
+
+
+def test_it_is_a_model() -> None:
+    """What drives a `ScriptedModel` drives it too."""
+    with LoopbackProvider("anthropic", 1_000, script=[say("ok")]) as provider:
+        model: Model = remote(provider, window_tokens=1_000)
+        assert (model.wire, model.name, model.window_tokens) == ("anthropic", "loopback", 1_000)
+        assert model.send(asking("anthropic"))["content"][0]["text"] == "ok"
+
+
+# ── refusals ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("how", ["plain", "streamed", "in the stream"])
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("form", FORMS)
+def test_a_refusal_for_size_is_read_with_exactly_its_numbers(form: Any, wire: str, how: str) -> None:
+    """As HTTP 400, and as an event after HTTP 200, in the words of every provider."""
+    request = asking(wire, "one and two\n" * 2_000)
+    in_stream = how == "in the stream"
+    provider = LoopbackProvider(wire, 1_000, script=[], refusal=form, refuse_in_stream=in_stream)
+    with provider, pytest.raises(Refused) as caught:
+        remote(provider).send(request, on_text=None if how == "plain" else pytest.fail)
+    found = parse(caught.value)
+    assert found is not None
+    assert dataclasses.asdict(found) == stated(form, wire, size_of(request, wire), 1_000)
+    assert caught.value.status_code == (200 if in_stream else 400)
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize(
+    ("status", "body", "kind", "recovery"),
+    [
+        (429, {"error": {"type": "rate_limit_error", "message": "Slow down."}}, "rate_limit", "wait"),
+        (500, {"error": {"type": "api_error", "message": "Internal server error"}}, "server_error", "retry"),
+        (502, "<html><body>Bad gateway</body></html>", "server_error", "retry"),
+        (529, {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}, "overloaded", "retry"),
+        (401, {"error": {"code": "invalid_api_key", "message": "Incorrect API key provided"}}, "auth", "none"),
+        (200, {"error": {"type": "overloaded_error", "message": "Overloaded"}}, "overloaded", "retry"),
+        (200, {"object": "error", "message": "Internal error", "type": "InternalServerError"}, "server_error", "retry"),
+    ],
+)
+def test_a_failure_is_raised_once_and_read(
+    wire: str, status: int, body: Any, kind: str, recovery: str, streamed: bool
+) -> None:
+    """Status and body are the provider's; nothing is tried again here, and an error that comes as HTTP 200 is one too."""
+    with LoopbackProvider(wire, 1_000, script=[fail(status, body)]) as provider, pytest.raises(Refused) as caught:
+        remote(provider).send(asking(wire), on_text=pytest.fail if streamed else None)
+    assert (caught.value.status_code, caught.value.body) == (status, body)
+    found = diagnose(caught.value)
+    assert (found.kind, found.recovery) == (kind, recovery)
+    assert len(provider.requests) == 1
+
+
+def test_a_streamed_request_is_recovered() -> None:
+    """`execute` takes a model over HTTP as it takes any function: what was refused goes out again, smaller."""
+    asked = {"type": "tool_use", "id": "t1", "name": "read_file", "input": {"path": "app.log"}}
+    flood = {"type": "tool_result", "tool_use_id": "t1", "content": "request served in 12 ms\n" * 3_000}
+    request = asking("anthropic", "Which is the last line?", max_tokens=500)
+    request["messages"] += [{"role": "assistant", "content": [asked]}, {"role": "user", "content": [flood]}]
+    pieces: list[str] = []
+    with LoopbackProvider("anthropic", 4_096, policy=lambda _: say("The 3,000th.")) as provider:
+        model = remote(provider)
+        result = execute(
+            lambda body: model.send(body, on_text=pieces.append), request, wire="anthropic", window_tokens=200_000
+        )
+    assert result.success
+    assert "".join(pieces) == "The 3,000th."
+    assert [received.outcome for received in provider.requests] == ["refused", "answered"]
+
+
+# ── cancelling ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("streamed", [False, True])
+def test_another_thread_cancels_a_request_that_waits(wire: str, streamed: bool) -> None:
+    """While the provider thinks: `send` ends at once, and the provider's connection with it."""
+    thinks, let_go, cancelled = threading.Event(), threading.Event(), threading.Event()
+
+    def think(_: object) -> Step:
+        thinks.set()
+        let_go.wait(60)
+        return say("too late")
+
+    def cancel() -> None:
+        thinks.wait(60)
+        cancelled.set()
+
+    with LoopbackProvider(wire, 1_000, policy=think) as provider:
+        other = threading.Thread(target=cancel)
+        other.start()
+        try:
+            with pytest.raises(Cancelled) as caught:
+                remote(provider).send(asking(wire), on_text=pytest.fail if streamed else None, cancelled=cancelled)
+        finally:
+            let_go.set()
+            other.join()
+    assert isinstance(caught.value, Ended)
+
+
+def test_what_is_cancelled_already_is_not_sent() -> None:
+    """A request costs money from its first byte."""
+    with LoopbackProvider("openai-chat", 1_000, script=[]) as provider, pytest.raises(Cancelled):
+        remote(provider).send(asking("openai-chat"), cancelled=lambda: True)
+    assert provider.requests == ()
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_nothing_is_told_after_a_cancellation(wire: str) -> None:
+    """Neither what had come already is, nor what comes."""
+    pieces: list[str] = []
+    with LoopbackProvider(wire, 1_000, script=[say("a word " * 200)]) as provider, pytest.raises(Cancelled):
+        remote(provider).send(asking(wire), on_text=pieces.append, cancelled=lambda: bool(pieces))
+    assert len(pieces) == 1
+
+
+def test_what_on_text_raises_comes_out() -> None:
+    """A printer whose pipe is closed ends the request; it is not taken for the provider's fault."""
+
+    def broken(_: str) -> None:
+        raise TimeoutError("mine")
+
+    with (
+        LoopbackProvider("openai-chat", 1_000, script=[say("one two")]) as provider,
+        pytest.raises(TimeoutError, match="mine"),
+    ):
+        remote(provider).send(asking("openai-chat"), on_text=broken)
+
+
+# ── where it runs ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_it_works_where_an_event_loop_runs() -> None:
+    """In a notebook every cell runs inside a loop."""
+    pieces: list[str] = []
+
+    async def cell(model: RemoteModel) -> dict[str, Any]:
+        return model.send(asking("openai-chat"), on_text=pieces.append)
+
+    with LoopbackProvider("openai-chat", 1_000, script=[say("from a cell")]) as provider:
+        body = asyncio.run(cell(remote(provider)))
+    assert body["choices"][0]["message"]["content"] == "".join(pieces) == "from a cell"
+
+
+def test_threads_share_a_model() -> None:
+    """Each request has its own answer."""
+
+    def policy(request: dict[str, Any]) -> Step:
+        return say("I am " + request["messages"][0]["content"])
+
+    answers: dict[str, str] = {}
+    with LoopbackProvider("openai-chat", 1_000, policy=policy) as provider:
+        model = remote(provider)
+
+        def ask(name: str) -> None:
+            body = model.send(asking("openai-chat", name), on_text=lambda _: None)
+            answers[name] = body["choices"][0]["message"]["content"]
+
+        threads = [threading.Thread(target=ask, args=(str(n),)) for n in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert answers == {str(n): f"I am {n}" for n in range(8)}
+
+
+def test_httpx2_is_loaded_with_the_first_model_and_its_absence_is_told() -> None:
+    """Scripts need no extra; a provider needs one, and the error says which."""
+    code = (
+        "import sys\nsys.modules['httpx2'] = None\n"
+        "from penstock.models import ScriptedModel, load_model\n"
+        "try:\n    load_model('openai-chat:m', environment={'OPENAI_API_KEY': 'k'})\n"
+        "except ValueError as error:\n    print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("openai-chat:m needs an extra: pip install 'penstock[providers]'")
