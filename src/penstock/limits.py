@@ -7,6 +7,7 @@ nature: `default` looks at tokens alone. Law: pressure never falls as tokens or 
 from __future__ import annotations
 
 import enum
+import math
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -105,15 +106,16 @@ class Limits:
     def _reaches(self, rung: Rung, tokens: int, turns: int) -> bool:
         if rung.turns is not None and turns >= rung.turns:
             return True
-        if rung.tokens is None:
-            return False
-        scaled, limit = tokens * REFERENCE_WINDOW_TOKENS, rung.tokens * self.window_tokens
-        return scaled > limit if rung.above else scaled >= limit
+        return rung.tokens is not None and tokens >= self._least(rung)
 
     def from_tokens(self, pressure: Pressure) -> int:
-        """From how many tokens on that pressure holds; the whole window where no rung names it."""
-        found = [rung.tokens for rung in self.rungs if rung.pressure >= pressure and rung.tokens is not None]
-        return min(found) * self.window_tokens // REFERENCE_WINDOW_TOKENS if found else self.window_tokens
+        """From how many tokens on that pressure holds, by its rung or a higher one; the whole window where none names tokens."""
+        found = [self._least(rung) for rung in self.rungs if rung.pressure >= pressure and rung.tokens is not None]
+        return min(found, default=self.window_tokens)
+
+    def _least(self, rung: Rung) -> int:
+        limit = (rung.tokens or 0) * self.window_tokens
+        return limit // REFERENCE_WINDOW_TOKENS + 1 if rung.above else -(-limit // REFERENCE_WINDOW_TOKENS)
 
     def scaled(self, window_tokens: int, reserve_tokens: int | None = None) -> Limits:
         """The same limits for another window; the reserve is at most a quarter of it."""
@@ -123,7 +125,7 @@ class Limits:
     def to_dict(self) -> dict[str, Any]:
         """As JSON for the journal."""
         made = {known.name: getattr(self, known.name) for known in fields(self)}
-        made["rungs"] = [[rung.pressure.name, rung.tokens, rung.turns, rung.above] for rung in self.rungs]
+        made["rungs"] = [{**rung._asdict(), "pressure": rung.pressure.name} for rung in self.rungs]
         made["errors"] = {known.name: getattr(self.errors, known.name) for known in fields(self.errors)}
         made["turns"] = None if self.turns is None else list(self.turns)
         return made
@@ -135,22 +137,54 @@ def limits_of(values: Mapping[str, Any], base: Limits | None = None) -> Limits:
     Raises `CallerError` for a name or a value that cannot be.
     """
     base = base or PROFILES["default"]
-    known = {known.name for known in fields(Limits)}
-    if strange := sorted(set(values) - known):
-        raise CallerError(f"{strange[0]!r} is no limit; there are {', '.join(sorted(known))}")
-    made = dict(values)
+    made = _checked(values, Limits, "limit")
     try:
         if "rungs" in made:
-            made["rungs"] = tuple(
-                Rung(Pressure[name], tokens, turns, above) for name, tokens, turns, above in made["rungs"]
-            )
+            made["rungs"] = tuple(_rung(row) for row in made["rungs"])
         if "errors" in made:
-            made["errors"] = replace(base.errors, **made["errors"])
+            made["errors"] = replace(base.errors, **_checked(made["errors"], ErrorLimits, "limit of errors"))
         if made.get("turns") is not None:
-            made["turns"] = tuple(made["turns"])
+            least, most = made["turns"]
+            made["turns"] = (int(least), int(most))
         return replace(base, **made)
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, TypeError, ValueError) as error:
         raise CallerError(f"these are no limits: {error}") from error
+
+
+def _rung(row: Mapping[str, Any]) -> Rung:
+    """`{pressure = "COMPACT", turns = 25}`: what is left out is never, as TOML has no word for it."""
+    if row.get("pressure") not in Pressure.__members__:
+        raise ValueError(
+            f"a rung has a pressure, one of {', '.join(Pressure.__members__)}, not {row.get('pressure')!r}"
+        )
+    rung = Rung(**{**row, "pressure": Pressure[row["pressure"]]})
+    for number in (rung.tokens, rung.turns):
+        if number is not None and (type(number) is not int or number < 0):
+            raise ValueError(f"{number!r} in the rung {rung.pressure.name} is no whole number from 0 on")
+    return rung
+
+
+_KINDS: dict[str, tuple[type, ...]] = {
+    "int": (int,),
+    "float": (int, float),
+    "bool": (bool,),
+    "str": (str,),
+    "int | None": (int, type(None)),
+}
+"""What may stand for a field, by the type that it is annotated with; `bool` is no number."""
+
+
+def _checked(values: Mapping[str, Any], owner: type[Limits | ErrorLimits], what: str) -> dict[str, Any]:
+    """The values by name, each of the kind that the field has, and no number below 0."""
+    known = {known.name: str(known.type) for known in fields(owner)}
+    for name, value in values.items():
+        if name not in known:
+            raise CallerError(f"{name!r} is no {what}; there are {', '.join(sorted(known))}")
+        kinds = _KINDS.get(known[name], (type(value),))
+        if type(value) not in kinds or (type(value) in {int, float} and not 0 <= value < math.inf):
+            least = " from 0 on" if int in kinds else ""
+            raise CallerError(f"{name} takes {known[name]}{least}, not {value!r}")
+    return dict(values)
 
 
 _SEED = Limits(name="swe-1.5", rungs=(*TOKEN_RUNGS, *TURN_RUNGS), errors=ErrorLimits(), turns=(25, 50))
