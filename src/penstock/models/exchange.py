@@ -8,6 +8,7 @@ sends nothing twice, and leaves no socket open. Keeps out: keys and addresses (`
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import httpx2
 
+from penstock.errors import Refusal
 from penstock.models import reading
 from penstock.models.failures import Cancelled, Disconnected, Unreadable
 from penstock.models.provider import Refused
@@ -35,6 +37,7 @@ MAX_ANSWER_BYTES = 32 << 20  # of a body, or of one event: what the largest prov
 MAX_STREAM_BYTES = 8 * MAX_ANSWER_BYTES  # OpenAI wraps a token of 4 bytes in 250
 MAX_REFUSAL_BYTES = 65_536  # as much as `penstock.overflow` reads as JSON
 POLL_SECONDS = 0.05  # between two looks at `cancelled`
+_HIDDEN = "[key]"
 _KEPT_HEADERS = ("retry-after", "retry-after-ms", "request-id", "x-request-id")
 
 
@@ -111,6 +114,17 @@ async def _watched(work: Coroutine[Any, Any, dict[str, Json]], look: Callable[[]
 async def _answer(
     endpoint: Endpoint, content: bytes, wire: str, on_text: Callable[[str], object] | None
 ) -> dict[str, Json]:
+    """The answer; no error shows the key, though a server repeats it."""
+    try:
+        return await _timed(endpoint, content, wire, on_text)
+    except Refusal as error:
+        _hide(error, endpoint.secret)
+        raise
+
+
+async def _timed(
+    endpoint: Endpoint, content: bytes, wire: str, on_text: Callable[[str], object] | None
+) -> dict[str, Json]:
     """The answer, its troubles told in our own words: an error of the client holds the request, and so the key."""
     whole = endpoint.timeout_seconds
     idle = None if on_text is None else whole * IDLE_SHARE  # unstreamed, all of it comes at the end
@@ -129,8 +143,6 @@ async def _answer(
         raise Unreadable(f"The answer of {endpoint.url} cannot be read: {_reason(error)}") from None
     except httpx2.TransportError as error:
         raise Disconnected("closed", f"The connection to {endpoint.url} broke: {_reason(error)}") from None
-    except Refused as refused:
-        raise _without(refused, endpoint.secret) from None
 
 
 async def _posted(
@@ -192,13 +204,14 @@ def _kept(headers: httpx2.Headers) -> dict[str, str]:
     return {**kept, "retry-after": str(max(0, round(wait.total_seconds())))}
 
 
-def _without(refused: Refused, secret: str) -> Refused:
-    """The same refusal, if it repeats the key without it."""
-    if len(secret) < 8 or secret not in str(refused):  # `none` and `any` are keys too, of servers that want no key
-        return refused
-    text = str(refused).partition(": ")[2].replace(secret, "[key]")
-    ok, body = parsed(text)
-    return Refused(refused.status_code, body if ok else text, refused.headers)
+def _hide(error: Refusal, secret: str) -> None:
+    if len(secret) < 8:  # `none` and `any` are keys too, of servers that want no key
+        return
+    if isinstance(error, Refused):
+        error.headers = {name: value.replace(secret, _HIDDEN) for name, value in error.headers.items()}
+        if secret in str(error):
+            error.body = json.loads(json.dumps(error.body).replace(secret, _HIDDEN))
+    error.args = tuple(str(part).replace(secret, _HIDDEN) for part in error.args)
 
 
 def _reason(error: Exception) -> str:

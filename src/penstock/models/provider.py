@@ -31,10 +31,17 @@ class Refused(Refusal):
     """
 
     def __init__(self, status_code: int, body: Json, headers: Mapping[str, str] | None = None) -> None:
-        super().__init__(f"HTTP {status_code}: {body if isinstance(body, str) else json.dumps(body)}")
+        super().__init__(f"HTTP {status_code}: {body if isinstance(body, str) else _written(body)}")
         self.status_code = status_code
         self.body = body
         self.headers = dict(headers or {})
+
+
+def _written(body: Json) -> str:
+    try:
+        return json.dumps(body)
+    except RecursionError:  # read at a depth that cannot be written
+        return "a body that is nested too deeply to be shown"
 
 
 class Answer(NamedTuple):

@@ -1,0 +1,462 @@
+"""Whatever a network and a broken server do, a request over HTTP ends in time, in one named error, with its socket closed."""
+
+from __future__ import annotations
+
+import json
+import logging
+import socket
+import struct
+import threading
+import traceback
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from penstock.models import Cancelled, Disconnected, Refused, RemoteModel, Unreadable, exchange, load_model
+from penstock.overflow import diagnose
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+ASKED = {"messages": [{"role": "user", "content": "hi"}]}
+KEY = "sk-live-0123456789abcdef"
+ANSWER = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "hi"}, "finish_reason": "stop"}]}
+EVENTS = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"  # to the end of the connection
+
+
+def reply(body: str, status: str = "200 OK", *headers: str, kind: str = "application/json") -> str:
+    """A whole answer."""
+    lines = [f"HTTP/1.1 {status}", f"content-type: {kind}", f"content-length: {len(body.encode())}", *headers]
+    return "\r\n".join([*lines, "", body])
+
+
+def chunk(text: str | None = None, finish: str | None = None) -> str:
+    """An event of a streamed answer."""
+    choice = {"index": 0, "delta": {} if text is None else {"content": text}, "finish_reason": finish}
+    return f"data: {json.dumps({'choices': [choice]})}\n\n"
+
+
+class Peer:
+    """What stands at the other end: it sends what it is told, whatever HTTP says about that."""
+
+    def __init__(self, parts: tuple[str | bytes, ...], then: str) -> None:
+        self._parts = [part.encode() if isinstance(part, str) else part for part in parts]
+        self._then = then
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}/v1"
+        self.requests: list[bytes] = []
+        self.gone = threading.Event()
+        """Set when the client has closed its end."""
+        self.thread = threading.Thread(target=self._serve)
+        self.thread.start()
+
+    def close(self) -> None:
+        """Takes no more, and waits for what is under way."""
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        self.thread.join()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            with connection, suppress(OSError):
+                self._answer(connection)
+
+    def _answer(self, connection: socket.socket) -> None:
+        connection.settimeout(60)
+        request = b""
+        while not request.endswith(b"}"):
+            request += connection.recv(65_536)
+        self.requests.append(request)
+        for part in self._parts:
+            connection.sendall(part)
+        if self._then == "reset":
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        elif self._then != "close":
+            self._stay(connection)
+
+    def _stay(self, connection: socket.socket) -> None:
+        """Silent, or, told to `drip`, with a comment every few milliseconds, until the client goes."""
+        connection.settimeout(0.02 if self._then == "drip" else 60)
+        with suppress(ConnectionError):
+            while True:
+                try:
+                    if not connection.recv(1):
+                        break
+                except TimeoutError:
+                    connection.sendall(b": still here\n")
+        self.gone.set()
+
+
+@contextmanager
+def peer(*parts: str | bytes, then: str = "close") -> Iterator[Peer]:
+    """Answers every request with these parts, and then closes, resets, holds or drips."""
+    serving = Peer(parts, then)
+    try:
+        yield serving
+    finally:
+        serving.close()
+
+
+def remote(url: str, wire: str = "openai-chat", **more: Any) -> RemoteModel:
+    """A model there, with a key of each provider."""
+    keys = {"OPENAI_API_KEY": KEY, "ANTHROPIC_API_KEY": KEY}
+    model = load_model(f"{wire}:m", base_url=url, environment=keys, **more)
+    assert isinstance(model, RemoteModel)
+    return model
+
+
+def nothing(_: str) -> None:
+    """Listens, and does not mind."""
+
+
+# ── time ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("on_text", "parts", "then", "kind"),
+    [
+        (None, (), "hold", "whole"),
+        (None, (reply("x" * 100)[:-50],), "hold", "whole"),
+        (nothing, (), "hold", "idle"),
+        (nothing, (EVENTS, chunk("a")), "hold", "idle"),
+        (nothing, (EVENTS, chunk("a")), "drip", "whole"),
+    ],
+)
+def test_a_server_that_stalls_is_left_in_time(
+    on_text: Callable[[str], None] | None, parts: tuple[str, ...], then: str, kind: str
+) -> None:
+    """Before the answer or in it, silent or with comments for ever: `kind` says which clock ended it."""
+    with peer(*parts, then=then) as serving:
+        with pytest.raises(Disconnected) as caught:
+            remote(serving.url, timeout_seconds=0.4).send(ASKED, on_text=on_text)
+        assert serving.gone.wait(60)
+    assert caught.value.kind == kind
+    assert (diagnose(caught.value).kind, diagnose(caught.value).recovery) == ("connection", "retry")
+
+
+def test_a_host_that_takes_no_connection_is_left_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its queue is full, and the kernel drops what else comes."""
+    monkeypatch.setattr(exchange, "CONNECT_SECONDS", 0.2)
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        waiting = [socket.socket() for _ in range(4)]
+        try:
+            for one in waiting:
+                one.setblocking(False)
+                one.connect_ex(listener.getsockname())
+            with pytest.raises(Disconnected) as caught:
+                remote(f"http://127.0.0.1:{listener.getsockname()[1]}/v1").send(ASKED)
+        finally:
+            for one in waiting:
+                one.close()
+    assert (caught.value.kind, diagnose(caught.value).kind) == ("connect", "connection")
+
+
+@pytest.fixture
+def stuck_names(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """A name server that does not answer, and the event of its being asked."""
+    asked, let_go = threading.Event(), threading.Event()
+
+    def stuck(*_: object, **__: object) -> list[object]:
+        asked.set()
+        let_go.wait(60)
+        raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+
+    monkeypatch.setattr(socket, "getaddrinfo", stuck)
+    yield asked
+    let_go.set()
+
+
+def test_a_name_server_that_stalls_is_left_in_time(
+    stuck_names: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Looking up a name is part of connecting, although it happens in a thread that cannot be ended."""
+    monkeypatch.setattr(exchange, "CONNECT_SECONDS", 0.2)
+    with pytest.raises(Disconnected) as caught:
+        remote("https://provider.test/v1").send(ASKED)
+    assert caught.value.kind == "connect"
+    assert stuck_names.is_set()
+
+
+def test_a_name_server_that_stalls_keeps_nobody_from_cancelling(stuck_names: threading.Event) -> None:
+    """Nor does it keep `send`."""
+    with pytest.raises(Cancelled):
+        remote("https://provider.test/v1").send(ASKED, cancelled=stuck_names)
+
+
+# ── broken connections ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("on_text", "parts", "then"),
+    [
+        (None, (), "close"),
+        (None, (), "reset"),
+        (None, (reply("x" * 100)[:-50],), "close"),
+        (None, ("I am no web server\r\n\r\n",), "close"),
+        (nothing, (EVENTS,), "close"),
+        (nothing, (EVENTS, chunk("a")), "close"),
+        (nothing, (EVENTS, chunk("a"), "data: [DONE]\n\n"), "hold"),
+        (nothing, (EVENTS, chunk("a"), chunk("b", "stop")[:-9]), "close"),
+        (nothing, (EVENTS.replace("\r\n\r\n", "\r\ncontent-length: 900\r\n\r\n"), chunk("a", "stop")), "close"),
+    ],
+)
+def test_an_answer_that_breaks_off_is_none(
+    on_text: Callable[[str], None] | None, parts: tuple[str, ...], then: str
+) -> None:
+    """Half an answer is never taken for a whole one: a call in it might be half a call."""
+    with peer(*parts, then=then) as serving, pytest.raises(Disconnected) as caught:
+        remote(serving.url).send(ASKED, on_text=on_text)
+    assert (caught.value.kind, diagnose(caught.value).kind) == ("closed", "connection")
+
+
+def test_a_port_where_nobody_listens() -> None:
+    """The error says where."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    with pytest.raises(Disconnected, match=f"127.0.0.1:{port}") as caught:
+        remote(f"http://127.0.0.1:{port}/v1").send(ASKED)
+    assert (caught.value.kind, diagnose(caught.value).kind) == ("connect", "connection")
+
+
+def test_a_stream_ends_with_its_last_event() -> None:
+    """Not with the connection, which a server may keep open; and a last event that is missing is not missed."""
+    with peer(EVENTS, chunk("a"), chunk("b", "stop"), "data: [DONE]\n\n", then="hold") as serving:
+        body = remote(serving.url).send(ASKED, on_text=nothing)
+        assert serving.gone.wait(60)
+    with peer(EVENTS, chunk("a"), chunk("b", "stop")) as serving:
+        assert remote(serving.url).send(ASKED, on_text=nothing) == body
+    assert body["choices"][0]["message"]["content"] == "ab"
+
+
+def test_events_may_be_cut_anywhere_and_end_their_lines_in_any_way() -> None:
+    """Within a character, between the two ends of a line; comments and fields of no interest between them."""
+    stream = (chunk("caf\u00e9 \u2028\U0001f600") + ": ping\n\nid: 7\nretry: 5\n" + chunk(finish="stop")).replace(
+        "\n", "\r\n"
+    )
+    content = stream.replace("\\u", "\\u").encode() + 'data: {"choices":\ndata: [], "note": "é"}\n\n'.encode()
+    with peer(EVENTS, *[bytes([byte]) for byte in content]) as serving:
+        body = remote(serving.url).send(ASKED, on_text=nothing)
+    assert body["choices"][0]["message"]["content"] == "caf\u00e9 \u2028\U0001f600"
+    assert body["note"] == "é"
+
+
+def test_a_server_that_does_not_stream_answers_all_the_same() -> None:
+    """Then the words come at once."""
+    pieces: list[str] = []
+    with peer(reply(json.dumps(ANSWER))) as serving:
+        body = remote(serving.url).send(ASKED, on_text=pieces.append)
+    assert (body, pieces) == (ANSWER, ["hi"])
+
+
+# ── answers that are none ────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("wire", ["openai-chat", "openai-responses", "anthropic"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "<html>Sign in to this network</html>",
+        "[]",
+        "null",
+        '{"choices": [',
+        '{"choices": []}',
+        "{}",
+        "\ufeff{}",
+        '{"output": {}, "content": "hi", "choices": [{"text": "hi"}]}',
+        "[" * 100_000,
+        '{"a":' * 100_000,
+    ],
+)
+def test_a_body_that_is_no_answer_is_told(wire: str, body: str) -> None:
+    """What stands behind the model may hold on to the shape of an answer; a server that is broken may be tried again."""
+    for on_text in (None, nothing):
+        with peer(reply(body)) as serving, pytest.raises(Unreadable) as caught:
+            remote(serving.url, wire).send(ASKED, on_text=on_text)
+        assert (diagnose(caught.value).kind, diagnose(caught.value).recovery) == ("server_error", "retry")
+        assert len(str(caught.value)) < 600
+
+
+@pytest.mark.parametrize("data", ["hello", "[]", '{"choices"', "[DONE", "\ufeff{}", '{"a":' * 10_000])
+def test_an_event_that_is_no_json_object_is_told(data: str) -> None:
+    """In the middle of a stream too."""
+    with (
+        peer(EVENTS, chunk("a"), f"data: {data}\n\n", then="hold") as serving,
+        pytest.raises(Unreadable, match="no JSON object"),
+    ):
+        remote(serving.url).send(ASKED, on_text=nothing)
+
+
+@pytest.mark.parametrize(
+    ("on_text", "parts"),
+    [
+        (None, (reply(json.dumps(ANSWER | {"padding": "x" * 2_000})),)),
+        (nothing, (EVENTS, "data: " + "x" * 2_000)),
+        (nothing, (EVENTS, *["data: x\n"] * 500)),
+        (nothing, (EVENTS, *[chunk("a")] * 200)),
+    ],
+)
+def test_an_answer_without_end_is_held_to_a_bound(
+    monkeypatch: pytest.MonkeyPatch, on_text: Callable[[str], None] | None, parts: tuple[str, ...]
+) -> None:
+    """A body, a line, an event, a stream: what is larger than any answer is not read on."""
+    monkeypatch.setattr(exchange, "MAX_ANSWER_BYTES", 1_000)
+    monkeypatch.setattr(exchange, "MAX_STREAM_BYTES", 8_000)
+    with peer(*parts, then="hold") as serving:
+        with pytest.raises(Unreadable):
+            remote(serving.url).send(ASKED, on_text=on_text)
+        assert serving.gone.wait(60)
+
+
+# ── refusals ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("on_text", [None, nothing])
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        (["Retry-After: 7"], 7.0),
+        (["Retry-After: 7", "retry-after-ms: 1500"], 1.5),
+        (["Retry-After: Wed, 21 Oct 2026 07:28:30 GMT", "Date: Wed, 21 Oct 2026 07:28:00 GMT"], 30.0),
+        (["Retry-After: Wed, 21 Oct 2026 07:27:30 GMT", "Date: Wed, 21 Oct 2026 07:28:00 GMT"], 0.0),
+        (["Retry-After: Wed, 21 Oct 2026 07:28:30 GMT"], None),
+        (["Retry-After: Wed, 21 Oct 2026 07:28:30", "Date: Wed, 21 Oct 2026 07:28:00 GMT"], None),
+        (["Retry-After: soon"], None),
+        ([], None),
+    ],
+)
+def test_how_long_to_wait_is_read(
+    on_text: Callable[[str], None] | None, headers: list[str], seconds: float | None
+) -> None:
+    """As seconds, as milliseconds, and as a date by the provider's own clock."""
+    body = json.dumps({"error": {"message": "Slow down.", "type": "rate_limit_error"}})
+    with peer(reply(body, "429 Too Many Requests", *headers)) as serving, pytest.raises(Refused) as caught:
+        remote(serving.url).send(ASKED, on_text=on_text)
+    found = diagnose(caught.value)
+    assert (found.kind, found.retry_after_seconds) == ("rate_limit", seconds)
+
+
+def test_a_refusal_names_the_request_as_the_provider_does() -> None:
+    """Its support asks for that number; no other header is kept."""
+    answer = reply("no", "400 Bad Request", "x-request-id: req_1", "set-cookie: a=b")
+    with peer(answer) as serving, pytest.raises(Refused) as caught:
+        remote(serving.url).send(ASKED)
+    assert caught.value.headers == {"x-request-id": "req_1"}
+
+
+def test_a_refusal_of_any_size_is_bounded() -> None:
+    """Some servers repeat the whole request in it, and some never end."""
+    said = "prompt is too long: 213462 tokens > 200000 maximum"
+    answer = reply(said + "x" * 2_000_000, "400 Bad Request")
+    with peer(answer, then="hold") as serving, pytest.raises(Refused) as caught:
+        remote(serving.url).send(ASKED)
+    assert len(caught.value.body) == exchange.MAX_REFUSAL_BYTES
+    overflow = diagnose(caught.value).overflow
+    assert overflow is not None
+    assert (overflow.input, overflow.limit) == (213_462, 200_000)
+
+
+@pytest.mark.parametrize("depth", [500, *range(900, 1_000, 3), 5_000])
+def test_a_refusal_of_any_depth_is_raised(depth: int) -> None:
+    """What can be read and cannot be written again is a refusal too."""
+    body = f'{{"error":{"[" * depth}{"]" * depth}}}'
+    with peer(reply(body, "400 Bad Request")) as serving, pytest.raises(Refused):
+        remote(serving.url).send(ASKED)
+
+
+def test_no_redirect_is_followed() -> None:
+    """A key goes to its base URL and nowhere else."""
+    with peer(reply(json.dumps(ANSWER))) as other:
+        answer = reply("", "307 Temporary Redirect", f"location: {other.url}")
+        with peer(answer) as serving, pytest.raises(Refused) as caught:
+            remote(serving.url).send(ASKED)
+        assert other.requests == []
+    assert caught.value.status_code == 307
+    assert len(serving.requests) == 1
+
+
+# ── cancelling ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_cancelled_stream_closes_its_socket() -> None:
+    """Between two words, while nothing comes: the provider learns that nobody listens, and stops counting."""
+    cancelled, pieces = threading.Event(), []
+
+    def stop(text: str) -> None:
+        pieces.append(text)
+        cancelled.set()
+
+    with peer(EVENTS, chunk("a"), then="hold") as serving:
+        with pytest.raises(Cancelled):
+            remote(serving.url).send(ASKED, on_text=stop, cancelled=cancelled)
+        assert serving.gone.wait(60)
+    assert pieces == ["a"]
+
+
+@pytest.mark.parametrize("on_text", [None, nothing])
+def test_an_exception_of_the_question_whether_closes_its_socket(on_text: Callable[[str], None] | None) -> None:
+    """As Ctrl-C does, which comes out of anything."""
+    looks: list[int] = []
+
+    def interrupted() -> bool:
+        looks.append(1)
+        if len(looks) > 3:
+            raise KeyboardInterrupt
+        return False
+
+    with peer(then="hold") as serving:
+        with pytest.raises(KeyboardInterrupt):
+            remote(serving.url).send(ASKED, on_text=on_text, cancelled=interrupted)
+        assert serving.gone.wait(60)
+
+
+# ── the key ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("wire", ["openai-chat", "openai-responses", "anthropic"])
+@pytest.mark.parametrize(
+    ("on_text", "answer"),
+    [
+        (None, reply(json.dumps({"error": {"message": f"Incorrect API key provided: {KEY}."}}), "401 Unauthorized")),
+        (None, reply(f"<p>Bearer {KEY} is not known here</p>", "403 Forbidden")),
+        (None, reply("try again", "429 Too Many Requests", f"retry-after: {KEY}", f"x-request-id: {KEY}")),
+        (None, reply(f'{{"error": "{KEY}"}}')),
+        (None, reply(f"what is {KEY}?")),
+        (None, reply(json.dumps({"you sent": KEY}))),
+        (None, f"HTTP/1.1 200 OK\r\n{KEY}\r\n\r\n"),
+        (nothing, f'{EVENTS}data: {{"error": {{"message": "{KEY}"}}}}\n\n'),
+        (nothing, f"{EVENTS}data: {KEY}\n\n"),
+    ],
+)
+def test_a_key_that_a_server_repeats_is_shown_nowhere(
+    wire: str, on_text: Callable[[str], None] | None, answer: str
+) -> None:
+    """Not in the error, not in what it holds, not in its traceback, not in the model's own repr."""
+    with peer(answer) as serving:
+        model = remote(serving.url, wire)
+        with pytest.raises((Refused, Unreadable, Disconnected)) as caught:
+            model.send(ASKED, on_text=on_text)
+    error = caught.value
+    shown = [repr(model), repr(vars(model)), str(error), repr(error), repr(vars(error))]
+    shown.append("".join(traceback.format_exception(error)))
+    assert KEY.encode() in serving.requests[0]
+    assert not any(KEY in text for text in shown)
+
+
+@pytest.mark.parametrize("wire", ["openai-chat", "openai-responses", "anthropic"])
+def test_a_key_is_in_no_log(caplog: pytest.LogCaptureFixture, wire: str) -> None:
+    """The client below logs what it does, and no header of a request."""
+    caplog.set_level(logging.DEBUG)
+    with peer(reply("no", "401 Unauthorized")) as serving, pytest.raises(Refused):
+        remote(serving.url, wire).send(ASKED)
+    assert "401" in caplog.text
+    assert KEY.encode() in serving.requests[0]
+    assert KEY not in caplog.text
