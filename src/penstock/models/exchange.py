@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import httpx2
 
-from penstock.errors import Refusal
+from penstock.errors import CallerError, Refusal
 from penstock.models import reading
 from penstock.models.failures import Cancelled, Disconnected, Unreadable
 from penstock.models.provider import Refused
@@ -152,7 +152,10 @@ async def _posted(
     on_text: Callable[[str], object] | None,
     timeout: httpx2.Timeout,
 ) -> dict[str, Json]:
-    client = httpx2.AsyncClient(timeout=timeout, verify=_certificates(), trust_env=not endpoint.direct)
+    try:
+        client = httpx2.AsyncClient(timeout=timeout, verify=_certificates(), trust_env=not endpoint.direct)
+    except (ImportError, ValueError, httpx2.InvalidURL) as error:
+        raise CallerError(f"The proxy that the environment names cannot be used: {error}") from None
     async with (
         client,
         client.stream("POST", endpoint.url, content=content, headers=dict(endpoint.headers)) as response,

@@ -224,7 +224,7 @@ class _Anthropic:
                 self._blocks[_number(event.get("index"))] = _part(event, "content_block")
             case "content_block_delta":
                 return self._go_on(_number(event.get("index")), _part(event, "delta"))
-            case "message_delta":
+            case "message_delta" if self._message:
                 _update(self._message, _part(event, "delta"))
                 usage = self._message.get("usage")
                 self._message["usage"] = usage if isinstance(usage, dict) else {}
@@ -241,7 +241,7 @@ class _Anthropic:
             if key == "partial_json":
                 self._texts.add(self._inputs.setdefault(index, {}), key, string(value))
             elif key == "citation":
-                block["citations"] = [*(block.get("citations") or []), value]
+                block["citations"] = [*objects(block.get("citations")), value]
             elif key != "type" and isinstance(value, str):  # text, thinking, signature: the field of the same name
                 self._texts.add(block, key, value)
         return string(delta.get("text"))

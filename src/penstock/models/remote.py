@@ -173,9 +173,10 @@ def _is_local(base: str) -> bool:
 
     try:
         url = URL(base)
-    except InvalidURL as error:
-        raise CallerError(f"this is no base URL: {error}") from None
-    if url.scheme not in {"http", "https"} or not url.host or url.userinfo or url.query or url.fragment:
+        is_one = url.scheme in {"http", "https"} and bool(url.host) and (url.port or 80) < 65_536
+    except InvalidURL:
+        is_one = False
+    if not is_one or url.userinfo or url.query or url.fragment:
         raise CallerError("a base URL is as https://host/v1: no user, no password, nothing after the path")
     try:
         return ip_address(url.host).is_loopback

@@ -1,0 +1,285 @@
+"""The events of a stream add up to the body of the same answer, however they divide it and whoever sends them."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.models.stated import WIRES
+
+from penstock.models import Disconnected, Refused, Unreadable
+from penstock.models.reading import Stream, read, said
+from penstock.overflow import diagnose
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Json = Any
+texts = st.text(max_size=40)
+cuts = st.lists(st.integers(0, 40), max_size=6)
+arguments = st.dictionaries(
+    st.text(max_size=5), st.recursive(st.none() | st.integers() | texts, st.lists, max_leaves=5)
+)
+
+
+def pieces(text: str, places: list[int]) -> list[str]:
+    """The text, cut at these places; pieces may be empty."""
+    ends = [0, *sorted(min(place, len(text)) for place in places), len(text)]
+    return [text[start:end] for start, end in pairwise(ends)]
+
+
+def gathered(wire: str, events: Iterable[Json]) -> tuple[Json, str]:
+    """The body that events add up to, and the words that came meanwhile."""
+    stream = Stream(wire)
+    words = "".join([stream.take(event if isinstance(event, str) else json.dumps(event)) for event in events])
+    return stream.body(), words
+
+
+def delta(finish: str | None = None, index: int = 0, **told: Json) -> Json:
+    """A chunk of a chat's stream."""
+    return {"id": "c", "choices": [{"index": index, "delta": told, "finish_reason": finish}]}
+
+
+def part(index: int, call: Json, **function: str) -> Json:
+    """A piece of a call in a chat's stream."""
+    return delta(tool_calls=[{"index": index, **call, "function": function}])
+
+
+# ── whatever the cuts ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@given(texts, cuts, st.lists(st.tuples(arguments, cuts), max_size=3))
+def test_a_chat_is_put_together(text: str, places: list[int], calls: list[tuple[dict[str, Any], list[int]]]) -> None:
+    """Words and the arguments of calls, to the byte."""
+    events = [delta(role="assistant", content=piece) for piece in pieces(text, places)]
+    made = []
+    for index, (given_, at) in enumerate(calls):
+        written = json.dumps(given_)
+        events.append(part(index, {"id": f"id{index}", "type": "function"}, name="find", arguments=""))
+        events += [part(index, {}, arguments=piece) for piece in pieces(written, at)]
+        made.append({"id": f"id{index}", "type": "function", "function": {"name": "find", "arguments": written}})
+    usage = {"id": "c", "choices": [], "usage": {"prompt_tokens": 5}}
+    body, words = gathered("openai-chat", [*events, delta("stop"), usage, "[DONE]"])
+    message = {"role": "assistant", "content": text, "refusal": None} | ({"tool_calls": made} if made else {})
+    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
+    assert body == {"id": "c", "object": "chat.completion", "choices": [choice], "usage": {"prompt_tokens": 5}}
+    assert words == text == said(body, "openai-chat")
+
+
+@given(texts, texts, cuts, arguments)
+def test_an_answer_of_anthropic_is_put_together(text: str, thought: str, at: list[int], given_: dict[str, Any]) -> None:
+    """Thinking keeps its signature, a call its input; usage is what was told last."""
+    blocks: list[Json] = [
+        {"type": "thinking", "thinking": thought, "signature": "c2ln" * 9},
+        {"type": "redacted_thinking", "data": "b64=="},
+        {"type": "text", "text": text, "citations": [{"n": 1}, {"n": 2}]},
+        {"type": "tool_use", "id": "t", "name": "find", "input": given_},
+    ]
+    starts = [blocks[0] | {"thinking": "", "signature": ""}, blocks[1]]
+    starts += [{"type": "text", "text": "", "citations": None}, blocks[3] | {"input": {}}]
+    deltas: list[list[Json]] = [
+        [{"type": "thinking_delta", "thinking": piece} for piece in pieces(thought, at)]
+        + [{"type": "signature_delta", "signature": blocks[0]["signature"]}],
+        [],
+        [{"type": "text_delta", "text": piece} for piece in pieces(text, at)]
+        + [{"type": "citations_delta", "citation": {"n": n}} for n in (1, 2)],
+        [{"type": "input_json_delta", "partial_json": piece} for piece in pieces(json.dumps(given_), at)],
+    ]
+    head: Json = {
+        "id": "m",
+        "type": "message",
+        "role": "assistant",
+        "content": [],
+        "stop_reason": None,
+        "stop_sequence": None,
+    }
+    usage = {"input_tokens": 9, "cache_read_input_tokens": 3, "output_tokens": 1}
+    events: list[Json] = [{"type": "message_start", "message": {**head, "usage": usage}}, {"type": "ping"}]
+    for index, start in enumerate(starts):
+        events.append({"type": "content_block_start", "index": index, "content_block": start})
+        events += [{"type": "content_block_delta", "index": index, "delta": told} for told in deltas[index]]
+        events.append({"type": "content_block_stop", "index": index})
+    stop = {"stop_reason": "tool_use", "stop_sequence": None}
+    counted = {"output_tokens": 77, "cache_read_input_tokens": None}
+    events += [{"type": "message_delta", "delta": stop, "usage": counted}, {"type": "message_stop"}]
+    body, words = gathered("anthropic", events)
+    assert body == {**head, **stop, "content": blocks, "usage": {**usage, "output_tokens": 77}}
+    assert words == text == said(body, "anthropic")
+
+
+NAMES = (
+    *("type", "index", "choices", "delta", "message", "tool_calls", "id", "function", "arguments", "content", "usage"),
+    *("finish_reason", "response", "output", "item", "output_index", "error", "text", "logprobs", "refusal", "object"),
+)
+values = st.recursive(
+    st.none() | st.integers() | st.sampled_from(["x", "", "message_start", "response.completed", "stop", "error"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=5),
+    max_leaves=12,
+)
+anthropic_events = st.fixed_dictionaries(
+    {"type": st.sampled_from(["message_start", "content_block_start", "content_block_delta", "message_delta"])},
+    optional={
+        "index": st.sampled_from([0, 1, None, "0", [], -1]),
+        "message": st.sampled_from([{"content": 5}, {"usage": 5}, {}, 5]),
+        "content_block": st.sampled_from([{}, {"citations": 5, "text": 5, "input": 5}, None]),
+        "delta": st.sampled_from([{}, {"text": "x"}, {"citation": 1}, {"partial_json": 5}, {"stop_reason": "x"}, 5]),
+        "usage": st.sampled_from([None, 5, {"output_tokens": "x"}]),
+    },
+)
+chat_events = st.builds(
+    lambda told, finish: {"choices": [{"index": 0, "delta": told, "finish_reason": finish}]},
+    st.dictionaries(st.sampled_from(NAMES), values, max_size=3)
+    | st.builds(lambda calls: {"tool_calls": calls}, st.lists(values, max_size=3)),
+    st.sampled_from([None, "stop", 5]),
+)
+
+
+@given(
+    st.sampled_from(WIRES),
+    st.lists(st.sampled_from(["[DONE]", "", "{", "null"]) | values | anthropic_events | chat_events, max_size=8),
+)
+def test_any_events_are_an_answer_or_a_named_error(wire: str, events: list[Json]) -> None:
+    """A provider sends what it likes; nothing of it is an error of ours."""
+    try:
+        body, words = gathered(wire, events)
+    except (Unreadable, Disconnected, Refused):
+        return
+    assert isinstance(said(body, wire), str)
+    assert isinstance(words, str)
+    assert json.loads(json.dumps(body)) == body
+
+
+# ── as they are sent ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_chat_as_azure_begins_it() -> None:
+    """A chunk of filters comes first, with an empty id."""
+    first = {"id": "", "model": "", "choices": [], "prompt_filter_results": [{"prompt_index": 0}]}
+    body, _ = gathered("openai-chat", [first, delta(content="hi") | {"model": "gpt"}, delta("stop"), "[DONE]"])
+    assert (body["id"], body["model"], body["prompt_filter_results"]) == ("c", "gpt", [{"prompt_index": 0}])
+
+
+@pytest.mark.parametrize(
+    "again", [{}, {"id": None, "type": "function"}, {"id": "", "type": ""}, {"id": "a", "type": "function"}]
+)
+def test_a_call_whose_head_is_sent_again(again: Json) -> None:
+    """Whole, empty or not at all: an id and a name are never put together from two."""
+    events = [
+        part(0, {"id": "a", "type": "function"}, name="find", arguments='{"t'),
+        part(0, again, **({"name": "find"} if again.get("id") == "a" else {}), arguments='": 1}'),
+        delta("tool_calls"),
+    ]
+    body, _ = gathered("openai-chat", events)
+    called = {"name": "find", "arguments": '{"t": 1}'}
+    assert body["choices"][0]["message"]["tool_calls"] == [{"id": "a", "type": "function", "function": called}]
+
+
+@pytest.mark.parametrize("indices", [(0, 0), (None, None)])
+def test_two_calls_of_one_number_are_two(indices: tuple[Json, Json]) -> None:
+    """Some servers number every call 0, or none: their ids tell them apart."""
+    events = []
+    for index, name in zip(indices, "ab", strict=True):
+        events.append(part(index, {"id": name, "type": "function"}, name=name, arguments='{"n"'))
+        events.append(part(index, {}, arguments=": 1}"))
+    body, _ = gathered("openai-chat", [*events, delta("tool_calls")])
+    made = [(call["id"], call["function"]) for call in body["choices"][0]["message"]["tool_calls"]]
+    assert made == [(name, {"name": name, "arguments": '{"n": 1}'}) for name in "ab"]
+
+
+def test_what_else_a_chat_has() -> None:
+    """Reasoning and refusals in pieces, probabilities as a list, a second choice beside the first."""
+    first = delta(reasoning_content="I th", refusal="I c")
+    first["choices"][0]["logprobs"] = {"content": [1], "refusal": None}
+    second = delta(reasoning_content="ink", refusal="annot", content="a") | {"obfuscation": "x9"}
+    second["choices"][0]["logprobs"] = {"content": [2]}
+    body, words = gathered(
+        "openai-chat", [first, second, delta(index=1, content="b"), delta("stop"), delta("length", 1)]
+    )
+    one, two = body["choices"]
+    expected = {"role": "assistant", "content": "a", "refusal": "I cannot", "reasoning_content": "I think"}
+    assert one["message"] == expected
+    assert one["logprobs"] == {"content": [1, 2], "refusal": None}
+    assert (two["message"]["content"], two["finish_reason"], words) == ("b", "length", "a")
+    assert "obfuscation" not in body
+
+
+def test_an_input_that_was_cut_off_is_not_lost() -> None:
+    """A reply that ran out of tokens within a call: whoever runs the call sees that it is half a one."""
+    events = [
+        {"type": "message_start", "message": {"content": []}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "name": "f", "input": {}}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": '{"a": "b'}},
+        {"type": "message_delta", "delta": {"stop_reason": "max_tokens"}, "usage": {"output_tokens": 9}},
+    ]
+    body, _ = gathered("anthropic", events)
+    assert body["content"][0]["input"] == {"INVALID_JSON": '{"a": "b'}
+
+
+@pytest.mark.parametrize("ending", ["completed", "incomplete"])
+def test_a_response_is_the_one_that_ends_its_stream(ending: str) -> None:
+    """Reasoning and its encrypted content with it; an incomplete one says itself why."""
+    items = [
+        {"type": "reasoning", "encrypted_content": "x=="},
+        {"type": "message", "content": [{"type": "output_text", "text": "hi"}]},
+    ]
+    response = {"status": ending, "error": None, "output": items, "incomplete_details": {"reason": "max_output_tokens"}}
+    events = [
+        {"type": "response.created", "response": {"output": []}},
+        {"type": "response.output_text.delta", "delta": "hi"},
+    ]
+    ended = {"type": f"response.{ending}", "response": response}
+    body, words = gathered("openai-responses", [*events, ended])
+    assert body == response
+    assert words == said(body, "openai-responses") == "hi"
+    done = [{"type": "response.output_item.done", "output_index": n, "item": item} for n, item in enumerate(items)]
+    bare, _ = gathered("openai-responses", [*events, *done[::-1], {**ended, "response": {**response, "output": []}}])
+    assert bare == response  # some servers end with the response as it began
+
+
+@pytest.mark.parametrize(
+    ("wire", "event", "kind"),
+    [
+        ("openai-chat", {"error": {"message": "Slow down.", "type": "rate_limit_error"}}, "rate_limit"),
+        ("openai-chat", {"object": "error", "message": "boom", "type": "InternalServerError"}, "server_error"),
+        (
+            "openai-responses",
+            {"type": "error", "code": "server_error", "message": "boom", "param": None},
+            "server_error",
+        ),
+        (
+            "openai-responses",
+            {
+                "type": "response.failed",
+                "response": {"error": {"code": "rate_limit_exceeded", "message": "Slow down."}},
+            },
+            "rate_limit",
+        ),
+        ("anthropic", {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}, "overloaded"),
+    ],
+)
+def test_an_error_in_a_stream_is_raised_as_a_refusal(wire: str, event: Json, kind: str) -> None:
+    """In the words of each API, and never gathered into an answer."""
+    with pytest.raises(Refused) as caught:
+        Stream(wire).take(json.dumps(event))
+    assert diagnose(caught.value).kind == kind
+
+
+def test_a_failed_response_does_not_repeat_the_request() -> None:
+    """Its error is raised without the instructions that stand beside it, which may speak of anything."""
+    body = {"status": "failed", "error": {"code": "server_error", "message": "boom"}, "output": []}
+    body["instructions"] = "prompt is too long: 213462 tokens > 200000 maximum"
+    with pytest.raises(Refused) as caught:
+        read(json.dumps(body).encode(), "openai-responses")
+    assert diagnose(caught.value).kind == "server_error"
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_no_events_are_no_answer(wire: str) -> None:
+    """Nor is an end without a beginning."""
+    for events in ([], ["[DONE]"], [{"type": "message_stop"}, {"type": "response.in_progress"}]):
+        with pytest.raises(Disconnected):
+            gathered(wire, events)
