@@ -27,7 +27,6 @@ class Faults:
     waiting_row: int = 0
     open_until_seconds: float | None = None
     cooldown_seconds: float = 0.0
-    is_probing: bool = False
     wait_until_seconds: float | None = None
     """What a provider asked to wait, whatever the breaker says."""
 
@@ -46,9 +45,9 @@ class Faults:
         if not waits or made.waiting_row < limits.row:
             return made
         cooldown = limits.cooldown_seconds
-        if self.is_probing:
-            cooldown = min(MOST_COOLDOWN_SECONDS, max(self.cooldown_seconds, cooldown) * 2)
-        return replace(made, open_until_seconds=now_seconds + cooldown, cooldown_seconds=cooldown, is_probing=False)
+        if self.open_until_seconds is not None:  # that was the probe
+            cooldown = max(cooldown, min(MOST_COOLDOWN_SECONDS, self.cooldown_seconds * 2))
+        return replace(made, open_until_seconds=now_seconds + cooldown, cooldown_seconds=cooldown)
 
     @property
     def row(self) -> int:
@@ -69,10 +68,6 @@ class Faults:
         if self.open_until_seconds is None:
             return "closed"
         return "open" if now_seconds < self.open_until_seconds else "half-open"
-
-    def probing(self) -> Faults:
-        """The one probe is under way."""
-        return replace(self, is_probing=True)
 
     def blocked_until(self, now_seconds: float) -> float | None:
         """Until when nothing may be sent; None when something may."""
