@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock import notices
 from penstock.bill import ESTIMATOR, Bill, bill_of
-from penstock.limits import PROFILES, Limits, limits_of
+from penstock.limits import PROFILES, Limits, Pressure, limits_of
 from penstock.session.decisions import Decider
 from penstock.session.events import (
     Closed,
@@ -80,6 +80,7 @@ __all__ = [
     "Ticked",
     "Todo",
     "Wait",
+    "after",
     "diagram",
     "event_of",
     "name_of",
@@ -113,7 +114,7 @@ class Session:
             transcript = load([{"role": "system", "content": system}], wire, tools=tools)
         self.session_id, self.agent = session_id, agent
         self.can_summarise, self.dialect = can_summarise, dialect
-        self.state = State(limits=limits, transcript=transcript)
+        self.state = self._begun = State(limits=limits, transcript=transcript)
 
     def next_step(self) -> Step:
         """What the driver has to do now; asked again without an event, the same."""
@@ -135,12 +136,17 @@ class Session:
         """How full the window is, from 0 to 1 and beyond: the next request at most, and the reply's reserve."""
         return self.bill().tokens / self.state.limits.window_tokens
 
+    def pressure(self) -> Pressure:
+        """How pressing it is: the highest rung that the next request or the turns have reached."""
+        return self.state.limits.pressure(self._decider().size, self.state.turns)
+
     def advice(self, call: ToolCall, digest: str) -> str | None:
         """What to tell the model beside a result that it had before, again and again; None where there is progress."""
-        times = self.state.loops.times(call.name, call.arguments, digest) + 1
+        loops = self.state.loops.with_call(call.name, call.arguments, digest)
+        times = loops.times(call.name, call.arguments, digest)
         if times >= self.state.limits.loop_advice:
             return notices.looping(times)
-        return notices.ALTERNATING if self.state.loops.alternates else None
+        return notices.ALTERNATING if loops.alternates else None
 
     def _decider(self) -> Decider:
         return Decider(
@@ -155,15 +161,14 @@ class Session:
     # ── the journal ──────────────────────────────────────────────────────────────────────────────────────────────
 
     def header(self) -> dict[str, Json]:
-        """What a journal begins with: all that is not an event."""
-        transcript = self.state.transcript
+        """What a journal begins with: all that is not an event. The same whenever it is asked for."""
         return {
             "schema": 1,
-            "limits": self.state.limits.to_dict(),
+            "limits": self._begun.limits.to_dict(),
             "session_id": self.session_id,
             "agent": self.agent,
             "can_summarise": self.can_summarise,
-            "transcript": transcript.to_dict(),
+            "transcript": self._begun.transcript.to_dict(),
         }
 
     @classmethod
@@ -186,7 +191,8 @@ class Session:
             dialect=dialect,
         )
         made.counter = counter or ESTIMATOR
-        made.state = State(limits=made.state.limits, transcript=Transcript.from_dict(header["transcript"]))
+        transcript = Transcript.from_dict(header["transcript"])
+        made.state = made._begun = State(limits=made.state.limits, transcript=transcript)
         for name, data in events:
             made.feed(event_of(name, data))
         return made

@@ -1,7 +1,8 @@
 """What next? The one function that reads a state and names a step.
 
-In this order: what is open, what was refused, what has to wait, boundaries, compaction, and else the model is asked.
-Law: the same state gives the same step; no step but `Await` and `Stop` is without an event that answers it. Keeps out: events.
+In this order: what is open, what was refused, boundaries, compaction, and else the model is asked, once nothing has to wait.
+Laws: the same state gives the same step; each step is answered by an event; between two model calls there are few of them,
+because what is cut frees a good part, and nobody begins afresh twice on the same. Keeps out: events.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 
 MOST_CALLS = 2  # of a provider for one overflow, a summary included (promise 3)
 _REST_ENTRIES = 6  # a compaction rests for so many entries, unless the next rung is reached
-_FRESH_SHARE = 0.25  # of the room below compaction that a fresh start may take
+_FRESH_SHARE = 0.25  # of the room below compaction that what is handed on may take
+_LEAST_HANDOFF_TOKENS = 100  # what the shortest handoff takes: the goal and where the rest is
 
 
 class Decider:
@@ -59,14 +61,11 @@ class Decider:
             return Await()
         if state.phase == "calling":
             return Call(calls=state.open_calls)
+        made = self._recovered() if state.phase == "refused" else self._ready()
         until = state.faults.blocked_until(state.now_seconds)
-        if until is not None:
+        if until is not None and isinstance(made, Ask | Summarise):
             return Wait(until_seconds=until, why=notices.waiting(state.faults.row))
-        if state.phase == "refused":
-            return self._recovered()
-        if state.due is not None:
-            return self._hand_off(state.due.reason, state.due.evidence)
-        return self._pressed() or Ask(transcript=state.transcript, reserve_tokens=self.reserve)
+        return made
 
     @property
     def reserve(self) -> int:
@@ -81,30 +80,31 @@ class Decider:
     @property
     def kept(self) -> frozenset[int]:
         """The newest todo list stays as it is."""
-        for entry in reversed(self.state.transcript.entries):
-            if any(call.name.endswith("todo") for call in entry.calls):
-                after = self.state.transcript.entries[entry.index : entry.index + 1 + len(entry.calls)]
-                return frozenset(shown.index for shown in after)
+        entries = self.state.transcript.entries
+        for entry in reversed(entries):
+            if ids := {call.id for call in entry.calls if call.name.endswith("todo")}:
+                shown = (e.index for e in entries[entry.index :] if any(part.call_id in ids for part in e.results))
+                return frozenset((entry.index, next(shown, entry.index)))
         return frozenset()
 
     # ── pressure ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _pressed(self) -> Step | None:
-        """What tokens and turns ask for, if anything."""
+    def _ready(self) -> Step:
+        """What boundaries, tokens and turns ask for, and else the model's next answer."""
         state, size = self.state, self.size
         by_turns, by_tokens = state.limits.pressure(0, state.turns), state.limits.pressure(size, 0)
+        if state.due is not None:
+            return self._hand_off(state.due.reason, state.due.evidence)
         if by_turns >= Pressure.RESET:
             return self._hand_off("turns", f"{state.turns} turns")
-        made = (
-            self._plan(size, by_tokens, by_turns)
-            if max(by_tokens, by_turns) >= Pressure.COMPACT or state.subtask_done
-            else None
-        )
-        if made:
-            return Compact(plan=made, strategy=made.steps[-1].strategy)
-        if by_tokens >= Pressure.HAND_OFF and len(state.transcript.visible()) > 2 + _leading(state):
+        if max(by_tokens, by_turns) >= Pressure.COMPACT or state.subtask_done:
+            made = self._plan(size, by_tokens, by_turns)
+            if made:
+                return Compact(plan=made, strategy=made.steps[-1].strategy)
+        if by_tokens >= Pressure.HAND_OFF and self._can_begin_afresh:
             return self._hand_off("context", f"{size} tokens of {state.limits.window_tokens}")
-        return None
+        left = max(state.limits.window_tokens - size, recovery.REPLY_FLOOR_TOKENS)
+        return Ask(transcript=state.transcript, reserve_tokens=min(self.reserve, left))
 
     def _plan(self, size: int, by_tokens: Pressure, by_turns: Pressure) -> Plan | None:
         """A plan worth carrying out now: one that frees a good part, and not one after another."""
@@ -114,7 +114,7 @@ class Decider:
             not grown or (grown < _REST_ENTRIES and by_tokens < Pressure.COMPACT_HARD)
         ):
             return None
-        limit = min(limits.from_tokens(Pressure.COMPACT), int(limits.window_tokens * limits.compress_share))
+        limit = min(limits.from_tokens(Pressure.COMPACT) - 1, int(limits.window_tokens * limits.compress_share))
         if by_turns >= Pressure.COMPACT or state.subtask_done:
             limit = min(limit, max(size - 1, 0) if size > limits.from_tokens(Pressure.WATCH) // 2 else size)
         strategies = RECOVERY if by_tokens >= Pressure.HAND_OFF else DEFAULT
@@ -142,7 +142,8 @@ class Decider:
             case SendSmaller():
                 return Compact(plan=cure.plan, strategy=cure.strategy, reserve_tokens=cure.reserve_tokens)
             case BeginAfresh():
-                return self._hand_off("context", notices.refused_at(state.limits.window_tokens))
+                most = int((cure.limit_tokens - self.fixed) * recovery.HANDOFF_SHARE)
+                return self._hand_off("context", notices.refused_at(state.limits.window_tokens), most)
             case Irreducible():
                 return Stop(reason="irreducible", message=str(cure.error))
         return self._last_way_out()
@@ -162,21 +163,39 @@ class Decider:
 
     def _last_way_out(self) -> Step:
         """Refused however small it became: a fresh start once, and then the end."""
-        if self.state.overflow_calls == MOST_CALLS + 1:
-            return self._hand_off("context", notices.refused_at(self.state.limits.window_tokens))
-        return Stop(reason="irreducible", message=notices.refused_at(self.state.limits.window_tokens))
+        why = notices.refused_at(self.state.limits.window_tokens)
+        if self.state.overflow_calls == MOST_CALLS + 1 and self._can_begin_afresh:
+            return self._hand_off("context", why, recovery.LAST_HANDOFF_TOKENS)
+        return Stop(reason="irreducible", message=why)
 
     # ── handing off ──────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _hand_off(self, reason: str, evidence: str) -> HandOff:
-        limits = self.state.limits
-        room = min(limits.from_tokens(Pressure.COMPACT), limits.window_tokens - limits.reserve_tokens)
+    def _hand_off(self, reason: str, evidence: str, most_tokens: int | None = None) -> HandOff:
+        most = int(max(0, self._room) * _FRESH_SHARE)
+        most = most if most_tokens is None else min(most, most_tokens)
         return HandOff(
             handoff=self.handoff(reason),
             reason=reason,
             evidence=evidence,
-            most_tokens=int(room * _FRESH_SHARE),
+            most_tokens=max(_LEAST_HANDOFF_TOKENS, most),
         )
+
+    @property
+    def fixed(self) -> int:
+        """What stays whatever is forgotten: instructions, tools, the newest words of the user."""
+        return size_of(self.state.transcript.afresh(""), self.counter)
+
+    @property
+    def _room(self) -> int:
+        """What is left for anything else below the next compaction."""
+        limits = self.state.limits
+        return min(limits.from_tokens(Pressure.COMPACT), limits.window_tokens - limits.reserve_tokens) - self.fixed
+
+    @property
+    def _can_begin_afresh(self) -> bool:
+        """Whether it would help: something was said since the last fresh start, and without it there is room again."""
+        has_grown = len(self.state.transcript.entries) > (self.state.begun_at or 0)
+        return has_grown and self._room * _FRESH_SHARE >= _LEAST_HANDOFF_TOKENS
 
     def handoff(self, reason: str) -> Handoff:
         """What would be passed on now."""
@@ -192,7 +211,3 @@ class Decider:
             completed=done,
             pending=[todo.title for todo in pending],
         )
-
-
-def _leading(state: State) -> int:
-    return sum(entry.role == "system" for entry in state.transcript.entries)

@@ -16,14 +16,17 @@ WINDOW_CALLS = 8
 LEAST_OVERLAP = 0.2
 
 
-def changed_domain(actions: Sequence[Action], last_prompt_index: int) -> str:
-    """The evidence that the calls of late go elsewhere than the ones before them, a prompt of the user lying between; else empty.
+def changed_domain(actions: Sequence[Action], prompts: Sequence[int]) -> str:
+    """The evidence that the calls of late go elsewhere than the ones before, a prompt of the user lying between; else empty.
 
-    The overlap of the first two folders and the extensions of what the last eight calls and the eight before them touched.
+    The overlap of the first two folders and the extensions of what the last eight calls touched, and the eight before the newest
+    prompt that has so many behind it. `prompts` are the places of the user's words.
     """
     located = [action for action in actions if action.path]
-    late, before = located[-WINDOW_CALLS:], located[-2 * WINDOW_CALLS : -WINDOW_CALLS]
-    if len(before) < WINDOW_CALLS or not before[-1].index < last_prompt_index < late[-1].index:
+    late = located[-WINDOW_CALLS:]
+    prompt = max((index for index in prompts if len(late) == WINDOW_CALLS and index < late[0].index), default=-1)
+    before = [action for action in located if action.index < prompt][-WINDOW_CALLS:]
+    if len(before) < WINDOW_CALLS:
         return ""
     one, other = _places(before), _places(late)
     overlap = len(one & other) / len(one | other)

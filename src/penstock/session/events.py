@@ -72,7 +72,7 @@ class Compacted:
     edits: tuple[dict[str, Json], ...]
     strategy: str = ""
     reserve_tokens: int | None = None
-    """Of the reply from now on, where a refusal lowered it."""
+    """Of the reply until something else is forgotten, where a refusal lowered it; None is as configured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

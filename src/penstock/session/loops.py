@@ -35,12 +35,17 @@ class Loops:
         return self.calls.count(Did(name, arguments, digest))
 
     @property
-    def worst(self) -> int:
-        """How often the call that came last gave its result."""
-        return self.calls.count(self.calls[-1]) if self.calls else 0
+    def stalled(self) -> int:
+        """How often the call that came last gave its result since anything new was seen: where there is news, there is progress."""
+        since = 0
+        for place in range(len(self.calls) - 1, 0, -1):
+            if self.calls[place] not in self.calls[:place]:
+                since = place
+                break
+        return self.calls[since:].count(self.calls[-1]) if self.calls else 0
 
     @property
     def alternates(self) -> bool:
-        """Whether two calls take turns, three times each, with the same results."""
-        last = self.calls[-6:]
-        return len(last) == 6 and last[0] != last[1] and last[::2] == (last[0],) * 3 and last[1::2] == (last[1],) * 3
+        """Whether two calls take turns with the same results: A-B-A-B."""
+        last = self.calls[-4:]
+        return len(last) == 4 and last[0] != last[1] and last[:2] == last[2:]

@@ -34,7 +34,7 @@ TRANSITIONS: dict[Phase, dict[str, Phase | None]] = {
     "ready": {
         "Replied": None,  # calls: `calling`; else the turn of the user: `idle`
         "Refused": "refused",
-        "Failed": None,  # exhausted: `ended`; else it is tried again
+        "Failed": None,  # exhausted, or nothing that waiting cures: `ended`; else it is tried again
         "Compacted": "ready",
         "HandedOff": "ready",
         "Interrupted": "idle",
@@ -44,8 +44,9 @@ TRANSITIONS: dict[Phase, dict[str, Phase | None]] = {
         "Compacted": "ready",
         "Summarised": "refused",
         "HandedOff": "ready",
-        "Failed": None,
+        "Failed": None,  # of a summary
         "Interrupted": "idle",
+        "Prompted": "ready",  # where nothing could be sent: the user goes on with something else
     },
     "ended": {"Prompted": "ready"},
 }
@@ -101,8 +102,11 @@ class State:
     summary: str | None = None
     has_summary: bool = False
     reserve_tokens: int = 0
+    """Of the reply, where a refusal lowered it; 0 is as configured."""
     compacted_at: int | None = None
     """How many entries there were at the last compaction: another has to have something to do."""
+    begun_at: int | None = None
+    """How many entries the last fresh start had: another has to have something to hand on."""
     crossed: frozenset[str] = frozenset()
     """Boundaries that were crossed and have not been left behind since."""
     due: Boundary | None = None
@@ -136,11 +140,15 @@ def after(state: State, event: Event) -> State:
 
 def _prompted(state: State, event: ev.Prompted) -> State:
     grown = _answered_for(state.transcript).append(event.message)
+    if not grown.entries[-1].speaks:
+        raise CallerError("a prompt is a message in which the user says something")
     made = replace(state, transcript=grown, ended="", overflow=None, overflow_calls=0, loops=Loops())
     if state.phase == "ended" and made.faults.is_exhausted(state.all_turns, state.limits.errors):
         made = replace(made, faults=Faults())  # the person has looked: a new budget
-    if state.limits.domain_boundaries and (evidence := changed_domain(activity.actions(grown), len(grown.entries) - 1)):
-        made = _crosses(made, "domain", evidence)
+    if state.limits.domain_boundaries:
+        prompts = [entry.index for entry in grown.entries if entry.speaks]
+        if evidence := changed_domain(activity.actions(grown), prompts):
+            made = _crosses(made, "domain", evidence)
     if made.limits.pressure(0, made.turns) >= Pressure.HAND_OFF:
         made = _crosses(made, "turns", f"{made.turns} turns")
     return made
@@ -175,10 +183,9 @@ def _replied(state: State, event: ev.Replied) -> State:
         phase="calling" if calls else "idle",
         overflow=None,
         overflow_calls=0,
-        has_summary=False,
-        summary=None,
         input_tokens=state.input_tokens + (event.input_tokens or 0),
         output_tokens=state.output_tokens + (event.output_tokens or 0),
+        subtask_done=False,  # what it could free was freed before this request
     )
     faults = state.faults.answered(state.limits.errors)
     return replace(made, faults=faults if calls else faults.worked())
@@ -186,7 +193,11 @@ def _replied(state: State, event: ev.Replied) -> State:
 
 def _returned(state: State, event: ev.Returned) -> State:
     asked = {call.id: call for call in state.open_calls}
-    made = replace(state, transcript=state.transcript.append(*event.messages), open_calls=(), phase="ready")
+    grown = state.transcript.append(*event.messages)
+    answered = {result.call_id for entry in grown.entries[len(state.transcript.entries) :] for result in entry.results}
+    if left_open := sorted(asked.keys() - answered):
+        raise CallerError(f"call {left_open[0]!r} has no result: all open calls return together")
+    made = replace(state, transcript=grown, open_calls=(), phase="ready")
     for outcome in event.outcomes:
         call = asked.get(outcome.call_id)
         if call is not None:
@@ -196,13 +207,14 @@ def _returned(state: State, event: ev.Returned) -> State:
         faults = made.faults
         faults = faults.failed("tool", made.all_turns, made.now_seconds, limits) if outcome.failed else faults.worked()
         made = replace(made, faults=faults)
-    if made.loops.worst >= state.limits.loop_end:
+    if made.loops.stalled >= state.limits.loop_end:
         return replace(made, ended="loop", phase="ended")
     return _bears(made)
 
 
 def _refused(state: State, event: ev.Refused) -> State:
-    return replace(state, overflow=Overflow(**event.overflow), overflow_calls=state.overflow_calls + 1)
+    calls = state.overflow_calls + 1
+    return replace(state, overflow=Overflow(**event.overflow), overflow_calls=calls, summary=None, has_summary=False)
 
 
 def _failed(state: State, event: ev.Failed) -> State:
@@ -210,7 +222,7 @@ def _failed(state: State, event: ev.Failed) -> State:
     faults = state.faults.failed(event.kind, state.all_turns, state.now_seconds, limits, event.retry_after_seconds)
     if event.kind not in CURED_BY_WAITING:
         return replace(state, faults=faults, ended=event.kind, phase="ended")
-    return _bears(replace(state, faults=faults, phase="ready"))
+    return _bears(replace(state, faults=faults))
 
 
 def _bears(state: State) -> State:
@@ -232,22 +244,24 @@ def _crosses(state: State, reason: Literal["turns", "context", "domain", "errors
 
 
 def _compacted(state: State, event: ev.Compacted) -> State:
-    transcript = state.transcript
-    for edit in event.edits:
-        if "call_id" in edit:
-            transcript = transcript.replace_results([Cleared(**edit)])
-        else:
-            span = Collapsed(**edit)
-            transcript = transcript.drop_span(span.first, span.last, span.note, span.handle)
-    reserve = state.reserve_tokens if event.reserve_tokens is None else event.reserve_tokens
+    edits = tuple(Cleared(**edit) if "call_id" in edit else Collapsed(**edit) for edit in event.edits)
     return replace(
         state,
-        transcript=transcript,
-        reserve_tokens=reserve,
+        transcript=_forgotten(state.transcript, edits),
+        reserve_tokens=event.reserve_tokens or 0,
         subtask_done=False,
-        compacted_at=len(transcript.entries),
+        compacted_at=len(state.transcript.entries),
         compactions=state.compactions + 1,
     )
+
+
+def _forgotten(transcript: Transcript, edits: tuple[Cleared | Collapsed, ...]) -> Transcript:
+    """With these edits made at once, as the plan made them: each is held against the transcript that it was made for."""
+    transcript.replace_results(edit for edit in edits if isinstance(edit, Cleared))
+    for edit in edits:
+        if isinstance(edit, Collapsed):
+            transcript.drop_span(edit.first, edit.last, edit.note)
+    return replace(transcript, edits=transcript.edits + edits)
 
 
 def _summarised(state: State, event: ev.Summarised) -> State:
@@ -263,15 +277,18 @@ def _named(state: State, event: ev.HandedOff) -> tuple[Boundary, ...]:
 
 
 def _handed_off(state: State, event: ev.HandedOff) -> State:
+    begun = state.transcript.afresh(event.text)
     return replace(
         state,
-        transcript=state.transcript.afresh(event.text),
+        transcript=begun,
         turns=0,
         due=None,
         crossed=frozenset(),
         overflow=None,
         loops=Loops(),
         compacted_at=None,
+        begun_at=len(begun.entries),
+        reserve_tokens=0,
         boundaries=(*state.boundaries, *_named(state, event)),
         subtask_done=False,
         handoffs=state.handoffs + 1,
@@ -279,17 +296,22 @@ def _handed_off(state: State, event: ev.HandedOff) -> State:
     )
 
 
-def _noted(state: State, event: ev.Noted) -> State:
-    kept = tuple(todo for todo in state.todos if todo.title != event.title)
-    if event.action == "drop":
-        return replace(state, todos=kept)
-    if event.action not in {"add", "done"}:
+def noted(todos: tuple[Todo, ...], event: ev.Noted) -> tuple[Todo, ...]:
+    """A todo list after a note: an item is what its title says, and stays in its place."""
+    if event.action not in {"add", "done", "drop"}:
         raise CallerError(f"a todo is added, done or dropped, not {event.action!r}")
-    old = next((todo for todo in state.todos if todo.title == event.title), None)
-    if event.action == "add":
-        return replace(state, todos=(*kept, Todo(title=event.title, priority=event.priority)))
-    finished = Todo(title=event.title, priority=old.priority if old else event.priority, is_done=True)
-    return replace(state, todos=(*kept, finished), subtask_done=True)
+    if event.action == "drop":
+        return tuple(todo for todo in todos if todo.title != event.title)
+    old = next((todo for todo in todos if todo.title == event.title), None)
+    new = Todo(title=event.title, priority=event.priority)
+    if event.action == "done":
+        new = replace(old or new, is_done=True)
+    return tuple(new if todo is old else todo for todo in todos) if old else (*todos, new)
+
+
+def _noted(state: State, event: ev.Noted) -> State:
+    finished = state.subtask_done or event.action == "done"
+    return replace(state, todos=noted(state.todos, event), subtask_done=finished)
 
 
 def _intended(state: State, event: ev.Intended) -> State:
@@ -355,6 +377,6 @@ def diagram() -> str:
 _ENDS: dict[tuple[str, str], tuple[Phase, ...]] = {
     ("ready", "Replied"): ("calling", "idle"),
     ("ready", "Failed"): ("ready", "ended"),
-    ("refused", "Failed"): ("ready", "ended"),
+    ("refused", "Failed"): ("refused", "ended"),
     ("calling", "Returned"): ("ready", "ended"),
 }

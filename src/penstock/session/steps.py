@@ -45,7 +45,7 @@ class Compact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summarise:
-    """Ask a model with this prompt: `Summarised`."""
+    """Ask a model with this prompt: `Summarised`, with None where it failed."""
 
     prompt: str
 
@@ -58,7 +58,7 @@ class HandOff:
     reason: str
     evidence: str
     most_tokens: int
-    """What the fresh transcript may take."""
+    """What the text may take with which the fresh transcript begins."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +71,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stop:
-    """The work ended; `message` is for the person. The next prompt goes on all the same, but after `ended`."""
+    """The work ended; `message` is for the person. `Prompted` goes on all the same, `Closed` writes down that it ended."""
 
     reason: str
     message: str
