@@ -237,7 +237,7 @@ class Ledger:
         """
         _check(version=version, digest=digest, total_lines=total_lines, size_bytes=size_bytes, turn=turn)
         in_full = _in_full(first_line, last_line, total_lines, clipped)
-        file = self._file(path)
+        file = self.file(path)
         known = file if file.holds(version, digest) else File(path=path)
         if known.contradicts(in_full, total_lines):
             known = File(path=path)
@@ -275,7 +275,7 @@ class Ledger:
         nothing of this version has been seen.
         """
         _check(version=version, digest=digest, total_lines=total_lines, size_bytes=size_bytes, turn=turn)
-        file = self._file(path)
+        file = self.file(path)
         if is_whole:
             seen = _all(total_lines)
         else:
@@ -305,7 +305,7 @@ class Ledger:
         """The model wrote a file where there was none, and so knows all of it."""
         _check(version=version, digest=digest, total_lines=total_lines, size_bytes=size_bytes, turn=turn)
         return self._with(
-            self._file(path),
+            self.file(path),
             "created",
             turn,
             version=version,
@@ -318,7 +318,7 @@ class Ledger:
     def deleted(self, path: str, *, turn: int | None = None) -> Ledger:
         """The file is gone. It still counts for what it was."""
         _check(turn=turn)
-        file = self._file(path)
+        file = self.file(path)
         return self._with(file, "deleted", turn, version="", total_lines=None, size_bytes=None, digest="", seen=())
 
     def after(self, *acts: Mapping[str, Json]) -> Ledger:
@@ -337,10 +337,6 @@ class Ledger:
             except (TypeError, ValueError) as error:
                 raise CallerError(f"{did}: {error}") from error
         return ledger
-
-    def _file(self, path: str) -> File:
-        name = _name(path)
-        return self.files.get(name) or File(path=name)
 
     def _with(self, file: File, did: Role, turn: int | None, *, version: str, **changes: Json) -> Ledger:
         role: Role = did
@@ -364,14 +360,19 @@ class Ledger:
             repeated_reads=sum(file.repeated_reads for file in files),
         )
 
+    def file(self, path: str) -> File:
+        """What is known of it; of a file that nobody met, its path."""
+        name = _name(path)
+        return self.files.get(name) or File(path=name)
+
     def seen(self, path: str, version: str) -> Ranges:
         """The lines of that version that were shown; a page's token or `file_version` of it."""
-        file = self._file(path)
+        file = self.file(path)
         return file.seen if file.holds(version) else ()
 
     def is_wholly_seen(self, path: str, version: str) -> bool:
         """Whether every line of that version was shown, or written by the model itself."""
-        file = self._file(path)
+        file = self.file(path)
         return file.holds(version) and file.unseen == ()
 
     # ── checks before an act ─────────────────────────────────────────────────────────────────────────────────────
@@ -406,7 +407,7 @@ class Ledger:
     def _room(self, did: Role, path: str, dialect: Dialect | None) -> Verdict:
         """Whether one more distinct file is within its limit."""
         limit: Limit | None = getattr(self.limits, f"files_{did}")
-        if limit is None or did in self._file(path).roles:
+        if limit is None or did in self.file(path).roles:
             return Verdict("ok")
         count = sum(did in file.roles for file in self.files.values()) + 1
         level = limit.level(count)
@@ -414,7 +415,7 @@ class Ledger:
 
     def _known(self, path: str, version: str, dialect: Dialect | None) -> Verdict:
         """Whether the model knows what it is about to replace."""
-        file = self._file(path)
+        file = self.file(path)
         if self.is_wholly_seen(path, version):
             return Verdict("ok")
         is_this = file.holds(version)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from penstock.calls import Dialect
     from penstock.compaction import Plan
     from penstock.page import Page
+    from penstock.verifying import Git
     from penstock.window import Fragment, Line, Window
     from penstock.workspace.listing import Counts, Listing, Omitted
     from penstock.workspace.reading import OutlinePage
@@ -727,3 +728,54 @@ def own_line(text: str) -> str:
     """The first line of a text that is one of ours and stands for something that was not shown, inert; empty for none."""
     found = _STAND_IN.search(text)
     return inert.clip(found.group(), 80) if found else ""
+
+
+# ── what became of the files when a session goes on (S-10) ───────────────────────────────────────────────────────
+
+READ_AGAIN = "Read these again before you go on: you were changing them, and they are not what you knew:"
+NOT_AS_THEY_WERE = "Not as they were either:"
+CHANGED_BEFORE = "when the session stopped it was already not what had been shown of it"
+OTHER_LINE_ENDS = "only its line ends changed"
+OTHER_CONTENT = "its content changed, its size did not"
+NO_TIME_TO_READ = "the time was up before all of it was read"
+BEING_WRITTEN = "it is being written to"
+NOT_READ_THEN = "it had not been read, so that there is nothing to compare it with"
+
+
+def other_size(then_bytes: int, now_bytes: int) -> str:
+    return f"it had {then_bytes} bytes and has {now_bytes}"
+
+
+def other_mode(then: int, now: int) -> str:
+    return f"only its mode changed, from {then:o} to {now:o}"
+
+
+def lies_at(then: str, now: str) -> str:
+    """A link that was swapped in, led elsewhere, or gave way to a file."""
+    if not now:
+        return f"it was a link to {inert.shorten(then)} and is a file of its own"
+    return f"it is a link to {inert.shorten(now)}" + (f" and was one to {inert.shorten(then)}" if then else "")
+
+
+def all_verified(counts: Sequence[tuple[str, int]]) -> str:
+    said = ", ".join(f"{count} {state}" for state, count in counts if count)
+    return f"Files since the session stopped: {said or 'none was known'}."
+
+
+def verified(path: str, state: str, reason: str, call: str) -> str:
+    return f"- {title(path)}: {state}" + (f", {reason}" if reason else "") + (f" | {call}" if call else "")
+
+
+def more_files(count: int) -> str:
+    return f"- … {count} more"
+
+
+def repository(then: Git, now: Git) -> str:
+    """Where the repository stands, and where it stood if that was elsewhere."""
+    moved = f"{_stands(then)}, now " if (then.head, then.branch) != (now.head, now.branch) else ""
+    work = {None: "", True: "; files differ from its index", False: "; files are as its index has them"}[now.is_dirty]
+    return f"Git: {moved}{_stands(now)}{work}."
+
+
+def _stands(git: Git) -> str:
+    return (git.head[:12] or "no commit yet") + (f" on {git.branch}" if git.branch else ", no branch")
