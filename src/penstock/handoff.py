@@ -161,6 +161,10 @@ class Handoff(_Record):
     log_ref: dict[str, Json] = field(default_factory=dict)
     """Where the whole session lies."""
 
+    def with_handle(self, handle: str) -> Handoff:
+        """The same, naming one more artifact."""
+        return replace(self, handles=(*self.handles, handle))
+
     def __post_init__(self) -> None:
         _Record.__post_init__(self)
         object.__setattr__(self, "summary", shortened(self.summary))

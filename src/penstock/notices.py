@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from penstock.calls import Dialect
     from penstock.compaction import Plan
     from penstock.page import Page
+    from penstock.session import Todo
     from penstock.verifying import Git
     from penstock.window import Fragment, Line, Window
     from penstock.workspace.listing import Counts, Listing, Omitted
@@ -641,6 +642,34 @@ def stopped(reason: str) -> str:
     return _STOPS.get(
         reason, f"The provider answered with {inert.clip(reason, 64)}: mend the request or the settings, then go on."
     )
+
+
+AGENT = """\
+You answer questions about the files beneath a root, with the tools that are given. Look before you answer: search for the
+rarest words, view around the hits, and follow what you find. Older results are cleared when the window fills: write down what
+matters in your own words as you go, with path:line. A cleared result names a handle: page(handle=...) shows it again,
+find(handle=..., pattern=...) searches it. Keep a todo list for work of several steps. Answer briefly; under the answer give
+each line that proves it as path:line: text."""
+
+
+def no_json(arguments: str) -> str:
+    """A call whose arguments cannot be read."""
+    return f"The arguments are no JSON object: {inert.clip(arguments, 120)} Send them again, whole."
+
+
+def todos(items: Sequence[Todo]) -> str:
+    """The todo list, the open items by priority, then what is done."""
+    if not items:
+        return "The todo list is empty."
+    open_items = sorted((item for item in items if not item.is_done), key=lambda item: item.priority)
+    lines = [f"[ ] {item.priority} {inert.show(item.title)[0]}" for item in open_items]
+    lines += [f"[x] {item.priority} {inert.show(item.title)[0]}" for item in items if item.is_done]
+    return "\n".join([f"Todo: {len(open_items)} open, {len(items) - len(open_items)} done", *lines])
+
+
+def interrupted(session_id: str) -> str:
+    """What a person may do after an interrupt."""
+    return f"Stopped; nothing is lost. To go on: penstock resume {session_id}"
 
 
 def looping(times: int) -> str:

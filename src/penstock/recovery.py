@@ -280,7 +280,7 @@ def with_handle(
     transcript: Transcript, cure: HandOff | Irreducible, handle: str, budget: Budget
 ) -> HandOff | Irreducible:
     """The same cure once the whole transcript is kept under `handle`: what is handed on names it."""
-    passed_on = replace(cure.handoff, handles=(*cure.handoff.handles, handle))
+    passed_on = cure.handoff.with_handle(handle)
     newest = isinstance(cure, HandOff)
     begun = fresh(transcript, passed_on, cure.limit_tokens, budget.counter or ESTIMATOR, newest=newest)
     if isinstance(cure, HandOff):

@@ -244,7 +244,7 @@ class Tools:
 
     `allowance` bounds every result (256 KiB when left out), `dialect` is the syntax in which the next calls are printed,
     `progress` is told how many files a long walk has seen. `store` is where `page` and `find` look, or how it is opened
-    when one of them is first called; the user's own when left out. Raises `CallerError` for a root that is no folder or
+    when one of them is first called; the user's own when left out. `shown` is told every page of a file that was answered. Raises `CallerError` for a root that is no folder or
     an allowance too small to say anything in.
     """
 
@@ -258,6 +258,7 @@ class Tools:
         walk_seconds: float | None = WALK_SECONDS,
         progress: Callable[[int], None] | None = None,
         store: Store | Callable[[], Store] | None = None,
+        shown: Callable[[Window], None] | None = None,
     ) -> None:
         self.workspace = root if isinstance(root, Workspace) else Workspace(root)
         self.allowance = _checked(allowance or Allowance.bytes(HARD_MAX_BYTES))
@@ -266,6 +267,7 @@ class Tools:
         self.walk_seconds = walk_seconds
         self.progress = progress
         self._store = store
+        self._shown = shown
         self._reads = Reads()
 
     def view(self, file_path: str, offset: int = 0, limit: int | None = None) -> str:
@@ -432,6 +434,8 @@ class Tools:
             if over <= 0:
                 if isinstance(page, Window):
                     self._reads.page(page.path, page.start_byte, page.end_byte, page.version)
+                    if self._shown is not None:
+                        self._shown(page)
                 return Result(
                     text, outcome="partial" if isinstance(page, Window) and page.bound == "deadline" else "done"
                 )

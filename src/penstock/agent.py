@@ -1,0 +1,387 @@
+"""Who drives a session? One short loop: ask the session what is next, do it, tell it what came of it.
+
+Every event is written to the journal before the session hears of it, so that a kill at any instant loses nothing that was
+acknowledged: `resumed` replays the journal, and goes on. Law: what has an effect is announced before it is done, and never done
+again unasked. Keeps out: what is next (session), what a tool does, and how a provider is reached (models).
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from dataclasses import asdict, dataclass, field
+from hashlib import sha256
+from inspect import signature
+from typing import TYPE_CHECKING, Any, Protocol
+
+from penstock import notices, wires
+from penstock.compaction import apply
+from penstock.errors import CallerError
+from penstock.handoff import encode, render
+from penstock.models import Cancelled
+from penstock.overflow import diagnose
+from penstock.overflow.silent import reported_input
+from penstock.session import (
+    Ask,
+    Await,
+    Call,
+    Closed,
+    Compact,
+    Compacted,
+    Effected,
+    Failed,
+    HandedOff,
+    HandOff,
+    Intended,
+    Interrupted,
+    Noted,
+    Outcome,
+    Prompted,
+    Refused,
+    Replied,
+    Returned,
+    Session,
+    Stop,
+    Summarise,
+    Summarised,
+    Ticked,
+    Wait,
+    after,
+    name_of,
+    to_dict,
+)
+from penstock.transcript import results_of, said
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from penstock.models import Model
+    from penstock.session import Event
+    from penstock.store import Store
+    from penstock.transcript import ToolCall
+    from penstock.transcript.shapes import Json
+
+BEGUN = "Begun"
+"""The first record of a session: its header, and what it was begun with."""
+SEEN = "Seen"
+"""A record beside the events: which file a tool showed or changed, in which version."""
+_CHARS_PER_TOKEN = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """How a call ended. `seen` is what the journal remembers of the files that it touched."""
+
+    text: str
+    failed: bool = False
+    seen: tuple[dict[str, Json], ...] = ()
+    notes: tuple[Noted, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intent:
+    """What is about to change the world."""
+
+    kind: str
+    what: str
+    digest: str = ""
+
+
+class Toolbox(Protocol):
+    """The tools of an agent (`toolbox` has ours)."""
+
+    def intent(self, call: ToolCall) -> Intent | None:
+        """What the call would change; None for one that only looks."""
+        ...
+
+    def run(self, call: ToolCall, session: Session) -> Done:
+        """Runs it. Mistakes are results that say so; what is raised ends the work."""
+        ...
+
+    def digest_after(self, call: ToolCall) -> str:
+        """What it changed, as it is now."""
+        ...
+
+
+class Listener(Protocol):
+    """What a face shows while it goes on."""
+
+    def text(self, delta: str) -> None:
+        """A piece of the answer, as it comes."""
+        ...
+
+    def step(self, session: Session, what: str) -> None:
+        """Something was done: a call, a cut, a wait."""
+        ...
+
+
+class _Nobody:
+    """Who listens where nobody does."""
+
+    def text(self, delta: str) -> None:
+        pass
+
+    def step(self, session: Session, what: str) -> None:
+        pass
+
+
+@dataclass(kw_only=True)
+class Run:
+    """How the work on one prompt ended."""
+
+    session: str
+    answer: str = ""
+    outcome: str = "answered"
+    """`answered`, `interrupted`, or why it stopped."""
+    message: str = ""
+    turns: int = 0
+    usage: dict[str, int] = field(default_factory=dict)
+    cuts: int = 0
+    recoveries: int = 0
+
+
+class Agent:
+    """A session with a model, tools and a store to live in."""
+
+    def __init__(
+        self,
+        session: Session,
+        model: Model,
+        tools: Toolbox,
+        store: Store,
+        *,
+        listener: Listener | None = None,
+        clock: Callable[[], float] = time.time,
+        sleep: Callable[[float], None] = time.sleep,
+        redact: Callable[[str], str] = str,
+        next_seq: int = 0,
+    ) -> None:
+        self.session, self.model, self.tools, self.store = session, model, tools, store
+        self.listener: Listener = listener or _Nobody()
+        self._clock, self._sleep, self._redact = clock, sleep, redact
+        self._seq = next_seq
+        self._recoveries = 0
+        self._stopped = False
+        self._streams = "on_text" in signature(model.send).parameters
+
+    def interrupt(self) -> None:
+        """Stops the work at the next safe point; the session is kept, and the next prompt goes on."""
+        self._stopped = True
+
+    # ── the journal ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    def begin(self, **about: Json) -> None:
+        """Writes the first record; `about` is what a resume has to know beside it."""
+        self._write(BEGUN, {"header": self.session.header(), **about})
+
+    def feed(self, event: Event, handles: tuple[str, ...] = ()) -> None:
+        """Writes an event, then tells the session. One that the session would not take is not written."""
+        state = after(self.session.state, event)
+        self._write(name_of(event), to_dict(event), handles)
+        self.session.state = state
+
+    def _write(self, name: str, data: dict[str, Json], handles: tuple[str, ...] = ()) -> None:
+        self.store.append(self.session.session_id, self._seq, name, data, handles=handles)
+        self._seq += 1
+
+    # ── the loop ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def run(self, prompt: str | None = None, *, max_turns: int | None = None) -> Run:
+        """Works on a prompt, or goes on with what is open, until the session awaits the user or stops.
+
+        After `max_turns` answers of the model it is stopped as by an interrupt.
+        """
+        before = self.session.state
+        if prompt is not None:
+            self.feed(Prompted(message=said(self.session.state.transcript.wire, "user", prompt)))
+        self._recoveries, self._stopped = 0, False
+        most = None if max_turns is None else before.all_turns + max_turns
+        outcome, message = self._until_done(most)
+        ended = self.session.state
+        return Run(
+            session=self.session.session_id,
+            answer=_last_words(ended.transcript) if outcome == "answered" else "",
+            outcome=outcome,
+            message=message,
+            turns=ended.all_turns - before.all_turns,
+            usage={
+                "input_tokens": ended.input_tokens - before.input_tokens,
+                "output_tokens": ended.output_tokens - before.output_tokens,
+            },
+            cuts=ended.compactions - before.compactions,
+            recoveries=self._recoveries,
+        )
+
+    def _until_done(self, most_turns: int | None) -> tuple[str, str]:
+        while True:
+            step = self.session.next_step()
+            if isinstance(step, Await):
+                return "answered", ""
+            if isinstance(step, Stop):
+                if self.session.state.phase != "ended":
+                    self.feed(Closed(reason=step.reason))
+                return step.reason, step.message
+            spent = most_turns is not None and self.session.state.all_turns >= most_turns and isinstance(step, Ask)
+            if self._stopped or spent:
+                self.feed(Interrupted())
+                return "max_turns" if spent else "interrupted", notices.interrupted(self.session.session_id)
+            self._perform(step)
+
+    def _perform(self, step: object) -> None:
+        match step:
+            case Ask():
+                self._ask(step)
+            case Call():
+                self._call(step)
+            case Compact():
+                self._compact(step)
+            case Summarise():
+                self._summarise(step)
+            case HandOff():
+                self._hand_off(step)
+            case Wait():
+                self.listener.step(self.session, f"waits: {step.why}")
+                self._sleep(max(0.0, step.until_seconds - self.session.state.now_seconds))
+                self.feed(Ticked(now_seconds=self._clock()))
+
+    def _ask(self, step: Ask) -> None:
+        request = wires.request(step.transcript, self.model.name, step.reserve_tokens)
+        try:
+            body = self._sent(request)
+        except Cancelled:
+            self._stopped = True
+            return
+        except (CallerError, AssertionError):  # a mistake of the program, or of the script of a test
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever a model raises is read as a refusal
+            self._refused(error)
+            return
+        replied = Replied(
+            messages=tuple(wires.answer(body, self.model.wire)),
+            input_tokens=reported_input(body),
+            output_tokens=wires.output_tokens(body),
+        )
+        self.feed(replied)
+        self.listener.step(self.session, "answered")
+
+    def _sent(self, request: dict[str, Json]) -> dict[str, Json]:
+        if self._streams:
+            send: Any = self.model.send
+            made: dict[str, Json] = send(request, on_text=self.listener.text, cancelled=lambda: self._stopped)
+            return made
+        body = self.model.send(request)
+        self.listener.text(wires.words(body, self.model.wire))
+        return body
+
+    def _refused(self, error: Exception) -> None:
+        told = diagnose(error)
+        self.feed(Ticked(now_seconds=self._clock()))
+        if told.overflow is not None or told.recovery == "shrink_input":
+            overflow = {"kind": "context_input"} if told.overflow is None else asdict(told.overflow)
+            self._recoveries += 1
+            self.feed(Refused(overflow=overflow))
+            self.listener.step(self.session, f"refused: {told.kind}")
+            return
+        message = self._redact(str(error))[:500]
+        self.feed(Failed(kind=told.kind, message=message, retry_after_seconds=told.retry_after_seconds))
+        self.listener.step(self.session, f"failed: {told.kind}")
+
+    # ── tools ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _call(self, step: Call) -> None:
+        rows: list[tuple[ToolCall, str, bool]] = []
+        outcomes: list[Outcome] = []
+        for call in step.calls:
+            self.listener.step(self.session, f"calls {call.name} {call.arguments[:100]}")
+            done = self._run(call)
+            text = self._redact(done.text)
+            digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+            advice = self.session.advice(call, digest)
+            rows.append((call, f"{text}\n{advice}" if advice else text, done.failed))
+            outcomes.append(Outcome(call_id=call.id, failed=done.failed, digest=digest))
+        messages = results_of(self.session.state.transcript.wire, rows)
+        self.feed(Returned(messages=tuple(messages), outcomes=tuple(outcomes)))
+
+    def _run(self, call: ToolCall) -> Done:
+        """One call; what changes the world is written down before and after."""
+        intent = self.tools.intent(call)
+        effect_id = f"{self._seq}:{call.id}"
+        if intent is not None:
+            self.feed(
+                Intended(effect_id=effect_id, kind=intent.kind, what=self._redact(intent.what), digest=intent.digest)
+            )
+        done = self.tools.run(call, self.session)
+        if intent is not None:
+            self.feed(Effected(effect_id=effect_id, digest=self.tools.digest_after(call)))
+        for seen in done.seen:
+            self._write(SEEN, seen)
+        for note in done.notes:
+            self.feed(note)
+        return done
+
+    # ── forgetting ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _compact(self, step: Compact) -> None:
+        before = self.session.state.transcript
+        smaller = apply(before, step.plan, self._keep)
+        edits = tuple(asdict(edit) for edit in smaller.edits[len(before.edits) :])
+        handles = tuple(edit["handle"] for edit in edits if edit["handle"])
+        self.feed(Compacted(edits=edits, strategy=step.strategy, reserve_tokens=step.reserve_tokens), handles)
+        self.listener.step(self.session, f"cut {step.plan.freed_tokens} tokens ({step.strategy})")
+
+    def _summarise(self, step: Summarise) -> None:
+        wire = self.model.wire
+        asked = wires.request(wires.alone(wire, step.prompt), self.model.name, 2_000)
+        try:
+            text: str | None = wires.words(self.model.send(asked), wire)
+        except Exception:  # noqa: BLE001 - a summary is not worth an end: the rest of the ladder does without
+            text = None
+        self.feed(Summarised(text=text))
+
+    def _hand_off(self, step: HandOff) -> None:
+        whole = "".join(
+            json.dumps(entry.raw, ensure_ascii=False) + "\n" for entry in self.session.state.transcript.visible()
+        )
+        handle = self._keep(whole, "conversation")
+        passed_on = step.handoff.with_handle(handle)
+        text = render(passed_on, most_chars=step.most_tokens * _CHARS_PER_TOKEN, dialect=self.session.dialect)
+        document = json.loads(encode(passed_on))
+        self.feed(HandedOff(handoff=document, text=text, reason=step.reason, evidence=step.evidence), (handle,))
+        self.listener.step(self.session, f"handed off: {step.reason}, {step.evidence}")
+
+    def _keep(self, content: str, name: str) -> str:
+        return self.store.put(content.encode("utf-8", "surrogatepass"), name=name)
+
+
+def _last_words(transcript: Any) -> str:
+    last = transcript.entries[-1] if transcript.entries else None
+    return last.text if last is not None and last.role == "assistant" else ""
+
+
+def new_id() -> str:
+    """A name for a session that nobody has."""
+    return uuid.uuid4().hex[:12]
+
+
+def resumed(
+    store: Store, session_id: str, *, counter: Any = None, dialect: Any = None
+) -> tuple[Session, dict[str, Json], int]:
+    """The session that the journal holds, what it was begun with, and the place of its next record.
+
+    Raises `CallerError` where there is none of that name, `Damaged` (with the newest sound record) where it was changed.
+    """
+    records = store.events(session_id)
+    first = next(records, None)
+    if first is None or first.type != BEGUN:
+        known = [info.session for info in store.sessions()][:5]
+        raise CallerError(f"there is no session {session_id!r}; the newest are {', '.join(known) or 'none'}")
+    begun = dict(first.data)
+    last = first.seq
+    rows: list[tuple[str, dict[str, Json]]] = []
+    for record in records:
+        last = record.seq
+        if record.type != SEEN:
+            rows.append((record.type, record.data))
+    header: Any = begun.pop("header")
+    return Session.replay(header, rows, counter=counter, dialect=dialect), begun, last + 1

@@ -1,0 +1,159 @@
+"""What can this agent do? The file tools, the todo list, and what its user allows beside them.
+
+Results are within an allowance that leaves room for the next ones; mistakes are results that say how to do better.
+Keeps out: when a tool is called, and what is written down about it (agent).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from penstock import inert, notices
+from penstock.agent import Done, Intent
+from penstock.budget import Allowance
+from penstock.errors import CallerError, PenstockError
+from penstock.guarding import OutputLimits, guard_output
+from penstock.ledger import shown
+from penstock.session import Noted
+from penstock.tokens import Tokens
+from penstock.tools import REQUIRED, TOOLS, Parameter, Tool, Tools
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from penstock.session import Session, Todo
+    from penstock.store import Store
+    from penstock.transcript import ToolCall
+    from penstock.transcript.shapes import Json
+    from penstock.window import Window
+    from penstock.workspace import Workspace
+
+RESULT_SHARE = 8  # one result takes at most this part of the window
+_CHARS_PER_TOKEN = 3
+LEAST_RESULT_TOKENS, MOST_RESULT_TOKENS = 600, 8_000
+
+TODO = Tool(
+    "todo",
+    "Keep a todo list",
+    "Keep the list of what is to be done: add an item before you begin a piece of work, mark it done after it. The list survives "
+    "every compaction word for word and is handed on to the next session. Each call shows the whole list.",
+    (
+        Parameter("action", "string", REQUIRED, "add, done, drop or list"),
+        Parameter("title", "string", "", "the item, in the same words each time"),
+        Parameter("priority", "integer", 2, "1 is the most urgent", minimum=1, maximum=9),
+    ),
+)
+
+
+class Acted(NamedTuple):
+    """How a tool with an effect ended."""
+
+    text: str
+    failed: bool
+    what: str
+    before: str = ""
+    after: str = ""
+
+
+class Acting(Protocol):
+    """Tools that change something: editing, a shell."""
+
+    tools: tuple[Tool, ...]
+
+    def intent(self, name: str, arguments: Mapping[str, Json]) -> Intent: ...
+
+    def run(self, name: str, arguments: Mapping[str, Json]) -> Acted: ...
+
+
+class Toolbox:
+    """The tools of one agent over one root and one store."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        store: Store,
+        *,
+        window_tokens: int,
+        model: str = "o200k",
+        acting: Sequence[Acting] = (),
+    ) -> None:
+        room = max(LEAST_RESULT_TOKENS, min(MOST_RESULT_TOKENS, window_tokens // RESULT_SHARE))
+        self._pages: list[Window] = []
+        allowance = Allowance.tokens(room, Tokens(model=model))
+        self._tools = Tools(workspace, allowance=allowance, store=store, shown=self._pages.append)
+        self._acting = {tool.name: actor for actor in acting for tool in actor.tools}
+        self.tools: tuple[Tool, ...] = (*TOOLS, TODO, *(tool for actor in acting for tool in actor.tools))
+        self._after = ""
+        self._store = store
+        self._limits = OutputLimits(chars=room * _CHARS_PER_TOKEN)
+
+    def intent(self, call: ToolCall) -> Intent | None:
+        """What the call would change; None for one that only looks."""
+        actor = self._acting.get(call.name)
+        return None if actor is None else actor.intent(call.name, call.values)
+
+    def digest_after(self, call: ToolCall) -> str:
+        """What the call that ran last has made."""
+        del call
+        return self._after
+
+    def run(self, call: ToolCall, session: Session) -> Done:
+        """Runs a call; never raises for anything that a model can do."""
+        arguments = _arguments(call)
+        if arguments is None:
+            return Done(text=notices.no_json(call.arguments), failed=True)
+        if call.name == TODO.name:
+            return _todo(arguments, session.state.todos)
+        actor = self._acting.get(call.name)
+        if actor is not None:
+            acted = actor.run(call.name, arguments)
+            self._after = acted.after
+            text = guard_output(acted.text, call.name, store=self._store, limits=self._limits)
+            return Done(text=text, failed=acted.failed)
+        self._pages.clear()
+        try:
+            result = self._tools.call(call.name, arguments)
+        except (CallerError, PenstockError) as error:  # no such tool, or a store that fails
+            return Done(text=str(error), failed=True)
+        turn = session.state.all_turns
+        return Done(
+            text=result.text,
+            failed=result.is_error,
+            seen=tuple(shown(page, turn) for page in self._pages if page.version),
+        )
+
+
+def _arguments(call: ToolCall) -> dict[str, Json] | None:
+    """The arguments as an object; none at all are an empty one; None where they are no JSON object."""
+    if not call.arguments.strip():
+        return {}
+    try:
+        value = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _todo(arguments: dict[str, Json], todos: tuple[Todo, ...]) -> Done:
+    action, title = arguments.get("action"), arguments.get("title", "")
+    priority = arguments.get("priority", 2)
+    if action not in {"add", "done", "drop", "list"}:
+        return Done(text=notices.argument("action", "takes add, done, drop or list"), failed=True)
+    if not isinstance(title, str) or (action != "list" and not title.strip()):
+        return Done(text=notices.argument("title", "takes the item as a text"), failed=True)
+    if type(priority) is not int or not 1 <= priority <= 9:  # a boolean is none
+        return Done(text=notices.argument("priority", "takes a whole number from 1 to 9"), failed=True)
+    if action in {"done", "drop"} and all(todo.title != title for todo in todos):
+        return Done(text=f"There is no item {inert.clip(title)}.\n{notices.todos(todos)}", failed=True)
+    if action == "list":
+        return Done(text=notices.todos(todos))
+    note = Noted(action=action, title=title, priority=priority)
+    return Done(text=notices.todos(_with(todos, note)), notes=(note,))
+
+
+def _with(todos: tuple[Todo, ...], note: Noted) -> tuple[Todo, ...]:
+    """The list as it will be."""
+    from penstock.session.state import noted
+
+    return noted(todos, note)

@@ -1,0 +1,94 @@
+"""A tree to work in, a store to live in, and an agent over both."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from penstock.agent import Agent, new_id
+from penstock.limits import PROFILES
+from penstock.session import Session
+from penstock.store import open_store
+from penstock.toolbox import Acting, Toolbox
+from penstock.wires import tools_of
+from penstock.workspace import Workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from penstock.limits import Limits
+    from penstock.store import Store
+
+WINDOW = 16_000
+
+
+class Heard:
+    """What a face would have shown."""
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+        self.steps: list[str] = []
+
+    def text(self, delta: str) -> None:
+        self.words.append(delta)
+
+    def step(self, session: Session, what: str) -> None:
+        del session
+        self.steps.append(what)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """The journal and the artifacts of a test."""
+    opened = open_store(f"sqlite://{tmp_path}/store")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A small tree: 40 parts with a value each, and a large file."""
+    root = tmp_path / "tree"
+    root.mkdir()
+    for number in range(40):
+        filler = "\n".join(f"{number}: nothing to see in line {line}" for line in range(30))
+        (root / f"part_{number:03d}.txt").write_text(f"{filler}\nvalue = {number * 7}\n")
+    (root / "large.log").write_text("a line of the log\n" * 50_000)
+    return root
+
+
+@pytest.fixture
+def begun(tree: Path, store: Store) -> Callable[..., Agent]:
+    """An agent that has begun: `begun(model)`."""
+
+    def begin(
+        model: Any,
+        *,
+        window: int = WINDOW,
+        limits: Limits | None = None,
+        acting: Sequence[Acting] = (),
+        clock: Callable[[], float] = lambda: 0.0,
+    ) -> Agent:
+        toolbox = Toolbox(Workspace(tree), store, window_tokens=window, acting=acting)
+        session = Session(
+            limits=(limits or PROFILES["default"]).scaled(window),
+            wire=model.wire,
+            system="Answer from the files.",
+            tools=tools_of(toolbox.tools, model.wire),
+            session_id=new_id(),
+        )
+        waited = [0.0]
+
+        def now() -> float:
+            return clock() + waited[0]
+
+        def sleep(seconds: float) -> None:
+            waited[0] += seconds
+
+        agent = Agent(session, model, toolbox, store, listener=Heard(), clock=now, sleep=sleep)
+        agent.begin(about={"model": model.name})
+        return agent
+
+    return begin

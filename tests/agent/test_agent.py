@@ -1,0 +1,188 @@
+"""The loop: what a session asks for is done, written down first, and survives whatever happens to it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from penstock.agent import Agent, Intent, resumed
+from penstock.models import ScriptedModel, call, calls, fail, refuse, say
+from penstock.toolbox import Acted
+from penstock.tools import REQUIRED, Parameter, Tool
+from penstock.transcript import dump, violations
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from penstock.session import Session
+    from penstock.store import Store
+
+WIRES = ("openai-chat", "openai-responses", "anthropic")
+
+
+def replayed(agent: Agent, store: Store) -> Session:
+    """The session as the journal has it."""
+    session, _, _ = resumed(store, agent.session.session_id)
+    return session
+
+
+@pytest.mark.proves("S-9", "S-12")
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_run_with_parallel_calls_a_fault_and_a_refusal_ends_with_its_answer(
+    wire: str, begun: Callable[..., Agent], store: Store
+) -> None:
+    """On every wire; the journal holds an equal session, and what is shown is a valid request."""
+    model = ScriptedModel(
+        [
+            calls(
+                call("todo", action="add", title="find the value"), call("search", pattern="value", path="part_003.txt")
+            ),
+            fail(503, {"error": {"message": "overloaded"}}),
+            *(call("view", file_path="large.log", offset=1_000 * number, limit=2_000) for number in range(5)),
+            call("view", file_path="part_003.txt", offset=28),
+            refuse(33_000, of=32_000),
+            call("todo", action="done", title="find the value", requires="value = 21"),
+            say("It is 21.\npart_003.txt:31: value = 21", requires="find the value"),
+        ],
+        wire,
+    )
+    agent = begun(model, window=32_000)
+    run = agent.run("What is the value in part 3?")
+    assert (run.outcome, run.turns, run.recoveries) == ("answered", 9, 1)
+    assert run.answer.startswith("It is 21.")
+    assert run.usage["input_tokens"] > 0
+    assert replayed(agent, store) == agent.session
+    assert violations(dump(agent.session.state.transcript, wire), wire) == []
+    assert [todo.is_done for todo in agent.session.state.todos] == [True]
+    assert agent.session.handoff().completed_tasks == ("find the value",)
+
+
+@pytest.mark.proves("S-12")
+def test_a_session_goes_on_from_any_record_of_its_journal(begun: Callable[..., Agent], store: Store) -> None:
+    """Killed after any write, it is the session that it was then, and says what is next."""
+    steps = [call("view", file_path="part_001.txt"), call("view", file_path="large.log"), say("Done.")]
+    agent = begun(ScriptedModel(steps))
+    before: list[Session] = []
+    feed = agent.feed
+
+    def watched(event: Any, handles: tuple[str, ...] = ()) -> None:
+        feed(event, handles)
+        before.append(replayed(agent, store))
+        assert before[-1] == agent.session
+
+    agent.feed = watched  # type: ignore[method-assign]
+    agent.run("Look.")
+    assert [type(session.next_step()).__name__ for session in before] == ["Ask", "Call", "Ask", "Call", "Ask", "Await"]
+
+
+class Counter:
+    """A tool with an effect, which counts how often it was really done, and floods."""
+
+    tools = (Tool("count_up", "Count up", "Counts up.", (Parameter("by", "integer", REQUIRED, "how much"),)),)
+
+    def __init__(self) -> None:
+        self.done = 0
+        self.dies = False
+
+    def intent(self, name: str, arguments: Mapping[str, Any]) -> Intent:
+        return Intent(kind=name, what=f"by {arguments['by']}", digest=str(self.done))
+
+    def run(self, name: str, arguments: Mapping[str, Any]) -> Acted:
+        if self.dies:
+            raise MemoryError("killed in the middle")
+        self.done += arguments["by"]
+        return Acted(text="flood " * 100_000, failed=False, what=name, after=str(self.done))
+
+
+@pytest.mark.proves("S-10", "G-4")
+def test_an_effect_is_announced_and_never_done_again_unasked(begun: Callable[..., Agent], store: Store) -> None:
+    """What was begun and not seen to its end is unknown after a resume; its result tells the model so."""
+    counter = Counter()
+    agent = begun(ScriptedModel([call("count_up", by=2), call("count_up", by=3), say("never")]), acting=[counter])
+    feed = agent.feed
+
+    def dying(event: Any, handles: tuple[str, ...] = ()) -> None:
+        feed(event, handles)
+        counter.dies |= type(event).__name__ == "Replied" and counter.done == 2
+
+    agent.feed = dying  # type: ignore[method-assign]
+    with pytest.raises(MemoryError):
+        agent.run("Count.")
+    session = replayed(agent, store)
+    assert [effect.what for effect in session.state.unknown_effects.values()] == ["by 3"]
+    assert counter.done == 2
+    shown = json.dumps(dump(session.state.transcript, "openai-chat"))
+    assert "[OUTPUT TRUNCATED]" in shown
+    assert len(shown) < 20_000
+
+
+@pytest.mark.proves("S-13")
+def test_the_same_call_with_the_same_result_is_told_and_then_ended(begun: Callable[..., Agent]) -> None:
+    """After the third the model is told, after the fifth the work ends; the next prompt goes on."""
+    model = ScriptedModel([*[call("view", file_path="part_001.txt")] * 5, say("Right.", requires="3th time|4th time")])
+    agent = begun(model)
+    run = agent.run("Look.")
+    assert (run.outcome, run.turns) == ("loop", 5)
+    assert "no progress" in run.message
+    assert agent.run("Try another way.").answer == "Right."
+
+
+@pytest.mark.proves("S-11")
+def test_faults_wait_and_a_key_that_is_refused_stops_at_once(begun: Callable[..., Agent]) -> None:
+    """Three faults open the breaker for a minute; a bad key is the person's to mend, and the next prompt works."""
+    fault = fail(503, {"error": {"message": "overloaded"}})
+    agent = begun(
+        ScriptedModel(
+            [fault, fault, fault, say("At last."), fail(401, {"error": {"message": "invalid api key"}}), say("Now.")]
+        )
+    )
+    assert agent.run("Ask.").answer == "At last."
+    assert agent.session.state.now_seconds >= 60
+    stopped = agent.run("Again.")
+    assert stopped.outcome == "auth"
+    assert "key" in stopped.message
+    assert agent.run("And now?").answer == "Now."
+
+
+def test_mistakes_of_a_model_are_results_that_say_so(begun: Callable[..., Agent]) -> None:
+    """Arguments that are no JSON, a tool that there is not, a wrong type, a todo of nothing: each is told, none ends the work."""
+    steps = [
+        call("view", {"file_path": 5}),
+        call("no_such_tool"),
+        call("view", file_path="part_001.txt"),
+        call("todo", action="burn"),
+        call("todo", action="done", title="nothing"),
+        say("Sorry."),
+    ]
+    agent = begun(ScriptedModel(steps))
+    assert agent.run("Try.").outcome == "answered"
+    texts = [result.text for entry in agent.session.state.transcript.entries for result in entry.results]
+    for text, said in zip(texts, ("file_path", "There is no tool", "value = 7", "takes add", "no item"), strict=True):
+        assert said in text
+
+
+@pytest.mark.proves("S-12")
+def test_an_interrupt_keeps_the_session_and_the_next_prompt_goes_on(begun: Callable[..., Agent], store: Store) -> None:
+    """Open calls are closed with a word; roles take turns on every wire."""
+    for wire in WIRES:
+        model = ScriptedModel(
+            [calls(call("view", file_path="part_001.txt"), call("view", file_path="part_002.txt")), say("On.")], wire
+        )
+        agent = begun(model)
+        stop_after = agent.feed
+
+        def feed(event: Any, handles: tuple[str, ...] = (), agent: Agent = agent, feed: Any = stop_after) -> None:
+            feed(event, handles)
+            if type(event).__name__ == "Replied":
+                agent.interrupt()
+
+        agent.feed = feed  # type: ignore[method-assign]
+        run = agent.run("Look.")
+        assert run.outcome == "interrupted"
+        assert f"penstock resume {agent.session.session_id}" in run.message
+        agent.feed = stop_after  # type: ignore[method-assign]
+        assert replayed(agent, store) == agent.session
+        assert agent.run("Go on.").answer == "On."
+        assert violations(dump(agent.session.state.transcript, wire), wire) == []
