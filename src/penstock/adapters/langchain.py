@@ -1,0 +1,131 @@
+"""What reaches the model of a LangChain agent? A middleware: results guarded, the history fitted, an overflow recovered.
+
+    agent = create_agent("openai:gpt-5.2", tools, middleware=[ContextWindow(400_000)])
+
+The same for `deepagents.create_deep_agent`. Hooks: `wrap_tool_call` guards, `wrap_model_call` fits the messages of each request and
+sends fewer after an overflow, and `tools` are `ctx_page` and `ctx_find`; sync and async. The graph's state stays whole.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from penstock.adapters.fitting import Fitting, missing
+from penstock.adapters.parts import IMAGE, Parts, call_block, result_block, text_block
+
+try:
+    from langchain.agents.middleware import AgentMiddleware
+    from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+    from langchain_core.tools import tool
+    from langchain_core.utils.function_calling import convert_to_openai_tool
+    from langgraph.types import Command
+except ImportError as error:
+    raise missing("langchain", error) from error
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from penstock.store import Store
+    from penstock.transcript.shapes import Json
+
+
+class ContextWindow(AgentMiddleware):
+    """Keeps every request of an agent within `window_tokens`, and every result of its tools within a share of them."""
+
+    def __init__(self, window_tokens: int, *, reserve_tokens: int | None = None, store: Store | None = None) -> None:
+        super().__init__()
+        parts: Parts[Any] = Parts(_blocks, _edited, _note)
+        self._write = parts.write
+        self._fitting = Fitting("anthropic", parts.read, window_tokens, reserve_tokens=reserve_tokens, store=store)
+        self.tools = [tool(function) for function in self._fitting.tools()]
+
+    def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
+        """The answer to what fits."""
+        body = self._body(request)
+        return self._fitting.call(lambda *shown: handler(_with(request, *shown)), request.messages, body)
+
+    async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
+        """The same, awaited."""
+        body = self._body(request)
+        return await self._fitting.acall(lambda *shown: handler(_with(request, *shown)), request.messages, body)
+
+    def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
+        """The result within bounds."""
+        return self._guarded(handler(request), request.tool_call["name"])
+
+    async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
+        """The same, awaited."""
+        return self._guarded(await handler(request), request.tool_call["name"])
+
+    def _guarded(self, result: Any, tool_name: str) -> Any:
+        if isinstance(result, Command):
+            update = result.update
+            if not isinstance(update, dict) or not isinstance(update.get("messages"), list):
+                return result
+            messages = [self._guarded(message, tool_name) for message in update["messages"]]
+            return replace(result, update={**update, "messages": messages})
+        if not isinstance(result, ToolMessage):
+            return result
+        content: Any = result.content
+        blocks = [content] if isinstance(content, str) else content
+        guarded = iter(self._fitting.guard(filter(None, map(_text, blocks)), tool_name))
+        shown = [_with_text(block, next(guarded)) if _text(block) else block for block in blocks]
+        return result.model_copy(update={"content": shown[0] if isinstance(content, str) else shown})
+
+    def _body(self, request: Any) -> Json:
+        model, settings = request.model, request.model_settings
+        return {
+            "model": getattr(model, "model_name", None) or getattr(model, "model", None),
+            "messages": self._write(request.messages),
+            "system": request.system_prompt,
+            "tools": [one if isinstance(one, dict) else convert_to_openai_tool(one) for one in request.tools],
+            "max_tokens": settings.get("max_tokens") or getattr(model, "max_tokens", None),
+        }
+
+
+def _with(request: Any, messages: list[Any], reply_tokens: int | None) -> Any:
+    if reply_tokens is None:
+        return request.override(messages=messages)
+    return request.override(messages=messages, model_settings={**request.model_settings, "max_tokens": reply_tokens})
+
+
+# ── messages ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_ROLES = {"ai": "assistant", "system": "system"}
+_CALLS = {"tool_use", "tool_call", "function_call"}  # which stand in `tool_calls` as well
+
+
+def _blocks(message: Any) -> tuple[str, list[Json]]:
+    content = [message.content] if isinstance(message.content, str) else message.content
+    blocks = [_block(block) for block in content if not isinstance(block, dict) or block.get("type") not in _CALLS]
+    if isinstance(message, ToolMessage):
+        blocks = [result_block(message.tool_call_id, blocks)]
+    elif isinstance(message, AIMessage):
+        calls = [*message.tool_calls, *message.invalid_tool_calls]
+        blocks = [block for block in blocks if block.get("text") != ""]
+        blocks += [call_block(call["id"] or "", call["name"] or "", call["args"]) for call in calls]
+    return _ROLES.get(message.type, "user"), blocks
+
+
+def _block(block: Any) -> Json:
+    if not isinstance(block, dict):
+        return text_block(str(block))
+    return IMAGE if block.get("type") in {"image", "image_url"} else block
+
+
+def _text(block: Any) -> str:
+    text = block.get("text") if isinstance(block, dict) else block
+    return text if isinstance(text, str) else ""
+
+
+def _with_text(block: Any, text: str) -> Any:
+    return {**block, "text": text} if isinstance(block, dict) else text
+
+
+def _edited(message: Any, texts: dict[str, str | None]) -> Any:
+    return message.model_copy(update={"content": texts[message.tool_call_id]})
+
+
+def _note(role: str, text: str) -> Any:
+    return HumanMessage(text) if role == "user" else AIMessage(text)

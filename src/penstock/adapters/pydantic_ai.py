@@ -1,0 +1,198 @@
+"""What reaches the model of a Pydantic AI agent? A capability: results guarded, the history fitted, an overflow recovered.
+
+    agent = Agent("openai:gpt-5.2", capabilities=[ContextWindow(400_000)])
+
+Hooks: `after_tool_execute` guards, `get_wrapper_model` puts a model around the one that serves, which fits the history of each
+request and sends a smaller one after an overflow, `get_toolset` offers `ctx_page` and `ctx_find`. The run's history stays whole.
+"""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from penstock.adapters.fitting import Fitting, begun, missing
+from penstock.adapters.parts import (
+    IMAGE,
+    Parts,
+    call_block,
+    file_block,
+    result_block,
+    text_block,
+    thinking_block,
+)
+
+try:
+    from pydantic_ai import messages as said
+    from pydantic_ai.capabilities import AbstractCapability
+    from pydantic_ai.models.wrapper import WrapperModel
+    from pydantic_ai.toolsets import FunctionToolset
+except ImportError as error:
+    raise missing("pydantic-ai", error) from error
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator
+
+    from penstock.store import Store
+    from penstock.transcript.shapes import Json
+
+
+class ContextWindow(AbstractCapability[Any]):
+    """Keeps every request of an agent within `window_tokens`, and every result of its tools within a share of them."""
+
+    def __init__(self, window_tokens: int, *, reserve_tokens: int | None = None, store: Store | None = None) -> None:
+        self._fitting = Fitting("anthropic", _read, window_tokens, reserve_tokens=reserve_tokens, store=store)
+
+    def get_toolset(self) -> Any:
+        """The way back to what was cut or cleared."""
+        return FunctionToolset(self._fitting.tools(), id="penstock")
+
+    def get_wrapper_model(self, model: Any) -> Any:
+        """The model behind the fitting."""
+        return _FittedModel(model, self._fitting)
+
+    async def after_tool_execute(self, _ctx: Any, *, call: Any, result: Any, **_: Any) -> Any:
+        """The result, if it is within bounds, else what fits of its text."""
+        if isinstance(result, said.ToolReturn):
+            return replace(result, return_value=self._guarded(result.return_value, call.tool_name))
+        return self._guarded(result, call.tool_name)
+
+    def _guarded(self, value: Any, tool_name: str) -> Any:
+        part = said.ToolReturnPart(tool_name=tool_name, content=value, tool_call_id="")
+        whole = part.model_response_str()
+        (text,) = self._fitting.guard([whole], tool_name)
+        return value if text == whole else [text, *part.files] if part.files else text
+
+
+class _FittedModel(WrapperModel):
+    def __init__(self, wrapped: Any, fitting: Fitting[Any]) -> None:
+        super().__init__(wrapped)
+        self._fitting = fitting
+
+    async def request(self, messages: list[Any], model_settings: Any, model_request_parameters: Any) -> Any:
+        async def send(shown: list[Any], reply_tokens: int | None) -> Any:
+            settings = _settings(model_settings, reply_tokens)
+            return await self.wrapped.request(shown, settings, model_request_parameters)
+
+        return await self._fitting.acall(send, messages, self._body(messages, model_settings, model_request_parameters))
+
+    @asynccontextmanager
+    async def request_stream(
+        self, messages: list[Any], model_settings: Any, model_request_parameters: Any, run_context: Any = None
+    ) -> AsyncGenerator[Any]:
+        async with AsyncExitStack() as opened:
+
+            async def send(shown: list[Any], reply_tokens: int | None) -> Any:
+                settings = _settings(model_settings, reply_tokens)
+                stream = self.wrapped.request_stream(shown, settings, model_request_parameters, run_context)
+                return await _Begun.of(await opened.enter_async_context(stream))
+
+            body = self._body(messages, model_settings, model_request_parameters)
+            yield await self._fitting.acall(send, messages, body)
+
+    def _body(self, messages: list[Any], model_settings: Any, parameters: Any) -> Json:
+        tools = [*parameters.function_tools, *parameters.output_tools]
+        return {
+            "model": self.wrapped.model_name,
+            "messages": _PARTS.write(messages),
+            "system": "\n".join(part.content for part in parameters.instruction_parts or ()),
+            "tools": [
+                {"name": t.name, "description": t.description, "input_schema": t.parameters_json_schema} for t in tools
+            ],
+            "max_tokens": (model_settings or {}).get("max_tokens"),
+        }
+
+
+class _Begun:
+    """A stream whose first event is there; in every other respect the stream itself."""
+
+    _stream: Any
+    _events: AsyncIterator[Any]
+
+    def __init__(self, stream: Any, events: AsyncIterator[Any]) -> None:
+        self.__dict__.update(_stream=stream, _events=events)
+
+    @classmethod
+    async def of(cls, stream: Any) -> _Begun:
+        return cls(stream, await begun(aiter(stream), lambda _event: False))
+
+    def __aiter__(self) -> AsyncIterator[Any]:
+        return self._events
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._stream, name, value)
+
+
+def _settings(model_settings: Any, reply_tokens: int | None) -> Any:
+    return model_settings if reply_tokens is None else {**(model_settings or {}), "max_tokens": reply_tokens}
+
+
+# ── messages ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _blocks(message: Any) -> tuple[str, list[Json]]:
+    role = "user" if isinstance(message, said.ModelRequest) else "assistant"
+    return role, [block for part in message.parts for block in _part(part)]
+
+
+def _part(part: Any) -> list[Json]:
+    match part:
+        case said.UserPromptPart(content=content):
+            return [_shown(item) for item in ([content] if isinstance(content, str) else content)]
+        case said.ToolReturnPart():
+            files = [_shown(file) for file in part.files]
+            text = part.model_response_str()
+            return [result_block(part.tool_call_id, [text_block(text), *files] if files else text)]
+        case said.RetryPromptPart(tool_name=str()):
+            return [result_block(part.tool_call_id, part.model_response())]
+        case said.ToolCallPart():
+            return [call_block(part.tool_call_id, part.tool_name, part.args_as_dict())]
+        case said.ThinkingPart():
+            return [thinking_block(part.content, part.signature)]
+        case _:
+            content = getattr(part, "content", part)
+            return [_shown(content)]
+
+
+def _shown(item: Any) -> Json:
+    match item:
+        case said.ImageUrl():
+            return IMAGE
+        case said.BinaryContent():
+            return IMAGE if item.is_image else file_block(item.data)
+        case _:
+            return text_block(item if isinstance(item, str) else str(item))
+
+
+def _edited(message: Any, texts: dict[str, str | None]) -> Any:
+    edited = [_with_text(part, texts) for part in message.parts]
+    return replace(message, parts=[part for part in edited if part is not None])
+
+
+def _with_text(part: Any, texts: dict[str, str | None]) -> Any:
+    call_id = getattr(part, "tool_call_id", None)
+    if call_id not in texts:
+        return part
+    text = texts[call_id]
+    return None if text is None else replace(part, content=text)
+
+
+def _note(role: str, text: str) -> Any:
+    if role == "user":
+        return said.ModelRequest(parts=[said.UserPromptPart(content=text)])
+    return said.ModelResponse(parts=[said.TextPart(content=text)])
+
+
+_PARTS: Parts[Any] = Parts(_blocks, _edited, _note)
+
+
+def _read(shown: Any, written: Any, messages: Any) -> list[Any]:
+    """The messages that are shown, and before them every system prompt of those that are not."""
+    found = _PARTS.read(shown, written, messages)
+    there = {id(part) for message in found for part in message.parts}
+    lost = [p for m in messages for p in m.parts if isinstance(p, said.SystemPromptPart) and id(p) not in there]
+    return [said.ModelRequest(parts=lost), *found] if lost else found

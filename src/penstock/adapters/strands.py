@@ -1,0 +1,147 @@
+"""What reaches the model of a Strands agent? A plugin: results guarded, the history fitted, an overflow recovered.
+
+    agent = Agent(model, tools, plugins=[ContextWindow(200_000)], conversation_manager=NullConversationManager())
+
+Hooks: `AfterToolCallEvent` guards, the middleware of `InvokeModelStage` fits the messages of each request and sends fewer after an
+overflow, and the plugin's `tools` are `ctx_page` and `ctx_find`. The agent's messages stay whole, which is why they are managed
+by nobody else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from penstock.adapters.fitting import Fitting, begun, missing
+from penstock.adapters.parts import (
+    IMAGE,
+    Parts,
+    call_block,
+    file_block,
+    result_block,
+    text_block,
+    thinking_block,
+)
+from penstock.errors import Refusal
+from penstock.overflow import parse
+
+try:
+    from strands import tool
+    from strands.hooks import AfterToolCallEvent
+    from strands.middleware import InvokeModelStage
+    from strands.plugins import Plugin
+except ImportError as error:
+    raise missing("strands-agents", error) from error
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable
+
+    from penstock.store import Store
+    from penstock.transcript.shapes import Json
+
+
+class ContextWindow(Plugin):
+    """Keeps every request of an agent within `window_tokens`, and every result of its tools within a share of them."""
+
+    name = "penstock"
+
+    def __init__(self, window_tokens: int, *, reserve_tokens: int | None = None, store: Store | None = None) -> None:
+        super().__init__()
+        parts: Parts[Any] = Parts(_blocks, _edited, _note)
+        self._write = parts.write
+        self._fitting = Fitting("anthropic", parts.read, window_tokens, reserve_tokens=reserve_tokens, store=store)
+
+    @property
+    def tools(self) -> list[Any]:
+        """The way back to what was cut or cleared."""
+        return [tool(function) for function in self._fitting.tools()]
+
+    def init_agent(self, agent: Any) -> None:
+        """Puts both hooks in place."""
+        agent.add_hook(self._guard, AfterToolCallEvent)
+        agent.add_middleware(InvokeModelStage, self._invoke)
+
+    def _guard(self, event: Any) -> None:
+        content = event.result["content"]
+        guarded = iter(self._fitting.guard([b["text"] for b in content if "text" in b], event.tool_use["name"]))
+        event.result = {
+            **event.result,
+            "content": [{**block, "text": next(guarded)} if "text" in block else block for block in content],
+        }
+
+    async def _invoke(self, context: Any, next_fn: Callable[[Any], AsyncIterator[Any]]) -> AsyncGenerator[Any, None]:
+        async def send(shown: list[Any], _reply_tokens: int | None) -> AsyncIterator[Any]:
+            try:
+                return await begun(next_fn(context.replace(messages=shown)), _says_nothing)
+            except Exception as refused:
+                raise _of_the_input(refused) from refused
+
+        async for event in await self._fitting.acall(send, context.messages, self._body(context)):
+            yield event
+
+    def _body(self, context: Any) -> Json:
+        config = context.model.get_config()
+        system = context.system_prompt
+        return {
+            "model": config.get("model_id"),
+            "messages": self._write(context.messages),
+            "system": system if isinstance(system, str) else "\n".join(b.get("text", "") for b in system or ()),
+            "tools": context.tool_specs,
+            "max_tokens": config.get("max_tokens") or (config.get("params") or {}).get("max_tokens"),
+        }
+
+
+def _says_nothing(event: Any) -> bool:
+    return "messageStart" in (event.get("event") or ())
+
+
+def _of_the_input(refused: Exception) -> Exception:
+    """The length of the reply is the model's own here: a refusal of both together is one of what the reply leaves room for."""
+    found = parse(refused)
+    if found is None or found.limit is None or not found.output or found.output >= found.limit:
+        return refused
+    taken = found.input if found.input is not None else found.limit - found.output + (found.excess or 1)
+    return Refusal(f"prompt is too long: {taken} tokens > {found.limit - found.output} maximum")
+
+
+# ── messages ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _blocks(message: Any) -> tuple[str, list[Json]]:
+    return message["role"], [_block(block) for block in message["content"]]
+
+
+def _block(block: Any) -> Json:
+    match block:
+        case {"text": text}:
+            return text_block(text)
+        case {"toolUse": call}:
+            return call_block(call["toolUseId"], call["name"], call["input"])
+        case {"toolResult": result}:
+            return result_block(result["toolUseId"], [_block(inner) for inner in result["content"]])
+        case {"reasoningContent": {"reasoningText": thought}}:
+            return thinking_block(thought["text"], thought.get("signature"))
+        case {"reasoningContent": _}:
+            return {"type": "redacted_thinking", "data": "encrypted"}
+        case {"image": _}:
+            return IMAGE
+        case {"document": {"source": {"bytes": data}}} | {"audio": {"source": {"bytes": data}}}:
+            return file_block(data)
+        case _:
+            return {"type": "other", **block}
+
+
+def _edited(message: Any, texts: dict[str, str | None]) -> Any:
+    edited = [_with_text(block, texts) for block in message["content"]]
+    return {**message, "content": [block for block in edited if block is not None]}
+
+
+def _with_text(block: Any, texts: dict[str, str | None]) -> Any:
+    call_id = block.get("toolResult", {}).get("toolUseId")
+    if call_id not in texts:
+        return block
+    text = texts[call_id]
+    return None if text is None else {"toolResult": {**block["toolResult"], "content": [{"text": text}]}}
+
+
+def _note(role: str, text: str) -> Any:
+    return {"role": role, "content": [{"text": text}]}

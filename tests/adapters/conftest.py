@@ -1,0 +1,81 @@
+"""Agent frameworks, each in an environment of its own: built once, and each driver run once for all tests."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.testing.conftest import REPOSITORY, TOOLS_CACHE, one_at_a_time
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+WANTED = "PENSTOCK_TEST_ADAPTERS" in os.environ
+DRIVERS = REPOSITORY / "tests" / "adapters" / "drivers"
+PINS = {
+    "pydantic_ai": ("pydantic-ai-slim[openai,anthropic]==2.68.0",),
+    "openai_agents": ("openai-agents==0.24.0",),
+    "langchain": (  # the newest that install together
+        "langchain==1.4.7",
+        "langchain-openai==1.7.3",
+        "langchain-anthropic==1.7.7",
+        "deepagents==0.7.32",
+    ),
+    "strands": ("strands-agents[openai,anthropic]==1.62.0",),
+}
+OURS = ("click", "google-re2")  # what penstock itself needs
+
+
+def python_of(framework: str) -> Path:
+    """A Python that has the framework; where it cannot be had the test is skipped, or fails where all is required."""
+    folder = TOOLS_CACHE / "adapters" / framework
+    python, pins = folder / "bin" / "python", folder / ".pins"
+    wanted = " ".join((*PINS[framework], *OURS, sys.version))
+    with one_at_a_time(TOOLS_CACHE / "adapters.lock"):
+        if not pins.exists() or pins.read_text() != wanted:
+            subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True, capture_output=True)
+            command = [str(python), "-m", "pip", "install", "-qq", "--only-binary", ":all:", *PINS[framework], *OURS]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+            if done.returncode != 0:
+                missing = f"{framework} cannot be installed: {done.stderr.strip().splitlines()[-1:]}"
+                if os.environ.get("PENSTOCK_TEST_REQUIRE") == "all":
+                    pytest.fail(missing)
+                pytest.skip(missing)
+            pins.write_text(wanted)
+    return python
+
+
+def run_in(framework: str, *arguments: str | Path) -> str:
+    """What a script printed that ran in the framework's environment."""
+    if not WANTED:
+        pytest.skip("agent frameworks take minutes: PENSTOCK_TEST_ADAPTERS=1 installs them and plays the scenes")
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY / "src")}
+    done = subprocess.run(
+        [python_of(framework), *arguments], env=environment, capture_output=True, text=True, timeout=500, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="session")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[str, Any]]:
+    """What a framework sent, scene by scene: the output of its driver, which all workers share."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+    def scenes_of(framework: str) -> dict[str, Any]:
+        output = shared / f"{framework}-scenes.json"
+        with one_at_a_time(shared / f"{framework}.lock"):
+            if not output.exists():
+                output.write_text(run_in(framework, DRIVERS / f"run_{framework}.py"))
+        cases: dict[str, Any] = json.loads(output.read_text())
+        broken = {name: case["broke"] for name, case in cases.items() if "broke" in case}
+        assert not broken, "\n".join(f"{name}\n{trace}" for name, trace in broken.items())
+        return cases
+
+    return scenes_of

@@ -1,0 +1,186 @@
+"""What does a framework send to its provider? The scenes that every driver plays; prints one JSON object of cases.
+
+Run by the Python that has the framework, with penstock on its path. Nothing is judged here: `test_frameworks.py` does that.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import tempfile
+import traceback
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from penstock.guarding import default_store
+from penstock.models import call, calls, fail, say
+from penstock.models.sizes import text_of
+from penstock.testing import LoopbackProvider
+from penstock.transcript import messages_of, violations
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from penstock.models import Step
+    from penstock.transcript.shapes import Json
+
+TASK = "Read every chapter and say when you are done. The word is PELICAN."
+FLOOD = "".join(f"row {number:>6}: nothing of note\n" for number in range(34_000))  # 1 MB
+HANDLE = re.compile(r'ctx_(?:page|find)\(handle=\\?"([A-Za-z0-9_-]+)')
+SMALL = 8_000
+CHAPTERS = range(1, 41)
+
+
+class Case(NamedTuple):
+    """One way to run an agent: `run(provider, window_tokens, tools, prompt, streamed)` gives its answer and its history.
+
+    `window_tokens` is what the scenes with little room give it.
+    """
+
+    wire: str
+    run: Callable[[LoopbackProvider, int, list[Any], str, bool], tuple[str, str]]
+    window_tokens: int = SMALL
+
+    def chapter(self, number: int) -> str:
+        """About a twelfth of the window, in words that occur nowhere else."""
+        verses = range(self.window_tokens // 200)
+        return "".join(f"chapter {number}, verse {verse}: the {number * 7919 + verse}th stone\n" for verse in verses)
+
+    def tools(self) -> list[Any]:
+        """What the agent can call."""
+
+        def read(number: int) -> str:
+            """Reads a chapter."""
+            return self.chapter(number)
+
+        def dump() -> str:
+            """Dumps everything."""
+            return FLOOD
+
+        def records() -> list[dict[str, str]]:
+            """Lists everything."""
+            return [{"row": line} for line in FLOOD.splitlines()]
+
+        return [read, dump, records]
+
+    def play(self, provider: LoopbackProvider, window_tokens: int, mode: str, prompt: str = TASK) -> Json:
+        """A run of the agent: how it ended, what the provider received, and whether what a request lacks can be had by handle."""
+        answer, history, raised = "", "", ""
+        with provider:
+            try:
+                answer, history = self.run(provider, window_tokens, self.tools(), prompt, mode != "plain")
+            except Exception as error:
+                raised = "".join(traceback.format_exception(error))
+        bodies = [messages_of(received.request, self.wire) for received in provider.requests]
+        shown = [text_of(body) for body in bodies]
+        last = shown[-1] if shown else ""
+        return {
+            "answer": answer,
+            "raised": raised,
+            "outcomes": [received.outcome for received in provider.requests],
+            "tokens": [received.input_tokens for received in provider.requests],
+            "violations": [str(found) for body in bodies for found in violations(body, self.wire)],
+            "longest": max((len(text) for body in bodies for text in strings(body)), default=0),
+            "handles": len(set(HANDLE.findall(last))),
+            "had": [number for number in CHAPTERS if is_there(self.chapter(number), last)],
+            "whole": [number for number in CHAPTERS if self.chapter(number).splitlines()[-1] in history],
+            "task": all("PELICAN" in text for text in shown),
+        }
+
+
+def flood(case: Case, mode: str) -> Json:
+    """A tool returns a megabyte, and the model pages on from the handle that it was given."""
+
+    def policy(request: Json) -> Step:
+        text = text_of(messages_of(request, case.wire))
+        if "nothing of note" not in text:
+            return call("dump")
+        if "row  33000" not in text:
+            return call("ctx_page", handle=HANDLE.findall(text)[0], offset=33_000, limit=3)
+        return say("row 33000 was seen")
+
+    return case.play(LoopbackProvider(case.wire, 100_000, policy=policy), 100_000, mode)
+
+
+def listing(case: Case, mode: str) -> Json:
+    """A tool returns a megabyte that is no text."""
+    provider = LoopbackProvider(case.wire, 100_000, script=[call("records"), say("done", requires="row      0")])
+    return case.play(provider, 100_000, mode)
+
+
+def long(case: Case, mode: str) -> Json:
+    """Thirty turns of tools in a window that holds twelve of them."""
+    script = [*(call("read", number=number) for number in range(1, 31)), say("done")]
+    return case.play(LoopbackProvider(case.wire, case.window_tokens, script=script), case.window_tokens, mode)
+
+
+def together(case: Case, mode: str) -> Json:
+    """Forty results at once, in a window that holds twelve of them."""
+    script = [calls(*(call("read", number=number) for number in range(1, 41))), say("done")]
+    return case.play(LoopbackProvider(case.wire, case.window_tokens, script=script), case.window_tokens, mode)
+
+
+def refused(case: Case, mode: str) -> Json:
+    """The window is a twentieth of what was said: the provider refuses, and the run goes on for ten more turns."""
+    script = [*(call("read", number=number) for number in range(1, 21)), say("done")]
+    in_stream = mode == "in stream"
+    provider = LoopbackProvider(case.wire, case.window_tokens, script=script, refuse_in_stream=in_stream)
+    return case.play(provider, 20 * case.window_tokens, mode)
+
+
+def failed(case: Case, mode: str) -> Json:
+    """The provider fails in a way that is no overflow."""
+    script = [call("read", number=1), fail(418, {"error": {"type": "teapot", "message": "short and stout"}})]
+    return case.play(LoopbackProvider(case.wire, case.window_tokens, script=script), case.window_tokens, mode)
+
+
+def hopeless(case: Case, mode: str) -> Json:
+    """The question alone is ten times the window."""
+    provider = LoopbackProvider(case.wire, case.window_tokens, script=[say("never")])
+    return case.play(provider, case.window_tokens, mode, f"{TASK}\n{FLOOD[: 40 * case.window_tokens]}")
+
+
+SCENES = {"flood": flood, "listing": listing, "long": long, "together": together, "refused": refused}
+SCENES |= {"failed": failed, "hopeless": hopeless}
+MODES = ("plain", "streamed", "in stream")
+
+
+def strings(value: Json) -> Iterator[str]:
+    """Every string of a JSON value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from strings(inner)
+
+
+def is_there(text: str, shown: str) -> bool:
+    """Whether a text is in a request, or in what its handles lead to, by way of others too."""
+    store = default_store()
+    forms = (text, json.dumps(text)[1:-1])
+    seen: set[str] = set()
+    left = [shown]
+    while left:
+        held = left.pop()
+        if any(form in held for form in forms):
+            return True
+        found = set(HANDLE.findall(held)) - seen
+        seen |= found
+        left += [store.read(handle, 0, store.info(handle).bytes).decode() for handle in found]
+    return False
+
+
+def main(cases: dict[str, Case]) -> None:
+    """Plays every scene with every case. A scene that breaks says how, and the others go on."""
+    results: dict[str, Json] = {}
+    for name, case in cases.items():
+        for scene, play in SCENES.items():
+            for mode in MODES if scene == "refused" else MODES[:2]:
+                with tempfile.TemporaryDirectory() as folder:
+                    os.environ["PENSTOCK_STORE"] = folder
+                    try:
+                        results[f"{scene}/{name}/{mode}"] = play(case, mode)
+                    except Exception:
+                        results[f"{scene}/{name}/{mode}"] = {"broke": traceback.format_exc()}
+    json.dump(results, sys.stdout)

@@ -1,0 +1,313 @@
+"""The piece that all adapters share: what stays cleared, what is remembered, and whose message is sent."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penstock.adapters.fitting import Fitting, begun
+from penstock.adapters.parts import Parts, call_block, result_block, text_block
+from penstock.errors import CallerError
+from penstock.models import Refused, fail, say
+from penstock.recovery import TooLarge
+from penstock.store import open_store
+from penstock.testing import LoopbackProvider
+from penstock.transcript import violations
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+    from pathlib import Path
+
+    from penstock.store import Store
+
+WINDOW = 8_000
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """Where what is cleared goes."""
+    opened = open_store(str(tmp_path / "kept"))
+    yield opened
+    opened.close()
+
+
+def fitting(store: Store, window_tokens: int = WINDOW, **options: Any) -> Fitting[Any]:
+    """For an agent whose messages are the items of the responses API."""
+    return Fitting(
+        "openai-responses", lambda shown, _written, _said: list(shown), window_tokens, store=store, **options
+    )
+
+
+def turn(number: int) -> list[Any]:
+    """A call of a tool and what it returned, about 700 tokens."""
+    name = f"call_{number}"
+    return [
+        {"type": "function_call", "call_id": name, "name": "read", "arguments": f'{{"number": {number}}}'},
+        {"type": "function_call_output", "call_id": name, "output": f"stone {number * 7919} of many\n" * 80},
+    ]
+
+
+def asked(task: str = "Read it all.") -> list[Any]:
+    """A conversation that begins."""
+    return [{"role": "user", "content": task}]
+
+
+class Agent:
+    """A loop that keeps its whole history and sends it by way of a fitting."""
+
+    def __init__(self, fitted: Fitting[Any], provider: LoopbackProvider, task: str = "Read it all.") -> None:
+        self.fitted, self.provider, self.history = fitted, provider, asked(task)
+
+    def send(self, shown: list[Any], reply_tokens: int | None) -> Any:
+        """The provider's answer."""
+        body: dict[str, Any] = {"input": shown}
+        return self.provider.send(body if reply_tokens is None else {**body, "max_output_tokens": reply_tokens})
+
+    def call(self, **more: Any) -> Any:
+        """One call of the model."""
+        return self.fitted.call(self.send, self.history, {"model": "m", "input": self.history, **more})
+
+    def read(self, turns: range) -> None:
+        """That many turns of a tool."""
+        for number in turns:
+            self.call()
+            self.history += turn(number)
+
+
+def provider(*steps: Any, **options: Any) -> LoopbackProvider:
+    """One that always says the same, but for the steps that come first."""
+    left = list(steps)
+    return LoopbackProvider("openai-responses", WINDOW, policy=lambda _: left.pop(0) if left else say("on"), **options)
+
+
+def inputs(served: LoopbackProvider) -> list[list[Any]]:
+    """The items of every request."""
+    return [received.request["input"] for received in served.requests]
+
+
+@pytest.mark.proves("S-4")
+def test_what_was_cleared_stays_cleared_while_the_history_grows(store: Store) -> None:
+    """Between two plans every request begins with all of the one before it, and nothing is kept twice."""
+    served = provider()
+    agent = Agent(fitting(store), served)
+    agent.read(range(40))
+    sent = inputs(served)
+    rewritten = sum(after[: len(before)] != before for before, after in pairwise(sent))
+    assert 2 <= rewritten <= 14
+    assert served.refused == 0
+    names = [artifact.handle for artifact in store.artifacts()]
+    assert len(names) < 60
+    assert not any(violations(items, "openai-responses") for items in sent)
+
+
+def test_conversations_of_one_fitting_are_told_apart(store: Store) -> None:
+    """Two that take turns are each shown as if they were alone; so are two that begin with the same words."""
+    served = provider()
+    fitted = fitting(store)
+    agents = [Agent(fitted, served, task) for task in ("Read the first.", "Read the second.", "Read the second.")]
+    for number in range(16):
+        for place, agent in enumerate(agents):
+            agent.read(range(100 * place + number, 100 * place + number + 1))
+    for place, agent in enumerate(agents):
+        agent.call()
+        shown = inputs(served)[-1]
+        assert shown[0] == agent.history[0]
+        assert all(f"stone {(100 * other) * 7919}" not in str(shown) for other in range(3) if other != place)
+        assert shown[-1] == agent.history[-1]
+
+
+def test_a_window_that_a_refusal_showed_is_kept_to(store: Store) -> None:
+    """Twenty times too much was promised: one refusal, then none."""
+    served = provider()
+    fitted = fitting(store, 20 * WINDOW)
+    Agent(fitted, served).read(range(30))
+    assert served.refused == 1
+    assert WINDOW // 2 < fitted.window_tokens < 2 * WINDOW  # by our count, which is an upper bound
+
+
+def test_a_reply_that_leaves_no_room_is_asked_for_shorter(store: Store) -> None:
+    """A framework that asks for a reply as long as the window gets half of it; the other half is for the request."""
+    served = provider(refusal="vllm")
+    agent = Agent(fitting(store), served)
+    for number in range(20):
+        agent.call(max_output_tokens=WINDOW)
+        agent.history += turn(number)
+    assert served.refused == 0
+    assert {received.request["max_output_tokens"] for received in served.requests} == {WINDOW // 2}
+
+
+def test_an_error_that_is_no_overflow_passes_and_nothing_is_forgotten_by_it(store: Store) -> None:
+    """The call after it sends what the call before it would have sent."""
+    served = provider(*(say("on") for _ in range(20)), fail(503, {"error": {"message": "busy"}}))
+    agent = Agent(fitting(store), served)
+    agent.read(range(20))
+    with pytest.raises(Refused, match="503"):
+        agent.call()
+    agent.call()
+    before, failed, after = inputs(served)[-3:]
+    assert before[:5] == after[:5]
+    assert len(served.requests) == 22
+    assert failed[0] == after[0]
+
+
+@pytest.mark.proves("O-6")
+def test_the_next_prompt_works_after_a_request_that_nothing_could_make_fit(store: Store) -> None:
+    """The user's own words are ten times the window: not sent; what the user says then is."""
+    served = provider()
+    agent = Agent(fitting(store), served)
+    agent.read(range(3))
+    agent.history.append({"role": "user", "content": "a word of mine " * 30_000})
+    with pytest.raises(TooLarge, match="newest user message"):
+        agent.call()
+    assert len(served.requests) == 3
+    agent.history.append({"role": "user", "content": "Then just go on."})
+    agent.call()
+    assert served.requests[-1].outcome == "answered"
+    assert inputs(served)[-1][-1] == agent.history[-1]
+
+
+def test_without_a_store_that_works_the_run_goes_on(store: Store, tmp_path: Path) -> None:
+    """What cannot be kept is cleared without a handle; the framework's history still has it."""
+    closed = open_store(str(tmp_path / "closed"))
+    closed.close()
+    served = provider()
+    Agent(fitting(closed), served).read(range(20))
+    assert served.refused == 0
+    assert "ctx_page" not in str(inputs(served)[-1])
+
+
+@pytest.mark.proves("G-7")
+def test_the_texts_of_one_result_share_its_limit_and_the_pager_reads_on(store: Store) -> None:
+    """A quarter of the window at 3.5 characters a token; `ctx_page` and `ctx_find` keep to it as well."""
+    fitted = fitting(store)
+    small, large = fitted.guard(["fine", "row of note\n" * 100_000], "dump")
+    assert small == "fine"
+    assert len(small) + len(large) <= WINDOW * 3.5 // 4
+    handle = store.artifacts()[0].handle
+    assert f'ctx_page(handle="{handle}"' in large
+    page, find = fitted.tools()
+    assert (page.__name__, find.__name__) == ("ctx_page", "ctx_find")
+    assert "handle: " in (page.__doc__ or "")
+    assert page(handle, offset=99_999).endswith("row of note\n")
+    assert len(page(handle, max_bytes=200_000)) <= WINDOW * 3.5 // 4
+    assert "100000 matching lines" in find(handle, "of note")
+    assert "There is no artifact" in page("qX7Zk2Wp9TrJ4mGs8LnB3v")
+
+
+@pytest.mark.parametrize("window_tokens", [0, -1, 2.5, True])
+def test_a_window_is_a_whole_number(store: Store, window_tokens: Any) -> None:
+    """The programmer is told."""
+    with pytest.raises(CallerError, match="window_tokens"):
+        fitting(store, window_tokens)
+
+
+def test_a_stream_is_handed_on_when_it_has_begun_to_say_something() -> None:
+    """A refusal before that is raised where a smaller request can still be sent; later ones where they come."""
+
+    async def events(*items: Any) -> AsyncIterator[Any]:
+        for item in items:
+            if isinstance(item, Exception):
+                raise item
+            yield item
+
+    async def gathered(*items: Any) -> list[Any]:
+        return [event async for event in await begun(events(*items), lambda event: event == "start")]
+
+    assert asyncio.run(gathered()) == []
+    assert asyncio.run(gathered("start", "a", "start", "b")) == ["start", "a", "start", "b"]
+    with pytest.raises(ValueError, match="refused"):
+        asyncio.run(begun(events("start", ValueError("refused")), lambda event: event == "start"))
+
+
+# ── messages of parts ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class Message:
+    """A framework's message: who, and parts of words, calls `(id, name)` and results `(id, text)`."""
+
+    role: str
+    parts: tuple[Any, ...]
+
+
+def blocks_of(message: Message) -> tuple[str, list[Any]]:
+    """As a framework's module writes them."""
+    made: list[Any] = []
+    for part in message.parts:
+        if isinstance(part, str):
+            made.append(text_block(part))
+        else:
+            name, said = part
+            made.append(call_block(name, said, {}) if message.role == "assistant" else result_block(name, said))
+    return message.role, made
+
+
+def edited(message: Message, texts: dict[str, str | None]) -> Message:
+    """As a framework's module makes them."""
+    changed = [part if isinstance(part, str) else (part[0], texts.get(part[0], part[1])) for part in message.parts]
+    return replace(message, parts=tuple(part for part in changed if isinstance(part, str) or part[1] is not None))
+
+
+PARTS: Parts[Message] = Parts(blocks_of, edited, lambda role, text: Message(role, (text,)))
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[Message]:
+    """Conversations with calls at once, words beside results, and messages that say nothing."""
+    made = [Message("user", ("the task",))]
+    for number in range(draw(st.integers(0, 12))):
+        ids = [f"call_{number}_{place}" for place in range(draw(st.integers(0, 3)))]
+        made.append(Message("assistant", (*draw(st.sampled_from([(), ("looking",)])), *((one, "read") for one in ids))))
+        results = tuple((one, "word " * draw(st.integers(0, 900))) for one in ids)
+        if draw(st.booleans()):
+            made += [Message("user", (result,)) for result in results]
+        elif results:
+            made.append(Message("user", results))
+        if draw(st.booleans()):
+            made.append(Message("user", draw(st.sampled_from([(), ("go on",), ("go on", "and on")]))))
+    return made
+
+
+@given(histories(), st.integers(600, 6_000))
+def test_every_message_that_is_sent_is_the_frameworks_own_or_a_note(history: list[Message], window_tokens: int) -> None:
+    """Identical objects in their order; parts of one where a result's text is another; the newest words are among them."""
+    shown: list[Message] = []
+
+    def send(messages: list[Message], _reply_tokens: int | None) -> str:
+        shown[:] = messages
+        return "ok"
+
+    fitted: Fitting[Message] = Fitting("anthropic", PARTS.read, window_tokens, store=Nowhere())  # type: ignore[arg-type]
+    try:
+        assert fitted.call(send, history, {"messages": PARTS.write(history)}) == "ok"
+    except TooLarge:
+        assert shown == []
+        return
+    own = [message for message in shown if any(message is one for one in history)]
+    places = [next(place for place, one in enumerate(history) if one is message) for message in own]
+    assert places == sorted(set(places))
+    calls = {part[0] for one in history for part in one.parts if one.role == "assistant" and not isinstance(part, str)}
+    for message in shown:
+        if message in own:
+            continue
+        results = {part[0] for part in message.parts if not isinstance(part, str)}
+        assert results <= calls
+        assert results or len(message.parts) == 1
+    spoken = [one for one in history if one.role == "user" and any(isinstance(part, str) for part in one.parts)]
+    assert any(message is spoken[-1] for message in shown)
+
+
+class Nowhere:
+    """A store that keeps nothing and says where."""
+
+    def put(self, content: bytes, *, name: str) -> str:
+        """A handle."""
+        assert content is not None
+        assert name
+        return "qX7Zk2Wp9TrJ4mGs8LnB3v"
