@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import struct
 import subprocess
 import time
 from typing import TYPE_CHECKING, Any
@@ -622,7 +623,7 @@ def test_a_hostile_head_is_text(root: Root, folder: Path, head: bytes, expected:
 
 @given(st.binary(max_size=200), st.integers(0, 3))
 def test_no_index_breaks_it(tmp_path_factory: pytest.TempPathFactory, noise: bytes, entries: int) -> None:
-    """Any bytes are an answer."""
+    """Any bytes are an answer; without entries nothing can differ."""
     folder = tmp_path_factory.mktemp("index")
     (folder / ".git").mkdir()
     (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
@@ -631,7 +632,33 @@ def test_no_index_breaks_it(tmp_path_factory: pytest.TempPathFactory, noise: byt
     found = git(root)
     root.close()
     assert found is not None
-    assert found.is_dirty in {None, False, True}
+    assert found[:2] == ("", "main")
+    if not entries:
+        assert found.is_dirty is (None if noise.startswith(b"link") else False)
+
+
+@pytest.mark.parametrize("name", [b"../outside/a.py", b"/etc/hostname", b"sub/../../outside/a.py", b".env"])
+def test_a_hostile_index_leads_nowhere(root: Root, folder: Path, monkeypatch: pytest.MonkeyPatch, name: bytes) -> None:
+    """A name that leads out of the root, or to credentials, is never opened, whatever an index says."""
+    (folder / ".git").mkdir()
+    (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    (folder / ".env").write_text("TOKEN=1")
+    fields = struct.pack(">10I20sH", *[0] * 6, 0o100644, 0, 0, 0, bytes(20), len(name))
+    entry = fields + name + b"\0" * (8 - (62 + len(name)) % 8)
+    (folder / ".git" / "index").write_bytes(b"DIRC" + struct.pack(">II", 2, 1) + entry + bytes(20))
+    opened: list[bytes] = []
+    real = Root.open_file
+
+    def opening(self: Root, relative: bytes) -> Any:
+        made = real(self, relative)
+        opened.append(relative)
+        return made
+
+    monkeypatch.setattr(Root, "open_file", opening)
+    found = git(root)
+    assert found is not None
+    assert found.is_dirty is None
+    assert set(opened) == {b".git/HEAD", b".git/index"}
 
 
 # ── the report ───────────────────────────────────────────────────────────────────────────────────────────────────

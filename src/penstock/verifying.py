@@ -235,6 +235,11 @@ def _look(root: Root, path: str, deadline: Deadline, was: Tracked | None = None)
 def _opened(root: Root, path: str, file: OpenFile, at_ns: int) -> Tracked:
     """What is known of an open file before it is read."""
     status, real = file.status, root.resolved(file.descriptor)
+    is_itself = real in {
+        None,
+        file.relative,
+        file.relative + b" (deleted)",
+    }  # replaced since it was opened: /proc says so
     return Tracked(
         path=path,
         kind="unreadable",
@@ -242,7 +247,7 @@ def _opened(root: Root, path: str, file: OpenFile, at_ns: int) -> Tracked:
         mtime_ns=status.st_mtime_ns,
         ctime_ns=status.st_ctime_ns,
         mode=stat.S_IMODE(status.st_mode),
-        target="" if real in {None, file.relative} else inert.show_name(real or b""),
+        target="" if is_itself else inert.show_name(real or b""),
         is_settled=at_ns - max(status.st_mtime_ns, status.st_ctime_ns) > GRANULARITY_NS,
     )
 
@@ -391,7 +396,7 @@ def _is_entry(root: Root, entry: _Entry, index_ns: int, deadline: Deadline) -> b
     import hashlib
 
     try:
-        file = root.open_file(entry.name)
+        file = root.open_file(root.relative(inert.show_name(entry.name)))  # by name first: an index can say anything
     except ToolError as error:
         return False if error.code in _OTHERS else None
     try:
