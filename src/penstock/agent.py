@@ -64,18 +64,21 @@ if TYPE_CHECKING:
 
 BEGUN = "Begun"
 """The first record of a session: its header, and what it was begun with."""
-SEEN = "Seen"
-"""A record beside the events: which file a tool showed or changed, in which version."""
+SEEN, TRACKED = "Seen", "Tracked"
+"""Records beside the events: which files a tool showed or changed, and what they were then."""
 _CHARS_PER_TOKEN = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
-    """How a call ended. `seen` is what the journal remembers of the files that it touched."""
+    """How a call ended, and what the journal has to remember of it."""
 
     text: str
     failed: bool = False
     seen: tuple[dict[str, Json], ...] = ()
+    """What the ledger remembers of the files that were shown or changed;"""
+    tracked: tuple[dict[str, Json], ...] = ()
+    """and what a resume compares them with."""
     notes: tuple[Noted, ...] = ()
 
 
@@ -314,8 +317,9 @@ class Agent:
         done = self.tools.run(call, self.session)
         if intent is not None:
             self.feed(Effected(effect_id=effect_id, digest=self.tools.digest_after(call)))
-        for seen in done.seen:
-            self._write(SEEN, seen)
+        if done.seen:
+            self._write(SEEN, {"acts": list(done.seen)})
+            self._write(TRACKED, {"files": list(done.tracked)})
         for note in done.notes:
             self.feed(note)
         return done
@@ -364,6 +368,19 @@ def new_id() -> str:
     return uuid.uuid4().hex[:12]
 
 
+def remembered(store: Store, session_id: str) -> tuple[list[dict[str, Json]], dict[str, dict[str, Json]]]:
+    """What the journal holds of files: the acts for a ledger, and by path what each file was when it was touched last."""
+    acts: list[dict[str, Json]] = []
+    files: dict[str, dict[str, Json]] = {}
+    for record in store.events(session_id):
+        data: Any = record.data
+        if record.type == SEEN:
+            acts += data["acts"]
+        elif record.type == TRACKED:
+            files |= {file["path"]: file for file in data["files"]}
+    return acts, files
+
+
 def resumed(
     store: Store, session_id: str, *, counter: Any = None, dialect: Any = None
 ) -> tuple[Session, dict[str, Json], int]:
@@ -381,7 +398,7 @@ def resumed(
     rows: list[tuple[str, dict[str, Json]]] = []
     for record in records:
         last = record.seq
-        if record.type != SEEN:
+        if record.type not in {SEEN, TRACKED}:
             rows.append((record.type, record.data))
     header: Any = begun.pop("header")
     return Session.replay(header, rows, counter=counter, dialect=dialect), begun, last + 1

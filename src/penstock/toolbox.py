@@ -14,10 +14,11 @@ from penstock.agent import Done, Intent
 from penstock.budget import Allowance
 from penstock.errors import CallerError, PenstockError
 from penstock.guarding import OutputLimits, guard_output
-from penstock.ledger import shown
+from penstock.ledger import NO_LIMITS, Ledger, Verdict, shown
 from penstock.session import Noted
 from penstock.tokens import Tokens
 from penstock.tools import REQUIRED, TOOLS, Parameter, Tool, Tools
+from penstock.verifying import snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -77,13 +78,17 @@ class Toolbox:
         window_tokens: int,
         model: str = "o200k",
         acting: Sequence[Acting] = (),
+        ledger: Ledger | None = None,
     ) -> None:
         room = max(LEAST_RESULT_TOKENS, min(MOST_RESULT_TOKENS, window_tokens // RESULT_SHARE))
+        self.workspace = workspace
+        self.ledger = ledger or Ledger(limits=NO_LIMITS)
         self._pages: list[Window] = []
         allowance = Allowance.tokens(room, Tokens(model=model))
         self._tools = Tools(workspace, allowance=allowance, store=store, shown=self._pages.append)
         self._acting = {tool.name: actor for actor in acting for tool in actor.tools}
-        self.tools: tuple[Tool, ...] = (*TOOLS, TODO, *(tool for actor in acting for tool in actor.tools))
+        offered = TOOLS if self.ledger.limits == NO_LIMITS else tuple(map(_overridable, TOOLS))
+        self.tools: tuple[Tool, ...] = (*offered, TODO, *(tool for actor in acting for tool in actor.tools))
         self._after = ""
         self._store = store
         self._limits = OutputLimits(chars=room * _CHARS_PER_TOKEN)
@@ -109,19 +114,44 @@ class Toolbox:
         if actor is not None:
             acted = actor.run(call.name, arguments)
             self._after = acted.after
-            text = guard_output(acted.text, call.name, store=self._store, limits=self._limits)
-            return Done(text=text, failed=acted.failed)
+            guarded = guard_output(acted.text, call.name, store=self._store, limits=self._limits)
+            return Done(text=guarded, failed=acted.failed)
+        verdict = self._may_read(arguments)
+        if verdict.level == "refused":
+            return Done(text=verdict.text, failed=True)
         self._pages.clear()
         try:
             result = self._tools.call(call.name, arguments)
         except (CallerError, PenstockError) as error:  # no such tool, or a store that fails
             return Done(text=str(error), failed=True)
-        turn = session.state.all_turns
-        return Done(
-            text=result.text,
-            failed=result.is_error,
-            seen=tuple(shown(page, turn) for page in self._pages if page.version),
-        )
+        text = f"{result.text}\n{verdict.text}" if verdict.text else result.text
+        acts = tuple(shown(page, session.state.all_turns) for page in self._pages if page.version)
+        return Done(text=text, failed=result.is_error, seen=acts, tracked=self._tracked(acts))
+
+    def _may_read(self, arguments: dict[str, Json]) -> Verdict:
+        """What the ledger thinks of a read (S-5); an override is the model's word that it has to be."""
+        override = arguments.pop("override", False) is True
+        path = arguments.get("file_path", arguments.get("path"))
+        if override or not isinstance(path, str) or not path or self.ledger.limits == NO_LIMITS:
+            return Verdict("ok")
+        first, last, limit = (arguments.get(name) for name in ("start_line", "end_line", "limit"))
+        lines = limit if type(limit) is int else last - first + 1 if type(first) is type(last) is int else None
+        return self.ledger.may_read(path, lines)
+
+    def _tracked(self, acts: Sequence[dict[str, Json]]) -> tuple[dict[str, Json], ...]:
+        """The ledger with these acts, and what the files of them are now."""
+        if not acts:
+            return ()
+        self.ledger = self.ledger.after(*acts)
+        paths = {str(act["path"]): None for act in acts}
+        return tuple(file.to_dict() for file in snapshot(self.workspace, paths, self.ledger))
+
+
+_OVERRIDE = Parameter("override", "boolean", False, "read all the same, above the session's limits of files and lines")
+
+
+def _overridable(tool: Tool) -> Tool:
+    return tool._replace(parameters=(*tool.parameters, _OVERRIDE)) if tool.name in {"view", "read_file"} else tool
 
 
 def _arguments(call: ToolCall) -> dict[str, Json] | None:
