@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import socket
@@ -416,6 +417,22 @@ def test_an_exception_of_the_question_whether_closes_its_socket(on_text: Callabl
         with pytest.raises(KeyboardInterrupt):
             remote(serving.url).send(ASKED, on_text=on_text, cancelled=interrupted)
         assert serving.gone.wait(60)
+
+
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, BrokenPipeError])
+def test_what_on_text_raises_comes_out_alone(caplog: pytest.LogCaptureFixture, raised: type[BaseException]) -> None:
+    """Ctrl-C while a word is printed, a pipe that was closed: nothing else is said, in the traceback or beside it."""
+
+    def broken(_: str) -> None:
+        raise raised
+
+    with peer(EVENTS, chunk("a"), then="hold") as serving:
+        with pytest.raises(raised) as caught:
+            remote(serving.url).send(ASKED, on_text=broken)
+        assert serving.gone.wait(60)
+    gc.collect()  # a task whose error nobody looked at says so when it is collected
+    assert (caught.value.__cause__, caught.value.__context__) == (None, None)
+    assert caplog.text == ""
 
 
 # ── the key ──────────────────────────────────────────────────────────────────────────────────────────────────────

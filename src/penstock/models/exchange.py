@@ -73,15 +73,21 @@ def exchange(
             on_text(text)
 
     work = _watched(_answer(endpoint, content, wire, tell if on_text is not None else None), look)
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
+    if not _in_a_loop():
         return _run(work)
     with ThreadPoolExecutor(1, "penstock-exchange") as pool:  # in a notebook, say: a loop runs here, and holds no other
         try:
             return pool.submit(_run, work).result()
         finally:
             left.set()
+
+
+def _in_a_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def _run(work: Coroutine[Any, Any, dict[str, Json]]) -> dict[str, Json]:
@@ -105,9 +111,13 @@ async def _end() -> None:
 
 async def _watched(work: Coroutine[Any, Any, dict[str, Json]], look: Callable[[], None]) -> dict[str, Json]:
     task = asyncio.ensure_future(work)
-    while not task.done():
-        look()
-        await asyncio.wait({task}, timeout=POLL_SECONDS)
+    try:
+        while not task.done():
+            look()
+            await asyncio.wait({task}, timeout=POLL_SECONDS)
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)  # looks at its error too, or asyncio would print it
     return task.result()
 
 
