@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from penstock.errors import CallerError
 from penstock.models.failures import Cancelled, Disconnected, Unreadable
+from penstock.models.local import WINDOW_TOKENS, LocalModel
 from penstock.models.provider import Refused
 from penstock.models.remote import TIMEOUT_SECONDS, WIRES, RemoteModel
 from penstock.models.scripted import ScriptedModel, ScriptMismatch
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Cancelled",
     "Disconnected",
+    "LocalModel",
     "Model",
     "Refused",
     "RemoteModel",
@@ -76,6 +78,7 @@ def load_model(
 
     - `openai-chat:NAME`, `openai-responses:NAME`, `anthropic:NAME`: a `RemoteModel`, at `base_url`, at that of the provider's
       usual variable, or at the provider's own; its key is in the variable too.
+    - `local`: a `LocalModel`, which answers questions about files by rules, without a key.
     - `scripted:FILE` answers from a file (see `ScriptedModel.from_file`).
     """
     kind, _, rest = name.partition(":")
@@ -88,6 +91,8 @@ def load_model(
             environment=environment,
             timeout_seconds=timeout_seconds,
         )
+    if name == "local":
+        return LocalModel(window_tokens=WINDOW_TOKENS if window_tokens is None else window_tokens)
     if kind == "scripted" and rest:
         return ScriptedModel.from_file(rest, window_tokens=window_tokens)
-    raise CallerError(f"{name!r} names no model; {':NAME, '.join(WIRES)}:NAME and scripted:FILE do")
+    raise CallerError(f"{name!r} names no model; local, {':NAME, '.join(WIRES)}:NAME and scripted:FILE do")

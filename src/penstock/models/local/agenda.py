@@ -1,0 +1,377 @@
+"""What next? One more look, or the answer: rules in the order of what they find for what they cost.
+
+Quoted texts first, then names of files, definitions of names, words within the files that they point at, names and lines that join
+two of the words; and the lines around the best of what was found. Law: at most `MOST_CALLS` looks, none of them twice, and an end
+at each point. Keeps out: what was seen (`memory`), what it weighs (`weighing`), how it is said (`wording`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock.models.local import weighing
+from penstock.models.local.vocabulary import stem_of
+from penstock.models.local.weighing import DEFINES, Hit, hits, path_credit, place_factor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from penstock.models.local.memory import Memory
+    from penstock.models.local.question import Question, Term
+    from penstock.transcript.shapes import Json
+
+MOST_CALLS = 12
+_ROOM_TOKENS = 2_500  # that the next result and the answer may take: what has less room answers now
+_PATTERN_CHARS = 900  # a tool takes 1,024 bytes
+_LISTED = 60
+_MATCHES_IN_FILE = 60
+_MATCHES_IN_TREE = 25
+_AROUND = 40  # lines of a view
+_BELOW = 60  # of a definition
+_OUTLINED = 80
+_ENOUGH = 0.8  # of the question near one line
+_LEAST = 0.45  # of the question, below which a line is no answer
+_MOST_VIEWS = 3
+
+
+class Look(NamedTuple):
+    """A call, and what it is for in words that a note can hold."""
+
+    label: str
+    tool: str
+    arguments: dict[str, Json]
+
+
+def next_look(memory: Memory, room_tokens: int) -> Look | None:
+    """The call to make; None where it is time to answer."""
+    if memory.calls >= MOST_CALLS or room_tokens < _ROOM_TOKENS:
+        return None
+    found = hits(memory.question, memory.evidence)
+    for look in _looks(memory, found):
+        name = memory.tools.get(look.tool)
+        if name is None or look.label in memory.tried or _made(memory, name, look.arguments):
+            continue
+        return look._replace(tool=name)
+    return None
+
+
+def _made(memory: Memory, name: str, arguments: dict[str, Json]) -> bool:
+    return any(made == name and _same(written, arguments) for made, written in memory.made)
+
+
+def _same(written: str, arguments: dict[str, Json]) -> bool:
+    try:
+        return bool(json.loads(written) == arguments)
+    except ValueError:
+        return False
+
+
+# ── looks, in their order ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _looks(memory: Memory, found: list[Hit]) -> Iterator[Look]:
+    question = memory.question
+    yield from _what_was_cut(memory)
+    if _settled(memory, found):
+        yield from _around(memory, found[:1])
+        yield from _what_a_name_stands_for(memory, found)
+        return
+    if not question.terms:
+        return
+    yield from _quoted(question)
+    yield from _files_named(question)
+    if any(_is_telling(term) for term in question.names):
+        yield from _definitions(question, None)
+        yield from _around(memory, _defining(memory, found))
+    named = places(memory)
+    for place in named[:2]:
+        yield from _definitions(question, place)
+        yield from _around(memory, _defining(memory, found))
+        yield from _words_within(memory, place)
+        yield from _imported(memory, found, place)
+    if named:
+        yield from _unseen(memory, named[0])
+        if "value" in question.kinds:
+            yield _search("constants", r"^\s*[A-Z_][A-Z0-9_]+\s*(:[^=]*)?=\s*.*\d", named[0])
+        if "parts" in question.kinds:
+            yield Look(f"outline of {named[0]}", "outline", {"path": named[0], "limit": _OUTLINED})
+    yield from _definitions(question, None)
+    if not named:
+        yield from _files_named_anywhere(question)
+    yield from _unseen(memory, None)
+    if found and found[0].covered >= _LEAST:
+        yield from _around(memory, found[:1])
+    yield from _joined_names(question)
+    yield from _together(question)
+    for place in [*named[2:3], *_counted(memory)[:2]]:
+        yield from _words_within(memory, place)
+    yield from _around(memory, found[:_MOST_VIEWS])
+    yield from _rarest(question)
+
+
+def _is_telling(term: Term) -> bool:
+    """A name that few files can define: `urlopen`, `JSONDecoder`, `COPY_BUFSIZE`, not `run`."""
+    return term.form == "name" and (len(term.text) > 6 or not term.text.islower())
+
+
+def _defining(memory: Memory, found: list[Hit]) -> list[Hit]:
+    """The definitions of names of the question, the best first."""
+    names = {term.text for term in memory.question.names}
+    made = [hit for hit in found if weighing.defined_name(memory.evidence.lines[hit.path][hit.line]) in names]
+    return [hit for hit in made if place_factor(hit.path, memory.question) > 0.9][:2]
+
+
+def _what_was_cut(memory: Memory) -> Iterator[Look]:
+    """A result that came as a stub: the lines of it that have the words."""
+    for handle in memory.rest:
+        pattern = _any_of([term.pattern for term in memory.question.terms])
+        yield Look(f"what was cut, {handle}", "find", {"handle": handle, "pattern": f"^## |{pattern}", "limit": 60})
+        yield Look(f"page of what was cut, {handle}", "page", {"handle": handle, "offset": 0, "limit": 80})
+
+
+def _files_named(question: Question) -> Iterator[Look]:
+    if words := _place_words(question):
+        pattern = rf"(?i)^([^/]+/)?_*({words})(/[^/]*)?(\.\w+)?$"
+        yield Look("files named so, near the root", "list_files", _listing(pattern))
+
+
+def _files_named_anywhere(question: Question) -> Iterator[Look]:
+    if words := _place_words(question):
+        yield Look("files named so", "list_files", _listing(rf"(?i)(^|/)[^/]*({words})[^/]*$"))
+
+
+def _place_words(question: Question) -> str:
+    words = [
+        re.escape(term.text.lower().rsplit("/", 1)[-1]) for term in question.terms if term.place and term.weight > 0.5
+    ]
+    return "|".join(words)
+
+
+def _listing(pattern: str) -> dict[str, Json]:
+    return {"pattern": pattern, "use_regex": True, "recursive": True, "limit": _LISTED}
+
+
+def places(memory: Memory) -> list[str]:
+    """The files and folders whose names the question says, the most likely first."""
+    scored: dict[str, float] = {}
+    for path in memory.evidence.places:
+        credit = sum(term.weight * path_credit(path, term) for term in memory.question.terms)
+        if credit <= 0:
+            continue
+        *folders, _ = path.split("/")
+        score = credit * place_factor(path, memory.question) - 0.05 * len(folders)
+        scored[path] = score
+    made: dict[str, float] = {}
+    for path, score in scored.items():
+        folder = path.rpartition("/")[0]
+        equals = [p for p in scored if p.rpartition("/")[0] == folder and abs(scored[p] - score) < 1e-9]
+        target = folder if folder and len(equals) > 1 else path
+        made[target] = max(score, made.get(target, 0.0))
+    for path, lines in memory.evidence.lines.items():
+        for line in lines.values():
+            name = weighing.defined_name(line)
+            if any(term.form == "name" and term.text == name for term in memory.question.terms):
+                made[path] = max(made.get(path, 0.0), scored.get(path, 0.0) + 3 * place_factor(path, memory.question))
+    return [place for place, score in sorted(made.items(), key=lambda item: (-item[1], item[0])) if score > 0.4]
+
+
+def _definitions(question: Question, place: str | None) -> Iterator[Look]:
+    """Where the names are defined, assigned or imported from elsewhere."""
+    names = [
+        re.escape(term.text.removesuffix("()").rsplit(".", 1)[-1]) for term in question.terms if term.form == "name"
+    ]
+    if not names:
+        return
+    either = "|".join(names)
+    pattern = rf"{DEFINES}(\([^)]*\)\s*)?({either})\b|^\s*(self\.|const |let |var )?({either})\b[^=(]*:?=[^=]"
+    if place is not None:
+        pattern += rf"|import .*\b({either})\b|import .* as ({either})\b"
+    yield _search(f"definitions of {', '.join(names)}", pattern, place)
+
+
+def _words_within(memory: Memory, place: str) -> Iterator[Look]:
+    """The lines of a place that have any of the words which its name does not say; if those are too many, the rarer ones."""
+    terms = [term for term in memory.question.terms if path_credit(place, term) < 0.8 and term.form != "part"]
+    rare = [term for term in terms if term.weight > 0.5] or terms or list(memory.question.terms)
+    yield _search("words", _any_of([term.pattern for term in rare]), place)
+
+
+def _unseen(memory: Memory, place: str | None) -> Iterator[Look]:
+    """Words that no line had so far."""
+    lines = [line for held in memory.evidence.lines.values() for line in held.values()]
+    unseen = [
+        term
+        for term in memory.question.terms
+        if term.weight >= 1
+        and term.form in {"name", "word"}
+        and not any(map(term.within, lines))
+        and not any(path_credit(path, term) >= 0.8 for path in memory.evidence.places)
+    ]
+    if unseen and len(unseen) < len(memory.question.terms):
+        yield _search(
+            f"{', '.join(term.text for term in unseen)}, not seen yet,",
+            _any_of([term.pattern for term in unseen]),
+            place,
+        )
+
+
+def _imported(memory: Memory, found: list[Hit], place: str) -> Iterator[Look]:
+    """Where a name is only imported: the place that it comes from."""
+    names = {term.text for term in memory.question.terms if term.form == "name"}
+    for hit in found:
+        if not hit.path.startswith(place) or hit.rule != "an import":
+            continue
+        line = memory.evidence.lines[hit.path][hit.line]
+        source = re.match(r"\s*from\s+(\.*)([\w.]*)\s+import\b", line) or re.match(
+            r"\s*import\s+(\.*)([\w.]+)\s+as\b", line
+        )
+        if source is None or not source[2] or not any(re.search(rf"\b{re.escape(name)}\b", line) for name in names):
+            continue
+        path = source[2].replace(".", "/")
+        yield Look(f"files of {source[2]}", "list_files", _listing(rf"(^|/){re.escape(path)}(/__init__)?\.\w+$"))
+        for known in memory.evidence.places:
+            if re.search(rf"(^|/){re.escape(path)}(/__init__)?\.\w+$", known):
+                yield from _definitions(memory.question, known)
+                yield from _words_within(memory, known)
+                return
+
+
+def _quoted(question: Question) -> Iterator[Look]:
+    for term in question.terms:
+        if term.form == "phrase":
+            yield _search(f"the text {_brief(term.text)}", term.pattern, None)
+    for term in question.terms:
+        if term.form == "phrase" and len(runs := _runs(term.text)) > 1:
+            yield _search(
+                f"parts of the text {_brief(term.text)}", ".*".join(map(re.escape, runs)), None, ignore_case=True
+            )
+
+
+def _runs(text: str) -> list[str]:
+    """A message without what a program may have filled in: numbers, and what stands in quotes."""
+    return [
+        run.strip() for run in re.split(r"\d+|'[^']*'|\"[^\"]*\"|<[^>]*>|%\w|\{[^}]*\}", text) if len(run.strip()) > 3
+    ]
+
+
+def _joined_names(question: Question) -> Iterator[Look]:
+    """Definitions and assignments whose names join two of the words."""
+    words = [word for word in _rarest_words(question) if word.isalpha() and len(word) <= 12][:4]
+    if len(words) < 2:
+        return
+    pairs = "|".join(f"{a}[a-z]*_?{b}|{b}[a-z]*_?{a}" for a, b in combinations(words, 2))
+    yield _search(
+        "names of two of the words", rf"({DEFINES}|^\s*(self\.)?)\w*({pairs})\w*\s*([(:=]|$)", None, ignore_case=True
+    )
+
+
+def _together(question: Question) -> Iterator[Look]:
+    """Lines that hold two of the rarest words."""
+    words = _rarest_words(question)[:4]
+    for count in (3, 2):
+        if len(words) >= count:
+            first = words[:count]
+            ways = [".*".join(order) for order in (first, first[::-1])]
+            yield _search(f"lines with {' and '.join(first)}", "|".join(ways), None, ignore_case=True)
+
+
+def _rarest(question: Question) -> Iterator[Look]:
+    if words := _rarest_words(question):
+        yield _search(f"lines with {words[0]}", words[0], None, ignore_case=True)
+
+
+def _rarest_words(question: Question) -> list[str]:
+    """The bare stems of words and names, the weightiest first."""
+    terms = sorted(question.terms, key=lambda term: -term.weight)
+    words = [stem_of(term.text.lower()) for term in terms if term.form in {"name", "word"}]
+    return list(dict.fromkeys(re.escape(word) for word in words if len(word) > 2))
+
+
+def _counted(memory: Memory) -> list[str]:
+    """Files that a search only counted, the most likely first."""
+    scored = {
+        path: place_factor(path, memory.question)
+        * (1 + sum(path_credit(path, term) for term in memory.question.terms))
+        * min(count, 20)
+        for path, count in memory.evidence.counts.items()
+    }
+    return sorted(scored, key=lambda path: (-scored[path], path))
+
+
+def _around(memory: Memory, found: list[Hit]) -> Iterator[Look]:
+    """The lines about a hit: below a definition, else on both sides."""
+    for hit in found:
+        lines = memory.evidence.lines[hit.path]
+        is_definition = weighing.defined_name(lines[hit.line]) is not None
+        above, shown = (3, _BELOW) if is_definition else (_AROUND // 2, _AROUND)
+        if all(near in lines for near in range(max(1, hit.line - 2), hit.line + 3)):
+            continue
+        arguments = {"file_path": hit.path, "offset": max(0, hit.line - 1 - above), "limit": shown}
+        yield Look(f"around {hit.path}:{hit.line}", "view", arguments)
+
+
+def _what_a_name_stands_for(memory: Memory, found: list[Hit]) -> Iterator[Look]:
+    """Where the value that was asked for is itself a name: its assignment."""
+    if "value" not in memory.question.kinds:
+        return
+    best = found[0]
+    name = stands_for(memory.question, memory.evidence.lines[best.path][best.line])
+    if name is None:
+        return
+    held = memory.evidence.lines[best.path]
+    if not any((made := weighing.assigned(line)) and made[0] == name for line in held.values()):
+        yield _search(f"what {name} is", rf"^\s*{re.escape(name)}\b[^=(]*:?=[^=]", best.path)
+
+
+def stands_for(question: Question, line: str) -> str | None:
+    """The name that a line gives as the value asked for: `timeout=DEFAULT_TIMEOUT`."""
+    for term in sorted(question.terms, key=lambda term: -term.weight):
+        if given := re.search(rf"\w*(?:{term.pattern})\w*\s*(?::[^=,()]*)?=\s*([A-Za-z_][\w.]*)\s*(?=[,):#]|$)", line):
+            name = given[given.lastindex or 0].rsplit(".", 1)[-1]
+            if name == "None":  # what is said where nothing is, as a rule, further down
+                return str(re.split(r"\W", given.group())[0])
+            if name not in {"True", "False", "self"}:
+                return name
+    return None
+
+
+def _settled(memory: Memory, found: list[Hit]) -> bool:
+    """Whether one line has so much of the question, and is so much of the kind that was asked for, that no more is looked for."""
+    if not found:
+        return False
+    best = found[0]
+    if best.covered < _ENOUGH or missing_names(memory.question, found):
+        return False
+    if "value" in memory.question.kinds:
+        return "value" in best.rule or "default" in best.rule
+    return best.rule != "an import" and best.score >= _ENOUGH
+
+
+def missing_names(question: Question, found: list[Hit]) -> list[str]:
+    """The names and quoted texts of which nothing was found."""
+    seen = {term for hit in found for term in hit.terms}
+    return [term.text for term in question.names if term not in seen]
+
+
+def _search(label: str, pattern: str, place: str | None, **more: Json) -> Look:
+    limit = _MATCHES_IN_TREE if place is None else _MATCHES_IN_FILE
+    where = {} if place is None else {"path": place}
+    written = f"{label} in {place}" if place is not None else label
+    return Look(written, "search", {"pattern": pattern, **where, "limit": limit, **more})
+
+
+def _any_of(patterns: list[str]) -> str:
+    """As many of them as a tool takes."""
+    made = ""
+    for pattern in patterns:
+        longer = f"{made}|{pattern}" if made else pattern
+        if len(longer.encode()) <= _PATTERN_CHARS:
+            made = longer
+    return made
+
+
+def _brief(text: str) -> str:
+    return text.replace(";", ",") if len(text) <= 40 else text[:39].replace(";", ",") + "…"

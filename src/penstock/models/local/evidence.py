@@ -1,0 +1,75 @@
+"""What was seen? The lines that results of tools show, by file and number.
+
+A result is read by the form in which its tool writes it. Law: a line is quoted as it was shown, under the number that stood beside
+it. Keeps out: conversations (`memory`), and which line answers (`weighing`).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+_COUNTS = "matching lines per file:"
+_FILE_HEAD = re.compile(r"^## (.+)$")
+_NUMBERED = re.compile(r"^(\d+)[|-](.*)$")
+_COUNTED = re.compile(r"^ *(\d+) (\S.*)$")
+_FOUND_KEPT = re.compile(r"^\d+\|\d+\|(.*)$")
+_OUTLINED = re.compile(r"^( *)(\d+)-(\d+) (.*)$")
+
+
+@dataclass(slots=True)
+class Evidence:
+    """`lines` by path and number, `places`: files whose names a listing showed, `counts`: matches by path that a search told."""
+
+    lines: dict[str, dict[int, str]] = field(default_factory=dict)
+    places: dict[str, None] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def add(self, path: str, number: int, text: str) -> None:
+        """A line; the longest form in which it was shown stays."""
+        held = self.lines.setdefault(path, {})
+        if len(held.get(number, "")) <= len(text):
+            held[number] = text
+
+    # ── results ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def read(self, tool: str, text: str, path: str = "") -> bool:
+        """What a result shows; whether there was anything in it. `path` is the file that the call named."""
+        before = sum(map(len, self.lines.values())) + len(self.places)
+        match tool:
+            case "search":
+                self._read_search(text.splitlines())
+            case "view":
+                for line in text.splitlines()[1:]:
+                    if path and (numbered := _NUMBERED.match(line)):
+                        self.add(path, int(numbered[1]), numbered[2])
+            case "outline":
+                for line in text.splitlines()[1:]:
+                    if outlined := _OUTLINED.match(line):
+                        self.add(path, int(outlined[2]), outlined[1] + outlined[4])
+            case "list_files":
+                for line in text.splitlines():
+                    if line and not line.startswith(("[", "Warning", "No files", "\\")) and len(line) < 400:
+                        self.places[line] = None
+            case _:
+                pass
+        return sum(map(len, self.lines.values())) + len(self.places) > before
+
+    def _read_search(self, lines: list[str]) -> None:
+        path, counts = "", False
+        for line in lines:
+            if head := _FILE_HEAD.match(line):
+                path = head[1]
+            elif path and (numbered := _NUMBERED.match(line)):
+                self.add(path, int(numbered[1]), numbered[2])
+            elif not path and counts and (counted := _COUNTED.match(line)):
+                self.counts[counted[2]] = max(int(counted[1]), self.counts.get(counted[2], 0))
+            counts |= line == _COUNTS
+
+
+def kept_text(tool: str, text: str) -> str:
+    """What `page` or `find` shows of a kept output, as the output itself had it."""
+    lines = text.splitlines()[1:]
+    if tool == "find":
+        lines = [found[1] for line in lines if (found := _FOUND_KEPT.match(line))]
+    return "\n".join(lines)

@@ -1,0 +1,204 @@
+"""What is asked? The words of a question that can be looked for, how much each says, and what kind of line would answer.
+
+Quoted texts, names and rare words weigh most; words that only say what kind of thing is meant (`default`, `class`, `how many`)
+tell the kind of the answer instead. Law: the same text gives the same question. Keeps out: where anything is (`evidence`).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal
+
+from penstock.models.local.vocabulary import KINDS, STOP, is_generic, is_kind_of_name, short_of, stem_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from penstock.models.local.vocabulary import Kind
+
+Form = Literal["phrase", "name", "word", "part"]
+
+MOST_TERMS = 12
+_READ_CHARS = 2_000  # at either end of a text
+_LONG = 6  # letters from which on a word is also looked for in the middle of names: copyfileobj, maxlinelen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Term:
+    """Something to look for: `pattern` is a regular expression of RE2 and of Python alike.
+
+    A `phrase` was quoted, a `name` is written or spoken of as an identifier, the rest are words. A `part` is of a name, or two
+    words in one: it speaks for a line, but none has to have it. `place`: it may name a file.
+    """
+
+    text: str
+    pattern: str
+    weight: float
+    form: Form
+    place: bool = False
+
+    def within(self, line: str) -> bool:
+        """Whether a line holds it."""
+        return re.search(self.pattern, line) is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """The text of a question, its terms in their order, and the kinds of line that would answer it."""
+
+    text: str
+    terms: tuple[Term, ...]
+    kinds: frozenset[Kind]
+
+    @cached_property
+    def names(self) -> tuple[Term, ...]:
+        """What has to be found somewhere, or there is no answer: texts that were quoted, and names."""
+        return tuple(term for term in self.terms if term.form in {"phrase", "name"})
+
+    @cached_property
+    def speaks_of_tests(self) -> bool:
+        """Whether tests are what it is about, which are left behind otherwise."""
+        return re.search(r"(?i)\btest(s|ed|ing)?\b", self.text) is not None
+
+
+_QUOTED = re.compile(r"`([^`\n]+)`|\"([^\"\n]+)\"|“([^”\n]+)”|(?:(?<=^)|(?<=[\s(]))'([^'\n]+)'(?=[\s,.;:?!)]|$)")
+_WORD = re.compile(r"[^\W\d][\w./-]*\w(?:\(\))?|\d[\d._]*\d|\w")
+_FILE = re.compile(
+    r"(?i)^[\w./-]+\.(?:py|pyi|c|h|cc|cpp|hpp|cs|js|jsx|ts|tsx|go|rs|java|rb|php|sh|md|rst|txt|toml|json|ya?ml|ini|cfg|sql|html|css|"
+    r"cbl|cob|cpy)$"
+)
+_IDENTIFIER = re.compile(r"^[^\W\d][\w.]*(?:\(\))?$")
+_NAMED = re.compile(r"\w_\w|^_|[a-z]\w*[A-Z]|[A-Z]{2}[a-z]|[A-Za-z]\d|\.\w|\(\)$|^[A-Z]{5,}$")
+_PARTS = re.compile(r"[A-Z]{2,}(?=[A-Z][a-z]|\b|_|\d)|[A-Z]?[a-z]+|[A-Z]+|\d+")
+
+
+def read(text: str) -> Question:
+    """The question in a text of a user."""
+    terms: dict[str, Term] = {}
+
+    def add(*found: Term) -> None:
+        for term in found:
+            held = terms.get(term.text.lower())
+            if held is None or held.weight < term.weight:
+                terms[term.text.lower()] = term
+
+    if len(text) > 2 * _READ_CHARS:
+        text = f"{text[:_READ_CHARS]}\n{text[-_READ_CHARS:]}"
+    rest = text
+    for match in _QUOTED.finditer(text):
+        quoted = next(group for group in match.groups() if group is not None).strip()
+        rest = rest.replace(match.group(), " , ")
+        add(*(_named(quoted) if _IDENTIFIER.match(quoted) or _FILE.match(quoted) else _phrase(quoted)))
+    for how, word in _words(rest):
+        add(*(_named(word) if how == "name" else _place(word) if how == "place" else _word(word)))
+    add(*_side_by_side(rest))
+    if re.search(_AT_MOST, text):
+        add(Term(text="maximum", pattern=_loosely("maximum"), weight=0.6, form="word"))
+    kept = sorted(terms.values(), key=lambda term: -term.weight)[:MOST_TERMS]
+    kinds = frozenset(kind for kind, pattern in KINDS.items() if re.search(rf"(?i)\b(?:{pattern})\b", text))
+    return Question(text=text, terms=tuple(term for term in terms.values() if term in kept), kinds=kinds)
+
+
+_AT_MOST = r"(?i)\b(?:how (?:many|long|large|big|often|deep)|at most|up to|gives? up)\b"
+
+
+def _side_by_side(text: str) -> Iterator[Term]:
+    """Two words that stand beside each other, as programs write them in one: `block size`, BLOCKSIZE, block_size."""
+    for left, right in pairwise(_WORD.finditer(text)):
+        pair = left.group().lower(), right.group().lower()
+        if text[left.end() : right.start()] not in (" ", "-") or any(word in STOP or len(word) < 3 for word in pair):
+            continue
+        if not all(word.isalpha() for word in pair):
+            continue
+        first, second = map(stem_of, pair)
+        yield Term(text=" ".join(pair), pattern=rf"(?i:{first}[a-z]{{0,3}}[\s_-]?{second})", weight=0.8, form="part")
+
+
+def _words(text: str) -> list[tuple[str, str]]:
+    """The words that are no stop words, each as a name, a place or a word.
+
+    What stands beside `class`, `function` and the like is a name, beside `module` a place: `the shlex module`.
+    """
+    words = [match.group() for match in _WORD.finditer(text)]
+    spoken: dict[str, str] = {}
+    for one, other in [*pairwise(words), *pairwise(words[::-1])]:
+        if re.fullmatch(r"module|package|library", one) and other.lower() not in STOP:
+            spoken[other] = "place"
+        elif is_kind_of_name(one) and one != one.upper() and not _is_plain(other):
+            spoken.setdefault(other, "name")
+    made: list[tuple[str, str]] = []
+    for word in words:
+        is_name = _NAMED.search(word) is not None
+        if is_name or not (word.lower() in STOP or is_kind_of_name(word.lower())):
+            made.append(("name" if is_name else spoken.get(word, "word"), word))
+    return made
+
+
+def _is_plain(word: str) -> bool:
+    """Whether it cannot be a name, beside whatever it stands."""
+    lower = word.lower()
+    return (
+        lower in STOP
+        or is_generic(lower)
+        or is_kind_of_name(lower)
+        or len(word) < 3
+        or (len(word) > 5 and word.endswith(("ing", "ed")))
+    )
+
+
+def _phrase(text: str) -> list[Term]:
+    """A quoted text: as it stands, with any white space and any placeholder for what a program fills in."""
+    pattern = r"\s+".join(re.escape(word) for word in text.split())
+    return [Term(text=text, pattern=f"(?i:{pattern})", weight=5, form="phrase")] if text else []
+
+
+def _named(text: str) -> list[Term]:
+    """A name, and the words that it is made of; of a dotted one the last part, the ones before it name places."""
+    bare = text.removesuffix("()")
+    if "/" in bare or _FILE.match(bare):
+        last = bare.rsplit("/", 1)[-1]
+        return [Term(text=bare, pattern=rf"\b{re.escape(last)}\b", weight=2, form="word", place=True)]
+    *before, last = [part for part in bare.split(".") if part]
+    made = [Term(text=part, pattern=rf"\b{re.escape(part)}\b", weight=1.5, form="word", place=True) for part in before]
+    weight = 3.0 + min(len(last), 20) / 20
+    exact = Term(text=last, pattern=_exactly(last), weight=weight, form="name", place=True)
+    parts = [part for part in _PARTS.findall(last) if len(part) > 2]
+    if len(parts) > 1:
+        made += [Term(text=part, pattern=_loosely(part), weight=0.3, form="part") for part in parts]
+    return [exact, *made]
+
+
+def _place(text: str) -> list[Term]:
+    """The name of a module."""
+    return [Term(text=text, pattern=rf"\b{re.escape(text)}\b", weight=1.5, form="word", place=True)]
+
+
+def _word(text: str) -> list[Term]:
+    lower = text.lower()
+    if len(text) == 1 and not text.isdigit():
+        return []
+    weight = 0.5 if is_generic(lower) else 1 + min(len(text), 10) / 20
+    if text.isdigit() or (text.isupper() and len(text) > 1):
+        weight = 2
+    return [Term(text=text, pattern=_loosely(text), weight=weight, form="word", place=len(text) > 2)]
+
+
+def _exactly(name: str) -> str:
+    return rf"\b{re.escape(name)}\b"
+
+
+def _loosely(word: str) -> str:
+    """A word in its other forms and short for it, also as a part of a name: not `port` in `import`."""
+    stem = stem_of(word.lower())
+    begun = stem if len(stem) < _LONG else None
+    short = short_of(word.lower())
+    left = "|".join(part for part in (begun and re.escape(begun), short) if part)
+    ways = [rf"(?i:(?:\b|_)(?:{left}))"] if left else []
+    if begun is None:
+        ways.append(f"(?i:{re.escape(stem)})")
+    else:
+        ways.append(f"[a-z0-9]{re.escape(stem.capitalize())}")
+    return "|".join(ways)

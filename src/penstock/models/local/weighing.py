@@ -1,0 +1,213 @@
+"""Which line answers? Every line that was seen, weighed by the words on it and near it, by what it is, and by where it lies.
+
+A definition, an assignment or a `raise` weighs more where that kind of line was asked for; tests, stubs and other people's packages
+weigh less. Law: a pure function of question and evidence; more words on a line never lower its weight. Keeps out: what to do next.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from math import log2
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from penstock.models.local.evidence import Evidence
+    from penstock.models.local.question import Question, Term
+
+_NEAR = 8  # lines on either side that speak for a line
+_SCOPE = 120  # lines below a definition that may still belong to it, where nothing that was seen ends it
+_COMMON = 8  # lines that a word may stand on before it counts for less
+
+_TESTS = re.compile(r"(?:^|/)(?:\w+_)?tests?(?:/|$)|(?:^|/)test_[^/]*$|_test\.[a-z]+$|(?:^|/)conftest\.py$")
+_FOREIGN = re.compile(
+    r"(?:^|/)(?:site-packages|dist-packages|_?vendor(?:ed)?|third_party|node_modules|examples?|demos?)/"
+)
+_STUB = re.compile(r"\.pyi$|\.d\.ts$|(?:^|/)pydoc_data/")
+
+_MODIFIERS = r"(?:(?:async|pub|export|static|public|private|abstract|default)\s+)*"
+DEFINES = rf"^\s*{_MODIFIERS}(?:def|class|function|func|fn|struct|interface|type|enum|trait|module|#define)\s+"
+_DEFINITION = re.compile(rf"{DEFINES}(?:\([^)]*\)\s*)?(\w+)")
+_ASSIGNMENT = re.compile(r"^\s*(?:(?:const|let|var|final|static)\s+)*([\w.\[\]'\"-]+)\s*(?::[^=]+)?:?=(?!=)\s*(\S.*)$")
+_VALUE = r"""(?:-?\d|[frbuFRBU]{0,2}["']|True\b|False\b|None\b|[A-Z][A-Z0-9_]{2,}\b(?!\()|min\(|max\(|[({\[])"""
+_IS_VALUE = re.compile(_VALUE)
+_IMPORT = re.compile(r"^\s*(?:from\s+\S+\s+)?import\b|^\s*(?:#include|use|using)\b")
+_LISTED = re.compile(r"""^\s*(?:__all__\b.*|(?:["'][\w.]+["'],?\s*)+\]?\)?)$""")
+_RAISE = re.compile(r"\b(?:raise|throw|throws|panic|errors?\.New|Errorf|error|fail|abort|exit)\b")
+_ERROR_NAME = re.compile(r"\b\w*(?:Error|Exception|Warning)\b")
+
+
+class Hit(NamedTuple):
+    """A line that may answer: how well, what share of the question stands on or near it, and by which rule."""
+
+    path: str
+    line: int
+    score: float
+    covered: float
+    terms: tuple[Term, ...]
+    rule: str
+
+
+def place_factor(path: str, question: Question) -> float:
+    """What a line weighs for where it lies."""
+    factor = 1.0
+    if _TESTS.search(path) and not question.speaks_of_tests:
+        factor *= 0.4
+    if _FOREIGN.search(path):
+        factor *= 0.5
+    if _STUB.search(path):
+        factor *= 0.6
+    return factor
+
+
+def path_credit(path: str, term: Term) -> float:
+    """How much of a term the name of a file or folder says."""
+    if not term.place:
+        return 0.0
+    wanted = term.text.lower().removesuffix("()")
+    *folders, name = path.lower().split("/")
+    stem = name.split(".")[0].strip("_")
+    if wanted in (stem, name, path.lower()):
+        return 0.9
+    if wanted in folders:
+        return 0.8
+    return 0.5 if len(wanted) > 3 and (wanted in stem or (len(stem) > 3 and stem in wanted)) else 0.0
+
+
+def defined_name(line: str) -> str | None:
+    """What a line defines with a word for it: a class, a function."""
+    found = _DEFINITION.match(line)
+    return found[1] if found else None
+
+
+def assigned(line: str) -> tuple[str, str] | None:
+    """The name and the value of an assignment."""
+    found = _ASSIGNMENT.match(line)
+    return (found[1], found[2]) if found else None
+
+
+def _is_number(line: str) -> bool:
+    """Whether a line sets something to a number."""
+    found = assigned(line)
+    return found is not None and found[1][0].isdigit()
+
+
+def indent_of(line: str) -> int:
+    """The spaces before a line."""
+    return len(line) - len(line.lstrip())
+
+
+def hits(question: Question, evidence: Evidence) -> list[Hit]:
+    """The lines on which a term stands, the best first."""
+    weights = _weights(question, evidence)
+    total = sum(weights[term] for term in question.terms if term.form != "part") or 1.0
+    is_value = "value" in question.kinds
+    made: list[Hit] = []
+    for path, lines in evidence.lines.items():
+        factor = place_factor(path, question)
+        by_path = {term: path_credit(path, term) for term in question.terms}
+        numbers = sorted(lines)
+        on = {n: [term for term in question.terms if term.within(lines[n])] for n in numbers}
+        scopes = _scopes(question, lines, numbers)
+        for n in numbers:
+            if not on[n] and not (
+                is_value and _is_number(lines[n]) and any(first < n <= last for first, last, _ in scopes)
+            ):
+                continue
+            credit = dict(by_path)
+            for near in numbers[bisect_left(numbers, n - _NEAR) : bisect_left(numbers, n + _NEAR + 1)]:
+                away = abs(near - n)
+                for term in on[near]:
+                    credit[term] = max(credit[term], 1.0 if not away else 0.8 if away <= 2 else 0.55)
+            for first, last, term in scopes:
+                if first < n <= last:
+                    credit[term] = max(credit[term], 0.75)
+            covered = min(1.0, sum(weights[term] * credit[term] for term in question.terms) / total)
+            bonus, rule = _bonus(question, lines[n], on[n])
+            terms = tuple(term for term in question.terms if credit[term] > 0)
+            score = sum(weights[term] * credit[term] for term in question.terms) / total
+            made.append(Hit(path, n, score * factor * (1 + bonus), covered, terms, rule))
+    return sorted(made, key=lambda hit: (-hit.score, hit.path, hit.line))
+
+
+def _weights(question: Question, evidence: Evidence) -> dict[Term, float]:
+    """What each term says, less where it stands on many of the lines that were seen."""
+    seen = [line for lines in evidence.lines.values() for line in lines.values()]
+    made = {}
+    for term in question.terms:
+        often = sum(term.within(line) for line in seen)
+        made[term] = term.weight / (1 + max(0.0, log2((often or 1) / _COMMON)) / 2)
+    return made
+
+
+def _scopes(question: Question, lines: dict[int, str], numbers: list[int]) -> list[tuple[int, int, Term]]:
+    """Where the definitions of names of the question reach, as far as was seen."""
+    made = []
+    for place, n in enumerate(numbers):
+        name = defined_name(lines[n])
+        term = next((term for term in question.terms if name is not None and term.text == name), None)
+        if term is None:
+            continue
+        last = n + _SCOPE
+        for below in numbers[place + 1 :]:
+            if (
+                lines[below].strip()
+                and indent_of(lines[below]) <= indent_of(lines[n])
+                and lines[below].strip()[0] not in ")]}"
+            ):
+                last = below - 1
+                break
+        made.append((n, min(last, n + 10 * _SCOPE), term))
+    return made
+
+
+def _bonus(question: Question, line: str, on: list[Term]) -> tuple[float, str]:
+    """What a line is worth for what it is, in words too."""
+    if _IMPORT.match(line):
+        return -0.4, "an import"
+    if _LISTED.match(line):
+        return -0.3, "a list of names"
+    ways = [(0.0, "a line that has the words")]
+    name = defined_name(line)
+    if name is not None:
+        exact = any(term.text == name and term.form == "name" for term in on)
+        spoken = sum(term.within(name) for term in on)
+        if exact:
+            within = "value" in question.kinds or ("error" in question.kinds and "place" not in question.kinds)
+            ways.append((0.1 if within else 0.6, f"the definition of {name}"))
+        elif spoken:
+            other = question.names or "value" in question.kinds  # than what was asked for
+            worth = 0.1 if other else 0.25 + 0.15 * min(spoken, 3)
+            ways.append((worth, f"a definition with the words in its name, {name}"))
+    if "value" in question.kinds:
+        ways += _value_ways(line, on)
+    elif (found := assigned(line)) and any(term.text == found[0] for term in on):
+        ways.append((0.4, f"an assignment to {found[0]}"))
+    if "error" in question.kinds:
+        if _RAISE.search(line):
+            ways.append((0.45, "a line that raises or reports"))
+        elif _ERROR_NAME.search(line):
+            ways.append((0.25, "a line that names an error"))
+    return max(ways)
+
+
+def _value_ways(line: str, on: list[Term]) -> list[tuple[float, str]]:
+    ways: list[tuple[float, str]] = []
+    found = assigned(line)
+    if found is not None and _IS_VALUE.match(found[1]):
+        spoken = sum(term.within(found[0]) for term in on)
+        constant = 0.2 * found[0].isupper()
+        if spoken:
+            ways.append((0.5 + 0.2 * min(spoken, 2) + constant, f"an assignment of a value to {found[0]}"))
+        elif constant or not on:
+            ways.append((0.3, f"an assignment of a value to {found[0]}"))
+    ways += [
+        (0.6 + 0.1 * (term.form == "name"), f"a default or value given to {term.text}")
+        for term in on
+        if re.search(rf"(?:{term.pattern})\w*[\"']?\s*(?::[^=,()]*)?=\s*{_VALUE}", line)
+    ]
+    if re.search(r"(?i)default\w*\W.*(?:\d|[\"'`]\w|\b(?:None|True|False)\b)", line):
+        ways.append((0.3, "a line that speaks of a default and a value"))
+    if re.search(r"\d", line):
+        ways.append((0.1, "a line with a number"))
+    return ways
