@@ -115,7 +115,8 @@ def resume_command(session_id: str, prompt: str | None, verify_only: bool, store
                 return 0
             said = prompt
             if said is None and agent.session.state.phase in {"idle", "ended"}:
-                said = "Go on from where you stopped."
+                asked = agent.session.state.transcript.newest_user()
+                said = "Go on from where you stopped." if asked is None else f"Go on with this: {asked.text}"
             done = _worked(agent, said, None, as_json, report if said is not None else None)
             return _told(done, agent, as_json, verification=fresh)
 
