@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS = 5.0  # as both official SDKs
 IDLE_SHARE = 0.5  # of the whole time: 300 of 600 seconds, as Codex waits for the next event
-MAX_ANSWER_BYTES = 32 << 20  # of a body, or of one event: what the largest provider takes as a request
+MAX_ANSWER_BYTES = 32 << 20  # of a body, or of one event: what Anthropic takes as a request
 MAX_STREAM_BYTES = 8 * MAX_ANSWER_BYTES  # OpenAI wraps a token of 4 bytes in 250
 MAX_REFUSAL_BYTES = 65_536  # as much as `penstock.overflow` reads as JSON
 POLL_SECONDS = 0.05  # between two looks at `cancelled`
