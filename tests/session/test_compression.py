@@ -1,0 +1,263 @@
+"""What a compaction keeps (S-4): the goal, the newest words, pins, the newest view of what was modified, the todo list."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.session.stage import WIRES, Stage, viewed
+
+from penstock.compaction import summary_span
+from penstock.session import Ask, Compact, HandOff, Noted, Stop, Summarise, Summarised, Todo, Wait
+from penstock.transcript import Cleared, dump, violations
+
+if TYPE_CHECKING:
+    from penstock.transcript import Transcript
+
+GOAL = "Fix the parser; never touch README.md."
+LIST = "Todo: 2 open, 0 done\n[ ] 1 the lexer\n[ ] 2 the parser"
+VIEW = "\n".join(f"{number}|    token = {number}" for number in range(1, 80))
+
+
+def shown(transcript: Transcript) -> str:
+    """All that a request shows, in one text."""
+    texts = [part.text for entry in transcript.visible() for part in entry.results]
+    return "\n".join([*(entry.text for entry in transcript.visible()), *texts])
+
+
+def busy(wire: str, turns: int) -> Stage:
+    """A long piece of work: a todo list, a file that is viewed and edited, and then dozens of other files."""
+    stage = Stage(wire=wire)
+    stage.prompt(GOAL)
+    stage.turn(viewed(900, "", "Todo: 1 open, 0 done\n[ ] 1 the lexer" + " " * 900, name="ctx_todo", action="add"))
+    stage.turn(viewed(901, "src/main.py", VIEW.replace("token", "older")))
+    stage.turn(viewed(902, "src/main.py", "edited", name="edit_file", text="token"))
+    stage.turn(viewed(903, "src/main.py", VIEW), viewed(904, "src/side.py", "x" * 3_000))
+    stage.turn(viewed(905, "", LIST, name="todo", action="add"), viewed(906, "src/more.py", "y" * 3_000))
+    for _ in range(turns):
+        stage.until_asked()
+        stage.view("a line of text\n" * 200)
+    return stage
+
+
+@pytest.mark.proves("S-4")
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_compaction_keeps_what_the_work_rests_on(wire: str) -> None:
+    """After every cut of a long run the goal, the newest view of the modified file and the newest todo list are there verbatim."""
+    stage = busy(wire, 20)
+    stage.turn(text="So far so good.")
+    stage.prompt("Now the second half: keep the names.")
+    for _ in range(60):
+        asked = stage.until_asked()
+        text = shown(asked.transcript)
+        assert GOAL in text
+        assert "Now the second half: keep the names." in text
+        assert VIEW in text
+        assert LIST in text
+        assert violations(dump(asked.transcript, wire), wire) == []
+        stage.view("a line of text\n" * 200)
+    assert stage.session.state.compactions >= 2
+    assert VIEW.replace("token", "older") not in text, "the view before the edit is stale, and went"
+
+
+@pytest.mark.proves("S-4")
+def test_a_pinned_message_stays() -> None:
+    """What would be the first to go is still as it was, once it is pinned, after every compaction."""
+    stage = busy("openai-chat", 40)
+    stage.until_asked()
+    first = min(edit.index for edit in stage.session.state.transcript.edits if isinstance(edit, Cleared))
+    pinned = busy("openai-chat", 0)
+    while len(pinned.session.state.transcript.entries) <= first:
+        pinned.view("a line of text\n" * 200)
+    state = pinned.session.state
+    pinned.session.state = replace(state, transcript=state.transcript.pin(first))
+    for _ in range(60):
+        asked = pinned.until_asked()
+        assert state.transcript.entries[first].raw in [entry.raw for entry in asked.transcript.visible()]
+        pinned.view("a line of text\n" * 200)
+    assert pinned.session.state.compactions >= 2
+
+
+@pytest.mark.proves("S-4")
+def test_a_plan_is_printed_before_it_is_carried_out_and_each_of_its_steps_shrinks() -> None:
+    """The step holds the plan; nothing has changed until the driver says that it was applied."""
+    stage = busy("openai-chat", 0)
+    while not isinstance(step := stage.step(), Compact):
+        stage.view("a line of text\n" * 200)
+    before = stage.session.state
+    assert str(step.plan).splitlines()
+    assert all(one.after_tokens < one.before_tokens for one in step.plan.steps)
+    assert stage.session.state is before
+    stage.compact(step)
+    assert stage.size <= step.plan.after_tokens
+    assert set(stage.session.state.transcript.handles()) == set(stage.kept)
+
+
+@pytest.mark.proves("S-4")
+def test_compactions_are_rare_and_free_a_good_part() -> None:
+    """Between two cuts lie at least ten turns of 3,000 tokens each: the prefix is not rewritten at every turn."""
+    stage = Stage()
+    stage.prompt(GOAL)
+    at: list[int] = []
+    for turn in range(150):
+        before = stage.session.state.compactions
+        stage.until_asked()
+        at += [turn] * (stage.session.state.compactions - before)
+        stage.view("a line of text\n" * 200)
+    assert len(at) >= 3
+    assert min(later - earlier for earlier, later in pairwise(at)) >= 10
+
+
+@pytest.mark.proves("S-4")
+def test_the_todo_list_goes_into_the_handoff_by_priority() -> None:
+    """Open items by priority, done ones beside them; the list is the session's own, whatever was forgotten."""
+    stage = Stage()
+    stage.prompt(GOAL)
+    for title, priority in (("later", 3), ("soon", 1), ("done", 2), ("dropped", 1), ("soon", 1)):
+        stage.feed(Noted(action="add", title=title, priority=priority))
+    stage.feed(Noted(action="done", title="done"))
+    stage.feed(Noted(action="drop", title="dropped"))
+    passed_on = stage.session.handoff()
+    assert passed_on.pending_tasks == ("soon", "later")
+    assert passed_on.completed_tasks == ("done",)
+    assert passed_on.goal == GOAL
+    assert Todo(title="done", priority=2, is_done=True) in stage.session.state.todos
+
+
+# ── refusals ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.proves("S-4", "S-13")
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_provider_that_refuses_everything_is_asked_four_times_at_most(wire: str) -> None:
+    """Each request is smaller than the one before; then the work stops with a reason, and the next prompt is asked for again."""
+    stage = busy(wire, 10)
+    sizes: list[int] = []
+    for _ in range(30):
+        step = stage.step()
+        if isinstance(step, Stop):
+            break
+        if isinstance(step, Ask):
+            sizes.append(stage.size)
+            stage.refuse()
+        else:
+            stage.perform(step)
+    assert isinstance(step, Stop)
+    assert step.reason == "irreducible"
+    assert step.message
+    assert 2 <= len(sizes) <= 4
+    assert sizes == sorted(set(sizes), reverse=True)
+    stage.prompt("Something else.")
+    assert isinstance(stage.step(), Ask)
+    assert stage.session.state.handoffs == 1
+
+
+@pytest.mark.proves("S-4")
+def test_a_reply_that_leaves_no_room_is_asked_for_shorter_until_something_is_forgotten() -> None:
+    """The history stays as it is, the reserve is lowered; the next compaction frees room for a whole reply again."""
+    stage = busy("openai-chat", 0)
+    before = stage.session.state.transcript
+    stage.refuse(kind="context_total", limit=16_000, input=14_000, output=8_000, total=22_000, bound="exact")
+    step = stage.step()
+    assert isinstance(step, Compact)
+    assert step.strategy == "lower_reserve"
+    stage.compact(step)
+    asked = stage.step()
+    assert isinstance(asked, Ask)
+    assert asked.reserve_tokens == 16_000 - 14_000 - 16
+    assert asked.transcript == before
+    while stage.session.state.compactions == 1:
+        stage.view("a line of text\n" * 200)
+        asked = stage.until_asked()
+    assert asked.reserve_tokens == 8_000
+
+
+def refused(*, can_summarise: bool = True) -> Stage:
+    """A session whose words fill the window of a provider that is smaller than was thought."""
+    stage = Stage(can_summarise=can_summarise)
+    stage.prompt(GOAL)
+    for number in range(12):
+        stage.turn(text=f"Remark {number}. " + "word " * 700)
+        stage.prompt(f"And {number}? " + "why " * 500)
+    stage.refuse(limit=20_000, input=stage.size, bound="exact", unit="tokens")
+    return stage
+
+
+@pytest.mark.proves("S-4")
+def test_a_summary_is_asked_for_once_and_stands_for_what_it_was_made_of() -> None:
+    """The model's words take the place of the span; none, or words that are none, lead down the rest of the ladder."""
+    stage = refused()
+    step = stage.step()
+    assert isinstance(step, Summarise)
+    span = summary_span(stage.session.state.transcript)
+    assert span is not None
+    stage.feed(Summarised(text="The user asked why, twelve times; remarks were made."))
+    step = stage.step()
+    assert isinstance(step, Compact)
+    assert step.strategy == "model_summary"
+    stage.compact(step)
+    asked = stage.step()
+    assert isinstance(asked, Ask)
+    assert "twelve times" in shown(asked.transcript)
+    for text in (None, "", "Error: overloaded"):
+        stage = refused()
+        stage.feed(Summarised(text=text))
+        step = stage.step()
+        assert not isinstance(step, Summarise | Ask)
+        assert not isinstance(step, Compact) or step.strategy != "model_summary"
+        stage.until_asked()
+        assert stage.size < 20_000
+
+
+@pytest.mark.proves("S-4", "S-11")
+def test_a_provider_that_fails_while_it_summarises_does_not_get_the_refused_request_again() -> None:
+    """The session is still where it was refused: it asks for the summary again, waits, or ends, but sends nothing unchanged."""
+    stage = refused()
+    for _ in range(4):
+        stage.fail()
+        step = stage.step()
+        if isinstance(step, Wait):
+            stage.perform(step)
+            step = stage.step()
+        assert isinstance(step, Summarise | HandOff | Stop), step
+    stage.fail()
+    assert isinstance(stage.step(), Stop)
+
+
+@pytest.mark.proves("S-4")
+def test_a_summary_of_an_interrupted_recovery_is_forgotten() -> None:
+    """It was made of another span than the one that the next refusal is about."""
+    stage = refused()
+    stage.feed(Summarised(text="Stale words."))
+    stage.interrupt()
+    stage.prompt("And now? " + "why " * 500)
+    stage.refuse(limit=20_000, input=stage.size, bound="exact", unit="tokens")
+    assert isinstance(stage.step(), Summarise)
+
+
+@pytest.mark.proves("S-4", "S-13")
+def test_words_that_no_window_holds_stop_the_work_with_a_bill_and_the_next_words_go_on() -> None:
+    """A prompt larger than the window cannot shrink: the bill names it; a shorter one leaves it behind."""
+    stage = Stage(window=16_000)
+    stage.prompt("Short.")
+    stage.turn()
+    stage.prompt("x" * 40_000)
+    step = stage.step()
+    assert isinstance(step, Ask), "the provider may know better"
+    stage.refuse(limit=16_000, input=40_000, bound="exact", unit="tokens")
+    for _ in range(10):
+        step = stage.step()
+        if isinstance(step, Stop):
+            break
+        if isinstance(step, Ask):
+            stage.refuse(limit=16_000, input=stage.size, bound="exact", unit="tokens")
+        else:
+            stage.perform(step)
+    assert isinstance(step, Stop)
+    assert step.reason == "irreducible"
+    assert "newest user message" in step.message
+    stage.prompt("The short form, then.")
+    stage.until_asked()
+    assert stage.size < 16_000

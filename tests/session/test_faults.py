@@ -1,0 +1,224 @@
+"""How many failures are borne (S-11): in a row, in all, by the breaker; time is an event."""
+
+from __future__ import annotations
+
+import pytest
+from tests.session.stage import Stage
+
+from penstock.limits import ErrorLimits
+from penstock.overflow.kinds import RECOVERIES
+from penstock.session import Ask, Boundary, HandOff, Stop, Wait
+from penstock.session.faults import CURED_BY_WAITING, MOST_COOLDOWN_SECONDS, Faults
+
+SEED = ErrorLimits()
+
+
+def working(profile: str = "swe-1.5") -> Stage:
+    """A session that waits for the model, at second 1,000."""
+    stage = Stage(limits=profile)
+    stage.tick(1_000)
+    stage.prompt("Fix the bug.")
+    return stage
+
+
+def blocked(stage: Stage) -> float | None:
+    """Until when the next step waits."""
+    step = stage.step()
+    return step.until_seconds if isinstance(step, Wait) else None
+
+
+@pytest.mark.proves("S-11", "S-3")
+def test_the_third_in_a_row_opens_the_breaker_and_a_failed_probe_is_a_boundary() -> None:
+    """Two are tried again at once; the third escalates and waits 60 s; one probe; its failure is handed off before the wait."""
+    stage = working()
+    for _ in range(2):
+        stage.fail()
+        assert isinstance(stage.step(), Ask)
+        assert not stage.session.state.faults.escalates(SEED)
+    stage.fail()
+    assert stage.session.state.faults.escalates(SEED)
+    step = stage.step()
+    assert isinstance(step, Wait)
+    assert step.until_seconds == 1_060
+    assert "3 failures in a row" in step.why
+    stage.tick(1_059.9)
+    assert isinstance(stage.step(), Wait)
+    stage.tick(1_060)
+    assert stage.session.state.faults.breaker(1_060) == "half-open"
+    assert isinstance(stage.step(), Ask)
+    assert not stage.session.state.boundaries
+    stage.fail()
+    handing = stage.step()
+    assert isinstance(handing, HandOff)
+    assert (handing.reason, handing.evidence) == ("errors", "4 failures in a row")
+    assert stage.session.state.boundaries == (Boundary(reason="errors", evidence="4 failures in a row", turn=0),)
+    stage.hand_off(handing)
+    assert blocked(stage) == 1_060 + 120, "the cooldown doubles"
+    stage.tick(1_180)
+    assert isinstance(stage.step(), Ask)
+
+
+@pytest.mark.proves("S-11")
+def test_five_in_a_session_end_it_in_the_seed_s_profile() -> None:
+    """Cured or not, a week apart or not; the person's next prompt begins a new budget."""
+    stage = working()
+    for number in range(4):
+        stage.fail()
+        stage.view()
+        assert stage.session.state.faults.counted(stage.session.state.all_turns, SEED) == number + 1
+        for _ in range(6):
+            stage.view()
+        assert isinstance(stage.step(), Ask)
+    stage.fail()
+    step = stage.step()
+    assert isinstance(step, Stop)
+    assert step.reason == "errors"
+    stage.prompt("Try again.")
+    assert not isinstance(stage.step(), Stop)
+    stage.fail()
+    assert not isinstance(stage.step(), Stop)
+
+
+@pytest.mark.proves("S-11")
+def test_success_resets_the_row_and_closes_the_breaker() -> None:
+    """After an answer three more are needed to open it, and the cooldown is 60 s again."""
+    stage = working("default")
+    for _ in range(3):
+        for _ in range(3):
+            stage.fail()
+        assert stage.session.state.faults.row == 3
+        now = stage.session.state.now_seconds
+        assert blocked(stage) == now + 60
+        stage.tick(now + 60)
+        stage.view()
+        assert stage.session.state.faults.row == 0
+        assert stage.session.state.faults.breaker(now) == "closed"
+        assert isinstance(stage.step(), Ask)
+
+
+@pytest.mark.proves("S-11")
+def test_what_a_retry_cured_does_not_count_in_the_default_profile() -> None:
+    """Twenty failures, each followed by an answer: the session goes on; in the seed's profile the fifth ended it."""
+    stage = working("default")
+    for _ in range(20):
+        stage.fail()
+        stage.view()
+    assert isinstance(stage.step(), Ask)
+    assert stage.session.state.faults.turns == ()
+
+
+@pytest.mark.proves("S-11")
+def test_five_within_20_turns_end_a_session_of_the_default_profile() -> None:
+    """Failed calls of tools: the fifth ends it where the first was among the last twenty turns, and not where it was before."""
+    for last, ends in ((20, True), (21, False)):
+        stage = working("default")
+        for turn in range(1, last + 1):
+            assert isinstance(stage.step(), Ask)
+            stage.view(failed=turn in {1, last - 6, last - 4, last - 2, last})
+        assert isinstance(stage.step(), Stop) == ends, last
+
+
+@pytest.mark.proves("S-11", "S-3")
+def test_failed_calls_of_tools_escalate_without_a_breaker() -> None:
+    """Nobody waits for a tool: the third escalates, the fourth is a boundary, a success between them ends the row."""
+    stage = working()
+    for _ in range(3):
+        stage.view(failed=True)
+        assert isinstance(stage.step(), Ask)
+    assert stage.session.state.faults.escalates(SEED)
+    stage.view()
+    assert not stage.session.state.faults.escalates(SEED)
+    stage = working()
+    for _ in range(4):
+        stage.view(failed=True)
+    step = stage.step()
+    assert isinstance(step, HandOff)
+    assert (step.reason, step.evidence) == ("errors", "4 failures in a row")
+    stage.hand_off(step)
+    assert isinstance(stage.step(), Ask)
+    stage.view(failed=True)
+    assert isinstance(stage.step(), Stop), "five in all"
+
+
+@pytest.mark.proves("S-11")
+@pytest.mark.parametrize("kind", sorted(RECOVERIES))
+def test_only_what_waiting_cures_is_tried_again(kind: str) -> None:
+    """Keys, bad requests and the like stop the work at once, with a word on what to do; they never open the breaker."""
+    stage = working()
+    stage.fail(kind)
+    step = stage.step()
+    if kind in CURED_BY_WAITING:
+        assert isinstance(step, Ask)
+        return
+    assert isinstance(step, Stop)
+    assert step.reason == kind
+    assert step.message.endswith(".")
+    assert stage.session.state.faults.breaker(1_000) == "closed"
+    stage.prompt("It is mended.")
+    assert isinstance(stage.step(), Ask)
+
+
+@pytest.mark.proves("S-11")
+def test_what_a_provider_asks_to_wait_is_honoured() -> None:
+    """Retry-After of the first failure already holds up the next request, and outlasts the breaker where it is longer."""
+    stage = working("default")
+    stage.fail("rate_limit", retry_after=7.5)
+    assert blocked(stage) == 1_007.5
+    stage.tick(1_007.5)
+    assert isinstance(stage.step(), Ask)
+    stage.fail("rate_limit", retry_after=0)
+    assert isinstance(stage.step(), Ask)
+    stage.fail("overloaded", retry_after=300)
+    assert blocked(stage) == 1_307.5
+    stage.tick(1_307.5)
+    stage.view()
+    stage.fail("rate_limit", retry_after=1)
+    assert blocked(stage) == 1_308.5
+
+
+@pytest.mark.proves("S-11")
+def test_a_clock_that_goes_back_is_not_believed() -> None:
+    """The wait neither grows nor ends by it; one that runs on ends it."""
+    stage = working()
+    for _ in range(3):
+        stage.fail()
+    for now in (1_030, 3, -50, 1_010):
+        stage.tick(now)
+        assert blocked(stage) == 1_060
+    assert stage.session.state.now_seconds == 1_030
+    stage.tick(float("nan"))
+    assert blocked(stage) == 1_060
+    stage.tick(1e12)
+    assert isinstance(stage.step(), Ask)
+
+
+@pytest.mark.proves("S-11")
+def test_nothing_is_sent_while_the_breaker_is_open_but_the_user_is_heard() -> None:
+    """An interrupt and another prompt are taken; the request still waits."""
+    stage = working()
+    for _ in range(3):
+        stage.fail()
+    stage.interrupt()
+    stage.prompt("Are you there?")
+    assert blocked(stage) == 1_060
+    stage.tick(1_060)
+    assert isinstance(stage.step(), Ask)
+
+
+def test_the_cooldown_doubles_up_to_ten_minutes() -> None:
+    """Probe after probe fails: 60, 120, 240, 480, 600, 600; a longer one that was configured stays what it is."""
+    waits: list[float] = []
+    faults = Faults()
+    now = 0.0
+    for _ in range(8):
+        faults = faults.failed("overloaded", 0, now, SEED)
+        until = faults.blocked_until(now)
+        if until is not None:
+            waits.append(until - now)
+            now = until
+    assert waits == [60, 120, 240, 480, 600, 600]
+    assert waits[-1] == MOST_COOLDOWN_SECONDS
+    patient = ErrorLimits(cooldown_seconds=1_000, row=1)
+    for _ in range(2):
+        faults = Faults().failed("overloaded", 0, 0, patient).failed("overloaded", 0, 1_000, patient)
+        assert faults.open_until_seconds == 2_000

@@ -1,0 +1,153 @@
+"""Is there progress (S-13)? The same again, two that take turns, a page read again; and what is none of these."""
+
+from __future__ import annotations
+
+import pytest
+from tests.session.stage import Stage, outcome, viewed
+
+from penstock import notices
+from penstock.session import Ask, Compact, Stop
+from penstock.session.loops import LOOK_BACK, Loops
+from penstock.transcript import ToolCall
+
+
+def told(stage: Stage, path: str, result: str) -> str | None:
+    """What the model is told beside the result of looking at a file; then the turn is over."""
+    call = ToolCall(id="x", name="view", arguments=f'{{"path":"{path}"}}')
+    advice = stage.session.advice(call, viewed_digest(result))
+    stage.view(result, path)
+    return advice
+
+
+def viewed_digest(result: str) -> str:
+    """The digest that the stage's driver gives."""
+    return outcome(viewed(0, "", result)).digest
+
+
+def begun() -> Stage:
+    """A session at work."""
+    stage = Stage()
+    stage.prompt("Find it.")
+    return stage
+
+
+@pytest.mark.proves("S-13")
+def test_the_same_call_with_the_same_result_is_told_at_three_and_ends_the_work_at_five() -> None:
+    """Twice is nothing; the third time the model hears of it; the fifth stops, and the person's next words go on."""
+    stage = begun()
+    assert [told(stage, "a.py", "same") for _ in range(2)] == [None, None]
+    assert told(stage, "a.py", "same") == notices.looping(3)
+    assert told(stage, "a.py", "same") == notices.looping(4)
+    assert isinstance(stage.step(), Ask)
+    assert told(stage, "a.py", "same") == notices.looping(5)
+    step = stage.step()
+    assert isinstance(step, Stop)
+    assert step.reason == "loop"
+    stage.prompt("Look into b.py instead.")
+    assert isinstance(stage.step(), Ask)
+    assert told(stage, "a.py", "same") is None
+
+
+@pytest.mark.proves("S-13")
+def test_a_b_a_b_is_told_at_the_fourth_call_and_ends_where_nothing_new_comes() -> None:
+    """Two calls that take turns with the same results are a loop as well."""
+    stage = begun()
+    said = [told(stage, path, "same") for path in ("a.py", "b.py") * 2]
+    assert said == [None, None, None, notices.ALTERNATING]
+    for path in ("a.py", "b.py") * 2:
+        assert told(stage, path, "same")
+        assert isinstance(stage.step(), Ask)
+    told(stage, "a.py", "same")
+    told(stage, "b.py", "same")
+    assert isinstance(stage.step(), Stop)
+    assert stage.session.state.all_turns <= 10
+
+
+@pytest.mark.proves("S-13")
+def test_a_new_call_after_a_loop_is_not_held_against_it() -> None:
+    """What takes turns are the two before; the way out of it is not told to try another way."""
+    stage = begun()
+    for path in ("a.py", "b.py") * 2:
+        told(stage, path, "same")
+    assert told(stage, "c.py", "other") is None
+
+
+@pytest.mark.proves("S-13")
+def test_reading_a_file_again_that_has_changed_is_no_loop() -> None:
+    """Thirty-three readings of one file, each another version: no word, no end (sessions.md 5.1)."""
+    stage = begun()
+    for version in range(33):
+        assert told(stage, "a.py", f"version {version}") is None
+        assert isinstance(stage.step(), Ask)
+
+
+@pytest.mark.proves("S-13")
+def test_the_same_answer_between_other_news_does_not_end_the_work() -> None:
+    """A test that still fails after each of ten different edits: the model is told that it still says the same, and goes on."""
+    stage = begun()
+    for number in range(10):
+        stage.turn(viewed(number, "a.py", "edited", name="edit_file", text=f"try {number}"))
+        stage.turn(viewed(100 + number, "", "1 failed", name="run_tests"))
+        assert isinstance(stage.step(), Ask)
+
+
+@pytest.mark.proves("S-13")
+def test_parallel_calls_count_each_for_itself() -> None:
+    """Five batches of two calls with the same results end the work as well."""
+    stage = begun()
+    for _ in range(5):
+        assert isinstance(stage.step(), Ask)
+        stage.turn(viewed(1, "a.py", "same"), viewed(2, "b.py", "same"))
+    assert isinstance(stage.step(), Stop)
+
+
+@pytest.mark.proves("S-13")
+def test_a_call_without_a_digest_says_nothing_about_progress() -> None:
+    """A driver that gives none never sees a loop."""
+    loops = Loops()
+    for _ in range(10):
+        loops = loops.with_call("view", "{}", "")
+    assert loops == Loops()
+    assert (loops.stalled, loops.alternates, loops.times("view", "{}", "")) == (0, False, 0)
+
+
+def test_the_calls_of_late_are_few() -> None:
+    """The memory is bounded: what was long ago is no loop."""
+    loops = Loops().with_call("view", "a", "1")
+    for number in range(LOOK_BACK):
+        loops = loops.with_call("view", str(number), "1")
+    assert len(loops.calls) == LOOK_BACK
+    assert loops.times("view", "a", "1") == 0
+    assert loops.stalled == 1
+
+
+@pytest.mark.proves("S-13")
+@pytest.mark.parametrize("window", [4_000, 16_000, 128_000])
+def test_compaction_without_progress_ends(window: int) -> None:
+    """Whatever the size of what cannot shrink, a few steps lead to a request: no compaction or handoff follows another for ever."""
+    for share in (0.3, 0.55, 0.6, 0.8, 0.9, 1.0, 1.5):
+        for parts in ((1.0, 0.0), (0.5, 0.5), (0.0, 1.0)):
+            stage = Stage(window=window, reserve=window // 8)
+            stage.prompt("x" * int(window * share * parts[0]) + ".")
+            for _ in range(8):
+                stage.view("line\n" * (window // 200))
+            stage.turn()
+            stage.prompt("y" * int(window * share * parts[1]) + ".")
+            for _ in range(6):
+                before = len(stage.steps)
+                stage.until_asked(4)
+                assert len(stage.steps) - before <= 4
+                stage.view("line\n" * (window // 200))
+
+
+@pytest.mark.proves("S-13")
+def test_a_compaction_is_not_repeated_on_the_same() -> None:
+    """Right after one comes a request, however full the window still is."""
+    stage = begun()
+    for _ in range(12):
+        stage.view("line\n" * 2_000)
+        step = stage.step()
+        if isinstance(step, Compact):
+            stage.compact(step)
+            assert isinstance(stage.step(), Ask)
+    assert stage.session.state.compactions
