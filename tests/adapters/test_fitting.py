@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 from penstock.adapters.fitting import Fitting, begun
 from penstock.adapters.parts import Parts, call_block, result_block, text_block
+from penstock.bill import size_of
 from penstock.errors import CallerError
 from penstock.models import Refused, fail, say
 from penstock.recovery import TooLarge
 from penstock.store import open_store
 from penstock.testing import LoopbackProvider
-from penstock.transcript import violations
+from penstock.transcript import load, violations
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -274,21 +275,38 @@ def histories(draw: st.DrawFn) -> list[Message]:
     return made
 
 
-@given(histories(), st.integers(600, 6_000))
-def test_every_message_that_is_sent_is_the_frameworks_own_or_a_note(history: list[Message], window_tokens: int) -> None:
-    """Identical objects in their order; parts of one where a result's text is another; the newest words are among them."""
-    shown: list[Message] = []
+@given(histories(), st.integers(600, 6_000), st.integers(0, 3))
+def test_every_message_that_is_sent_is_the_frameworks_own_or_a_note(
+    history: list[Message], window_tokens: int, refusals: int
+) -> None:
+    """Identical objects in their order; parts of one where a result's text is another; the newest words are among them.
+
+    That holds after every refusal, too: at most two smaller requests follow, and then the refusal is raised.
+    """
+    requests: list[list[Message]] = []
 
     def send(messages: list[Message], _reply_tokens: int | None) -> str:
-        shown[:] = messages
+        requests.append(messages)
+        if len(requests) <= refusals:
+            raise ValueError("the input exceeds the context window of this model")
         return "ok"
 
     fitted: Fitting[Message] = Fitting("anthropic", PARTS.read, window_tokens, store=Nowhere())  # type: ignore[arg-type]
     try:
         assert fitted.call(send, history, {"messages": PARTS.write(history)}) == "ok"
     except TooLarge:
-        assert shown == []
-        return
+        assert len(requests) <= refusals
+    except ValueError:
+        assert 2 <= len(requests) <= refusals  # two where the first was surely too large to be sent
+    assert len(requests) <= 3
+    sizes = [size_of(load(PARTS.write(shown), "anthropic")) for shown in requests]
+    assert all(after < before for before, after in pairwise(sizes))
+    for shown in requests:
+        is_ours(shown, history)
+
+
+def is_ours(shown: list[Message], history: list[Message]) -> None:
+    """Asserts that what is sent was made of a history."""
     own = [message for message in shown if any(message is one for one in history)]
     places = [next(place for place, one in enumerate(history) if one is message) for message in own]
     assert places == sorted(set(places))

@@ -101,10 +101,10 @@ class Fitting(Generic[M]):
             given = {"handle": handle, "pattern": pattern, "limit": limit}
             return kept.call("find", given, allowance=self._allowance).text
 
-        for tool in TOOLS:
-            if tool.name in {"page", "find"}:
-                said = "".join(f"\n    {parameter.name}: {parameter.description}" for parameter in tool.parameters)
-                (ctx_page if tool.name == "page" else ctx_find).__doc__ = f"{tool.description}\n\nArgs:{said}"
+        described = {tool.name: tool for tool in TOOLS}
+        for function, tool in ((ctx_page, described["page"]), (ctx_find, described["find"])):
+            arguments = "".join(f"\n    {parameter.name}: {parameter.description}" for parameter in tool.parameters)
+            function.__doc__ = f"{tool.description}\n\nArgs:{arguments}"
         return [ctx_page, ctx_find]
 
     @property

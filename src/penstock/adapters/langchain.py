@@ -35,9 +35,7 @@ class ContextWindow(AgentMiddleware):
 
     def __init__(self, window_tokens: int, *, reserve_tokens: int | None = None, store: Store | None = None) -> None:
         super().__init__()
-        parts: Parts[Any] = Parts(_blocks, _edited, _note)
-        self._write = parts.write
-        self._fitting = Fitting("anthropic", parts.read, window_tokens, reserve_tokens=reserve_tokens, store=store)
+        self._fitting = Fitting("anthropic", _PARTS.read, window_tokens, reserve_tokens=reserve_tokens, store=store)
         self.tools = [tool(function) for function in self._fitting.tools()]
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
@@ -77,7 +75,7 @@ class ContextWindow(AgentMiddleware):
         model, settings = request.model, request.model_settings
         return {
             "model": getattr(model, "model_name", None) or getattr(model, "model", None),
-            "messages": self._write(request.messages),
+            "messages": _PARTS.write(request.messages),
             "system": request.system_prompt,
             "tools": [one if isinstance(one, dict) else convert_to_openai_tool(one) for one in request.tools],
             "max_tokens": settings.get("max_tokens") or getattr(model, "max_tokens", None),
@@ -129,3 +127,6 @@ def _edited(message: Any, texts: dict[str, str | None]) -> Any:
 
 def _note(role: str, text: str) -> Any:
     return HumanMessage(text) if role == "user" else AIMessage(text)
+
+
+_PARTS: Parts[Any] = Parts(_blocks, _edited, _note)

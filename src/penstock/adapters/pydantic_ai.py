@@ -154,8 +154,7 @@ def _part(part: Any) -> list[Json]:
         case said.ThinkingPart():
             return [thinking_block(part.content, part.signature)]
         case _:
-            content = getattr(part, "content", part)
-            return [_shown(content)]
+            return [_shown(getattr(part, "content", part))]
 
 
 def _shown(item: Any) -> Json:

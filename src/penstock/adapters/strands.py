@@ -46,9 +46,7 @@ class ContextWindow(Plugin):
 
     def __init__(self, window_tokens: int, *, reserve_tokens: int | None = None, store: Store | None = None) -> None:
         super().__init__()
-        parts: Parts[Any] = Parts(_blocks, _edited, _note)
-        self._write = parts.write
-        self._fitting = Fitting("anthropic", parts.read, window_tokens, reserve_tokens=reserve_tokens, store=store)
+        self._fitting = Fitting("anthropic", _PARTS.read, window_tokens, reserve_tokens=reserve_tokens, store=store)
 
     @property
     def tools(self) -> list[Any]:
@@ -83,7 +81,7 @@ class ContextWindow(Plugin):
         system = context.system_prompt
         return {
             "model": config.get("model_id"),
-            "messages": self._write(context.messages),
+            "messages": _PARTS.write(context.messages),
             "system": system if isinstance(system, str) else "\n".join(b.get("text", "") for b in system or ()),
             "tools": context.tool_specs,
             "max_tokens": config.get("max_tokens") or (config.get("params") or {}).get("max_tokens"),
@@ -145,3 +143,6 @@ def _with_text(block: Any, texts: dict[str, str | None]) -> Any:
 
 def _note(role: str, text: str) -> Any:
     return {"role": role, "content": [{"text": text}]}
+
+
+_PARTS: Parts[Any] = Parts(_blocks, _edited, _note)
