@@ -236,7 +236,8 @@ def _parts(store: Store, about: dict[str, Any]) -> tuple[Any, Any, Any, Any]:
     if about["profile"] not in PROFILES:
         raise CallerError(f"There is no profile {about['profile']!r}; there are {', '.join(PROFILES)}.")
     limits = PROFILES[about["profile"]]
-    model = load_model(about["model"], base_url=about["base_url"], window_tokens=about["window"])
+    told = None if about["model"] == "local" else about["window"]  # `local` keeps to its own window, whatever is believed
+    model = load_model(about["model"], base_url=about["base_url"], window_tokens=told)
     window = about["window"] or model.window_tokens or limits.window_tokens
     limits = limits.scaled(window, about["reserve"])
     workspace, _ = open_workspace(about["root"])
