@@ -173,6 +173,12 @@ def test_the_same_content_is_the_same_file_whatever_its_time_stamps() -> None:
     assert made.is_wholly_seen("a.py", "v2")
 
 
+def test_lines_behind_the_end_show_that_it_was_another_file() -> None:
+    """Two files can share a version by chance; what cannot be of one is not put together."""
+    assert Ledger().created("a.py", "v1", total_lines=5).read("a.py", "v1", 8, 9).seen("a.py", "v1") == ((8, 9),)
+    assert Ledger().read("a.py", "v1", 8, 9).read("a.py", "v1", 1, 5, 5).seen("a.py", "v1") == ((1, 5),)
+
+
 def test_clipped_lines_were_not_shown() -> None:
     """A line of which the end was hidden is missing among those around it."""
     made = Ledger().read("a.py", "v", 1, 10, 10, clipped=[4, 5, 9])
@@ -209,6 +215,7 @@ def test_new_lines_in_place_of_unseen_ones_are_not_seen() -> None:
         {},  # nobody says how
         {"before": "other", "edits": [(5, 5, 2)]},  # an edit of a version that was never seen
         {"before": "v1", "edits": [(5, 5, 2)], "total_lines": 100},  # 99 lines and 2 are not 100
+        {"before": "v1", "edits": [(5, 5, 2)], "total_lines": 102},  # and not 102
     ],
 )
 def test_a_change_that_nobody_explains_leaves_nothing_seen(arguments: dict[str, Any]) -> None:

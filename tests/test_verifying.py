@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from penstock import CallerError, Workspace, verifying
@@ -572,6 +572,18 @@ def test_a_dirty_tree_is_told_as_git_tells_it(repository: Path, root: Root) -> N
 
 
 @pytest.mark.needs("git")
+def test_a_file_as_young_as_the_index_is_read(repository: Path, root: Root) -> None:
+    """Written again within the step of the clock in which it was added, it has the size and the time of its entry."""
+    times = os.stat(repository / "a.py")
+    (repository / "a.py").write_text(TEXT.upper())
+    for name in ("a.py", ".git/index"):
+        os.utime(repository / name, ns=(times.st_mtime_ns, times.st_mtime_ns))
+    found = git(root)
+    assert found is not None
+    assert found.is_dirty is True
+
+
+@pytest.mark.needs("git")
 @pytest.mark.parametrize(
     "arguments", [("update-index", "--index-version", "4"), ("update-index", "--split-index")], ids=["v4", "split"]
 )
@@ -621,6 +633,7 @@ def test_a_hostile_head_is_text(root: Root, folder: Path, head: bytes, expected:
     )
 
 
+@example(b"link", 0)
 @given(st.binary(max_size=200), st.integers(0, 3))
 def test_no_index_breaks_it(tmp_path_factory: pytest.TempPathFactory, noise: bytes, entries: int) -> None:
     """Any bytes are an answer; without entries nothing can differ."""
