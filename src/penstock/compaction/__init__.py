@@ -120,7 +120,7 @@ def plan(
                 break
         shrinks = shrinks and size > limit
     irreducible = bill_of(current, counter) if size > limit else None
-    steps = _resized(transcript, lasting(steps), counter)
+    steps = _resized(transcript, lasting(steps), counter) if steps else []
     return Plan(
         steps=tuple(steps),
         before_tokens=before,
