@@ -235,11 +235,11 @@ def _look(root: Root, path: str, deadline: Deadline, was: Tracked | None = None)
 def _opened(root: Root, path: str, file: OpenFile, at_ns: int) -> Tracked:
     """What is known of an open file before it is read."""
     status, real = file.status, root.resolved(file.descriptor)
-    is_itself = real in {
+    itself = {
         None,
         file.relative,
         file.relative + b" (deleted)",
-    }  # replaced since it was opened: /proc says so
+    }  # /proc adds that to a file replaced since it was opened
     return Tracked(
         path=path,
         kind="unreadable",
@@ -247,7 +247,7 @@ def _opened(root: Root, path: str, file: OpenFile, at_ns: int) -> Tracked:
         mtime_ns=status.st_mtime_ns,
         ctime_ns=status.st_ctime_ns,
         mode=stat.S_IMODE(status.st_mode),
-        target="" if is_itself else inert.show_name(real or b""),
+        target="" if real in itself else inert.show_name(real or b""),
         is_settled=at_ns - max(status.st_mtime_ns, status.st_ctime_ns) > GRANULARITY_NS,
     )
 
