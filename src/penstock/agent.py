@@ -22,6 +22,7 @@ from penstock.handoff import encode, render
 from penstock.models import Cancelled
 from penstock.overflow import diagnose
 from penstock.overflow.silent import reported_input
+from penstock.redaction import redacted
 from penstock.session import (
     Ask,
     Await,
@@ -157,7 +158,7 @@ class Agent:
         listener: Listener | None = None,
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], None] = time.sleep,
-        redact: Callable[[str], str] = str,
+        redact: Callable[[str], str] = redacted,
         next_seq: int = 0,
     ) -> None:
         self.session, self.model, self.tools, self.store = session, model, tools, store
@@ -197,7 +198,7 @@ class Agent:
         """
         before = self.session.state
         if prompt is not None:
-            self.feed(Prompted(message=said(self.session.state.transcript.wire, "user", prompt)))
+            self.feed(Prompted(message=said(self.session.state.transcript.wire, "user", self._redact(prompt))))
         self._recoveries, self._stopped = 0, False
         most = None if max_turns is None else before.all_turns + max_turns
         outcome, message = self._until_done(most)

@@ -15,6 +15,7 @@ from penstock.transcript import dump, violations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from penstock.session import Session
     from penstock.store import Store
@@ -186,3 +187,15 @@ def test_an_interrupt_keeps_the_session_and_the_next_prompt_goes_on(begun: Calla
         assert replayed(agent, store) == agent.session
         assert agent.run("Go on.").answer == "On."
         assert violations(dump(agent.session.state.transcript, wire), wire) == []
+
+
+@pytest.mark.proves("S-9")
+def test_no_key_reaches_the_journal(begun: Callable[..., Agent], store: Store, tree: Path) -> None:
+    """What a user pastes and what a file holds are redacted before they are written, shown, or handed on."""
+    keys = ["sk-ant-api03-" + "a1B2" * 12, "ghp_" + "x9Y8" * 9]
+    (tree / "config.txt").write_text(f"token = {keys[1]}\n")
+    agent = begun(ScriptedModel([call("view", file_path="config.txt"), say("Seen.", forbids=keys)]))
+    assert agent.run(f"Is {keys[0]} the key?").answer == "Seen."
+    written = json.dumps([record.data for record in store.events(agent.session.session_id)])
+    assert "redacted" in written
+    assert not any(key in written or key in repr(agent.session.handoff()) for key in keys)
