@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from penstock.store import Store
-    from penstock.transcript.shapes import Json
 
 
 class ContextWindow(ModelProvider):
@@ -70,11 +69,12 @@ class ContextWindow(ModelProvider):
         await self._provider.aclose()
 
     def _guard(self, data: Any) -> Any:
-        whole = _words(data.output)
-        (text,) = self._fitting.guard([whole], data.context.tool_name)
-        return (
-            ToolGuardrailFunctionOutput.allow() if text == whole else ToolGuardrailFunctionOutput.reject_content(text)
-        )
+        output = ItemHelpers.tool_call_output_item(data.context.tool_call, data.output)["output"]
+        words = [output] if isinstance(output, str) else [item["text"] for item in output if "text" in item]
+        guarded = self._fitting.guard(words, data.context.tool_name)
+        if guarded == words:
+            return ToolGuardrailFunctionOutput.allow()
+        return ToolGuardrailFunctionOutput.reject_content("\n".join(guarded))
 
 
 class _FittedModel(Model):
@@ -90,14 +90,10 @@ class _FittedModel(Model):
         *rest: Any,
         **options: Any,
     ) -> Any:
-        async def send(shown: Any, reply_tokens: int | None) -> Any:
-            settings = _settings(model_settings, reply_tokens)
+        async def send(shown: Any, settings: Any) -> Any:
             return await self._model.get_response(system_instructions, shown, settings, tools, *rest, **options)
 
-        if _is_kept_there(options):
-            return await send(input, None)
-        body = self._body(system_instructions, input, model_settings, tools)
-        return await self._fitting.acall(send, body["input"], body)
+        return await self._carried(send, system_instructions, input, model_settings, tools, options)
 
     async def stream_response(
         self,
@@ -108,17 +104,11 @@ class _FittedModel(Model):
         *rest: Any,
         **options: Any,
     ) -> AsyncIterator[Any]:
-        async def send(shown: Any, reply_tokens: int | None) -> AsyncIterator[Any]:
-            settings = _settings(model_settings, reply_tokens)
+        async def send(shown: Any, settings: Any) -> AsyncIterator[Any]:
             events = self._model.stream_response(system_instructions, shown, settings, tools, *rest, **options)
             return await begun(events, _says_nothing)
 
-        if _is_kept_there(options):
-            events = await send(input, None)
-        else:
-            body = self._body(system_instructions, input, model_settings, tools)
-            events = await self._fitting.acall(send, body["input"], body)
-        async for event in events:
+        async for event in await self._carried(send, system_instructions, input, model_settings, tools, options):
             yield event
 
     async def close(self) -> None:
@@ -127,8 +117,16 @@ class _FittedModel(Model):
     def get_retry_advice(self, request: Any) -> Any:
         return self._model.get_retry_advice(request)
 
-    def _body(self, system_instructions: Any, items: Any, model_settings: Any, tools: Any) -> Json:
-        return {
+    async def _carried(
+        self, send: Any, system_instructions: Any, items: Any, settings: Any, tools: Any, options: dict[str, Any]
+    ) -> Any:
+        if options.get("previous_response_id") or options.get("conversation_id"):
+            return await send(items, settings)  # the provider keeps the conversation: there is nothing here to fit
+
+        def send_shown(shown: Any, reply_tokens: int | None) -> Any:
+            return send(shown, settings if reply_tokens is None else replace(settings, max_tokens=reply_tokens))
+
+        body = {
             "model": getattr(self._model, "model", None),
             "input": ItemHelpers.input_to_new_input_list(items),
             "instructions": system_instructions,
@@ -137,30 +135,13 @@ class _FittedModel(Model):
                 for tool in tools
                 if isinstance(tool, FunctionTool)
             ],
-            "max_output_tokens": model_settings.max_tokens,
+            "max_output_tokens": settings.max_tokens,
         }
-
-
-def _words(output: Any) -> str:
-    """What the SDK tells a model of an output in words: the texts of structured ones, `str` of every other."""
-    items = output if isinstance(output, list | tuple) else [output]
-    held = [item if isinstance(item, dict) else getattr(item, "__dict__", {}) for item in items]
-    if held and all(item.get("type") in {"text", "image", "file"} for item in held):
-        return "\n".join(item["text"] for item in held if item["type"] == "text")
-    return str(output)
+        return await self._fitting.acall(send_shown, body["input"], body)
 
 
 def _read(shown: Any, _written: Any, _messages: Any) -> list[Any]:
     return list(shown)  # the SDK's items are the wire's
-
-
-def _settings(model_settings: Any, reply_tokens: int | None) -> Any:
-    return model_settings if reply_tokens is None else replace(model_settings, max_tokens=reply_tokens)
-
-
-def _is_kept_there(options: dict[str, Any]) -> bool:
-    """Whether the provider keeps the conversation: then there is nothing here to fit."""
-    return bool(options.get("previous_response_id") or options.get("conversation_id"))
 
 
 def _says_nothing(event: Any) -> bool:

@@ -71,11 +71,10 @@ class _FittedModel(WrapperModel):
         self._fitting = fitting
 
     async def request(self, messages: list[Any], model_settings: Any, model_request_parameters: Any) -> Any:
-        async def send(shown: list[Any], reply_tokens: int | None) -> Any:
-            settings = _settings(model_settings, reply_tokens)
+        async def send(shown: list[Any], settings: Any) -> Any:
             return await self.wrapped.request(shown, settings, model_request_parameters)
 
-        return await self._fitting.acall(send, messages, self._body(messages, model_settings, model_request_parameters))
+        return await self._carried(send, messages, model_settings, model_request_parameters)
 
     @asynccontextmanager
     async def request_stream(
@@ -83,25 +82,27 @@ class _FittedModel(WrapperModel):
     ) -> AsyncGenerator[Any]:
         async with AsyncExitStack() as opened:
 
-            async def send(shown: list[Any], reply_tokens: int | None) -> Any:
-                settings = _settings(model_settings, reply_tokens)
+            async def send(shown: list[Any], settings: Any) -> Any:
                 stream = self.wrapped.request_stream(shown, settings, model_request_parameters, run_context)
                 return await _Begun.of(await opened.enter_async_context(stream))
 
-            body = self._body(messages, model_settings, model_request_parameters)
-            yield await self._fitting.acall(send, messages, body)
+            yield await self._carried(send, messages, model_settings, model_request_parameters)
 
-    def _body(self, messages: list[Any], model_settings: Any, parameters: Any) -> Json:
+    async def _carried(self, send: Any, messages: list[Any], settings: Any, parameters: Any) -> Any:
+        def send_shown(shown: list[Any], reply_tokens: int | None) -> Any:
+            return send(shown, settings if reply_tokens is None else {**(settings or {}), "max_tokens": reply_tokens})
+
         tools = [*parameters.function_tools, *parameters.output_tools]
-        return {
+        body = {
             "model": self.wrapped.model_name,
             "messages": _PARTS.write(messages),
             "system": "\n".join(part.content for part in parameters.instruction_parts or ()),
             "tools": [
                 {"name": t.name, "description": t.description, "input_schema": t.parameters_json_schema} for t in tools
             ],
-            "max_tokens": (model_settings or {}).get("max_tokens"),
+            "max_tokens": (settings or {}).get("max_tokens"),
         }
+        return await self._fitting.acall(send_shown, messages, body)
 
 
 class _Begun:
@@ -125,10 +126,6 @@ class _Begun:
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(self._stream, name, value)
-
-
-def _settings(model_settings: Any, reply_tokens: int | None) -> Any:
-    return model_settings if reply_tokens is None else {**(model_settings or {}), "max_tokens": reply_tokens}
 
 
 # ── messages ─────────────────────────────────────────────────────────────────────────────────────────────────────
