@@ -92,7 +92,6 @@ def inputs(served: LoopbackProvider) -> list[list[Any]]:
     return [received.request["input"] for received in served.requests]
 
 
-@pytest.mark.proves("S-4")
 def test_what_was_cleared_stays_cleared_while_the_history_grows(store: Store) -> None:
     """Between two plans every request begins with all of the one before it, and nothing is kept twice."""
     served = provider()
@@ -157,7 +156,6 @@ def test_an_error_that_is_no_overflow_passes_and_nothing_is_forgotten_by_it(stor
     assert failed[0] == after[0]
 
 
-@pytest.mark.proves("O-6")
 def test_the_next_prompt_works_after_a_request_that_nothing_could_make_fit(store: Store) -> None:
     """The user's own words are ten times the window: not sent; what the user says then is."""
     served = provider()
