@@ -7,25 +7,26 @@ at each point. Keeps out: what was seen (`memory`), what it weighs (`weighing`),
 
 from __future__ import annotations
 
-import json
 import re
+from collections import Counter
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.models.local import weighing
 from penstock.models.local.vocabulary import stem_of
-from penstock.models.local.weighing import DEFINES, Hit, hits, path_credit, place_factor
+from penstock.models.local.weighing import DEFINES, path_credit, place_factor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from penstock.models.local.memory import Memory
     from penstock.models.local.question import Question, Term
+    from penstock.models.local.weighing import Hit
     from penstock.transcript.shapes import Json
 
 MOST_CALLS = 12
 _ROOM_TOKENS = 2_500  # that the next result and the answer may take: what has less room answers now
-_PATTERN_CHARS = 900  # a tool takes 1,024 bytes
+_PATTERN_BYTES = 1_000  # a tool takes 1,024
 _LISTED = 60
 _MATCHES_IN_FILE = 60
 _MATCHES_IN_TREE = 25
@@ -33,6 +34,7 @@ _AROUND = 40  # lines of a view
 _BELOW = 60  # of a definition
 _OUTLINED = 80
 _ENOUGH = 0.8  # of the question near one line
+_OF_THE_KIND = 0.3  # what a line is worth that gives a value
 _LEAST = 0.45  # of the question, below which a line is no answer
 _MOST_VIEWS = 3
 
@@ -45,28 +47,16 @@ class Look(NamedTuple):
     arguments: dict[str, Json]
 
 
-def next_look(memory: Memory, room_tokens: int) -> Look | None:
-    """The call to make; None where it is time to answer."""
+def next_look(memory: Memory, found: list[Hit], room_tokens: int) -> Look | None:
+    """The call to make after what was found, the best first; None where it is time to answer."""
     if memory.calls >= MOST_CALLS or room_tokens < _ROOM_TOKENS:
         return None
-    found = hits(memory.question, memory.evidence)
     for look in _looks(memory, found):
         name = memory.tools.get(look.tool)
-        if name is None or look.label in memory.tried or _made(memory, name, look.arguments):
-            continue
-        return look._replace(tool=name)
+        is_new = look.label not in memory.tried and (name, look.arguments) not in memory.made
+        if name is not None and is_new and len(str(look.arguments.get("pattern", "")).encode()) <= _PATTERN_BYTES:
+            return look._replace(tool=name)
     return None
-
-
-def _made(memory: Memory, name: str, arguments: dict[str, Json]) -> bool:
-    return any(made == name and _same(written, arguments) for made, written in memory.made)
-
-
-def _same(written: str, arguments: dict[str, Json]) -> bool:
-    try:
-        return bool(json.loads(written) == arguments)
-    except ValueError:
-        return False
 
 
 # ── looks, in their order ────────────────────────────────────────────────────────────────────────────────────────
@@ -164,12 +154,12 @@ def places(memory: Memory) -> list[str]:
         *folders, _ = path.split("/")
         score = credit * place_factor(path, memory.question) - 0.05 * len(folders)
         scored[path] = score
+    alike = Counter((path.rpartition("/")[0], score) for path, score in scored.items())
     made: dict[str, float] = {}
     for path, score in scored.items():
         folder = path.rpartition("/")[0]
-        equals = [p for p in scored if p.rpartition("/")[0] == folder and abs(scored[p] - score) < 1e-9]
-        target = folder if folder and len(equals) > 1 else path
-        made[target] = max(score, made.get(target, 0.0))
+        place = folder if folder and alike[folder, score] > 1 else path  # only the folder's name says anything
+        made[place] = max(score, made.get(place, 0.0))
     for path, lines in memory.evidence.lines.items():
         for line in lines.values():
             name = weighing.defined_name(line)
@@ -222,9 +212,9 @@ def _imported(memory: Memory, found: list[Hit], place: str) -> Iterator[Look]:
     """Where a name is only imported: the place that it comes from."""
     names = {term.text for term in memory.question.terms if term.form == "name"}
     for hit in found:
-        if not hit.path.startswith(place) or hit.rule != "an import":
-            continue
         line = memory.evidence.lines[hit.path][hit.line]
+        if not hit.path.startswith(place) or not weighing.is_import(line):
+            continue
         source = re.match(r"\s*from\s+(\.*)([\w.]*)\s+import\b", line) or re.match(
             r"\s*import\s+(\.*)([\w.]+)\s+as\b", line
         )
@@ -346,8 +336,8 @@ def _settled(memory: Memory, found: list[Hit]) -> bool:
     if best.covered < _ENOUGH or missing_names(memory.question, found):
         return False
     if "value" in memory.question.kinds:
-        return "value" in best.rule or "default" in best.rule
-    return best.rule != "an import" and best.score >= _ENOUGH
+        return best.worth >= _OF_THE_KIND
+    return best.worth >= 0 and best.score >= _ENOUGH
 
 
 def missing_names(question: Question, found: list[Hit]) -> list[str]:
@@ -368,7 +358,7 @@ def _any_of(patterns: list[str]) -> str:
     made = ""
     for pattern in patterns:
         longer = f"{made}|{pattern}" if made else pattern
-        if len(longer.encode()) <= _PATTERN_CHARS:
+        if len(longer.encode()) <= _PATTERN_BYTES - 8:
             made = longer
     return made
 

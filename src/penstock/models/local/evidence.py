@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, field
 
 _COUNTS = "matching lines per file:"
+_SAID = ("[", "\\", "Warning", "No files", "Listing all")  # what a listing says beside names; names that are escaped
 _FILE_HEAD = re.compile(r"^## (.+)$")
 _NUMBERED = re.compile(r"^(\d+)[|-](.*)$")
 _COUNTED = re.compile(r"^ *(\d+) (\S.*)$")
@@ -49,7 +50,7 @@ class Evidence:
                         self.add(path, int(outlined[2]), outlined[1] + outlined[4])
             case "list_files":
                 for line in text.splitlines():
-                    if line and not line.startswith(("[", "Warning", "No files", "\\")) and len(line) < 400:
+                    if line and not line.startswith(_SAID) and not line.endswith((".", ":", ")")):
                         self.places[line] = None
             case _:
                 pass

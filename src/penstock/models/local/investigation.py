@@ -32,10 +32,10 @@ def reply(request: dict[str, Json], wire: str, room_tokens: int) -> tuple[str, L
         return wording.NO_QUESTION, None
     if "search" not in memory.tools:
         return wording.NO_TOOLS, None
-    look = agenda.next_look(memory, room_tokens)
-    if look is None:
-        return _answer(memory), None
     found = hits(memory.question, memory.evidence)
+    look = agenda.next_look(memory, found, room_tokens)
+    if look is None:
+        return _answer(memory, found), None
     noted = wording.Note(
         calls=memory.calls + 1,
         tried=(*memory.tried, look.label),
@@ -49,20 +49,14 @@ def _quoted(memory: Memory, path: str, line: int) -> tuple[str, int, str]:
     return path, line, memory.evidence.lines[path][line]
 
 
-def _answer(memory: Memory) -> str:
-    found = hits(memory.question, memory.evidence)
+def _answer(memory: Memory, found: list[Hit]) -> str:
     missing = agenda.missing_names(memory.question, found)
     best = found[0] if found else None
     if best is None or best.covered < _LEAST or (missing and len(missing) == len(memory.question.names)):
         return wording.nothing(missing, list(memory.tried), best and _quoted(memory, best.path, best.line))
     cited = _cited(memory, found)
-    said = (
-        "Sure"
-        if best.covered >= 0.8 and best.rule != "a line that has the words"
-        else "Likely"
-        if best.covered >= 0.6
-        else "Unsure"
-    )
+    how = "Strong" if best.covered >= 0.8 and best.worth > 0 else "Fair" if best.covered >= 0.6 else "Weak"
+    said = f"{how} match, {best.covered:.0%} of what was asked"
     words = ", ".join(term.text for term in best.terms)
     beside = [f"Not found: {', '.join(missing)}."] if missing else []
     rule = f"{best.rule}, with {words} on it, near it or in its path"

@@ -44,7 +44,7 @@ class Memory:
     tools: dict[str, str]
     evidence: Evidence = field(default_factory=Evidence)
     tried: dict[str, None] = field(default_factory=dict)
-    made: set[tuple[str, str]] = field(default_factory=set)
+    made: list[tuple[str, dict[str, Json]]] = field(default_factory=list)
     rest: list[str] = field(default_factory=list)
     calls: int = 0
 
@@ -66,7 +66,7 @@ def recall(request: dict[str, Json], wire: str) -> Memory:
         for result in entry.results:
             if (call := calls.get(result.call_id)) is not None:
                 _take_result(memory, call, result, origins)
-    memory.made |= {(call.name, call.arguments) for call in calls.values()}
+    memory.made = [(call.name, call.values) for call in calls.values()]
     memory.calls = max(memory.calls, len(calls))
     return memory
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Form = Literal["phrase", "name", "word", "part"]
 
 MOST_TERMS = 12
+_PHRASE_CHARS = 200
 _READ_CHARS = 2_000  # at either end of a text
 _LONG = 6  # letters from which on a word is also looked for in the middle of names: copyfileobj, maxlinelen
 
@@ -98,7 +99,7 @@ def read(text: str) -> Question:
     if re.search(_AT_MOST, text):
         add(Term(text="maximum", pattern=_loosely("maximum"), weight=0.6, form="word"))
     kept = sorted(terms.values(), key=lambda term: -term.weight)[:MOST_TERMS]
-    kinds = frozenset(kind for kind, pattern in KINDS.items() if re.search(rf"(?i)\b(?:{pattern})\b", text))
+    kinds = frozenset(kind for kind, pattern in KINDS.items() if re.search(rf"(?i)\b(?:{pattern})\b", rest))
     return Question(text=text, terms=tuple(term for term in terms.values() if term in kept), kinds=kinds)
 
 
@@ -151,8 +152,13 @@ def _is_plain(word: str) -> bool:
 
 def _phrase(text: str) -> list[Term]:
     """A quoted text: as it stands, with any white space and any placeholder for what a program fills in."""
-    pattern = r"\s+".join(re.escape(word) for word in text.split())
+    pattern = r"\s+".join(re.escape(word) for word in text[:_PHRASE_CHARS].split())
     return [Term(text=text, pattern=f"(?i:{pattern})", weight=5, form="phrase")] if text else []
+
+
+def parts_of(name: str) -> list[str]:
+    """The words that a name is made of: `copy`, `Buf`, `SIZE`."""
+    return list(_PARTS.findall(name))
 
 
 def _named(text: str) -> list[Term]:
@@ -165,7 +171,7 @@ def _named(text: str) -> list[Term]:
     made = [Term(text=part, pattern=rf"\b{re.escape(part)}\b", weight=1.5, form="word", place=True) for part in before]
     weight = 3.0 + min(len(last), 20) / 20
     exact = Term(text=last, pattern=_exactly(last), weight=weight, form="name", place=True)
-    parts = [part for part in _PARTS.findall(last) if len(part) > 2]
+    parts = [part for part in parts_of(last) if len(part) > 2]
     if len(parts) > 1:
         made += [Term(text=part, pattern=_loosely(part), weight=0.3, form="part") for part in parts]
     return [exact, *made]

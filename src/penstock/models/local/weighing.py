@@ -11,6 +11,8 @@ from bisect import bisect_left
 from math import log2
 from typing import TYPE_CHECKING, NamedTuple
 
+from penstock.models.local.question import parts_of
+
 if TYPE_CHECKING:
     from penstock.models.local.evidence import Evidence
     from penstock.models.local.question import Question, Term
@@ -38,12 +40,17 @@ _ERROR_NAME = re.compile(r"\b\w*(?:Error|Exception|Warning)\b")
 
 
 class Hit(NamedTuple):
-    """A line that may answer: how well, what share of the question stands on or near it, and by which rule."""
+    """A line that may answer.
+
+    `score` orders them; `covered` is the share of the question that stands on it, near it or in its path; `worth` is what it gains
+    for what it is, `rule` the same in words.
+    """
 
     path: str
     line: int
     score: float
     covered: float
+    worth: float
     terms: tuple[Term, ...]
     rule: str
 
@@ -86,6 +93,11 @@ def assigned(line: str) -> tuple[str, str] | None:
     return (found[1], found[2]) if found else None
 
 
+def is_import(line: str) -> bool:
+    """Whether it only takes names from elsewhere."""
+    return _IMPORT.match(line) is not None
+
+
 def _is_number(line: str) -> bool:
     """Whether a line sets something to a number."""
     found = assigned(line)
@@ -123,10 +135,10 @@ def hits(question: Question, evidence: Evidence) -> list[Hit]:
                 if first < n <= last:
                     credit[term] = max(credit[term], 0.75)
             covered = min(1.0, sum(weights[term] * credit[term] for term in question.terms) / total)
-            bonus, rule = _bonus(question, lines[n], on[n])
+            worth, rule = _worth(question, lines[n], on[n])
             terms = tuple(term for term in question.terms if credit[term] > 0)
             score = sum(weights[term] * credit[term] for term in question.terms) / total
-            made.append(Hit(path, n, score * factor * (1 + bonus), covered, terms, rule))
+            made.append(Hit(path, n, score * factor * (1 + worth), covered, worth, terms, rule))
     return sorted(made, key=lambda hit: (-hit.score, hit.path, hit.line))
 
 
@@ -161,9 +173,9 @@ def _scopes(question: Question, lines: dict[int, str], numbers: list[int]) -> li
     return made
 
 
-def _bonus(question: Question, line: str, on: list[Term]) -> tuple[float, str]:
+def _worth(question: Question, line: str, on: list[Term]) -> tuple[float, str]:
     """What a line is worth for what it is, in words too."""
-    if _IMPORT.match(line):
+    if is_import(line):
         return -0.4, "an import"
     if _LISTED.match(line):
         return -0.3, "a list of names"
@@ -171,13 +183,13 @@ def _bonus(question: Question, line: str, on: list[Term]) -> tuple[float, str]:
     name = defined_name(line)
     if name is not None:
         exact = any(term.text == name and term.form == "name" for term in on)
-        spoken = sum(term.within(name) for term in on)
+        spoken = _share(name, on)
         if exact:
             within = "value" in question.kinds or ("error" in question.kinds and "place" not in question.kinds)
             ways.append((0.1 if within else 0.6, f"the definition of {name}"))
         elif spoken:
             other = question.names or "value" in question.kinds  # than what was asked for
-            worth = 0.1 if other else 0.25 + 0.15 * min(spoken, 3)
+            worth = 0.1 if other else 0.2 + 0.5 * spoken
             ways.append((worth, f"a definition with the words in its name, {name}"))
     if "value" in question.kinds:
         ways += _value_ways(line, on)
@@ -191,14 +203,23 @@ def _bonus(question: Question, line: str, on: list[Term]) -> tuple[float, str]:
     return max(ways)
 
 
+def _share(name: str, on: list[Term]) -> float:
+    """How much of a name is made of words of the question, each further one a little more; 0 where none of them is in it."""
+    parts = parts_of(name)
+    said = sum(any(term.within(part) for term in on) for part in parts)
+    if said:
+        return said / len(parts) + (said - 1) / 10
+    return 0.5 / len(parts) if parts and any(term.within(name) for term in on) else 0.0
+
+
 def _value_ways(line: str, on: list[Term]) -> list[tuple[float, str]]:
     ways: list[tuple[float, str]] = []
     found = assigned(line)
     if found is not None and _IS_VALUE.match(found[1]):
-        spoken = sum(term.within(found[0]) for term in on)
+        spoken = _share(found[0], on)
         constant = 0.2 * found[0].isupper()
         if spoken:
-            ways.append((0.5 + 0.2 * min(spoken, 2) + constant, f"an assignment of a value to {found[0]}"))
+            ways.append((0.4 + 0.5 * spoken + constant, f"an assignment of a value to {found[0]}"))
         elif constant or not on:
             ways.append((0.3, f"an assignment of a value to {found[0]}"))
     ways += [
