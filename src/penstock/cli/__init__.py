@@ -30,6 +30,7 @@ _HOMES = {
     "violations": "requests",
     "bill": "requests",
     "fit": "requests",
+    "check-code": "code",
     "mcp": "serving",
     "doctor": "serving",
     "completion": "serving",
@@ -48,7 +49,7 @@ class _Commands(click.Group):
         home = _HOMES.get(cmd_name)
         if home is None:
             return None
-        command = getattr(import_module(f"penstock.cli.{home}"), f"{cmd_name}_command")
+        command = getattr(import_module(f"penstock.cli.{home}"), f"{cmd_name.replace('-', '_')}_command")
         assert isinstance(command, click.Command)  # noqa: S101 - the table above names commands
         return command
 
