@@ -513,6 +513,14 @@ def as_before(first: str, last: str, lines: int) -> str:
     return f"[{lines} lines as before, from {quoted(inert.clip(first.strip(), 60))} to {quoted(inert.clip(last.strip(), 60))}]"
 
 
+_NOTE = re.compile(r"\[Left out here: \d+ steps? of this conversation")
+
+
+def is_note(text: str) -> bool:
+    """Whether a message is one of our notes, come back in a request that was made smaller before."""
+    return _NOTE.match(text) is not None
+
+
 def left_out(
     rounds: int,
     facts: str,

@@ -315,3 +315,16 @@ def test_a_policy_that_fails_on_its_own_is_not_taken_for_an_overflow(store: Stor
     script = [fail(503, {"error": {"message": "overloaded"}})]
     with LoopbackProvider("openai-chat", 8_000, script=script) as provider, pytest.raises(HttpRefused, match="503"):
         execute(poster(provider), chat("x"), wire="openai-chat", window_tokens=8_000, store=store)
+
+
+@pytest.mark.proves("O-8")
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_request_that_was_made_smaller_can_be_made_smaller_again(wire: str, store: Store) -> None:
+    """Our notes in it are nobody's words: the task and the user's newest words stay, however often it is refused."""
+    request = on(wire, *(f"result {number}: " + "word " * 900 for number in range(20)))
+    for window in (6_000, 3_500, 2_500):
+        with LoopbackProvider(wire, window, script=[say("done")]) as provider:
+            result = execute(poster(provider), request, wire=wire, window_tokens=window, store=store)
+        assert result.success, result.error
+        request = result.request
+        assert "How many modules are there?" in json.dumps(request)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
+from penstock import notices
 from penstock.errors import CallerError
 from penstock.transcript import anthropic, openai_chat, openai_responses, wording
 from penstock.transcript.entries import Entry, Opaque, Reasoning, Text, ToolResult, Turn
@@ -325,13 +326,18 @@ def said(wire: str, role: Literal["user", "assistant"], text: str) -> Json:
 
 
 def load(messages: list[Json] | str, wire: str, *, system: Json = None, tools: Json = None) -> Transcript:
-    """The transcript of a message list, valid or not; `system` and `tools` are the request's own fields, carried along."""
+    """The transcript of a message list, valid or not; `system` and `tools` are the request's own fields, carried along.
+
+    Our own notes in it, from an earlier compaction, are notes again: nobody's words.
+    """
     codec(wire)
     if isinstance(messages, str):
         messages = [{"role": "user", "content": messages}]
     if not isinstance(messages, list):
         raise CallerError(f"messages are a list, not {type(messages).__name__}")
-    return Transcript(wire=wire, system=copied(system), tools=copied(tools)).append(*messages)
+    read = Transcript(wire=wire, system=copied(system), tools=copied(tools)).append(*messages)
+    entries = [replace(entry, is_note=True) if notices.is_note(entry.text) else entry for entry in read.entries]
+    return replace(read, entries=tuple(entries))
 
 
 def dump(transcript: Transcript, wire: str) -> list[Json]:
