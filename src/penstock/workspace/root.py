@@ -25,6 +25,7 @@ from penstock import inert
 from penstock.errors import CallerError, ToolError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import BinaryIO
 
 MAX_PATH_BYTES = 1 << 16  # deep trees are read; a megabyte of path is a mistake (H14)
@@ -227,6 +228,52 @@ class Root:
         except OSError as error:
             raise refusal(error, relative) from error
 
+    def replace_file(self, relative: bytes, content: bytes, known: os.stat_result | None) -> None:
+        """Gives the file at `relative` new content, for good: after a crash at any instant it holds the old or the new.
+
+        `known` is the file that `content` was made from, which keeps its mode and its owner; None makes a new one, and the
+        folders above it. No link is followed on the way, and what stands there by now and is another file is left alone.
+        Raises `ToolError`, and then all is as it was.
+        """
+        if self.is_secret(relative):
+            raise secret(relative)
+        *folders, name = relative.split(b"/")
+
+        def prepare(descriptor: int) -> None:
+            if known is not None:
+                if (known.st_uid, known.st_gid) != (os.geteuid(), os.getegid()):
+                    with suppress(PermissionError):  # only root gives files away
+                        os.fchown(descriptor, known.st_uid, known.st_gid)
+                os.fchmod(descriptor, stat.S_IMODE(known.st_mode))
+            _expect(known, folder, name, relative)
+
+        try:
+            folder = os.open(b".", _FOLDER, dir_fd=self.descriptor)
+            try:
+                for part in folders:
+                    inner = self._subfolder(folder, part, make=known is None)
+                    os.close(folder)
+                    folder = inner
+                _expect(known, folder, name, relative)
+                if known is not None and not os.access(name, os.W_OK, dir_fd=folder):  # renaming over it would not ask
+                    raise OSError(errno.EACCES, os.strerror(errno.EACCES))
+                _replace(folder, name, content, 0o666 if known is None else 0o600, prepare)
+            finally:
+                os.close(folder)
+        except OSError as error:
+            raise unwritten(error, relative) from error
+
+    def _subfolder(self, folder: int, name: bytes, *, make: bool) -> int:
+        try:
+            return self.open_subfolder(folder, name)
+        except FileNotFoundError:
+            if not make:
+                raise
+        with suppress(FileExistsError):
+            os.mkdir(name, dir_fd=folder)
+        os.fsync(folder)
+        return self.open_subfolder(folder, name)
+
     def open_subfolder(self, folder: int, name: bytes | str) -> int:
         """A folder directly in another open folder: no link is followed, no mount crossed. Raises OSError."""
         descriptor = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
@@ -345,25 +392,49 @@ def replace_own(path: str, content: bytes) -> None:
     """
     folder = os.open(os.path.dirname(path) or ".", _FOLDER)
     try:
-        beside = f".penstock-{os.urandom(8).hex()}"
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        descriptor = os.open(beside, flags, 0o600, dir_fd=folder)
-        try:
-            try:
-                rest = memoryview(content)
-                while rest:
-                    rest = rest[os.write(descriptor, rest) :]
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
-            os.rename(beside, os.path.basename(path), src_dir_fd=folder, dst_dir_fd=folder)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(beside, dir_fd=folder)
-            raise
-        os.fsync(folder)
+        _replace(folder, os.path.basename(path), content, 0o600)
     finally:
         os.close(folder)
+
+
+def _replace(
+    folder: int, name: bytes | str, content: bytes, mode: int, prepare: Callable[[int], None] = lambda _: None
+) -> None:
+    """A file with `content` takes a name in an open folder; `prepare` has the last word, with the file still beside it."""
+    beside = f".penstock-{os.urandom(8).hex()}"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(beside, flags, mode, dir_fd=folder)
+    try:
+        try:
+            rest = memoryview(content)
+            while rest:
+                rest = rest[os.write(descriptor, rest) :]
+            prepare(descriptor)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        os.rename(beside, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(beside, dir_fd=folder)
+        raise
+    os.fsync(folder)
+
+
+def _expect(known: os.stat_result | None, folder: int, name: bytes, relative: bytes) -> None:
+    """Raises `ToolError` when what stands there is not what is thought to be there."""
+    try:
+        now = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        now = None
+    if now is not None and stat.S_ISLNK(now.st_mode):
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    if _identity(now) != _identity(known):
+        raise ToolError("stale", f"{shown(relative)} was changed by someone else meanwhile. Read it again.")
+
+
+def _identity(status: os.stat_result | None) -> tuple[int, ...]:
+    return () if status is None else (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 class OwnFolder:
@@ -555,3 +626,10 @@ def refusal(error: OSError, relative: bytes) -> ToolError:
     """The `ToolError` for what the operating system said of a path."""
     code, sentence = _REFUSALS.get(error.errno or 0, ("io_error", f"{{}} cannot be read: {error.strerror}."))
     return ToolError(code, sentence.format(shown(relative)))
+
+
+def unwritten(error: OSError, relative: bytes) -> ToolError:
+    """The same for a file that was to be written."""
+    if error.errno in _REFUSALS:
+        return refusal(error, relative)
+    return ToolError("io_error", f"{shown(relative)} cannot be written: {error.strerror}. It is as it was.")
