@@ -106,6 +106,8 @@ def run(root: Path, text: str, store: str) -> dict[str, Any]:
     with redirect_stdout(printed):
         penstock(["run", text, "--root", str(root), "--model", "local", "--json", "--store", store])
     made: dict[str, Any] = json.loads(printed.getvalue())
+    if "error" in made:
+        raise SystemExit(f"penstock run failed: {made['error']['message']}")
     return made
 
 

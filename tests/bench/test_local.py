@@ -92,6 +92,12 @@ def test_local_is_asked_as_a_person_would_and_its_citations_are_checked(tree: Pa
     assert local.asked(tree, question(GONE, server="never written"), store).rank is None
 
 
+def test_a_run_that_fails_ends_the_measure(tmp_path: Path) -> None:
+    """What cannot be asked at all is no question that went unanswered."""
+    with pytest.raises(SystemExit, match=r"penstock run failed: .*nowhere"):
+        local.run(tmp_path / "nowhere", GONE, str(tmp_path / "store"))
+
+
 def test_the_table_has_a_row_for_each_question_and_the_shares(capsys: pytest.CaptureFixture[str]) -> None:
     """A rank above three is an answer among all citations, not among the first; what broke off is named."""
     assert not local.table([(asked(1), found(False)), (asked(4), None), (asked(None, "irreducible"), found(True))])
