@@ -62,9 +62,14 @@ CHARS = Chars()
 WIRES = tuple(TELLERS)
 
 
-def told(wire: str, turn: Round) -> tuple[list[Any], list[Any]]:
-    """The messages of one answer of the model, and those of the results of its calls."""
+def told(wire: str, turn: Round, place: int = 0) -> tuple[list[Any], list[Any]]:
+    """The messages of one answer of the model, and those of the results of its calls; `place` is in the ids of its items."""
     messages = TELLERS[wire](Story(rounds=(turn,)))[1:]
+    if place and (turn.server_tool or turn.thinking):
+        named = json.dumps(messages)
+        for kind in ("srvtoolu", "ws", "rs", "msg"):
+            named = named.replace(f'"{kind}_0"', f'"{kind}_{place}"')
+        messages = json.loads(named)
     if wire == "openai-responses":
         results = [item for item in messages if item.get("type", "").endswith("_output")]
         return [item for item in messages if item not in results], results
@@ -120,7 +125,7 @@ class Stage:
 
     def answer(self, turn: Round) -> list[Any]:
         """The model answers; the messages with which its calls return come back."""
-        messages, results = told(self.wire, turn)
+        messages, results = told(self.wire, turn, self.session.state.all_turns)
         self.feed(Replied(messages=tuple(messages), input_tokens=10, output_tokens=5))
         return results
 

@@ -136,6 +136,16 @@ def test_25_turns_compress_in_the_profile_that_counts_them() -> None:
         assert (stage.session.pressure() >= Pressure.COMPACT) == (profile == "swe-1.5")
 
 
+@pytest.mark.proves("S-1")
+def test_what_frees_little_is_not_rewritten_for_the_sake_of_turns() -> None:
+    """Beyond 25 turns a cut is worth a tenth of the request at least: the words of a user are left alone."""
+    stage = Stage(limits="swe-1.5")
+    stage.prompt("x" * 40_000)
+    for _ in range(40):
+        stage.view()
+        assert isinstance(stage.step(), Ask)
+
+
 @pytest.mark.proves("S-1", "S-3")
 def test_30_turns_are_a_boundary_at_the_next_prompt_and_not_before() -> None:
     """29 turns are none; the 30th lets the work go on, and the next prompt begins with a handoff that says why."""

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 MOST_CALLS = 2  # of a provider for one overflow, a summary included (promise 3)
 _REST_ENTRIES = 6  # a compaction rests for so many entries, unless the next rung is reached
 _FRESH_SHARE = 0.25  # of the room below compaction that what is handed on may take
+_LEAST_REPLY = 16  # of a window that is so small that a reply of the usual least is a good part of it
 _LEAST_HANDOFF_TOKENS = 100  # what the shortest handoff takes: the goal and where the rest is
 
 
@@ -103,8 +104,14 @@ class Decider:
                 return Compact(plan=made, strategy=made.steps[-1].strategy)
         if by_tokens >= Pressure.HAND_OFF and self._can_begin_afresh:
             return self._hand_off("context", f"{size} tokens of {state.limits.window_tokens}")
-        left = max(state.limits.window_tokens - size, recovery.REPLY_FLOOR_TOKENS)
+        left = state.limits.window_tokens - min(size, self._most)
         return Ask(transcript=state.transcript, reserve_tokens=min(self.reserve, left))
+
+    @property
+    def _most(self) -> int:
+        """What a request may take, so that a reply worth having fits beside it."""
+        window = self.state.limits.window_tokens
+        return window - min(self.reserve, recovery.REPLY_FLOOR_TOKENS, window // _LEAST_REPLY)
 
     def _plan(self, size: int, by_tokens: Pressure, by_turns: Pressure) -> Plan | None:
         """A plan worth carrying out now: one that frees a good part, and not one after another."""
@@ -115,14 +122,15 @@ class Decider:
         ):
             return None
         limit = min(limits.from_tokens(Pressure.COMPACT) - 1, int(limits.window_tokens * limits.compress_share))
+        aim = limit
         if by_turns >= Pressure.COMPACT or state.subtask_done:
-            limit = min(limit, max(size - 1, 0) if size > limits.from_tokens(Pressure.WATCH) // 2 else size)
+            aim = min(limit, size - 1 if size > limits.from_tokens(Pressure.WATCH) // 2 else size)
         strategies = RECOVERY if by_tokens >= Pressure.HAND_OFF else DEFAULT
         made = plan(
-            state.transcript, Budget(limit, counter=self.counter), strategies, dialect=self.dialect, kept=self.kept
+            state.transcript, Budget(aim, counter=self.counter), strategies, dialect=self.dialect, kept=self.kept
         )
-        worth = made.freed_tokens * 10 >= size or made.after_tokens <= limit < size
-        return made if made.steps and worth else None
+        worth = any(made.after_tokens <= most < size for most in (limit, self._most))
+        return made if made.steps and (worth or made.freed_tokens * 10 >= size) else None
 
     # ── refusals ─────────────────────────────────────────────────────────────────────────────────────────────────
 
