@@ -136,21 +136,18 @@ def plan(
 
 def _resized(transcript: Transcript, steps: Sequence[Step], counter: TokenCounter) -> list[Step]:
     """The steps with the sizes of what they take from this transcript, not of what an earlier step made of it."""
-    results: dict[tuple[int, str], int] = {}
+    touched = {step.first for step in steps if step.call_id is not None}
+    results: dict[tuple[int, str | None], int] = {}
     sizes = [0] * (len(transcript.entries) + 1)
     for entry in transcript.visible():
         sizes[entry.index + 1] += entry_high(entry, counter)
-        for part, count in zip(entry.parts, part_counts(entry, counter), strict=True):
-            if isinstance(part, ToolResult):
-                results[entry.index, part.call_id] = count.high
+        if entry.index in touched:
+            for part, count in zip(entry.parts, part_counts(entry, counter), strict=True):
+                if isinstance(part, ToolResult):
+                    results[entry.index, part.call_id] = count.high
     before = list(accumulate(sizes))
     return [
-        replace(
-            step,
-            before_tokens=before[step.last + 1] - before[step.first]
-            if step.call_id is None
-            else results[step.first, step.call_id],
-        )
+        replace(step, before_tokens=results.get((step.first, step.call_id), before[step.last + 1] - before[step.first]))
         for step in steps
     ]
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 CALLS_LEFT = 20  # what a plan expects where nobody says: public SWE-agent runs take 12 to 50 calls
 KEEP_RESULTS = 5  # sessions.md 2.4: a batch that keeps 5 left 98 % of the needed text visible
 NOTE_CHARS = 6_000
+_LEAST_NOTE_CHARS = 200
 _WORTH_TOKENS = 150  # what is not larger is left alone: its stub takes about 70
 _ACTIVE_SHARE = 0.5
 _TASTE = 1.05  # an older start is taken as long as it costs no more than this, because what is newer is needed more
@@ -558,6 +559,7 @@ def _size(view: View, turn: Turn) -> int:
 
 
 def _span(view: View, strategy: str, turns: Sequence[Turn], *, users: bool) -> Step:
+    """The step that shows a note in place of some turns: as much as is worth it, less where that would not shrink."""
     before = sum(_size(view, turn) for turn in turns)
     first, last = turns[0].first, turns[-1].last
     done = [action for action in view.actions if first <= action.index <= last]
@@ -568,11 +570,15 @@ def _span(view: View, strategy: str, turns: Sequence[Turn], *, users: bool) -> S
         for role, text in _remarks(entry, users=users)
         if text.strip()
     ]
-    most_chars = max(200, min(NOTE_CHARS, before))  # about a third of what goes, at most
-    facts = activity.summary(done, most_chars=most_chars // 2)
     rounds = _rounds(view, turns)
-    said = [notices.left_out(rounds, facts, words, most_chars, handle, view.dialect) for handle in (None, HANDLE)]
-    return _note(view, strategy, turns, said)
+    most_chars = max(_LEAST_NOTE_CHARS, min(NOTE_CHARS, before))  # about a third of what goes, at most
+    while True:
+        facts = activity.summary(done, most_chars=most_chars // 2)
+        said = [notices.left_out(rounds, facts, words, most_chars, handle, view.dialect) for handle in (None, HANDLE)]
+        step = _note(view, strategy, turns, said)
+        if step.after_tokens < step.before_tokens or most_chars == _LEAST_NOTE_CHARS:
+            return step
+        most_chars = max(_LEAST_NOTE_CHARS, most_chars // 2)
 
 
 def _remarks(entry: Entry, *, users: bool) -> list[tuple[str, str]]:
