@@ -7,7 +7,7 @@ Law: the items add up to the total. Keeps out: what should be forgotten, and wha
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from penstock import inert
 from penstock.tokens import Count, Tokens, best_counter, family
@@ -154,14 +154,20 @@ def size_of(transcript: Transcript, counter: TokenCounter = ESTIMATOR) -> int:
 
 def part_counts(entry: Entry, counter: TokenCounter) -> tuple[Count, ...]:
     """What each part of an entry takes, counted once for the same counter in a row."""
-    if not entry.counts or (entry.counts[0] is not counter and entry.counts[0] != counter):
-        entry.counts[:] = [counter, tuple(_count(part, counter) for part in entry.parts)]
-    return cast("tuple[Count, ...]", entry.counts[1])
+    return cast("tuple[Count, ...]", _counted(entry, counter)[1])
 
 
 def entry_high(entry: Entry, counter: TokenCounter) -> int:
     """What an entry takes at most, its frame included."""
-    return MESSAGE_TOKENS + sum(count.high for count in part_counts(entry, counter))
+    return cast("int", _counted(entry, counter)[2])
+
+
+def _counted(entry: Entry, counter: TokenCounter) -> list[Any]:
+    """The counter, what it made of each part, and what all of it takes at most."""
+    if not entry.counts or (entry.counts[0] is not counter and entry.counts[0] != counter):
+        counts = tuple(_count(part, counter) for part in entry.parts)
+        entry.counts[:] = [counter, counts, MESSAGE_TOKENS + sum(count.high for count in counts)]
+    return entry.counts
 
 
 def total(counts: Iterable[Count]) -> Count:
