@@ -135,12 +135,16 @@ def bill_of(transcript: Transcript, counter: TokenCounter | None = None, reserve
         own = [_FRAME]
         for part, count in zip(entry.parts, counts, strict=True):
             if isinstance(part, ToolResult):
-                items.append(Item("result", names.get(part.call_id, ""), entry.index, count))
+                framed, own = (total([count, *own]), []) if entry.role == "tool" else (count, own)
+                items.append(
+                    Item("pinned" if entry.pinned else "result", names.get(part.call_id, ""), entry.index, framed)
+                )
             elif isinstance(part, Media):
                 items.append(Item("media", part.kind, entry.index, count))
             else:
                 own.append(count)
-        items.append(Item(kind, "", entry.index, total(own)))
+        if own:
+            items.append(Item(kind, "", entry.index, total(own)))
     return Bill(tuple(items), reserve_tokens)
 
 
