@@ -57,6 +57,7 @@ from penstock.transcript import results_of, said
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from penstock.effects import Intent, Settled
     from penstock.models import Model
     from penstock.session import Event
     from penstock.store import Store
@@ -83,15 +84,6 @@ class Done:
     notes: tuple[Noted, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Intent:
-    """What is about to change the world."""
-
-    kind: str
-    what: str
-    digest: str = ""
-
-
 class Toolbox(Protocol):
     """The tools of an agent (`toolbox` has ours)."""
 
@@ -101,6 +93,10 @@ class Toolbox(Protocol):
 
     def run(self, call: ToolCall, session: Session) -> Done:
         """Runs it. Mistakes are results that say so; what is raised ends the work."""
+        ...
+
+    def settled(self, kind: str, what: str, digest: str) -> Settled:
+        """What became of an effect that was begun and not seen to its end."""
         ...
 
     def digest_after(self, call: ToolCall) -> str:

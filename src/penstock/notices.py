@@ -675,6 +675,14 @@ def todos(items: Sequence[Todo]) -> str:
     return "\n".join([f"Todo: {len(open_items)} open, {len(items) - len(open_items)} done", *lines])
 
 
+def effect_settled(kind: str, what: str, told: str) -> str:
+    """What became of something that was begun before a session was killed."""
+    word = {"done": "was done", "not done": "was not done"}.get(
+        told, "may or may not have been done: look before you do it again"
+    )
+    return f"Begun before the stop: {inert.clip(kind, 32)} {inert.clip(what, 120)} {word}."
+
+
 def interrupted(session_id: str) -> str:
     """What a person may do after an interrupt."""
     return f"Stopped; nothing is lost. To go on: penstock resume {session_id}"

@@ -7,10 +7,10 @@ Keeps out: when a tool is called, and what is written down about it (agent).
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from penstock import inert, notices
-from penstock.agent import Done, Intent
+from penstock.agent import Done
 from penstock.budget import Allowance
 from penstock.errors import CallerError, PenstockError
 from penstock.guarding import OutputLimits, guard_output
@@ -23,6 +23,7 @@ from penstock.verifying import snapshot
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from penstock.effects import Acted, Intent, Settled
     from penstock.session import Session, Todo
     from penstock.store import Store
     from penstock.transcript import ToolCall
@@ -47,24 +48,17 @@ TODO = Tool(
 )
 
 
-class Acted(NamedTuple):
-    """How a tool with an effect ended."""
-
-    text: str
-    failed: bool
-    what: str
-    before: str = ""
-    after: str = ""
-
-
 class Acting(Protocol):
     """Tools that change something: editing, a shell."""
 
-    tools: tuple[Tool, ...]
+    @property
+    def tools(self) -> tuple[Tool, ...]: ...
 
     def intent(self, name: str, arguments: Mapping[str, Json]) -> Intent: ...
 
     def run(self, name: str, arguments: Mapping[str, Json]) -> Acted: ...
+
+    def settled(self, kind: str, what: str, digest: str) -> Settled: ...
 
 
 class Toolbox:
@@ -77,7 +71,6 @@ class Toolbox:
         *,
         window_tokens: int,
         model: str = "o200k",
-        acting: Sequence[Acting] = (),
         ledger: Ledger | None = None,
     ) -> None:
         room = max(LEAST_RESULT_TOKENS, min(MOST_RESULT_TOKENS, window_tokens // RESULT_SHARE))
@@ -86,17 +79,35 @@ class Toolbox:
         self._pages: list[Window] = []
         allowance = Allowance.tokens(room, Tokens(model=model))
         self._tools = Tools(workspace, allowance=allowance, store=store, shown=self._pages.append)
-        self._acting = {tool.name: actor for actor in acting for tool in actor.tools}
+        self._acting: dict[str, Acting] = {}
         offered = TOOLS if self.ledger.limits == NO_LIMITS else tuple(map(_overridable, TOOLS))
-        self.tools: tuple[Tool, ...] = (*offered, TODO, *(tool for actor in acting for tool in actor.tools))
+        self.tools: tuple[Tool, ...] = (*offered, TODO)
         self._after = ""
         self._store = store
         self._limits = OutputLimits(chars=room * _CHARS_PER_TOKEN)
+
+    def allow(self, actor: Acting) -> None:
+        """Offers tools that change something, too."""
+        self._acting |= {tool.name: actor for tool in actor.tools}
+        self.tools = (*self.tools, *actor.tools)
 
     def intent(self, call: ToolCall) -> Intent | None:
         """What the call would change; None for one that only looks."""
         actor = self._acting.get(call.name)
         return None if actor is None else actor.intent(call.name, call.values)
+
+    def settled(self, kind: str, what: str, digest: str) -> Settled:
+        """What became of an effect that was begun before a kill, as far as its tool can tell."""
+        told = {actor.settled(kind, what, digest) for actor in self._acting.values()} - {"unknown"}
+        return told.pop() if len(told) == 1 else "unknown"
+
+    def may_write(self, act: str, path: str, version: str, content: str) -> Verdict:
+        """What the ledger thinks of a change: of a file that was seen in part only it refuses to replace the whole."""
+        if act == "create":
+            return self.ledger.may_create(path, content)
+        if act == "replace":
+            return self.ledger.may_replace(path, version, content)
+        return self.ledger.may_modify(path, content)
 
     def digest_after(self, call: ToolCall) -> str:
         """What the call that ran last has made."""
@@ -115,7 +126,8 @@ class Toolbox:
             acted = actor.run(call.name, arguments)
             self._after = acted.after
             guarded = guard_output(acted.text, call.name, store=self._store, limits=self._limits)
-            return Done(text=guarded, failed=acted.failed)
+            acts = tuple({**act, "turn": session.state.all_turns} for act in acted.seen)
+            return Done(text=guarded, failed=acted.failed, seen=acts, tracked=self._tracked(acts))
         verdict = self._may_read(arguments)
         if verdict.level == "refused":
             return Done(text=verdict.text, failed=True)

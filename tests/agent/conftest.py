@@ -71,7 +71,9 @@ def begun(tree: Path, store: Store) -> Callable[..., Agent]:
         acting: Sequence[Acting] = (),
         clock: Callable[[], float] = lambda: 0.0,
     ) -> Agent:
-        toolbox = Toolbox(Workspace(tree), store, window_tokens=window, acting=acting)
+        toolbox = Toolbox(Workspace(tree), store, window_tokens=window)
+        for actor in acting:
+            toolbox.allow(actor)
         session = Session(
             limits=(limits or PROFILES["default"]).scaled(window),
             wire=model.wire,

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from penstock.agent import Agent, Intent, resumed
+from penstock.agent import Agent, resumed
+from penstock.effects import Acted, Intent
 from penstock.models import ScriptedModel, call, calls, fail, refuse, say
-from penstock.toolbox import Acted
 from penstock.tools import REQUIRED, Parameter, Tool
 from penstock.transcript import dump, violations
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from penstock.effects import Settled
     from penstock.session import Session
     from penstock.store import Store
 
@@ -89,6 +90,10 @@ class Counter:
 
     def intent(self, name: str, arguments: Mapping[str, Any]) -> Intent:
         return Intent(kind=name, what=f"by {arguments['by']}", digest=str(self.done))
+
+    def settled(self, kind: str, what: str, digest: str) -> Settled:
+        del kind, what, digest
+        return "unknown"
 
     def run(self, name: str, arguments: Mapping[str, Any]) -> Acted:
         if self.dies:

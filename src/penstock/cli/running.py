@@ -107,6 +107,7 @@ def resume_command(session_id: str, prompt: str | None, verify_only: bool, store
         with opened(store_url) as store:
             agent, checked = _resumed(store, session_id, as_json)
             report, fresh = checked
+            report = "\n".join([report, *_settled(agent)])
             if not as_json:
                 click.echo(report, err=True)
             if verify_only:
@@ -231,27 +232,28 @@ def _parts(store: Store, about: dict[str, Any]) -> tuple[Any, Any, Any, Any]:
     from penstock.models import load_model
     from penstock.settings import open_workspace
     from penstock.tokens import best_counter
-    from penstock.toolbox import Acting, Toolbox
+    from penstock.toolbox import Toolbox
 
     if about["profile"] not in PROFILES:
         raise CallerError(f"There is no profile {about['profile']!r}; there are {', '.join(PROFILES)}.")
     limits = PROFILES[about["profile"]]
-    told = None if about["model"] == "local" else about["window"]  # `local` keeps to its own window, whatever is believed
+    told = (
+        None if about["model"] == "local" else about["window"]
+    )  # `local` keeps to its own window, whatever is believed
     model = load_model(about["model"], base_url=about["base_url"], window_tokens=told)
     window = about["window"] or model.window_tokens or limits.window_tokens
     limits = limits.scaled(window, about["reserve"])
     workspace, _ = open_workspace(about["root"])
-    acting: list[Acting] = []
+    ledger = Ledger() if about["profile"] != "default" else None
+    toolbox = Toolbox(workspace, store, window_tokens=window, model=model.name, ledger=ledger)
     if about["allow_edit"]:
         from penstock.editing import Editing
 
-        acting.append(Editing(workspace.root))
+        toolbox.allow(Editing(workspace.root, guard=toolbox.may_write))
     if about["allow_shell"]:
         from penstock.shell import Shell
 
-        acting.append(Shell(about["root"]))
-    ledger = Ledger() if about["profile"] != "default" else None
-    toolbox = Toolbox(workspace, store, window_tokens=window, model=model.name, acting=acting, ledger=ledger)
+        toolbox.allow(Shell(about["root"], store=store))
     return model, toolbox, limits, best_counter("o200k" if about["model"] == "local" else model.name)
 
 
@@ -265,6 +267,20 @@ def _system() -> str:
     from penstock.notices import AGENT, NAVIGATION
 
     return f"{AGENT}\n\n{NAVIGATION}"
+
+
+def _settled(agent: Agent) -> list[str]:
+    """What is known of effects that were begun before the session stopped; those that are known now are written down."""
+    from penstock.notices import effect_settled
+    from penstock.session import Effected
+
+    lines: list[str] = []
+    for effect_id, effect in agent.session.state.unknown_effects.items():
+        told = agent.tools.settled(effect.kind, effect.what, effect.digest)
+        if told != "unknown":
+            agent.feed(Effected(effect_id=effect_id, digest=effect.digest))
+        lines.append(effect_settled(effect.kind, effect.what, told))
+    return lines
 
 
 def _verified(store: Store, session_id: str, root: str) -> tuple[str, list[dict[str, Any]]]:
