@@ -244,8 +244,8 @@ class Tools:
 
     `allowance` bounds every result (256 KiB when left out), `dialect` is the syntax in which the next calls are printed,
     `progress` is told how many files a long walk has seen. `store` is where `page` and `find` look, or how it is opened
-    when one of them is first called; the user's own when left out. `shown` is told every page of a file that was answered. Raises `CallerError` for a root that is no folder or
-    an allowance too small to say anything in.
+    when one of them is first called; the user's own when left out. `shown` is told every page of a file that was answered.
+    Raises `CallerError` for a root that is no folder or an allowance too small to say anything in.
     """
 
     def __init__(
