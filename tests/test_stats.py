@@ -139,7 +139,7 @@ LONG = [page(name, offset, 90) for name in "abc" for offset in range(0, 360, 90)
 @pytest.mark.parametrize("wire", WIRES)
 def test_what_came_in_less_what_was_cut_is_what_the_next_request_shows(bench: Bench, wire: str) -> None:
     """With cuts, a refusal and a fresh start on the way; what was sent, and what each cut freed, is what the session had."""
-    rungs = (Rung(Pressure.COMPACT, 75_000), Rung(Pressure.RESET, turns=14))
+    rungs = (Rung(Pressure.COMPACT, 75_000), Rung(Pressure.RESET, turns=7))
     agent = bench.agent([*LONG, refuse(17_000, of=WINDOW), page("a"), page("b"), say("So it is.")], wire, rungs=rungs)
     sizes = watched(agent)
     assert agent.run("Read them all.").outcome == "answered"
@@ -153,7 +153,8 @@ def test_what_came_in_less_what_was_cut_is_what_the_next_request_shows(bench: Be
     assert len(found.answers) == agent.session.state.all_turns == 15
     assert found.input_tokens == agent.session.state.input_tokens > 0
     assert found.flows[Source("results", "view")].cut_tokens > 0
-    assert found.flows[Source("handoff")].came_tokens > 0
+    handoffs = found.flows[Source("handoff")]
+    assert handoffs.came_tokens > handoffs.cut_tokens > 0  # one took the place of the other
     assert found.flows[Source("instructions")].cut_tokens == found.flows[Source("tools")].cut_tokens == 0
 
 

@@ -59,6 +59,9 @@ class Source(NamedTuple):
     tool: str = ""
 
 
+_HANDOFF = Source("handoff")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flow:
     """Tokens of one source: how many came into the window, how many were cut from it, how many all answered requests sent."""
@@ -438,7 +441,11 @@ class _Reading:
         self._remedied("handoff")
         self._tools.clear()
         self._handed_on = sum(entry.role == "system" for entry in after.transcript.entries)
+        former = self._view[_HANDOFF]
         freed = self._rewritten()
+        replaced = min(former, self._view[_HANDOFF])  # nothing of the former one is left, however alike they are
+        self._came[_HANDOFF] += replaced
+        self._cut[_HANDOFF] += replaced
         self._handoffs.append(
             Handoff(
                 session=self._name,
@@ -523,7 +530,7 @@ class _Reading:
         """What each part of an entry takes, of which source it is, and the call that it answers."""
         name = "notes" if entry.is_note else _ROLES[entry.role]
         if self._handed_on is not None and self._handed_on <= entry.index < self._handed_on + 2:
-            name = "handoff"
+            name = _HANDOFF.name
         framed = Source(name), ""
         for place, (part, count) in enumerate(zip(entry.parts, part_counts(entry, self._session.counter), strict=True)):
             whose, call_id = Source(name), ""

@@ -1,0 +1,280 @@
+"""`penstock stats` as people and scripts use it: aligned tables, one object, a picture, an exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from penstock.agent import Agent
+from penstock.cli import main
+from penstock.limits import PROFILES, Pressure, Rung
+from penstock.models import ScriptedModel, call, calls, fail, refuse, say
+from penstock.session import Session
+from penstock.store.sqlite import SqliteStore
+from penstock.toolbox import Toolbox
+from penstock.wires import tools_of
+from penstock.workspace import Workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from penstock.models import Step
+
+pytestmark = pytest.mark.proves("B-12")
+
+WINDOW = 16_000
+SVG = "{http://www.w3.org/2000/svg}"
+HOSTILE = "\x1b[2Jview\u202e | 99"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A store of the user's own, and the folder in which commands are typed."""
+    monkeypatch.setenv("PENSTOCK_STORE", str(tmp_path / "store"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def worked(folder: Path) -> Callable[..., None]:
+    """Sessions in that store: `worked(name, steps, *prompts)`."""
+    tree = folder / "tree"
+    tree.mkdir()
+    (tree / "a.txt").write_text("".join(f"a has {n} in this line\n" for n in range(400)))
+
+    def work(name: str, steps: list[Step], *prompts: str) -> None:
+        store = SqliteStore(str(folder / "store"))
+        tools = Toolbox(Workspace(tree), store, window_tokens=WINDOW)
+        rungs = (Rung(Pressure.COMPACT, 75_000), Rung(Pressure.RESET, turns=8))
+        limits = PROFILES["default"].scaled(WINDOW)
+        session = Session(
+            limits=type(limits)(window_tokens=WINDOW, reserve_tokens=limits.reserve_tokens, rungs=rungs),
+            system="Answer.",
+            tools=tools_of(tools.tools, "openai-chat"),
+            session_id=name,
+        )
+        now = [0.0]
+        agent = Agent(
+            session,
+            ScriptedModel(steps),
+            tools,
+            store,
+            clock=lambda: now[0],
+            sleep=lambda seconds: now.__setitem__(0, now[0] + seconds),
+        )
+        agent.begin()
+        for prompt in prompts or ("Look.",):
+            agent.run(prompt)
+        store.close()
+
+    return work
+
+
+def page(offset: int) -> Step:
+    return call("view", file_path="a.txt", offset=offset, limit=90)
+
+
+def eventful() -> list[Step]:
+    """Cuts, a refusal, faults with a wait, a fresh start, a read again, a call of no tool."""
+    fault = fail(503, {"error": {"message": "overloaded"}})
+    pages = [page(offset) for offset in (0, 90, 180, 270)]
+    return [*pages, refuse(17_000, of=WINDOW), page(0), fault, fault, fault, *pages, call(HOSTILE), say("So it is.")]
+
+
+def typed(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    status = main(["stats", *arguments])
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def as_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:
+    status, out, err = typed(capsys, *arguments, "--json")
+    assert err == ""
+    return status, json.loads(out)
+
+
+def test_the_report_is_aligned_inert_and_says_about_where_it_estimates(
+    worked: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every part of it is there; what a model called a tool cannot move the cursor, nor make a row."""
+    worked("one", eventful(), "Read \x1b]0;title\x07it.")
+    status, out, err = typed(capsys, "one")
+    assert (status, err) == (0, "")
+    blocks = [block.splitlines() for block in out.rstrip("\n").split("\n\n")]
+    assert blocks[0][0].startswith("Session one: 1 task, 11 turns, ")
+    heads = [block[0].split("  ")[0] for block in blocks[1:]]
+    assert heads[0] == "tokens, about"
+    assert heads[1].startswith("9 reads, 9.0 a task, 5 repeated; each 90 lines and about ")
+    assert heads[2:] == ["calls", "cuts", "handoffs", "refusals", "Faults: 3 overloaded", "response times"]
+    assert "Waits: 1 wait, 60 seconds in all" in out
+    assert "\x1b" not in out
+    assert "\u202e" not in out
+    assert "\\x1b[2Jview\\u{202e} | 99" in out
+    tokens = blocks[1]
+    assert {len(line) for line in tokens[:-1]} == {len(tokens[0])}
+    assert tokens[-2].startswith("in all ")
+
+
+def test_the_object_has_its_keys_and_adds_up(worked: Callable[..., None], capsys: pytest.CaptureFixture[str]) -> None:
+    """Scripts hold on to these keys; sums over rows are the figures of the whole."""
+    worked("one", eventful())
+    status, found = as_json(capsys, "one")
+    assert status == 0
+    assert list(found) == [
+        "sessions",
+        "records",
+        "turns",
+        "usage",
+        "sources",
+        "reads",
+        "tasks",
+        "calls",
+        "cuts",
+        "refusals",
+        "faults",
+        "waits",
+        "handoffs",
+        "response_times",
+        "savings",
+        "fill",
+        "unread",
+    ]
+    assert found["sessions"] == ["one"]
+    assert found["turns"] == len(found["fill"]) == 11
+    assert {"session": "one", "turn": 1, "reported": True, "window_tokens": WINDOW}.items() <= found["fill"][0].items()
+    assert found["reads"]["reads"] == 9 == sum(task["reads"] for task in found["tasks"])
+    assert found["tasks"][0]["prompt"] == "Look."
+    assert {row["tool"]: (row["calls"], row["failed"]) for row in found["calls"]} == {"view": (9, 0), HOSTILE: (1, 1)}
+    assert sum(row["recovered"] for row in found["refusals"]) == 1
+    assert (found["faults"], found["waits"]) == ({"overloaded": 3}, {"waits": 1, "seconds": 60.0})
+    assert [(row["reason"], row["after_turn"]) for row in found["handoffs"]] == [("turns", 8)]
+    assert sum(row["cuts"] for row in found["cuts"]) >= 1
+    results = {row["tool"]: row["came_tokens"] for row in found["sources"] if row["source"] == "results"}
+    assert results == {row["tool"]: row["result_tokens"] for row in found["calls"]}
+    savings = found["savings"]
+    assert savings["is_estimate"] is True
+    assert savings["saved_tokens"] == savings["whole_tokens"] - savings["shown_tokens"]
+    assert sum(row["answers"] for row in found["response_times"]) == 11
+
+
+def test_all_sessions_of_the_store_are_one_report(
+    worked: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without an ID; tasks of each count, rows of tasks are for one session."""
+    worked("one", [page(0), say("Seen.")])
+    worked("two", [page(0), page(0), say("Seen."), say("Again.")], "Look.", "And?")
+    status, out, _ = typed(capsys)
+    assert (status, out.splitlines()[0].split(",")[:2]) == (0, ["2 sessions: 3 tasks", " 6 turns"])
+    assert "3 reads, 1.0 a task, 1 repeated" in out
+    assert "prompt" not in out
+    assert sorted(as_json(capsys)[1]["sessions"]) == ["one", "two"]
+
+
+def test_the_picture_is_well_formed_and_shows_the_window_the_fill_and_the_marks(
+    folder: Path, worked: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Inside its frame, private, with a title and units, and nothing that runs or is fetched."""
+    worked('<one & "only">', eventful())
+    status, found = as_json(capsys, '<one & "only">', "--svg", "fill.svg")
+    assert (status, found["svg"]) == (0, "fill.svg")
+    assert os.stat(folder / "fill.svg").st_mode & 0o777 == 0o600
+    drawn = ET.fromstring((folder / "fill.svg").read_text("utf-8"))
+    assert drawn.tag == f"{SVG}svg"
+    assert drawn.findtext(f"{SVG}title") == 'Session <one & "only">: how full the window was'
+    words = [text.text for text in drawn.iter(f"{SVG}text")]
+    assert {"tokens of a request", "turn (answer of the model)", "window", str(WINDOW), "0", "1", "11"} <= set(words)
+    (line,) = drawn.iter(f"{SVG}polyline")
+    points = [tuple(map(float, point.split(","))) for point in line.attrib["points"].split()]
+    assert len(points) == found["turns"]
+    assert all(0 <= x <= 960 and 0 <= y <= 360 for x, y in points)
+    assert [x for x, _ in points] == sorted({x for x, _ in points})
+    marks = [mark.findtext(f"{SVG}title") for mark in drawn.iter(f"{SVG}path")]
+    said = [mark for mark in marks if mark]
+    assert len(said) == sum(row["cuts"] for row in found["cuts"]) + len(found["handoffs"])
+    assert any(mark.startswith("handoff, turns: ") for mark in said)
+    tags = {element.tag.removeprefix(SVG) for element in drawn.iter()}
+    assert tags <= {"svg", "title", "text", "line", "polyline", "circle", "path"}
+
+
+@pytest.mark.parametrize("steps", [[], [say("At once.")]])
+def test_a_session_of_no_turn_or_one_has_a_picture_too(
+    folder: Path, worked: Callable[..., None], capsys: pytest.CaptureFixture[str], steps: list[Step]
+) -> None:
+    """Nothing is divided by nothing."""
+    bad_key = fail(401, {"error": {"message": "invalid api key"}})
+    worked("one", steps or [bad_key])
+    status, out, _ = typed(capsys, "one", "--svg", "fill.svg")
+    assert status == 0
+    assert out.endswith("The picture is in fill.svg\n")
+    drawn = ET.fromstring((folder / "fill.svg").read_text("utf-8"))
+    assert len(list(drawn.iter(f"{SVG}circle"))) == len(steps)
+
+
+# ── what does not go well ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_an_empty_store_says_what_to_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit status 1: there is nothing; with --store the command that is offered is of that store."""
+    status, out, err = typed(capsys)
+    assert (status, out) == (1, "")
+    assert 'Try: penstock run "QUESTION"\n' in err
+    status, found = as_json(capsys, "--store", "another one")
+    assert status == 1
+    assert found["error"]["try"] == "penstock run \"QUESTION\" --store 'another one'"
+
+
+def test_mistakes_are_named_with_what_would_work(
+    folder: Path, worked: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A session that there is not is 4, a picture of several is 2, a picture that cannot be written is 8."""
+    worked("one", [say("Seen.")])
+    worked("two", [say("Seen.")])
+    status, found = as_json(capsys, "three")
+    assert (status, found["error"]["code"], found["error"]["try"]) == (4, "not_found", "penstock sessions")
+    status, found = as_json(capsys, "--svg", "all of it.svg")
+    assert (status, found["error"]["code"]) == (2, "usage")
+    assert found["error"]["try"].startswith("penstock stats ")
+    assert found["error"]["try"].endswith(" --svg 'all of it.svg'")
+    status, found = as_json(capsys, "one", "--svg", "no/such/folder.svg")
+    assert (status, found["error"]["code"]) == (8, "io_error")
+    assert sorted(os.listdir(folder)) == ["store", "tree"]
+    assert as_json(capsys, "--store", "mysql://host/db")[0] == 2
+
+
+def test_what_cannot_be_read_is_named_and_the_rest_reported(
+    folder: Path, worked: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit status 6; the newest sound record is told, and the other session counts in full."""
+    worked("sound", [page(0), say("Seen.")])
+    worked("hurt", [page(0), say("Seen.")])
+    store = SqliteStore(str(folder / "store"))
+    store._connected().execute("UPDATE records SET payload = '{}' WHERE session = 'hurt' AND seq = 3")
+    store.append("foreign", 0, "asked", {"text": "why?"})
+    store.close()
+    status, out, _ = typed(capsys)
+    assert status == 6
+    assert "Not read to its end: hurt: Session hurt: record 3 is not what was written" in out
+    assert "Records up to 2 are sound." in out
+    assert "Not read to its end: foreign: " in out
+    status, found = as_json(capsys)
+    assert status == 6
+    assert {row["session"]: row["newest_sound"] for row in found["unread"]} == {"hurt": 2, "foreign": None}
+    assert found["turns"] == 3
+    assert as_json(capsys, "sound")[0] == 0
+
+
+def test_the_command_is_at_the_front_door(folder: Path, worked: Callable[..., None]) -> None:
+    """In a process of its own, as it is typed; parallel calls and a read of the same page again among it."""
+    worked("one", [calls(page(0), page(0)), say("Seen.")])
+    done = subprocess.run(
+        [sys.executable, "-m", "penstock", "stats", "one"], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert "2 reads, 2.0 a task, 1 repeated" in done.stdout
+    assert done.stderr == ""
