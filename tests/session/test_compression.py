@@ -10,7 +10,8 @@ import pytest
 from tests.session.stage import WIRES, Stage, viewed
 
 from penstock.compaction import summary_span
-from penstock.session import Ask, Compact, HandOff, Noted, Stop, Summarise, Summarised, Todo, Wait
+from penstock.errors import CallerError
+from penstock.session import Ask, Compact, HandedOff, HandOff, Noted, Stop, Summarise, Summarised, Todo, Wait
 from penstock.transcript import Cleared, dump, violations
 
 if TYPE_CHECKING:
@@ -124,6 +125,40 @@ def test_the_todo_list_goes_into_the_handoff_by_priority() -> None:
     assert passed_on.completed_tasks == ("done",)
     assert passed_on.goal == GOAL
     assert Todo(title="done", priority=2, is_done=True) in stage.session.state.todos
+
+
+@pytest.mark.proves("S-3", "S-4")
+def test_what_is_handed_on_adds_up_over_many_fresh_starts() -> None:
+    """The goal stays the first one, word for word; files, turns and commands of all pieces of the work are there."""
+    stage = Stage(limits="swe-1.5", window=16_000, reserve=1_000)
+    stage.prompt(GOAL)
+    for piece in range(5):
+        stage.turn(viewed(900 + piece, f"src/part{piece}.py", "edited", name="edit_file", text="token"))
+        for _ in range(49):
+            stage.until_asked()
+            stage.view("a line of text\n" * 10)
+        step = stage.step()
+        assert isinstance(step, HandOff)
+        passed_on = step.handoff
+        assert passed_on.goal == GOAL
+        assert passed_on.next_step == ""
+        assert passed_on.modified_files == tuple(f"src/part{number}.py" for number in range(piece + 1))
+        assert [event.turn for event in passed_on.file_history] == [1 + 50 * number for number in range(piece + 1)]
+        assert len(passed_on.handles) <= 50
+        stage.hand_off(step)
+        asked = stage.step()
+        assert isinstance(asked, Ask)
+        assert shown(asked.transcript).count(GOAL) == 2, "in what was handed on, and in the user's own words"
+
+
+def test_a_handoff_that_cannot_be_loaded_is_not_taken() -> None:
+    """Every fresh start leaves one that can."""
+    stage = Stage()
+    stage.prompt(GOAL)
+    before = stage.session.state
+    with pytest.raises(CallerError):
+        stage.feed(HandedOff(handoff={}, text="Go on.", reason="turns"))
+    assert stage.session.state is before
 
 
 # ── refusals ─────────────────────────────────────────────────────────────────────────────────────────────────────────

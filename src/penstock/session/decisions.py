@@ -7,6 +7,7 @@ because what is cut frees a good part, and nobody begins afresh twice on the sam
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock import notices, recovery
@@ -31,6 +32,7 @@ MOST_CALLS = 2  # of a provider for one overflow, a summary included (promise 3)
 _REST_ENTRIES = 6  # a compaction rests for so many entries, unless the next rung is reached
 _FRESH_SHARE = 0.25  # of the room below compaction that what is handed on may take
 _LEAST_REPLY = 16  # of a window that is so small that a reply of the usual least is a good part of it
+_MOST_LINES = 50  # of what is behind that a handoff carries on: the newest
 _LEAST_HANDOFF_TOKENS = 100  # what the shortest handoff takes: the goal and where the rest is
 
 
@@ -210,7 +212,7 @@ class Decider:
         state = self.state
         done = [todo.title for todo in state.todos if todo.is_done]
         pending = sorted((todo for todo in state.todos if not todo.is_done), key=lambda todo: todo.priority)
-        return mechanical(
+        made = mechanical(
             state.transcript,
             session_id=self.session_id,
             agent=self.agent,
@@ -219,3 +221,27 @@ class Decider:
             completed=done,
             pending=[todo.title for todo in pending],
         )
+        return made if state.handed_on is None else _gone_on(state.handed_on, made)
+
+
+def _gone_on(before: Handoff, made: Handoff) -> Handoff:
+    """What is passed on by work that itself began with a handoff: the goal is that of the beginning, and what was done adds up.
+
+    `made` knows only what was said since; its turns are counted from there.
+    """
+    behind = before.turns_completed - 1  # the first answer that it counts is our own "noted"
+    since = [replace(event, turn=event.turn and event.turn + behind) for event in made.file_history]
+    history = {(event.path, event.action): event for event in (*before.file_history, *since)}
+    return replace(
+        made,
+        goal=before.goal,
+        next_step=made.next_step if made.next_step != before.goal else "",
+        modified_files=tuple(dict.fromkeys((*before.modified_files, *made.modified_files))),
+        file_history=tuple(history.values()),
+        failed_attempts=(*before.failed_attempts, *made.failed_attempts)[-_MOST_LINES:],
+        commands=(*before.commands, *made.commands)[-_MOST_LINES:],
+        handles=tuple(dict.fromkeys((*before.handles, *made.handles)))[-_MOST_LINES:],
+        constraints=before.constraints,
+        decisions=before.decisions,
+        other=before.other,
+    )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from penstock import activity
 from penstock.errors import CallerError
+from penstock.handoff import decode
 from penstock.limits import Limits, Pressure
 from penstock.overflow import Overflow
 from penstock.session import events as ev
@@ -23,6 +24,7 @@ from penstock.transcript import Cleared, Collapsed, Transcript, results_of, said
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from penstock.handoff import Handoff
     from penstock.session.events import Event
     from penstock.transcript import ToolCall
 
@@ -105,6 +107,8 @@ class State:
     """Of the reply, where a refusal lowered it; 0 is as configured."""
     compacted_at: int | None = None
     """How many entries there were at the last compaction: another has to have something to do."""
+    handed_on: Handoff | None = None
+    """What the last fresh start began with."""
     begun_at: int | None = None
     """How many entries the last fresh start had: another has to have something to hand on."""
     crossed: frozenset[str] = frozenset()
@@ -281,6 +285,7 @@ def _handed_off(state: State, event: ev.HandedOff) -> State:
     return replace(
         state,
         transcript=begun,
+        handed_on=decode(event.handoff),  # one that cannot be loaded is not taken
         turns=0,
         due=None,
         crossed=frozenset(),
