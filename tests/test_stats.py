@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from penstock.agent import Agent, Done, new_id
 from penstock.bill import bill_of
+from penstock.cli.figures import as_object, picture, sections
 from penstock.compaction import RECOVERY
 from penstock.limits import PROFILES, Pressure, Rung
 from penstock.models import ScriptedModel, call, calls, fail, refuse, say
 from penstock.session import Session
+from penstock.session import events as ev
 from penstock.stats import Flow, Refusal, Source, Stats, stats_of, together
+from penstock.store import Record
 from penstock.store.sqlite import SqliteStore
 from penstock.toolbox import Toolbox
 from penstock.wires import tools_of
@@ -348,3 +354,54 @@ def test_a_journal_that_no_agent_began_is_named(bench: Bench, name: str, data: d
     (unread,) = found.unread
     assert (unread.session, unread.newest_sound) == ("other", None)
     assert found == Stats(sessions=("other",), unread=found.unread)
+
+
+class Told:
+    """A store that tells these records."""
+
+    def __init__(self, *rows: tuple[str, dict[str, Any]]) -> None:
+        self._rows = rows
+
+    def events(self, session: str) -> Iterator[Record]:
+        for seq, (name, data) in enumerate(self._rows):
+            yield Record(session=session, seq=seq, type=name, data=data, prev_hash="", sha256="", at=float(seq))
+
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-5, 10**20)
+    | st.floats(allow_nan=False)
+    | st.sampled_from(("read", "user", "x")),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(("role", "content", "x")), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+ACT = st.fixed_dictionaries(
+    {"did": st.sampled_from(("read", "created", "x")), "path": VALUES | st.just("a"), "version": VALUES | st.just("1")},
+    optional={name: st.just(1) | VALUES for name in ("first_line", "last_line", "size_bytes", "turn", "total_lines")},
+)
+KINDS = (ev.Prompted, ev.Replied, ev.Returned, ev.Refused, ev.Failed, ev.Compacted, ev.HandedOff, ev.Noted, ev.Ticked)
+ROWS = st.one_of(
+    st.tuples(st.just("Seen"), st.fixed_dictionaries({"acts": VALUES | st.lists(ACT, min_size=1, max_size=2)})),
+    *(
+        st.tuples(st.just(kind.__name__), st.fixed_dictionaries({known.name: VALUES for known in fields(kind)}))
+        for kind in KINDS
+    ),
+)
+BEGUN = ("Begun", {"header": Session(session_id="s").header()})
+ASKED = ("Prompted", {"message": {"role": "user", "content": "Look."}})
+
+
+@given(is_begun=st.booleans(), rows=st.lists(ROWS, min_size=1, max_size=3))
+def test_whatever_a_record_holds_it_is_counted_or_named(is_begun: bool, rows: list[tuple[str, dict[str, Any]]]) -> None:
+    """Nothing is raised, and the figures can be had."""
+    told: Any = Told(*((BEGUN, ASKED) if is_begun else ()), *rows)
+    found = stats_of(told, "s")
+    read = found.records
+    assert [one.newest_sound for one in found.unread] in ([], [read - 1 if read else None])
+    assert found.unread or read == 2 * is_begun + len(rows)
+    sections(found)
+    assert json.loads(json.dumps(as_object(found)))["records"] == read
+    assert picture(found)

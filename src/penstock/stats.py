@@ -17,7 +17,7 @@ from penstock.agent import BEGUN, SEEN, TRACKED
 from penstock.bill import MESSAGE_TOKENS, part_counts
 from penstock.errors import CallerError
 from penstock.generated import KINDS, Kind, response_time
-from penstock.ledger import file_version
+from penstock.ledger import NO_LIMITS, Ledger, file_version
 from penstock.overflow import classify_overflow
 from penstock.session import Session, event_of
 from penstock.session import events as ev
@@ -390,10 +390,11 @@ class _Reading:
             case ev.Replied():
                 self._answered(event, after, at - self._at)
             case ev.Compacted():
-                self._remedied(event.strategy)
+                strategy = str(event.strategy)
+                self._remedied(strategy)
                 freed = self._rewritten()
                 self._cuts.append(
-                    Cut(session=self._name, after_answer=after.all_turns, strategy=event.strategy, freed_tokens=freed)
+                    Cut(session=self._name, after_answer=after.all_turns, strategy=strategy, freed_tokens=freed)
                 )
             case ev.HandedOff():
                 self._handed_off(event, after)
@@ -403,7 +404,7 @@ class _Reading:
             case ev.Prompted():
                 self._prompted(after)
             case ev.Failed():
-                self._faults.append(event.kind)
+                self._faults.append(str(event.kind))
             case ev.Ticked():
                 until = before.faults.blocked_until(before.now_seconds)
                 if until is not None:  # it slept at most until then; what is later is a pause
@@ -421,7 +422,7 @@ class _Reading:
 
     def _answered(self, event: ev.Replied, after: State, seconds: float) -> None:
         self._sent.update(self._view)
-        reported = event.input_tokens
+        reported = event.input_tokens if type(event.input_tokens) is int else None
         self._answers.append(
             Answer(
                 session=self._name,
@@ -450,8 +451,8 @@ class _Reading:
             Handoff(
                 session=self._name,
                 after_answer=after.all_turns,
-                reason=event.reason,
-                evidence=event.evidence,
+                reason=str(event.reason),
+                evidence=str(event.evidence),
                 freed_tokens=freed,
             )
         )
@@ -462,6 +463,7 @@ class _Reading:
             self._refusals[-1] = replace(self._refusals[-1], remedy=remedy)
 
     def _seen(self, act: Mapping[str, Any]) -> None:
+        Ledger(limits=NO_LIMITS).after(act)  # raises for what is no act
         if act["did"] != "read":
             kind: Kind = "generation" if act["did"] == "created" else "refactoring"
             if self._answers and self._answers[-1].kind != "generation":

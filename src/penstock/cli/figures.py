@@ -305,7 +305,9 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 _WIDTH, _HEIGHT = 960, 360
 _LEFT, _RIGHT, _TOP, _BOTTOM = 90, 930, 60, 300
 # Greys and colours of middle lightness: 3.9:1 at least against white and against black.
-_GREY, _LINE, _CUT, _HANDOFF = "#808080", "#3584c4", "#c4682b", "#a05fc0"
+_GREY, _LINE = "#808080", "#3584c4"
+_CUT = "l -5 -9 h 10 z", "#c4682b"  # a triangle that points at its place
+_HANDOFF = "m 0 -6 l 6 6 l -6 6 l -6 -6 z", "#a05fc0"  # a diamond around it
 
 
 def picture(found: Stats) -> str:
@@ -346,7 +348,7 @@ def picture(found: Stats) -> str:
     marks += [
         (one.after_answer, _HANDOFF, f"handoff, {one.reason}: {one.freed_tokens} tokens") for one in found.handoffs
     ]
-    drawn += [_mark(*at(*_between(turns, after)), colour, said) for after, colour, said in marks]
+    drawn += [_mark(*at(*_between(turns, after)), sign, said) for after, sign, said in marks]
     drawn += [
         _mark(_LEFT + 6, _BOTTOM + 32, _CUT),
         _text(_LEFT + 18, _BOTTOM + 36, f"cut ({len(found.cuts)})"),
@@ -365,10 +367,11 @@ def _between(turns: list[tuple[int, int]], after: int) -> tuple[float, float]:
     return turns[-1 if after else 0] if turns else (1, 0)
 
 
-def _mark(x: float, y: float, colour: str, said: str = "") -> str:
-    """A triangle that points down at its place; what it stands for shows under the pointer."""
+def _mark(x: float, y: float, sign: tuple[str, str], said: str = "") -> str:
+    """What it stands for shows under the pointer."""
+    shape, colour = sign
     inner = f"<title>{_xml(said)}</title>" if said else ""
-    return f'<path d="M {x - 5} {y - 9} h 10 l -5 9 z" fill="{colour}">{inner}</path>'
+    return f'<path d="M {x} {y} {shape}" fill="{colour}">{inner}</path>'
 
 
 def _rule(y: float, dashes: str = "") -> str:
