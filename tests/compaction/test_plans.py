@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 wires = pytest.mark.parametrize("wire", WIRES)
 
 GOLDEN = """\
-12687 tokens of at most 10000: 5967 after 7 steps
-reads 5928 tokens anew after the first edit, repaid after 11 calls
-  clear         1028 -> 68     view in message 2
-  clear         1028 -> 68     view in message 4
-  clear         1028 -> 68     view in message 6
-  clear         1028 -> 68     view in message 8
-  clear         1028 -> 68     view in message 10
-  clear         1028 -> 68     view in message 12
-  clear         1028 -> 68     view in message 14"""
+12687 tokens of at most 10000: 5953 after 7 steps
+reads 5914 tokens anew after the first edit, repaid after 11 calls
+  clear         1028 -> 66     view in message 2
+  clear         1028 -> 66     view in message 4
+  clear         1028 -> 66     view in message 6
+  clear         1028 -> 66     view in message 8
+  clear         1028 -> 66     view in message 10
+  clear         1028 -> 66     view in message 12
+  clear         1028 -> 66     view in message 14"""
 
 
 # ── what it says ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -115,7 +115,7 @@ def test_without_a_shelf_the_originals_are_in_the_transcript() -> None:
     assert after.handles() == ()
     assert after.entries == talk.entries
     stub = after.visible()[2].results[0].text
-    assert stub == "[cleared: view a0.py:1; about 1028 tokens, 60 lines; run it again to see it]"
+    assert stub == "[cleared: view a0.py; about 1028 tokens, 60 lines; run it again to see it]"
 
 
 def test_what_is_kept_is_what_the_tool_returned() -> None:

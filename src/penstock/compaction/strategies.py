@@ -628,8 +628,8 @@ def _label(action: Action | None) -> str:
         return "result"
     what = action.command or action.path or ""
     lines = ""
-    if action.path and action.first_line is not None:
-        lines = f":{action.first_line}" + ("" if action.last_line is None else f"-{action.last_line}")
+    if action.path and action.first_line is not None and not action.is_whole:
+        lines = f":{action.first_line}-{action.last_line or ''}"
     return f"{inert.clip(action.name, 64)} {inert.clip(what, 120)}{lines}".strip()
 
 
