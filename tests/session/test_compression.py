@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from tests.session.stage import WIRES, Stage, viewed
 
 from penstock.compaction import summary_span
 from penstock.errors import CallerError
+from penstock.handoff import encode
 from penstock.session import Ask, Compact, HandedOff, HandOff, Noted, Stop, Summarise, Summarised, Todo, Wait
 from penstock.transcript import Cleared, dump, violations
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from penstock.transcript import Transcript
 
 GOAL = "Fix the parser; never touch README.md."
-LIST = "Todo: 2 open, 0 done\n[ ] 1 the lexer\n[ ] 2 the parser"
+LIST = "\n".join(["Todo: 40 open, 0 done", *(f"[ ] 1 the lexer, part {number}" for number in range(40))])
 VIEW = "\n".join(f"{number}|    token = {number}" for number in range(1, 80))
 
 
@@ -61,6 +63,24 @@ def test_a_compaction_keeps_what_the_work_rests_on(wire: str) -> None:
         stage.view("a line of text\n" * 200)
     assert stage.session.state.compactions >= 2
     assert VIEW.replace("token", "older") not in text, "the view before the edit is stale, and went"
+
+
+@pytest.mark.proves("S-4")
+@pytest.mark.parametrize("wire", WIRES)
+def test_the_newest_todo_list_stays_where_results_around_it_go(wire: str) -> None:
+    """Of two lists of the same size the older one goes with its neighbours, however often is cut; the newer one stays."""
+    stage = Stage(wire=wire)
+    stage.prompt(GOAL)
+    older = LIST.replace("40 open", "39 open")
+    for turn in range(80):
+        asked = stage.until_asked()
+        if turn in {8, 14}:
+            text = older if turn == 8 else LIST
+            stage.turn(viewed(900 + turn, "", text, name="ctx_todo", action="add", title=f"{turn}"))
+        stage.view("a line of text\n" * 200)
+        if turn > 14:
+            assert LIST in shown(asked.transcript)
+    assert older not in shown(asked.transcript)
 
 
 @pytest.mark.proves("S-4")
@@ -296,3 +316,38 @@ def test_words_that_no_window_holds_stop_the_work_with_a_bill_and_the_next_words
     stage.prompt("The short form, then.")
     stage.until_asked()
     assert stage.size < 16_000
+
+
+@pytest.mark.proves("S-13", "S-3")
+def test_a_fresh_start_that_a_driver_writes_too_long_is_not_begun_again() -> None:
+    """The request goes out, or is refused and recovered; one handoff does not follow another without an answer between them."""
+    stage = Stage(window=16_000, reserve=1_000)
+    stage.prompt("x" * 10_000)
+    stage.turn()
+    stage.fill(14_400)
+    step = stage.step()
+    assert isinstance(step, HandOff)
+    written = json.loads(encode(step.handoff))
+    stage.feed(HandedOff(handoff=written, text="long " * 3_000, reason=step.reason, evidence=step.evidence))
+    assert isinstance(stage.until_asked(2), Ask)
+    assert stage.session.state.handoffs == 1
+
+
+@pytest.mark.proves("S-2", "S-13")
+def test_a_small_cut_is_worth_it_where_the_reply_would_not_fit() -> None:
+    """Less than a tenth, and above every rung; but without it there would be no room for an answer."""
+    for size, expected in ((14_900, Ask), (15_300, Compact)):
+        stage = Stage(window=16_000, reserve=1_000)
+        stage.prompt("x" * 200)
+        for _ in range(8):
+            stage.view("a line\n" * 25)
+        stage.turn()
+        stage.fill(size)
+        step = stage.step()
+        assert isinstance(step, expected), size
+    assert isinstance(step, Compact)
+    assert step.plan.freed_tokens * 10 < size
+    stage.compact(step)
+    asked = stage.step()
+    assert isinstance(asked, Ask)
+    assert asked.reserve_tokens == 1_000

@@ -159,6 +159,19 @@ def test_only_what_waiting_cures_is_tried_again(kind: str) -> None:
 
 
 @pytest.mark.proves("S-11")
+def test_a_probe_that_fails_otherwise_does_not_open_the_breaker_again() -> None:
+    """The provider is there again, and says that the key is wrong: once that is mended, nothing waits."""
+    stage = working("default")
+    for _ in range(3):
+        stage.fail()
+    stage.tick(1_060)
+    stage.fail("auth")
+    assert isinstance(stage.step(), Stop)
+    stage.prompt("Here is another key.")
+    assert blocked(stage) is None
+
+
+@pytest.mark.proves("S-11")
 def test_what_a_provider_asks_to_wait_is_honoured() -> None:
     """Retry-After of the first failure already holds up the next request, and outlasts the breaker where it is longer."""
     stage = working("default")

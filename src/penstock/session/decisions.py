@@ -174,7 +174,7 @@ class Decider:
     def _last_way_out(self) -> Step:
         """Refused however small it became: a fresh start once, and then the end."""
         why = notices.refused_at(self.state.limits.window_tokens)
-        if self.state.overflow_calls == MOST_CALLS + 1 and self._can_begin_afresh:
+        if self._can_begin_afresh:
             return self._hand_off("context", why, recovery.LAST_HANDOFF_TOKENS)
         return Stop(reason="irreducible", message=why)
 
