@@ -15,7 +15,6 @@ import select
 import signal
 import struct
 import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
 
 from penstock.workspace import landlock
@@ -36,8 +35,9 @@ SYSTEM = (
 )
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
-_PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_CAPBSET_DROP, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 22, 24, 36, 38
-_SECCOMP_MODE_FILTER = 2
+_PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_CAPBSET_READ, _PR_CAPBSET_DROP = 1, 22, 23, 24
+_PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT = 36, 38, 47
+_SECCOMP_MODE_FILTER, _CLEAR_ALL = 2, 4
 _RUN_AND_READ = landlock._EXECUTE | landlock._READ_FILE | landlock._READ_FOLDER
 _DEVICE_RIGHTS = 1 << 6 | 1 << 11 | landlock._IOCTL_DEVICE  # to make character and block devices, and to steer them
 _ARCHITECTURES = {  # of linux/audit.h; the numbers of socket and socketpair
@@ -115,10 +115,7 @@ def _confine(root: str, home: str, readable: Sequence[str]) -> None:
         landlock._allow(ruleset, path, _RUN_AND_READ)
     for path in (root, home, *_DEVICES):
         landlock._allow(ruleset, path, files & ~_DEVICE_RIGHTS)
-    if os.geteuid() == 0:  # without its powers from the next program on: files are all that Landlock knows of
-        with suppress(OSError):  # behind the last that the kernel knows
-            for capability in range(64):
-                _prctl(_PR_CAPBSET_DROP, capability)
+    _drop_powers()
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
     _checked(landlock._syscall(landlock._RESTRICT_SELF, ruleset, 0))
     program = _no_sockets(*_ARCHITECTURES[os.uname().machine])
@@ -126,6 +123,18 @@ def _confine(root: str, home: str, readable: Sequence[str]) -> None:
     address = ctypes.addressof(instructions)
     filter_program = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(program) // 8, address))
     _prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.addressof(filter_program))
+
+
+def _drop_powers() -> None:
+    """From the next program on nobody has any, root neither: files are all that Landlock knows of. Raises OSError."""
+    _prctl(_PR_CAP_AMBIENT, _CLEAR_ALL)
+    for capability in range(64 if os.geteuid() == 0 else 0):  # another user's end with this program
+        try:
+            is_held = _prctl(_PR_CAPBSET_READ, capability)
+        except OSError:
+            return  # behind the last that the kernel knows
+        if is_held:
+            _prctl(_PR_CAPBSET_DROP, capability)
 
 
 def _no_sockets(architecture: int, socket: int, socketpair: int) -> bytes:
@@ -216,9 +225,9 @@ def _signal(processes: set[int], number: signal.Signals) -> None:
 # ── calls of the system ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _prctl(option: int, *values: int) -> None:
+def _prctl(option: int, *values: int) -> int:
     given = [ctypes.c_ulong(value) for value in (*values, 0, 0, 0, 0)[:4]]
-    _checked(ctypes.CDLL(None, use_errno=True).prctl(option, *given))
+    return _checked(int(ctypes.CDLL(None, use_errno=True).prctl(option, *given)))
 
 
 def _checked(answer: int) -> int:
