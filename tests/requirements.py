@@ -59,6 +59,19 @@ BUILT: dict[str, str] = {
     "O-7": "RecoveryResult; other errors pass through untouched; a summary is one of the two calls",
     "O-8": "every request sent is valid: pairs whole, signed blocks whole, instructions and newest words verbatim",
     "O-9": "50,000 files in a window of 32,768 tokens: the session goes on",
+    "S-1": "turns: 25 warns and compresses, 30 is a boundary at the next safe point, 50 a reset; policy of a profile",
+    "S-2": "one ladder of pressure by tokens, scaled to any window; above 80 %, after a subtask, before another domain",
+    "S-3": "boundaries with evidence, one for each crossing",
+    "S-4": "compression: needless reads, verbose results, finished steps; what is active stays; plan, then apply",
+    "S-5": "the ledger: distinct files and lines, advised, then refused with the override; what was really shown",
+    "S-6": "generated code against the caps of its kind of work; response times from the journal",
+    "S-7": "context size against cost and advice: computed, policy, measured or unknown, told apart",
+    "S-8": "profiles, and a tree of budgets that is never oversubscribed",
+    "S-9": "the handoff: eight keys, additions beside them, a todo list as their source, redacted, from the journal at any time",
+    "S-10": "resume: the journal replayed, files verified by content, an unknown effect never done again unasked",
+    "S-11": "error budget and breaker, the clock an argument; what a retry cured, and what waiting cures",
+    "S-12": "killed at any record: the session that it was, and it goes on",
+    "S-13": "loops are told and ended; a changed result is progress",
     "LAW-Count": "low <= tokens <= high; high never falls; calibration is safe",
     "LAW-Window": "windows tile the file; text is valid; size <= cap; cost <= two caps",
     "LAW-Page": "joined pages equal the list",
@@ -67,15 +80,15 @@ BUILT: dict[str, str] = {
     "LAW-Overflow": "any text is answered or None; a number is right or absent",
     "LAW-Plan": "applied, it meets its limit or said that it cannot; idempotent; never larger; nothing lost",
     "LAW-Handoff": "decode(encode(h)) == h; unknown fields survive",
+    "LAW-Budget": "a tree of budgets never oversubscribes, under any interleaving, and replays",
+    "LAW-Limits": "pressure never falls as tokens or turns grow",
+    "LAW-Step": "replaying the events rebuilds an equal session; no state makes the next prompt impossible",
     "LAW-Allowance": "the unit is part of the type; a result is within its allowance",
 }
 
-_SESSIONS = "sessions, limits, handoff, resume, agent"
 _COBOL = "documenting COBOL programs"
 
 PENDING: dict[str, str] = {
-    **{f"S-{n}": _SESSIONS for n in range(1, 14)},
-    **{f"LAW-{name}": _SESSIONS for name in ("Budget", "Limits", "Step")},
     **{f"C-{n}": _COBOL for n in range(1, 14)},
     **{f"LAW-{name}": _COBOL for name in ("Chunk", "Template")},
 }

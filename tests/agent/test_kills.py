@@ -1,0 +1,82 @@
+"""Killed at any moment, again and again: what was acknowledged is there, nothing is done twice, and the work ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from penstock.agent import resumed
+from penstock.models import call, say
+from penstock.store import open_store
+from penstock.testing import LoopbackProvider
+from penstock.transcript import load_request
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from penstock.models import Step
+
+EDITS = 12
+KILLS = 6
+SEED = 20261121
+
+
+def policy(request: dict[str, Any]) -> Step:
+    """Counts up in a file, one edit at a time, and looks at the file before each: it knows only what the request shows."""
+    last = load_request(request, "openai-chat").visible()[-1]
+    text = last.results[-1].text if last.results else ""
+    found = re.search(r"^1\|counter = (\d+)$", text, re.MULTILINE)
+    if found is None:
+        return call("view", file_path="counter.txt")
+    number = int(found[1])
+    if number == EDITS:
+        return say(f"It is {number}.")
+    return call("edit_file", path="counter.txt", old=f"counter = {number}", new=f"counter = {number + 1}")
+
+
+@pytest.mark.proves("S-12", "S-10")
+def test_an_agent_that_is_killed_again_and_again_ends_its_work_with_each_edit_done_once(tmp_path: Path) -> None:
+    """Real processes and real kills: the journal loads after each, holds all that was told before, and the file is right."""
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "counter.txt").write_text("counter = 0\n")
+    environment = {**os.environ, "PENSTOCK_STORE": f"sqlite://{tmp_path}/store"}
+    dice = random.Random(SEED)
+    session, kills, told = "", 0, 0
+    with LoopbackProvider("openai-chat", 32_000, policy=policy) as provider:
+        begin = ["run", "Count up.", "--root", str(tmp_path / "tree"), "--model", "openai-chat:x", "--allow-edit"]
+        begin += ["--base-url", provider.base_url, "--window", "32000"]
+        while kills < KILLS:
+            arguments = ["resume", session] if session else begin
+            lines = dice.randint(1, 5)
+            with _penstock(arguments, environment) as running:
+                assert running.stderr is not None
+                for line in running.stderr:
+                    lines -= line.startswith("[turn ")
+                    if not lines:
+                        break
+                running.kill()
+            kills += 1
+            store = open_store(environment["PENSTOCK_STORE"])
+            session = store.sessions()[0].session
+            before, told = told, store.sessions()[0].records
+            assert told >= before
+            resumed(store, session)
+            assert store.check() == []
+            store.close()
+        with _penstock(["resume", session, "--json"], environment) as running:
+            output, _ = running.communicate(timeout=60)
+    result = json.loads(output)
+    assert (result["outcome"], result["answer"]) == ("answered", f"It is {EDITS}.")
+    assert (tmp_path / "tree" / "counter.txt").read_text() == f"counter = {EDITS}\n"
+
+
+def _penstock(arguments: list[str], environment: dict[str, str]) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "penstock", *arguments]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
