@@ -99,6 +99,14 @@ class Toolbox(Protocol):
         """What became of an effect that was begun and not seen to its end."""
         ...
 
+    def interrupt(self) -> None:
+        """Ends what runs now."""
+        ...
+
+    def close(self) -> None:
+        """Gives back what tools hold."""
+        ...
+
     def digest_after(self, call: ToolCall) -> str:
         """What it changed, as it is now."""
         ...
@@ -168,6 +176,7 @@ class Agent:
     def interrupt(self) -> None:
         """Stops the work at the next safe point; the session is kept, and the next prompt goes on."""
         self._stopped = True
+        self.tools.interrupt()
 
     # ── the journal ──────────────────────────────────────────────────────────────────────────────────────────────
 

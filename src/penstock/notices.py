@@ -639,6 +639,7 @@ def not_stored(reason: str) -> str:
 ALTERNATING = "[Two calls take turns with the same results: nothing new will come of them. Try another way.]"
 _STOPS = {
     "errors": "Too much failed: the error budget of this session is used up. Look at what failed, then say how to go on.",
+    "irreducible": "The provider refused the request however small it became: shorten the prompt, or take a larger window.",
     "loop": "The same call gave the same result again and again: there was no progress. Say what to try instead.",
     "auth": "The provider does not accept the key: set it, then go on.",
     "quota": "The provider's quota is used up: waiting does not help.",
@@ -690,7 +691,7 @@ def interrupted(session_id: str) -> str:
 
 def looping(times: int) -> str:
     """Told to a model beside a result that it has had before."""
-    return f"[This is the same result for the {times}th time: nothing has changed. Try another way, or say what is missing.]"
+    return f"[The same result, {times} times now: nothing has changed. Try another way, or say what is missing.]"
 
 
 def waiting(row: int) -> str:

@@ -116,7 +116,7 @@ def recover(
     limit, reserve = room(transcript, overflow, budget)
     if can_summarise:
         made = _plan(transcript, limit, counter, GENTLE, dialect, kept)
-        span = summary_span(transcript)
+        span = summary_span(transcript, kept)
         if made.outcome != "shrunk" and span is not None:
             material = _material(transcript, *span, int(limit * SUMMARY_SHARE) * _CHARS_PER_TOKEN)
             return Summarise(prompt=material, first=span[0], last=span[1], limit_tokens=limit, reserve_tokens=reserve)
@@ -127,7 +127,13 @@ def recover(
 
 
 def with_summary(
-    transcript: Transcript, asked: Summarise, summary: str | None, budget: Budget, *, dialect: Dialect | None = None
+    transcript: Transcript,
+    asked: Summarise,
+    summary: str | None,
+    budget: Budget,
+    *,
+    dialect: Dialect | None = None,
+    kept: frozenset[int] = frozenset(),
 ) -> Cure:
     """The cure once the model has answered: its summary where it is worth having, the rest of the ladder in any case.
 
@@ -137,7 +143,7 @@ def with_summary(
     ladder: tuple[Strategy, ...] = RECOVERY
     if summary is not None:
         ladder = (Summary(text=summary, first=asked.first, last=asked.last), *RECOVERY)
-    made = _plan(transcript, asked.limit_tokens, counter, ladder, dialect)
+    made = _plan(transcript, asked.limit_tokens, counter, ladder, dialect, kept)
     if made.outcome == "shrunk":
         return SendSmaller(plan=made, reserve_tokens=asked.reserve_tokens, strategy=_deepest(made))
     return _start_afresh(transcript, made, asked.limit_tokens, asked.reserve_tokens, counter, "")

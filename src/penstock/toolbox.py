@@ -7,7 +7,7 @@ Keeps out: when a tool is called, and what is written down about it (agent).
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from penstock import inert, notices
 from penstock.agent import Done
@@ -61,6 +61,15 @@ class Acting(Protocol):
     def settled(self, kind: str, what: str, digest: str) -> Settled: ...
 
 
+@runtime_checkable
+class Running(Protocol):
+    """Of these, the ones that have something running and something to give back."""
+
+    def interrupt(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
 class Toolbox:
     """The tools of one agent over one root and one store."""
 
@@ -84,7 +93,8 @@ class Toolbox:
         self.tools: tuple[Tool, ...] = (*offered, TODO)
         self._after = ""
         self._store = store
-        self._limits = OutputLimits(chars=room * _CHARS_PER_TOKEN)
+        self.result_chars = room * _CHARS_PER_TOKEN
+        self._limits = OutputLimits(chars=self.result_chars)
 
     def allow(self, actor: Acting) -> None:
         """Offers tools that change something, too."""
@@ -100,6 +110,19 @@ class Toolbox:
         """What became of an effect that was begun before a kill, as far as its tool can tell."""
         told = {actor.settled(kind, what, digest) for actor in self._acting.values()} - {"unknown"}
         return told.pop() if len(told) == 1 else "unknown"
+
+    def interrupt(self) -> None:
+        """Ends what runs now."""
+        for actor in self._running():
+            actor.interrupt()
+
+    def close(self) -> None:
+        """Gives back what tools hold: a shell has a temporary folder."""
+        for actor in self._running():
+            actor.close()
+
+    def _running(self) -> list[Running]:
+        return [actor for actor in self._acting.values() if isinstance(actor, Running)]
 
     def may_write(self, act: str, path: str, version: str, content: str) -> Verdict:
         """What the ledger thinks of a change: of a file that was seen in part only it refuses to replace the whole."""

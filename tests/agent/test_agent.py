@@ -127,7 +127,9 @@ def test_an_effect_is_announced_and_never_done_again_unasked(begun: Callable[...
 @pytest.mark.proves("S-13")
 def test_the_same_call_with_the_same_result_is_told_and_then_ended(begun: Callable[..., Agent]) -> None:
     """After the third the model is told, after the fifth the work ends; the next prompt goes on."""
-    model = ScriptedModel([*[call("view", file_path="part_001.txt")] * 5, say("Right.", requires="3th time|4th time")])
+    model = ScriptedModel(
+        [*[call("view", file_path="part_001.txt")] * 5, say("Right.", requires="3 times now|4 times now")]
+    )
     agent = begun(model)
     run = agent.run("Look.")
     assert (run.outcome, run.turns) == ("loop", 5)

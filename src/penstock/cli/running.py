@@ -7,7 +7,7 @@ import re
 import signal
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -67,7 +67,8 @@ def run_command(question: str, store_url: str | None, as_json: bool, max_turns: 
     def work() -> int:
         with opened(store_url) as store:
             agent = _begun(store, about, as_json)
-            return _told(_worked(agent, question, max_turns, as_json), agent, as_json)
+            with closing(agent.tools):
+                return _told(_worked(agent, question, max_turns), agent, as_json)
 
     return _answering(as_json, work)
 
@@ -82,12 +83,13 @@ def chat_command(store_url: str | None, as_json: bool, max_turns: int | None, **
         with opened(store_url) as store:
             agent = _begun(store, about, as_json)
             status = 0
-            while True:
-                click.echo("> ", nl=False, err=True)
-                line = sys.stdin.readline().strip()
-                if not line:
-                    return status
-                status = _told(_worked(agent, line, max_turns, as_json), agent, as_json)
+            with closing(agent.tools):
+                while True:
+                    click.echo("> ", nl=False, err=True)
+                    line = sys.stdin.readline().strip()
+                    if not line:
+                        return status
+                    status = _told(_worked(agent, line, max_turns), agent, as_json)
 
     return _answering(as_json, work)
 
@@ -118,7 +120,8 @@ def resume_command(session_id: str, prompt: str | None, verify_only: bool, store
             if said is None and agent.session.state.phase in {"idle", "ended"}:
                 asked = agent.session.state.transcript.newest_user()
                 said = "Go on from where you stopped." if asked is None else f"Go on with this: {asked.text}"
-            done = _worked(agent, said, None, as_json, report if said is not None else None)
+            with closing(agent.tools):
+                done = _worked(agent, said, None, report if said is not None else None)
             return _told(done, agent, as_json, verification=fresh)
 
     return _answering(as_json, work)
@@ -253,7 +256,7 @@ def _parts(store: Store, about: dict[str, Any]) -> tuple[Any, Any, Any, Any]:
     if about["allow_shell"]:
         from penstock.shell import Shell
 
-        toolbox.allow(Shell(about["root"], store=store))
+        toolbox.allow(Shell(about["root"], store=store, allowance_bytes=max(2_000, toolbox.result_chars)))
     return model, toolbox, limits, best_counter("o200k" if about["model"] == "local" else model.name)
 
 
@@ -324,10 +327,9 @@ class _Face:
         click.echo(f"[turn {state.all_turns}, window {session.fill():.0%}] {what}", err=True)
 
 
-def _worked(agent: Agent, prompt: str | None, max_turns: int | None, quiet: bool, report: str | None = None) -> Run:
+def _worked(agent: Agent, prompt: str | None, max_turns: int | None, report: str | None = None) -> Run:
     if prompt is not None and report:
         prompt = f"{prompt}\n\n{report}"
-    del quiet
     with _interrupts(agent):
         return agent.run(prompt, max_turns=max_turns)
 

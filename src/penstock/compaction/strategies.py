@@ -488,9 +488,10 @@ class Summary:
         return [step] if step.after_tokens < step.before_tokens else []
 
 
-def summary_span(transcript: Transcript) -> tuple[int, int] | None:
+def summary_span(transcript: Transcript, kept: frozenset[int] = frozenset()) -> tuple[int, int] | None:
     """The messages that a model may summarise, from the first to the last: the longest row between what has to stay."""
-    rows = _neighbours(_finished(View(transcript=transcript, actions=()), 1, users=True), transcript.turns())
+    view = View(transcript=transcript, actions=(), kept=kept)
+    rows = _neighbours(_finished(view, 1, users=True), transcript.turns())
     longest = max(rows, key=len, default=[])
     return (longest[0].first, longest[-1].last) if len(longest) > 1 else None
 

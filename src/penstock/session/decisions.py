@@ -147,7 +147,9 @@ class Decider:
         if isinstance(cure, AskForSummary):
             if not state.has_summary:
                 return Summarise(prompt=cure.prompt)
-            cure = recovery.with_summary(state.transcript, cure, state.summary, budget, dialect=self.dialect)
+            cure = recovery.with_summary(
+                state.transcript, cure, state.summary, budget, dialect=self.dialect, kept=self.kept
+            )
         match cure:
             case SendSmaller():
                 return Compact(plan=cure.plan, strategy=cure.strategy, reserve_tokens=cure.reserve_tokens)

@@ -112,7 +112,13 @@ class Transcript:
             role, parts = read(raw)
             place = len(made)
             made.append(Entry(index=place, last_index=place, wire=self.wire, role=role, parts=parts, raw=raw))
-        return replace(self, entries=tuple(made))
+        grown = replace(self, entries=tuple(made))
+        shown = self.__dict__.get("_visible")
+        if (
+            shown and not shown[-1].is_note and shown[-1].role != "system"
+        ):  # a note's neighbours decide how it is written
+            grown.__dict__["_visible"] = shown + grown.entries[len(self.entries) :]
+        return grown
 
     def replace_result(self, index: int, call_id: str, text: str, handle: str | None = None) -> Transcript:
         """With `text` in place of a call's result in the entry at `index`: id, role, error mark and neighbours stay."""
