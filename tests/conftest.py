@@ -12,7 +12,13 @@ settings.register_profile("suite", deadline=None, max_examples=100, suppress_hea
 settings.register_profile("long", deadline=None, max_examples=5000, suppress_health_check=list(HealthCheck))
 settings.load_profile(os.environ.get("PENSTOCK_HYPOTHESIS", "suite"))
 
-PACKAGES = {"rg": "ripgrep", "ctags": "universal-ctags", "npx": "npm", "git": "git", "bwrap": "bubblewrap"}  # Debian's, by program
+PACKAGES = {
+    "rg": "ripgrep",
+    "ctags": "universal-ctags",
+    "npx": "npm",
+    "git": "git",
+    "bwrap": "bubblewrap",
+}  # Debian's, by program
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
