@@ -10,6 +10,7 @@ import pytest
 
 from penstock import settings
 from penstock.errors import CallerError
+from penstock.limits import PROFILES, Pressure
 from penstock.store import (
     LIFE_SECONDS,
     LIMIT_BYTES,
@@ -18,6 +19,7 @@ from penstock.store import (
     folder_of,
     open_store,
 )
+from penstock.workspace.root import Root
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,3 +86,21 @@ def test_a_file_of_the_root_cannot_empty_the_store(tmp_path: Path, name: str) ->
 def test_a_url_says_in_which_folder_a_store_lies(url: str, folder: str | None) -> None:
     """A database lies in none."""
     assert folder_of(url) == folder
+
+
+@pytest.mark.proves("S-8")
+def test_a_profile_of_ones_own_stands_in_the_file(tmp_path: Path) -> None:
+    """What differs from its base; a name that there is not, a base and a value that cannot be are named."""
+    (tmp_path / "penstock.toml").write_text(
+        "[profiles.careful]\nbase = 'swe-1.5'\nwindow_tokens = 64_000\nrungs = [{pressure = 'COMPACT', turns = 5}]\n"
+        "[profiles.broken]\nwindow_tokens = 'wide'\n[profiles.lost]\nbase = 'nobody'\n"
+    )
+    with closing(Root(tmp_path)) as root:
+        limits = settings.profile_of(root, "careful")
+        assert (limits.name, limits.window_tokens, limits.pressure(0, 5)) == ("careful", 64_000, Pressure.COMPACT)
+        assert limits.errors == PROFILES["swe-1.5"].errors
+        assert settings.profile_of(root, "Oracle") is PROFILES["Oracle"]
+        for name, said in (("none", "careful"), ("broken", "window_tokens"), ("lost", "swe-1.5")):
+            with pytest.raises(CallerError, match=said):
+                settings.profile_of(root, name)
+        assert settings.load(root).view_lines == 100

@@ -8,7 +8,7 @@ Law: a setting that is not understood is an error that names what would be. Keep
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from penstock.errors import CallerError, ToolError
 from penstock.workspace.deadline import READ_SECONDS, WALK_SECONDS
@@ -17,6 +17,7 @@ from penstock.workspace.reading import DEFAULT_VIEW_LINES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from penstock.limits import Limits
     from penstock.workspace import Workspace
     from penstock.workspace.root import Root
 
@@ -65,19 +66,39 @@ def open_workspace(root: str | os.PathLike[str], *, allow_mounts: bool = False) 
     return Workspace(root, allow_mounts=allow_mounts, view_lines=chosen.view_lines), chosen
 
 
-def _from_file(root: Root, known: set[str]) -> dict[str, object]:
-    try:
-        file = root.open_file(FILE.encode())
-    except ToolError:  # none, or nothing that we would read
-        return {}
-    import tomllib
+def profile_of(root: Root, name: str) -> Limits:
+    """The limits of a session by the name of their profile: one of `PROFILES`, or a table of `penstock.toml`.
 
+    `[profiles.NAME]` holds what differs from `base`, a profile of ours (`default` if nothing is said). Raises `CallerError`.
+    """
+    from penstock.limits import PROFILES, limits_of
+
+    own = _tables(root)
+    if name not in own:
+        if name in PROFILES:
+            return PROFILES[name]
+        raise CallerError(f"There is no profile {name!r}; there are {', '.join([*PROFILES, *sorted(own)])}.")
+    values = dict(own[name])
+    base = values.pop("base", "default")
+    if base not in PROFILES:
+        raise CallerError(f"{FILE}: the base of profile {name!r} is one of {', '.join(PROFILES)}, not {base!r}")
     try:
-        values = tomllib.loads(os.pread(file.descriptor, 1 << 20, 0).decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise CallerError(f"{FILE}: {error}") from error
-    finally:
-        file.close()
+        return limits_of({**values, "name": name}, PROFILES[base])
+    except CallerError as error:
+        raise CallerError(f"{FILE}: profile {name!r}: {error}") from error
+
+
+def _tables(root: Root) -> dict[str, dict[str, Any]]:
+    """The profiles of the file."""
+    tables = _read(root).get("profiles", {})
+    if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
+        raise CallerError(f"{FILE}: profiles are tables: [profiles.NAME]")
+    return tables
+
+
+def _from_file(root: Root, known: set[str]) -> dict[str, object]:
+    values = _read(root)
+    values.pop("profiles", None)
     for name in values.keys() - known:
         if name in _NOT_IN_FILES:
             raise CallerError(
@@ -85,6 +106,21 @@ def _from_file(root: Root, known: set[str]) -> dict[str, object]:
             )
         raise CallerError(f"{FILE}: there is no setting {name!r}; there are {', '.join(sorted(known))}")
     return values
+
+
+def _read(root: Root) -> dict[str, Any]:
+    try:
+        file = root.open_file(FILE.encode())
+    except ToolError:  # none, or nothing that we would read
+        return {}
+    import tomllib
+
+    try:
+        return tomllib.loads(os.pread(file.descriptor, 1 << 20, 0).decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise CallerError(f"{FILE}: {error}") from error
+    finally:
+        file.close()
 
 
 def _number(variable: str, text: str) -> float | int:

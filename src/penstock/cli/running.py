@@ -231,22 +231,18 @@ def _resumed(store: Store, session_id: str, quiet: bool) -> tuple[Agent, tuple[s
 
 def _parts(store: Store, about: dict[str, Any]) -> tuple[Any, Any, Any, Any]:
     from penstock.ledger import Ledger
-    from penstock.limits import PROFILES
     from penstock.models import load_model
-    from penstock.settings import open_workspace
+    from penstock.settings import open_workspace, profile_of
     from penstock.tokens import best_counter
     from penstock.toolbox import Toolbox
 
-    if about["profile"] not in PROFILES:
-        raise CallerError(f"There is no profile {about['profile']!r}; there are {', '.join(PROFILES)}.")
-    limits = PROFILES[about["profile"]]
-    told = (
-        None if about["model"] == "local" else about["window"]
-    )  # `local` keeps to its own window, whatever is believed
+    workspace, _ = open_workspace(about["root"])
+    limits = profile_of(workspace.root, about["profile"])
+    # `local` keeps to its own window, whatever is believed
+    told = None if about["model"] == "local" else about["window"]
     model = load_model(about["model"], base_url=about["base_url"], window_tokens=told)
     window = about["window"] or model.window_tokens or limits.window_tokens
     limits = limits.scaled(window, about["reserve"])
-    workspace, _ = open_workspace(about["root"])
     ledger = Ledger() if about["profile"] != "default" else None
     toolbox = Toolbox(workspace, store, window_tokens=window, model=model.name, ledger=ledger)
     if about["allow_edit"]:
