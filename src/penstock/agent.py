@@ -295,6 +295,7 @@ class Agent:
         message = self._redact(str(error))[:500]
         self.feed(Failed(kind=told.kind, message=message, retry_after_seconds=told.retry_after_seconds))
         self.listener.step(self.session, f"failed: {told.kind}")
+        self._escalate()
 
     # ── tools ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -311,6 +312,14 @@ class Agent:
             outcomes.append(Outcome(call_id=call.id, failed=done.failed, digest=digest))
         messages = results_of(self.session.state.transcript.wire, rows)
         self.feed(Returned(messages=tuple(messages), outcomes=tuple(outcomes)))
+        if any(outcome.failed for outcome in outcomes):
+            self._escalate()
+
+    def _escalate(self) -> None:
+        """So many failures in a row are told to whoever looks on (S-11)."""
+        row, limits = self.session.state.faults.row, self.session.state.limits.errors
+        if row == limits.row:
+            self.listener.step(self.session, notices.escalated(row))
 
     def _run(self, call: ToolCall) -> Done:
         """One call; what changes the world is written down before and after."""

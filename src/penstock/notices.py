@@ -694,6 +694,11 @@ def looping(times: int) -> str:
     return f"[The same result, {times} times now: nothing has changed. Try another way, or say what is missing.]"
 
 
+def escalated(row: int) -> str:
+    """Told to a person while a session goes on."""
+    return f"{row} failures in a row: somebody should look"
+
+
 def waiting(row: int) -> str:
     """Why nothing is sent now."""
     return f"{row} failures in a row: waiting before the next try"

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.agent.conftest import Heard
 
 from penstock.agent import Agent, resumed
 from penstock.effects import Acted, Intent
@@ -148,6 +149,8 @@ def test_faults_wait_and_a_key_that_is_refused_stops_at_once(begun: Callable[...
     )
     assert agent.run("Ask.").answer == "At last."
     assert agent.session.state.now_seconds >= 60
+    assert isinstance(agent.listener, Heard)
+    assert "3 failures in a row: somebody should look" in agent.listener.steps
     stopped = agent.run("Again.")
     assert stopped.outcome == "auth"
     assert "key" in stopped.message
