@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import sysconfig
@@ -13,6 +14,8 @@ from bench import local
 
 CLIENT = "import socket\n\n\ndef connect_slowly(host, timeout_seconds=17):\n    return socket.create_connection((host, 80))\n"
 SERVER = "LISTEN_BACKLOG = 5\n\n\nclass Server:\n    def close_slowly(self):\n        raise RuntimeError('The server is gone')\n"
+SETS = sorted(local.QUESTIONS.parent.glob("local_questions*.json"))
+QUESTIONS = [one for file in SETS for one in local.questions(file)]
 GONE = "Where does the error 'The server is gone' come from?"
 
 
@@ -46,14 +49,15 @@ def found(answered: bool) -> local.Found:
     return local.Found(word="where", lines=2, answered=answered)
 
 
-def test_there_are_at_least_thirty_questions_and_none_twice() -> None:
-    """What the measure promises to ask."""
-    texts = [one.text for one in local.questions()]
-    assert len(texts) == len(set(texts)) >= 30
+def test_there_are_at_least_thirty_questions_in_a_set_and_none_twice() -> None:
+    """What the measure promises to ask; a question of an older set would be no new one."""
+    assert SETS[-1] == local.QUESTIONS
+    assert min(len(local.questions(file)) for file in SETS) >= 30
+    assert len(QUESTIONS) == len({one.text for one in QUESTIONS})
 
 
 @pytest.mark.skipif(sys.version_info[:2] != local.PYTHON, reason="the answers are lines of Python 3.11")
-@pytest.mark.parametrize("one", local.questions(), ids=lambda one: one.text)
+@pytest.mark.parametrize("one", QUESTIONS, ids=lambda one: one.text)
 def test_each_answer_is_a_line_or_a_few_of_the_library(one: local.Question) -> None:
     """A pattern that matched no line could not be found, one that matched many would be found by chance."""
     library = Path(sysconfig.get_path("stdlib"))
@@ -96,6 +100,22 @@ def test_a_run_that_fails_ends_the_measure(tmp_path: Path) -> None:
     """What cannot be asked at all is no question that went unanswered."""
     with pytest.raises(SystemExit, match=r"penstock run failed: .*nowhere"):
         local.run(tmp_path / "nowhere", GONE, str(tmp_path / "store"))
+
+
+@pytest.mark.skipif(sys.version_info[:2] != local.PYTHON, reason="it asks of no other Python")
+def test_the_questions_asked_are_those_of_the_file(
+    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A set that is named takes the place of the newest one; a search that finds as much misses the target."""
+    answers = [{"path": "server.py", "pattern": "server is gone"}]
+    file = tmp_path / "questions.json"
+    file.write_text(json.dumps([{"question": GONE, "answers": answers}]))
+    monkeypatch.setattr(sysconfig, "get_path", lambda _: str(tree))
+    assert local.main(["--questions", str(file)]) == 1
+    printed = capsys.readouterr().out
+    assert f"| 1 | {GONE} | 1 of " in printed
+    assert ": 1, yes |\n" in printed
+    assert "| of 1 questions |" in printed
 
 
 def test_the_table_has_a_row_for_each_question_and_the_shares(capsys: pytest.CaptureFixture[str]) -> None:
