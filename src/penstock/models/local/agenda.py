@@ -134,10 +134,9 @@ def _files_named_anywhere(question: Question) -> Iterator[Look]:
 
 
 def _place_words(question: Question) -> str:
-    words = [
-        re.escape(term.text.lower().rsplit("/", 1)[-1]) for term in question.terms if term.place and term.weight > 0.5
-    ]
-    return "|".join(words)
+    terms = [term for term in question.terms if term.place and term.weight > 0.5]
+    called = [term for term in terms if term.weight >= 2] or terms
+    return "|".join(re.escape(term.text.lower().rsplit("/", 1)[-1]) for term in called)
 
 
 def _listing(pattern: str) -> dict[str, Json]:
@@ -238,6 +237,13 @@ def _quoted(question: Question) -> Iterator[Look]:
             yield _search(
                 f"parts of the text {_brief(term.text)}", ".*".join(map(re.escape, runs)), None, ignore_case=True
             )
+        if term.form == "phrase" and (pieces := _pieces(question, term)):
+            yield _search(f"pieces of the text {_brief(term.text)}", _any_of([piece.pattern for piece in pieces]), None)
+
+
+def _pieces(question: Question, phrase: Term) -> list[Term]:
+    """The pieces of a text that may stand on lines of their own."""
+    return [term for term in question.terms if term.form == "part" and term.weight > 1 and term.within(phrase.text)]
 
 
 def _runs(text: str) -> list[str]:
@@ -343,7 +349,11 @@ def _settled(memory: Memory, found: list[Hit]) -> bool:
 def missing_names(question: Question, found: list[Hit]) -> list[str]:
     """The names and quoted texts of which nothing was found."""
     seen = {term for hit in found for term in hit.terms}
-    return [term.text for term in question.names if term not in seen]
+    return [
+        term.text
+        for term in question.names
+        if term not in seen and not (term.form == "phrase" and seen.intersection(_pieces(question, term)))
+    ]
 
 
 def _search(label: str, pattern: str, place: str | None, **more: Json) -> Look:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 _NOTED = 8  # lines that a note repeats
 _NOTED_PLACES = 5
 _CITED = 8
-_NEAR = 6
+_ALSO = 5  # hits that are looked at for citations, the best among them
+_AS_GOOD = 0.7  # as the best line, at least
 _LEAST = 0.4  # of the question, below which a line is no answer
 _GOES_ON = 3  # lines of a statement that goes on
 
@@ -64,7 +65,7 @@ def _answer(memory: Memory, found: list[Hit]) -> str:
 
 
 def _cited(memory: Memory, found: list[Hit]) -> list[tuple[str, int, str]]:
-    """The line that answers, what encloses it, how it goes on, what the name in it stands for, and its best neighbours."""
+    """In this order: the line that answers, what a name in it stands for, what is as good, how it goes on, what encloses it."""
     best = found[0]
     lines = memory.evidence.lines[best.path]
     wanted: dict[tuple[str, int], None] = {(best.path, best.line): None}
@@ -73,19 +74,19 @@ def _cited(memory: Memory, found: list[Hit]) -> list[tuple[str, int, str]]:
         if len(wanted) < _CITED and memory.evidence.lines.get(path, {}).get(line, "").strip():
             wanted[path, line] = None
 
-    enclosing = _enclosing(lines, best.line)
-    if enclosing is not None:
-        take(best.path, enclosing)
-    for below in range(best.line + 1, best.line + 1 + _goes_on(lines, best.line)):
-        take(best.path, below)
     stands = agenda.stands_for(memory.question, lines[best.line])
     for n, line in lines.items():
         if stands is not None and (made := weighing.assigned(line)) and made[0] == stands:
             take(best.path, n)
-    for hit in found[1:]:
-        if (hit.path == best.path and abs(hit.line - best.line) <= _NEAR) or hit.score >= 0.85 * best.score:
+    for hit in found[1:_ALSO]:
+        if hit.score >= _AS_GOOD * best.score:
             take(hit.path, hit.line)
-    return [_quoted(memory, path, line) for path, line in sorted(wanted, key=lambda at: (at[0] != best.path, at))]
+    for below in range(best.line + 1, best.line + 1 + _goes_on(lines, best.line)):
+        take(best.path, below)
+    enclosing = _enclosing(lines, best.line)
+    if enclosing is not None:
+        take(best.path, enclosing)
+    return [_quoted(memory, path, line) for path, line in wanted]
 
 
 def _enclosing(lines: dict[int, str], line: int) -> int | None:

@@ -24,6 +24,7 @@ Form = Literal["phrase", "name", "word", "part"]
 MOST_TERMS = 12
 _PHRASE_CHARS = 200
 _READ_CHARS = 2_000  # at either end of a text
+_CALLED = 2.5  # the weight of what is called so, a module as a rule
 _LONG = 6  # letters from which on a word is also looked for in the middle of names: copyfileobj, maxlinelen
 
 
@@ -32,7 +33,7 @@ class Term:
     """Something to look for: `pattern` is a regular expression of RE2 and of Python alike.
 
     A `phrase` was quoted, a `name` is written or spoken of as an identifier, the rest are words. A `part` is of a name, or two
-    words in one: it speaks for a line, but none has to have it. `place`: it may name a file.
+    words in one: it speaks for a line, but none has to have it. `place`: it may name a file, in `folder` where that was said.
     """
 
     text: str
@@ -40,6 +41,7 @@ class Term:
     weight: float
     form: Form
     place: bool = False
+    folder: str = ""
 
     def within(self, line: str) -> bool:
         """Whether a line holds it."""
@@ -67,6 +69,7 @@ class Question:
 
 _QUOTED = re.compile(r"`([^`\n]+)`|\"([^\"\n]+)\"|“([^”\n]+)”|(?:(?<=^)|(?<=[\s(]))'([^'\n]+)'(?=[\s,.;:?!)]|$)")
 _WORD = re.compile(r"[^\W\d][\w./-]*\w(?:\(\))?|\d[\d._]*\d|\w")
+_COMPLAINT = re.compile(r"(\w+(?:Error|Exception|Warning)): ([^\"`\n]+?)(?=[.?!](?:\s|$)|$)")  # as a traceback ends
 _FILE = re.compile(
     r"(?i)^[\w./-]+\.(?:py|pyi|c|h|cc|cpp|hpp|cs|js|jsx|ts|tsx|go|rs|java|rb|php|sh|md|rst|txt|toml|json|ya?ml|ini|cfg|sql|html|css|"
     r"cbl|cob|cpy)$"
@@ -88,6 +91,7 @@ def read(text: str) -> Question:
 
     if len(text) > 2 * _READ_CHARS:
         text = f"{text[:_READ_CHARS]}\n{text[-_READ_CHARS:]}"
+    text = _COMPLAINT.sub(r'\1 "\2"', text)
     rest = text
     for match in _QUOTED.finditer(text):
         quoted = next(group for group in match.groups() if group is not None).strip()
@@ -95,10 +99,13 @@ def read(text: str) -> Question:
         add(*(_named(quoted) if _IDENTIFIER.match(quoted) or _FILE.match(quoted) else _phrase(quoted)))
     for how, word in _words(rest):
         add(*(_named(word) if how == "name" else _place(word) if how == "place" else _word(word)))
-    add(*_side_by_side(rest))
+    add(*_side_by_side(rest), *_in_a_row(rest))
     if re.search(_AT_MOST, text):
         add(Term(text="maximum", pattern=_loosely("maximum"), weight=0.6, form="word"))
-    kept = sorted(terms.values(), key=lambda term: -term.weight)[:MOST_TERMS]
+    kept = sorted(terms.values(), key=lambda term: (term.form == "part", -term.weight))
+    kept = [term for term in kept[:MOST_TERMS] if term.form != "part"] + [t for t in kept if t.form == "part"][
+        :MOST_TERMS
+    ]
     kinds = frozenset(kind for kind, pattern in KINDS.items() if re.search(rf"(?i)\b(?:{pattern})\b", rest))
     return Question(text=text, terms=tuple(term for term in terms.values() if term in kept), kinds=kinds)
 
@@ -118,18 +125,36 @@ def _side_by_side(text: str) -> Iterator[Term]:
         yield Term(text=" ".join(pair), pattern=rf"(?i:{first}[a-z]{{0,3}}[\s_-]?{second})", weight=0.8, form="part")
 
 
+def _in_a_row(text: str) -> Iterator[Term]:
+    """Three words with a stop word among them, as a message may have them: `not a zip`."""
+    words = [match.group() for match in _WORD.finditer(text)]
+    for three in zip(words, words[1:], words[2:], strict=False):
+        stops = [word.lower() in STOP for word in three]
+        if any(stops[:2]) and not stops[2] and all(word.isalpha() for word in three):
+            *before, last = three
+            pattern = r"\s+".join([*before, stem_of(last.lower())])
+            yield Term(text=" ".join(three), pattern=f"(?i:\\b{pattern})", weight=0.7, form="part")
+
+
 def _words(text: str) -> list[tuple[str, str]]:
     """The words that are no stop words, each as a name, a place or a word.
 
-    What stands beside `class`, `function` and the like is a name, beside `module` a place: `the shlex module`.
+    What stands beside `class`, `function` and the like is a name, beside `module` a place: `the shlex module`. A plain word before
+    them is one only after an article: `the prime function`, not `environment variables`. What does something and has no article
+    is called so: `does tempfile try`.
     """
     words = [match.group() for match in _WORD.finditer(text)]
     spoken: dict[str, str] = {}
     for one, other in [*pairwise(words), *pairwise(words[::-1])]:
         if re.fullmatch(r"module|package|library", one) and other.lower() not in STOP:
             spoken[other] = "place"
-        elif is_kind_of_name(one) and one != one.upper() and not _is_plain(other):
-            spoken.setdefault(other, "name")
+    for before, one, after in zip(["", *words], words, [*words[1:], ""], strict=False):
+        if is_kind_of_name(one) and one != one.upper() and after and not _is_plain(after):
+            spoken.setdefault(after, "name")
+        if is_kind_of_name(after) and not _is_plain(one) and (before.lower() == "the" or not one.islower()):
+            spoken.setdefault(one, "name")
+        if re.fullmatch(r"(?i)do|does|did", before) and not _is_plain(one) and not one.endswith("s"):
+            spoken.setdefault(one, "place")
     made: list[tuple[str, str]] = []
     for word in words:
         is_name = _NAMED.search(word) is not None
@@ -151,9 +176,14 @@ def _is_plain(word: str) -> bool:
 
 
 def _phrase(text: str) -> list[Term]:
-    """A quoted text: as it stands, with any white space and any placeholder for what a program fills in."""
-    pattern = r"\s+".join(re.escape(word) for word in text[:_PHRASE_CHARS].split())
-    return [Term(text=text, pattern=f"(?i:{pattern})", weight=5, form="phrase")] if text else []
+    """A quoted text as it stands, with any white space; and three words of it at a time, as a program may break it up."""
+    words = [re.escape(word) for word in text[:_PHRASE_CHARS].split()]
+    if not words:
+        return []
+    pieces = [r"\s+".join(three) for three in zip(words, words[1:], words[2:], strict=False)] if len(words) > 3 else []
+    pattern = r"\s+".join(words)
+    made = [Term(text=piece, pattern=f"(?i:{piece})", weight=1.2, form="part") for piece in pieces]
+    return [Term(text=text, pattern=f"(?i:{pattern})", weight=5, form="phrase"), *made]
 
 
 def parts_of(name: str) -> list[str]:
@@ -168,9 +198,13 @@ def _named(text: str) -> list[Term]:
         last = bare.rsplit("/", 1)[-1]
         return [Term(text=bare, pattern=rf"\b{re.escape(last)}\b", weight=2, form="word", place=True)]
     *before, last = [part for part in bare.split(".") if part]
-    made = [Term(text=part, pattern=rf"\b{re.escape(part)}\b", weight=1.5, form="word", place=True) for part in before]
+    made = [
+        Term(text=part, pattern=_exactly(part), weight=_CALLED, form="word" if part.islower() else "name", place=True)
+        for part in before
+    ]
     weight = 3.0 + min(len(last), 20) / 20
-    exact = Term(text=last, pattern=_exactly(last), weight=weight, form="name", place=True)
+    folder = before[-1].lower() if before else ""
+    exact = Term(text=last, pattern=_exactly(last), weight=weight, form="name", place=True, folder=folder)
     parts = [part for part in parts_of(last) if len(part) > 2]
     if len(parts) > 1:
         made += [Term(text=part, pattern=_loosely(part), weight=0.3, form="part") for part in parts]
@@ -179,7 +213,7 @@ def _named(text: str) -> list[Term]:
 
 def _place(text: str) -> list[Term]:
     """The name of a module."""
-    return [Term(text=text, pattern=rf"\b{re.escape(text)}\b", weight=1.5, form="word", place=True)]
+    return [Term(text=text, pattern=_exactly(text), weight=_CALLED, form="word", place=True)]
 
 
 def _word(text: str) -> list[Term]:

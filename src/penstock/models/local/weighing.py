@@ -73,6 +73,8 @@ def path_credit(path: str, term: Term) -> float:
         return 0.0
     wanted = term.text.lower().removesuffix("()")
     *folders, name = path.lower().split("/")
+    if term.folder and term.folder not in folders:
+        return 0.0
     stem = name.split(".")[0].strip("_")
     if wanted in (stem, name, path.lower()):
         return 0.9
