@@ -13,6 +13,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.models.local import weighing
+from penstock.models.local.question import CALLED
 from penstock.models.local.vocabulary import stem_of
 from penstock.models.local.weighing import DEFINES, path_credit, place_factor
 
@@ -28,13 +29,15 @@ MOST_CALLS = 12
 _ROOM_TOKENS = 2_500  # that the next result and the answer may take: what has less room answers now
 _PATTERN_BYTES = 1_000  # a tool takes 1,024
 _LISTED = 60
-_MATCHES_IN_FILE = 60
-_MATCHES_IN_TREE = 25
+_MATCHES_IN_FILE = 40
+_MATCHES_IN_TREE = 20
 _AROUND = 40  # lines of a view
 _BELOW = 60  # of a definition
 _OUTLINED = 80
 _ENOUGH = 0.8  # of the question near one line
-_OF_THE_KIND = 0.3  # what a line is worth that gives a value
+_FAIR = 0.6  # is enough after the usual number of calls
+_USUAL = 6
+OF_THE_KIND = 0.3  # what a line is worth that gives a value
 _LEAST = 0.45  # of the question, below which a line is no answer
 _MOST_VIEWS = 3
 
@@ -67,6 +70,8 @@ def _looks(memory: Memory, found: list[Hit]) -> Iterator[Look]:
     yield from _what_was_cut(memory)
     if _settled(memory, found):
         yield from _around(memory, found[:1])
+        if {"result", "detail"} & question.kinds:
+            yield from _bodies(memory, _defining(memory, found))
         yield from _what_a_name_stands_for(memory, found)
         return
     if not question.terms:
@@ -75,17 +80,20 @@ def _looks(memory: Memory, found: list[Hit]) -> Iterator[Look]:
     yield from _files_named(question)
     if any(_is_telling(term) for term in question.names):
         yield from _definitions(question, None)
-        yield from _around(memory, _defining(memory, found))
+        yield from _bodies(memory, _defining(memory, found))
     named = places(memory)
     for place in named[:2]:
         yield from _definitions(question, place)
-        yield from _around(memory, _defining(memory, found))
+        yield from _bodies(memory, _defining(memory, found))
+        if _is_folder(place):
+            yield from _joined_names(question, place)
+            yield from _together(question, place)
         yield from _words_within(memory, place)
+        yield from _of_the_kind(question, place)
         yield from _imported(memory, found, place)
+        yield from _around(memory, [hit for hit in found if hit.path.startswith(place)][:1])
     if named:
         yield from _unseen(memory, named[0])
-        if "value" in question.kinds:
-            yield _search("constants", r"^\s*[A-Z_][A-Z0-9_]+\s*(:[^=]*)?=\s*.*\d", named[0])
         if "parts" in question.kinds:
             yield Look(f"outline of {named[0]}", "outline", {"path": named[0], "limit": _OUTLINED})
     yield from _definitions(question, None)
@@ -94,8 +102,8 @@ def _looks(memory: Memory, found: list[Hit]) -> Iterator[Look]:
     yield from _unseen(memory, None)
     if found and found[0].covered >= _LEAST:
         yield from _around(memory, found[:1])
-    yield from _joined_names(question)
-    yield from _together(question)
+    yield from _joined_names(question, None)
+    yield from _together(question, None)
     for place in [*named[2:3], *_counted(memory)[:2]]:
         yield from _words_within(memory, place)
     yield from _around(memory, found[:_MOST_VIEWS])
@@ -135,7 +143,7 @@ def _files_named_anywhere(question: Question) -> Iterator[Look]:
 
 def _place_words(question: Question) -> str:
     terms = [term for term in question.terms if term.place and term.weight > 0.5]
-    called = [term for term in terms if term.weight >= 2] or terms
+    called = [term for term in terms if term.weight >= CALLED] or terms
     return "|".join(re.escape(term.text.lower().rsplit("/", 1)[-1]) for term in called)
 
 
@@ -172,13 +180,46 @@ def _definitions(question: Question, place: str | None) -> Iterator[Look]:
     names = [
         re.escape(term.text.removesuffix("()").rsplit(".", 1)[-1]) for term in question.terms if term.form == "name"
     ]
-    if not names:
+    words = [re.escape(term.text) for term in question.terms if weighing.may_be_name(term)]
+    if not names and not words:
         return
+    pattern = rf"{DEFINES}(\([^)]*\)\s*)?({'|'.join([*names, *words])})\b"
     either = "|".join(names)
-    pattern = rf"{DEFINES}(\([^)]*\)\s*)?({either})\b|^\s*(self\.|const |let |var )?({either})\b[^=(]*:?=[^=]"
-    if place is not None:
+    if names:
+        pattern += rf"|^\s*(self\.|const |let |var )?({either})\b[^=(]*:?=[^=]"
+    if names and place is not None:
         pattern += rf"|import .*\b({either})\b|import .* as ({either})\b"
-    yield _search(f"definitions of {', '.join(names)}", pattern, place)
+    yield _search(f"definitions of {', '.join([*names, *words])}", pattern, place)
+
+
+def _is_folder(place: str) -> bool:
+    return "." not in place.rpartition("/")[2]
+
+
+def _of_the_kind(question: Question, place: str) -> Iterator[Look]:
+    """The lines of a place that may answer by what they are."""
+    if "error" in question.kinds:
+        yield _search("raises", r"^\s*(raise|throw)\s+\w|^\s*class \w*(Error|Exception|Warning)\w*\b", place)
+    if "value" in question.kinds:
+        yield _search("values", r"^\s*(self\.)?\w+\s*(:[^=]*)?=\s*\(?-?\d|^[A-Z_][A-Z0-9_]+\s*=\s*.*\d", place)
+
+
+def _bodies(memory: Memory, found: list[Hit]) -> Iterator[Look]:
+    """What was defined, to its end where that is not far."""
+    yield from _around(memory, found)
+    for hit in found:
+        lines = memory.evidence.lines[hit.path]
+        last = hit.line
+        while last + 1 in lines:
+            last += 1
+        indent = weighing.indent_of(lines[hit.line])
+        is_open = all(
+            weighing.indent_of(lines[n]) > indent or not lines[n].strip() or lines[n].strip()[0] in ")]}"
+            for n in range(hit.line + 1, last + 1)
+        )
+        if is_open and last - hit.line < 2 * _BELOW and not lines[hit.line].lstrip().startswith("class"):
+            arguments: dict[str, Json] = {"file_path": hit.path, "offset": last, "limit": _BELOW}
+            yield Look(f"more of {hit.path}:{hit.line} from {last + 1}", "view", arguments)
 
 
 def _words_within(memory: Memory, place: str) -> Iterator[Look]:
@@ -253,25 +294,25 @@ def _runs(text: str) -> list[str]:
     ]
 
 
-def _joined_names(question: Question) -> Iterator[Look]:
+def _joined_names(question: Question, place: str | None) -> Iterator[Look]:
     """Definitions and assignments whose names join two of the words."""
     words = [word for word in _rarest_words(question) if word.isalpha() and len(word) <= 12][:4]
     if len(words) < 2:
         return
     pairs = "|".join(f"{a}[a-z]*_?{b}|{b}[a-z]*_?{a}" for a, b in combinations(words, 2))
     yield _search(
-        "names of two of the words", rf"({DEFINES}|^\s*(self\.)?)\w*({pairs})\w*\s*([(:=]|$)", None, ignore_case=True
+        "names of two of the words", rf"({DEFINES}|^\s*(self\.)?)\w*({pairs})\w*\s*([(:=]|$)", place, ignore_case=True
     )
 
 
-def _together(question: Question) -> Iterator[Look]:
+def _together(question: Question, place: str | None) -> Iterator[Look]:
     """Lines that hold two of the rarest words."""
     words = _rarest_words(question)[:4]
     for count in (3, 2):
         if len(words) >= count:
             first = words[:count]
             ways = [".*".join(order) for order in (first, first[::-1])]
-            yield _search(f"lines with {' and '.join(first)}", "|".join(ways), None, ignore_case=True)
+            yield _search(f"lines with {' and '.join(first)}", "|".join(ways), place, ignore_case=True)
 
 
 def _rarest(question: Question) -> Iterator[Look]:
@@ -339,10 +380,12 @@ def _settled(memory: Memory, found: list[Hit]) -> bool:
     if not found:
         return False
     best = found[0]
-    if best.covered < _ENOUGH or missing_names(memory.question, found):
+    if best.covered < (_ENOUGH if memory.calls < _USUAL else _FAIR) or missing_names(memory.question, found):
         return False
     if "value" in memory.question.kinds:
-        return best.worth >= _OF_THE_KIND
+        return best.worth >= OF_THE_KIND
+    if "error" in memory.question.kinds and not any(term.form == "phrase" for term in memory.question.terms):
+        return best.worth >= OF_THE_KIND and any(label.startswith("raises in") for label in memory.tried)
     return best.worth >= 0 and best.score >= _ENOUGH
 
 

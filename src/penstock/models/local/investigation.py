@@ -23,6 +23,8 @@ _CITED = 8
 _ALSO = 5  # hits that are looked at for citations, the best among them
 _AS_GOOD = 0.7  # as the best line, at least
 _LEAST = 0.4  # of the question, below which a line is no answer
+_LEAST_OF_THE_KIND = 0.25  # where it is the kind of line that was asked for
+_BODY = 30  # lines above a `return` that may say what it returns
 _GOES_ON = 3  # lines of a statement that goes on
 
 
@@ -53,7 +55,11 @@ def _quoted(memory: Memory, path: str, line: int) -> tuple[str, int, str]:
 def _answer(memory: Memory, found: list[Hit]) -> str:
     missing = agenda.missing_names(memory.question, found)
     best = found[0] if found else None
-    if best is None or best.covered < _LEAST or (missing and len(missing) == len(memory.question.names)):
+    if (
+        best is None
+        or best.covered < (_LEAST_OF_THE_KIND if best.worth >= agenda.OF_THE_KIND else _LEAST)
+        or (missing and len(missing) == len(memory.question.names))
+    ):
         return wording.nothing(missing, list(memory.tried), best and _quoted(memory, best.path, best.line))
     cited = _cited(memory, found)
     how = "Strong" if best.covered >= 0.8 and best.worth > 0 else "Fair" if best.covered >= 0.6 else "Weak"
@@ -78,6 +84,10 @@ def _cited(memory: Memory, found: list[Hit]) -> list[tuple[str, int, str]]:
     for n, line in lines.items():
         if stands is not None and (made := weighing.assigned(line)) and made[0] == stands:
             take(best.path, n)
+    for name in weighing.returned(lines[best.line]):
+        given = [n for n in lines if n < best.line and (made := weighing.assigned(lines[n])) and made[0] == name]
+        if given and best.line - max(given) < _BODY:
+            take(best.path, max(given))
     for hit in found[1:_ALSO]:
         if hit.score >= _AS_GOOD * best.score:
             take(hit.path, hit.line)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from penstock.models.local import question as asked
-from penstock.models.local import wording
+from penstock.models.local import weighing, wording
 from penstock.models.local.evidence import Evidence, kept_text
 from penstock.transcript import load_request
 from penstock.transcript.shapes import field as field_of
@@ -66,6 +66,7 @@ def recall(request: dict[str, Json], wire: str) -> Memory:
         for result in entry.results:
             if (call := calls.get(result.call_id)) is not None:
                 _take_result(memory, call, result, origins)
+    memory.question = weighing.learned(memory.question, memory.evidence)
     memory.made = [(call.name, call.values) for call in calls.values()]
     memory.calls = max(memory.calls, len(calls))
     return memory

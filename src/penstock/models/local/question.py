@@ -7,7 +7,7 @@ tell the kind of the answer instead. Law: the same text gives the same question.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
@@ -24,7 +24,7 @@ Form = Literal["phrase", "name", "word", "part"]
 MOST_TERMS = 12
 _PHRASE_CHARS = 200
 _READ_CHARS = 2_000  # at either end of a text
-_CALLED = 2.5  # the weight of what is called so, a module as a rule
+CALLED = 2.5  # the weight of what is called so, a module as a rule
 _LONG = 6  # letters from which on a word is also looked for in the middle of names: copyfileobj, maxlinelen
 
 
@@ -60,6 +60,11 @@ class Question:
     def names(self) -> tuple[Term, ...]:
         """What has to be found somewhere, or there is no answer: texts that were quoted, and names."""
         return tuple(term for term in self.terms if term.form in {"phrase", "name"})
+
+    def with_names(self, words: set[str]) -> Question:
+        """The same, with some of its words as names."""
+        terms = (_named(term.text)[0] if term.text in words else term for term in self.terms)
+        return replace(self, terms=tuple(terms)) if words else self
 
     @cached_property
     def speaks_of_tests(self) -> bool:
@@ -102,6 +107,8 @@ def read(text: str) -> Question:
     add(*_side_by_side(rest), *_in_a_row(rest))
     if re.search(_AT_MOST, text):
         add(Term(text="maximum", pattern=_loosely("maximum"), weight=0.6, form="word"))
+    if re.search(_LEFT_OUT, text):
+        add(Term(text="default", pattern=_loosely("default"), weight=1.0, form="word"))
     kept = sorted(terms.values(), key=lambda term: (term.form == "part", -term.weight))
     kept = [term for term in kept[:MOST_TERMS] if term.form != "part"] + [t for t in kept if t.form == "part"][
         :MOST_TERMS
@@ -110,6 +117,9 @@ def read(text: str) -> Question:
     return Question(text=text, terms=tuple(term for term in terms.values() if term in kept), kinds=kinds)
 
 
+_LEFT_OUT = (
+    r"(?i)\b(?:(?:none|nothing|no \w+) is (?:given|passed|set)|(?:do not|don't|does not) (?:pass|give|set)|omit)"
+)
 _AT_MOST = r"(?i)\b(?:how (?:many|long|large|big|often|deep)|at most|up to|gives? up)\b"
 
 
@@ -145,10 +155,11 @@ def _words(text: str) -> list[tuple[str, str]]:
     """
     words = [match.group() for match in _WORD.finditer(text)]
     spoken: dict[str, str] = {}
-    for one, other in [*pairwise(words), *pairwise(words[::-1])]:
-        if re.fullmatch(r"module|package|library", one) and other.lower() not in STOP:
-            spoken[other] = "place"
     for before, one, after in zip(["", *words], words, [*words[1:], ""], strict=False):
+        if re.fullmatch(r"module|package|library", one):
+            other = after if before.lower() in STOP else before
+            if other and other.lower() not in STOP:
+                spoken[other] = "place"
         if is_kind_of_name(one) and one != one.upper() and after and not _is_plain(after):
             spoken.setdefault(after, "name")
         if is_kind_of_name(after) and not _is_plain(one) and (before.lower() == "the" or not one.islower()):
@@ -199,7 +210,7 @@ def _named(text: str) -> list[Term]:
         return [Term(text=bare, pattern=rf"\b{re.escape(last)}\b", weight=2, form="word", place=True)]
     *before, last = [part for part in bare.split(".") if part]
     made = [
-        Term(text=part, pattern=_exactly(part), weight=_CALLED, form="word" if part.islower() else "name", place=True)
+        Term(text=part, pattern=_exactly(part), weight=CALLED, form="word" if part.islower() else "name", place=True)
         for part in before
     ]
     weight = 3.0 + min(len(last), 20) / 20
@@ -213,7 +224,7 @@ def _named(text: str) -> list[Term]:
 
 def _place(text: str) -> list[Term]:
     """The name of a module."""
-    return [Term(text=text, pattern=_exactly(text), weight=_CALLED, form="word", place=True)]
+    return [Term(text=text, pattern=_exactly(text), weight=CALLED, form="word", place=True)]
 
 
 def _word(text: str) -> list[Term]:
@@ -237,6 +248,8 @@ def _loosely(word: str) -> str:
     short = short_of(word.lower())
     left = "|".join(part for part in (begun and re.escape(begun), short) if part)
     ways = [rf"(?i:(?:\b|_)(?:{left}))"] if left else []
+    if long := "|".join(other for other in (short or "").split("|") if other.isalpha() and len(other) >= _LONG):
+        ways.append(f"(?i:{long})")
     if begun is None:
         ways.append(f"(?i:{re.escape(stem)})")
     else:

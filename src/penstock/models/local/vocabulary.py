@@ -8,13 +8,15 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-Kind = Literal["value", "error", "place", "meaning", "parts"]
+Kind = Literal["value", "error", "place", "meaning", "parts", "result", "call", "detail"]
 
 
 def stem_of(word: str) -> str:
     """Without the end that inflects it, as long as four letters stay."""
     if word.endswith("ies") and len(word) > 5:
         return word[:-3]
+    if word.endswith("y") and len(word) > 4 and word[-2] not in "aeioul":
+        return word[:-1]
     for end in ("ing", "ed", "ly", "es", "s"):
         if word.endswith(end) and len(word) - len(end) >= 4 and not word.endswith(("ss", "us")):
             stem = word[: -len(end)]
@@ -31,7 +33,7 @@ STOP = _listed(
     a about after all also an and any anything are as at be been before being between both but by call called
     calls can could did do does doing done during each either else ever every for from get gets give given gives
     go goes had has have having he her here his how i if in inside into is it its itself just kind let like
-    likely made make makes many may me might more most much must my name named names need needs next no nor not
+    likely made make makes many may me might more most much must my name named names need needs next no none nor not nothing
     now of off on once one only or other our out over own per please put same say says see shall she should show
     so some such take takes tell than that the their them then there these they thing things this those through
     to too under until up upon us use used uses user using very via want was way we were what whatever when
@@ -61,6 +63,7 @@ _KIND_OF_NAME = re.compile(
 )
 
 SHORT = {  # how programs shorten a word, or what else they call it
+    "abort": "fail|raise|exit",
     "address": "addr",
     "argument": "arg",
     "attempt": "retr(?:y|ies)",
@@ -73,20 +76,29 @@ SHORT = {  # how programs shorten a word, or what else they call it
     "connection": "conn",
     "column": "col",
     "database": "db",
+    "default": "initial",
     "delimiter": "delim|sep",
     "destination": "dst|dest",
     "directory": "dir",
     "environment": "env",
     "exception": "exc|error",
+    "duplicate": "dup|already|twice",
+    "early": "incomplete|premature|eof",
     "execute": "exec",
+    "expression": "pattern|regexp?|re",
+    "extension": "ext|suffix",
     "function": "func",
     "indentation": "indent",
-    "initial": "init",
+    "initial": "init|default",
+    "invalid": "bad|illegal|wrong",
     "largest": "max",
+    "limit": "max",
     "length": "len",
     "longest": "max",
+    "maps": "mapping|dict|table",
     "maximum": "max|limit",
     "message": "msg",
+    "missing": "not found|no such|unknown|required",
     "minimum": "min",
     "number": "num",
     "package": "pkg",
@@ -100,7 +112,13 @@ SHORT = {  # how programs shorten a word, or what else they call it
     "smallest": "min",
     "source": "src",
     "standard": "std",
+    "table": "map|dict",
     "temporary": "te?mp",
+    "throw": "raise",
+    "turn": "translat|convert",
+    "twice": "duplicate|already",
+    "variable": "var",
+    "wrong": "invalid|bad|illegal",
 }
 
 
@@ -123,7 +141,8 @@ def short_of(word: str) -> str | None:
 KINDS: dict[Kind, str] = {
     "value": (
         r"defaults?|values?|equals?|maximum|minimum|max|min|how (?:many|much|long|large|big|often|deep|far|wide|small)|what size|"
-        r"limits?|timeout|constant|threshold|port|version|code|number|size|length|set to|initial"
+        r"limits?|timeout|constant|threshold|port|version|code|number|size|length|set to|initial|when (?:none|nothing) is given|"
+        r"do not pass|is not given"
     ),
     "error": r"exceptions?|errors?|rais\w+|thrown?|throws|fails?|messages?|complain\w*|warn\w*",
     "place": (
@@ -131,6 +150,9 @@ KINDS: dict[Kind, str] = {
         r"defined|implemented|located|lives?"
     ),
     "meaning": r"what (?:does|is|are|do)|purpose|describes?|mean(?:s|ing|t)?|stands? for|how (?:does|is|are|do)|why",
+    "result": r"(?<!a )returns?|gives? back|yields?|what type|calls? when|which function does",
+    "detail": r"^(?:with|from|into?|by|to|at|for|on) (?:which|what)",
+    "call": r"(?:which|what) (?:\w+ ){0,2}calls?|who calls|where is .* called|callers?",
     "parts": r"(?:what|which) (?:\w+ ){0,2}(?:classes|functions|methods|sections|headings|paragraphs|members|keys)",
 }
 """How a question shows what kind of line would answer it."""

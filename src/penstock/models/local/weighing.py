@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from math import log2
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock.models.local.question import parts_of
+from penstock.models.local.question import CALLED, parts_of
 
 if TYPE_CHECKING:
     from penstock.models.local.evidence import Evidence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _NEAR = 8  # lines on either side that speak for a line
 _SCOPE = 120  # lines below a definition that may still belong to it, where nothing that was seen ends it
+_FEW = 3  # definitions of a word that is a name
 _COMMON = 8  # lines that a word may stand on before it counts for less
 
 _TESTS = re.compile(r"(?:^|/)(?:\w+_)?tests?(?:/|$)|(?:^|/)test_[^/]*$|_test\.[a-z]+$|(?:^|/)conftest\.py$")
@@ -36,6 +38,12 @@ _IS_VALUE = re.compile(_VALUE)
 _IMPORT = re.compile(r"^\s*(?:from\s+\S+\s+)?import\b|^\s*(?:#include|use|using)\b")
 _LISTED = re.compile(r"""^\s*(?:__all__\b.*|(?:["'][\w.]+["'],?\s*)+\]?\)?)$""")
 _RAISE = re.compile(r"\b(?:raise|throw|throws|panic|errors?\.New|Errorf|error|fail|abort|exit)\b")
+_RAISES = re.compile(r"^\s*(?:raise|throw)\b")
+_RETURN = re.compile(r"^\s*(?:return|yield)\s+\S")
+_PROSE = re.compile(r"^\s*(?:#.*|[^=({\[]*[A-Za-z]+(?: [A-Za-z'`-]+){3,}[^=]*)$")
+_ERROR_CLASS = re.compile(
+    r"^\s*class \w*(?:Error|Exception|Warning)\w*\b|^\s*class \w+\(\w*(?:Error|Exception|Warning)\)"
+)
 _ERROR_NAME = re.compile(r"\b\w*(?:Error|Exception|Warning)\b")
 
 
@@ -53,6 +61,25 @@ class Hit(NamedTuple):
     worth: float
     terms: tuple[Term, ...]
     rule: str
+
+
+def may_be_name(term: Term) -> bool:
+    """Whether a plain word could be the name of something that is defined: `urlsplit`."""
+    return term.form == "word" and term.text.isalnum() and term.text[0].isalpha() and term.weight >= CALLED
+
+
+def learned(question: Question, evidence: Evidence) -> Question:
+    """The question, with those of its words as names that few lines define."""
+    often = Counter(
+        name
+        for path, lines in evidence.lines.items()
+        if not _TESTS.search(path)
+        for line in lines.values()
+        if (name := defined_name(line)) is not None
+    )
+    return question.with_names(
+        {term.text for term in question.terms if may_be_name(term) and 0 < often[term.text] <= _FEW}
+    )
 
 
 def place_factor(path: str, question: Question) -> float:
@@ -95,6 +122,12 @@ def assigned(line: str) -> tuple[str, str] | None:
     return (found[1], found[2]) if found else None
 
 
+def returned(line: str) -> tuple[str, ...]:
+    """The names in what a line returns."""
+    found = _RETURN.match(line)
+    return tuple(re.findall(r"\b[A-Za-z_]\w*\b(?![(.=])", line[found.end() - 1 :])) if found else ()
+
+
 def is_import(line: str) -> bool:
     """Whether it only takes names from elsewhere."""
     return _IMPORT.match(line) is not None
@@ -106,6 +139,15 @@ def _is_number(line: str) -> bool:
     return found is not None and found[1][0].isdigit()
 
 
+def _is_of_kind(question: Question, line: str) -> bool:
+    """Whether a line may answer by what it is, without a word of the question: within what the question names."""
+    return (
+        ("value" in question.kinds and _is_number(line))
+        or ("result" in question.kinds and _RETURN.match(line) is not None)
+        or ("error" in question.kinds and _RAISES.match(line) is not None)
+    )
+
+
 def indent_of(line: str) -> int:
     """The spaces before a line."""
     return len(line) - len(line.lstrip())
@@ -115,7 +157,6 @@ def hits(question: Question, evidence: Evidence) -> list[Hit]:
     """The lines on which a term stands, the best first."""
     weights = _weights(question, evidence)
     total = sum(weights[term] for term in question.terms if term.form != "part") or 1.0
-    is_value = "value" in question.kinds
     made: list[Hit] = []
     for path, lines in evidence.lines.items():
         factor = place_factor(path, question)
@@ -124,9 +165,8 @@ def hits(question: Question, evidence: Evidence) -> list[Hit]:
         on = {n: [term for term in question.terms if term.within(lines[n])] for n in numbers}
         scopes = _scopes(question, lines, numbers)
         for n in numbers:
-            if not on[n] and not (
-                is_value and _is_number(lines[n]) and any(first < n <= last for first, last, _ in scopes)
-            ):
+            inside = any(first < n <= last for first, last, _ in scopes)
+            if not on[n] and not (inside and _is_of_kind(question, lines[n])):
                 continue
             credit = dict(by_path)
             for near in numbers[bisect_left(numbers, n - _NEAR) : bisect_left(numbers, n + _NEAR + 1)]:
@@ -137,7 +177,7 @@ def hits(question: Question, evidence: Evidence) -> list[Hit]:
                 if first < n <= last:
                     credit[term] = max(credit[term], 0.75)
             covered = min(1.0, sum(weights[term] * credit[term] for term in question.terms) / total)
-            worth, rule = _worth(question, lines[n], on[n])
+            worth, rule = _worth(question, lines[n], on[n], inside)
             terms = tuple(term for term in question.terms if credit[term] > 0)
             score = sum(weights[term] * credit[term] for term in question.terms) / total
             made.append(Hit(path, n, score * factor * (1 + worth), covered, worth, terms, rule))
@@ -175,19 +215,22 @@ def _scopes(question: Question, lines: dict[int, str], numbers: list[int]) -> li
     return made
 
 
-def _worth(question: Question, line: str, on: list[Term]) -> tuple[float, str]:
-    """What a line is worth for what it is, in words too."""
+def _worth(question: Question, line: str, on: list[Term], inside: bool) -> tuple[float, str]:
+    """What a line is worth for what it is, in words too; `inside`: it stands in the definition of a name of the question."""
     if is_import(line):
         return -0.4, "an import"
     if _LISTED.match(line):
         return -0.3, "a list of names"
-    ways = [(0.0, "a line that has the words")]
+    is_words = _PROSE.match(line) is not None and not question.kinds & {"meaning", "place", "parts"}
+    ways = [(-0.15 if is_words else 0.0, "a line that has the words")]
     name = defined_name(line)
     if name is not None:
         exact = any(term.text == name and term.form == "name" for term in on)
         spoken = _share(name, on)
         if exact:
-            within = "value" in question.kinds or ("error" in question.kinds and "place" not in question.kinds)
+            within = bool({"value", "result", "detail"} & question.kinds) or (
+                "error" in question.kinds and "place" not in question.kinds
+            )
             ways.append((0.1 if within else 0.6, f"the definition of {name}"))
         elif spoken:
             other = question.names or "value" in question.kinds  # than what was asked for
@@ -198,10 +241,19 @@ def _worth(question: Question, line: str, on: list[Term]) -> tuple[float, str]:
     elif (found := assigned(line)) and any(term.text == found[0] for term in on):
         ways.append((0.4, f"an assignment to {found[0]}"))
     if "error" in question.kinds:
-        if _RAISE.search(line):
-            ways.append((0.45, "a line that raises or reports"))
+        if _ERROR_CLASS.match(line):
+            ways.append((0.5 + 0.5 * _share(name or "", on), f"the definition of the error {name}"))
+        elif _RAISES.match(line):
+            ways.append((0.55, "a line that raises"))
+        elif _RAISE.search(line) and not _PROSE.match(line):
+            ways.append((0.3, "a line that raises or reports"))
         elif _ERROR_NAME.search(line):
             ways.append((0.25, "a line that names an error"))
+    if "result" in question.kinds and _RETURN.match(line):
+        ways.append((0.7 if inside else 0.2, "a line that returns something"))
+    if "call" in question.kinds and name is None and not _PROSE.match(line):
+        called = [term.text for term in on if term.form == "name" and re.search(rf"{term.pattern}\(", line)]
+        ways += [(0.7, f"a call of {text}") for text in called]
     return max(ways)
 
 
@@ -231,6 +283,8 @@ def _value_ways(line: str, on: list[Term]) -> list[tuple[float, str]]:
     ]
     if re.search(r"(?i)default\w*\W.*(?:\d|[\"'`]\w|\b(?:None|True|False)\b)", line):
         ways.append((0.3, "a line that speaks of a default and a value"))
-    if re.search(r"\d", line):
+    if re.search(r"[<>]=?\s*\d", line):
+        ways.append((0.3, "a comparison with a number"))
+    elif re.search(r"\d", line):
         ways.append((0.1, "a line with a number"))
     return ways
