@@ -1,0 +1,134 @@
+"""`penstock run` as a person and as a script use it: real processes, providers over HTTP in every wire format."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from penstock.models import Step, call, fail, say
+from penstock.testing import LoopbackProvider
+from penstock.transcript import load_request
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WIRES = ("openai-chat", "openai-responses", "anthropic")
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A tree with one fact, and a page of noise."""
+    root = tmp_path / "tree"
+    root.mkdir()
+    (root / "ports.ini").write_text("[server]\nport = 8443\n")
+    (root / "noise.log").write_text("nothing to see here, line after line\n" * 3_000)
+    return root
+
+
+def penstock(tmp_path: Path, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    """One command with a store of its own."""
+    environment = {**os.environ, "PENSTOCK_STORE": f"sqlite://{tmp_path}/store"}
+    command = [sys.executable, "-m", "penstock", *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False, **options)
+
+
+def investigating(wire: str) -> Any:
+    """A policy that reads noise, then the fact, then answers with its line; now and then the provider fails."""
+    asked = 0
+
+    def policy(request: dict[str, Any]) -> Step:
+        nonlocal asked
+        asked += 1
+        if asked == 3:
+            return fail(503, {"error": {"message": "overloaded"}})
+        texts = [result.text for entry in load_request(request, wire).visible() for result in entry.results]
+        if any("port = 8443" in text for text in texts):
+            return say("It is 8443.\nports.ini:2: port = 8443")
+        if len(texts) < 4:
+            return call("view", file_path="noise.log", offset=len(texts) * 100)
+        return call("search", pattern="port", path="ports.ini")
+
+    return policy
+
+
+@pytest.mark.proves("S-9")
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_question_is_answered_over_every_wire(wire: str, tree: Path, tmp_path: Path) -> None:
+    """Streamed to a person with a status line for each step; one object for a script; then shown, handed off and resumed."""
+    with LoopbackProvider(wire, 12_000, policy=investigating(wire)) as provider:
+        begin = ("run", "Which port?", "--root", str(tree), "--model", f"{wire}:x", "--base-url", provider.base_url)
+        person = penstock(tmp_path, *begin, "--window", "16000")
+        script = penstock(tmp_path, *begin, "--window", "16000", "--json")
+        assert all(received.outcome in {"answered", "refused", "failed"} for received in provider.requests)
+        assert (person.returncode, script.returncode) == (0, 0), person.stderr + script.stderr
+        assert "It is 8443." in person.stdout
+        assert "[turn 1, window " in person.stderr
+        found = json.loads(script.stdout)
+        assert found["citations"] == [{"path": "ports.ini", "line": 2, "text": "port = 8443"}]
+        assert (found["outcome"], found["usage"]["input_tokens"] > 0) == ("answered", True)
+        again = penstock(tmp_path, "resume", found["session"], "Once more, which port?", "--json")
+    assert json.loads(again.stdout)["answer"].startswith("It is 8443.")
+    assert {file["path"]: file["state"] for file in json.loads(again.stdout)["verification"]} == {"noise.log": "same"}
+    shown = json.loads(penstock(tmp_path, "show", found["session"], "--json").stdout)
+    assert (shown["phase"], shown["root"]) == ("idle", str(tree))
+    handoff = json.loads(penstock(tmp_path, "handoff", found["session"]).stdout)
+    assert list(handoff)[:3] == ["sessionId", "agent", "turnsCompleted"]
+    assert handoff["goal"] == "Which port?"
+
+
+@pytest.mark.proves("S-10")
+def test_resume_tells_what_changed_and_does_nothing_where_only_that_is_asked(tree: Path, tmp_path: Path) -> None:
+    """The report names the file and its state; the journal does not grow."""
+    with LoopbackProvider("openai-chat", 32_000, policy=investigating("openai-chat")) as provider:
+        begin = ("run", "Which port?", "--root", str(tree), "--model", "openai-chat:x", "--base-url", provider.base_url)
+        session = json.loads(penstock(tmp_path, *begin, "--json").stdout)["session"]
+    (tree / "noise.log").write_text("something else\n")
+    before = penstock(tmp_path, "sessions", "--json").stdout
+    told = penstock(tmp_path, "resume", session, "--verify-only")
+    assert told.returncode == 0
+    assert "noise.log" in told.stderr
+    assert "changed" in told.stderr
+    assert penstock(tmp_path, "sessions", "--json").stdout == before
+
+
+@pytest.mark.proves("S-12")
+def test_an_interrupt_keeps_the_session_and_says_how_to_go_on(tree: Path, tmp_path: Path) -> None:
+    """Ctrl-C in the middle: exit status 130, and the command that goes on."""
+    places = count()
+    with LoopbackProvider(
+        "openai-chat", 32_000, policy=lambda _request: call("view", file_path="noise.log", offset=next(places))
+    ) as provider:
+        environment = {**os.environ, "PENSTOCK_STORE": f"sqlite://{tmp_path}/store"}
+        begin = ["run", "Which port?", "--root", str(tree), "--model", "openai-chat:x", "--base-url", provider.base_url]
+        command = [sys.executable, "-m", "penstock", *begin]
+        with subprocess.Popen(
+            command, env=environment, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+        ) as running:
+            assert running.stderr is not None
+            assert running.stderr.readline().startswith("[turn 1,")
+            running.send_signal(signal.SIGINT)
+            rest = running.stderr.read()
+    session = json.loads(penstock(tmp_path, "sessions", "--json").stdout)["sessions"][0]["session"]
+    assert running.returncode == 130
+    assert f"penstock resume {session}" in rest
+
+
+def test_what_cannot_be_is_told_with_what_can(tree: Path, tmp_path: Path) -> None:
+    """A model, a profile, a session and a root that there are not: usage errors that name what there is."""
+    for arguments, said in (
+        (("run", "x", "--model", "gpt"), "openai-chat"),
+        (("run", "x", "--profile", "fast"), "swe-1.5"),
+        (("resume", "nobody"), "no session"),
+        (("run", "x", "--root", str(tree / "none")), "none"),
+        (("sessions",), "Begin one"),
+    ):
+        done = penstock(tmp_path, *arguments, cwd=tree)
+        assert done.returncode in {1, 2, 4}, done
+        assert said in done.stderr + done.stdout
