@@ -18,7 +18,7 @@ from penstock.models.local.vocabulary import stem_of
 from penstock.models.local.weighing import DEFINES, path_credit, place_factor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from penstock.models.local.memory import Memory
     from penstock.models.local.question import Question, Term
@@ -78,12 +78,13 @@ def _looks(memory: Memory, found: list[Hit]) -> Iterator[Look]:
         return
     yield from _quoted(question)
     yield from _files_named(question)
+    files = list(memory.evidence.places)
     if any(_is_telling(term) for term in question.names):
-        yield from _definitions(question, None)
+        yield from _definitions(question, files, None)
         yield from _bodies(memory, _defining(memory, found))
     named = places(memory)
     for place in named[:2]:
-        yield from _definitions(question, place)
+        yield from _definitions(question, files, place)
         yield from _bodies(memory, _defining(memory, found))
         if _is_folder(place):
             yield from _joined_names(question, place)
@@ -96,18 +97,21 @@ def _looks(memory: Memory, found: list[Hit]) -> Iterator[Look]:
         yield from _unseen(memory, named[0])
         if "parts" in question.kinds:
             yield Look(f"outline of {named[0]}", "outline", {"path": named[0], "limit": _OUTLINED})
-    yield from _definitions(question, None)
+    yield from _definitions(question, files, None)
     if not named:
         yield from _files_named_anywhere(question)
     yield from _unseen(memory, None)
     if found and found[0].covered >= _LEAST:
         yield from _around(memory, found[:1])
-    yield from _joined_names(question, None)
-    yield from _together(question, None)
-    for place in [*named[2:3], *_counted(memory)[:2]]:
+    is_known = _is_known(memory, named)
+    if not is_known:
+        yield from _joined_names(question, None)
+        yield from _together(question, None)
+    for place in [*named[2:3], *([] if is_known else _counted(memory)[:2])]:
         yield from _words_within(memory, place)
     yield from _around(memory, found[:_MOST_VIEWS])
-    yield from _rarest(question)
+    if not is_known:
+        yield from _rarest(question)
 
 
 def _is_telling(term: Term) -> bool:
@@ -175,12 +179,16 @@ def places(memory: Memory) -> list[str]:
     return [place for place, score in sorted(made.items(), key=lambda item: (-item[1], item[0])) if score > 0.4]
 
 
-def _definitions(question: Question, place: str | None) -> Iterator[Look]:
+def _definitions(question: Question, files: Iterable[str], place: str | None) -> Iterator[Look]:
     """Where the names are defined, assigned or imported from elsewhere."""
     names = [
         re.escape(term.text.removesuffix("()").rsplit(".", 1)[-1]) for term in question.terms if term.form == "name"
     ]
-    words = [re.escape(term.text) for term in question.terms if weighing.may_be_name(term)]
+    words = [
+        re.escape(term.text)
+        for term in question.terms
+        if weighing.may_be_name(term) and not any(path_credit(path, term) >= 0.8 for path in files)
+    ]
     if not names and not words:
         return
     pattern = rf"{DEFINES}(\([^)]*\)\s*)?({'|'.join([*names, *words])})\b"
@@ -192,6 +200,11 @@ def _definitions(question: Question, place: str | None) -> Iterator[Look]:
     yield _search(f"definitions of {', '.join([*names, *words])}", pattern, place)
 
 
+def _is_known(memory: Memory, named: list[str]) -> bool:
+    """Whether the question says in which file it is."""
+    return bool(named) and not _is_folder(named[0]) and not weighing.home(memory.question, memory.evidence)("")
+
+
 def _is_folder(place: str) -> bool:
     return "." not in place.rpartition("/")[2]
 
@@ -201,7 +214,9 @@ def _of_the_kind(question: Question, place: str) -> Iterator[Look]:
     if "error" in question.kinds:
         yield _search("raises", r"^\s*(raise|throw)\s+\w|^\s*class \w*(Error|Exception|Warning)\w*\b", place)
     if "value" in question.kinds:
-        yield _search("values", r"^\s*(self\.)?\w+\s*(:[^=]*)?=\s*\(?-?\d|^[A-Z_][A-Z0-9_]+\s*=\s*.*\d", place)
+        yield _search(
+            "values", r"^\s*(self\.)?\w+\s*(:[^=]*)?=\s*\(?-?\d|^[A-Z_][A-Z0-9_]+\s*=\s*.*\d|[<>]=? \d\d", place
+        )
 
 
 def _bodies(memory: Memory, found: list[Hit]) -> Iterator[Look]:
@@ -264,7 +279,7 @@ def _imported(memory: Memory, found: list[Hit], place: str) -> Iterator[Look]:
         yield Look(f"files of {source[2]}", "list_files", _listing(rf"(^|/){re.escape(path)}(/__init__)?\.\w+$"))
         for known in memory.evidence.places:
             if re.search(rf"(^|/){re.escape(path)}(/__init__)?\.\w+$", known):
-                yield from _definitions(memory.question, known)
+                yield from _definitions(memory.question, memory.evidence.places, known)
                 yield from _words_within(memory, known)
                 return
 
@@ -334,6 +349,7 @@ def _counted(memory: Memory) -> list[str]:
         * (1 + sum(path_credit(path, term) for term in memory.question.terms))
         * min(count, 20)
         for path, count in memory.evidence.counts.items()
+        if place_factor(path, memory.question) > 0.9
     }
     return sorted(scored, key=lambda path: (-scored[path], path))
 

@@ -80,6 +80,9 @@ def _cited(memory: Memory, found: list[Hit]) -> list[tuple[str, int, str]]:
         if len(wanted) < _CITED and memory.evidence.lines.get(path, {}).get(line, "").strip():
             wanted[path, line] = None
 
+    enclosing = _enclosing(lines, best.line)
+    if enclosing is not None and weighing.is_prose(lines[best.line]):
+        take(best.path, enclosing)
     stands = agenda.stands_for(memory.question, lines[best.line])
     for n, line in lines.items():
         if stands is not None and (made := weighing.assigned(line)) and made[0] == stands:
@@ -93,7 +96,6 @@ def _cited(memory: Memory, found: list[Hit]) -> list[tuple[str, int, str]]:
             take(hit.path, hit.line)
     for below in range(best.line + 1, best.line + 1 + _goes_on(lines, best.line)):
         take(best.path, below)
-    enclosing = _enclosing(lines, best.line)
     if enclosing is not None:
         take(best.path, enclosing)
     return [_quoted(memory, path, line) for path, line in wanted]

@@ -229,10 +229,12 @@ def _place(text: str) -> list[Term]:
 
 def _word(text: str) -> list[Term]:
     lower = text.lower()
-    if len(text) == 1 and not text.isdigit():
+    if text.isdigit():
+        return [Term(text=text, pattern=_exactly(text), weight=2, form="word")]
+    if len(text) == 1:
         return []
     weight = 0.5 if is_generic(lower) else 1 + min(len(text), 10) / 20
-    if text.isdigit() or (text.isupper() and len(text) > 1):
+    if text.isupper():
         weight = 2
     return [Term(text=text, pattern=_loosely(text), weight=weight, form="word", place=len(text) > 2)]
 

@@ -15,11 +15,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from penstock.models.local.question import CALLED, parts_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from penstock.models.local.evidence import Evidence
     from penstock.models.local.question import Question, Term
 
 _NEAR = 8  # lines on either side that speak for a line
 _SCOPE = 120  # lines below a definition that may still belong to it, where nothing that was seen ends it
+_TELLING = 8  # letters of a word that names a file, as a rule, where it is the name of one
+_AWAY = 0.6  # what a line weighs outside the file that the question names
 _FEW = 3  # definitions of a word that is a name
 _COMMON = 8  # lines that a word may stand on before it counts for less
 
@@ -110,6 +114,15 @@ def path_credit(path: str, term: Term) -> float:
     return 0.5 if len(wanted) > 3 and (wanted in stem or (len(stem) > 3 and stem in wanted)) else 0.0
 
 
+def home(question: Question, evidence: Evidence) -> Callable[[str], bool]:
+    """Whether a path is, or lies in, what the question calls by its name; every path where no such place was seen."""
+    called = [t for t in question.terms if t.place and (t.weight >= CALLED or len(t.text) >= _TELLING)]
+    homes = [t for t in called if any(path_credit(path, t) >= 0.8 for path in [*evidence.places, *evidence.lines])]
+    if not homes or "call" in question.kinds:
+        return lambda _: True
+    return lambda path: any(path_credit(path, term) >= 0.8 for term in homes)
+
+
 def defined_name(line: str) -> str | None:
     """What a line defines with a word for it: a class, a function."""
     found = _DEFINITION.match(line)
@@ -126,6 +139,11 @@ def returned(line: str) -> tuple[str, ...]:
     """The names in what a line returns."""
     found = _RETURN.match(line)
     return tuple(re.findall(r"\b[A-Za-z_]\w*\b(?![(.=])", line[found.end() - 1 :])) if found else ()
+
+
+def is_prose(line: str) -> bool:
+    """Whether it is written for people: a comment, a sentence of documentation."""
+    return _PROSE.match(line) is not None
 
 
 def is_import(line: str) -> bool:
@@ -158,8 +176,9 @@ def hits(question: Question, evidence: Evidence) -> list[Hit]:
     weights = _weights(question, evidence)
     total = sum(weights[term] for term in question.terms if term.form != "part") or 1.0
     made: list[Hit] = []
+    is_at_home = home(question, evidence)
     for path, lines in evidence.lines.items():
-        factor = place_factor(path, question)
+        factor = place_factor(path, question) * (1.0 if is_at_home(path) else _AWAY)
         by_path = {term: path_credit(path, term) for term in question.terms}
         numbers = sorted(lines)
         on = {n: [term for term in question.terms if term.within(lines[n])] for n in numbers}
@@ -221,8 +240,8 @@ def _worth(question: Question, line: str, on: list[Term], inside: bool) -> tuple
         return -0.4, "an import"
     if _LISTED.match(line):
         return -0.3, "a list of names"
-    is_words = _PROSE.match(line) is not None and not question.kinds & {"meaning", "place", "parts"}
-    ways = [(-0.15 if is_words else 0.0, "a line that has the words")]
+    is_words = is_prose(line) and not question.kinds & {"meaning", "parts"}
+    ways = [(-0.25 if is_words else 0.0, "a line that has the words")]
     name = defined_name(line)
     if name is not None:
         exact = any(term.text == name and term.form == "name" for term in on)
@@ -239,19 +258,19 @@ def _worth(question: Question, line: str, on: list[Term], inside: bool) -> tuple
     if "value" in question.kinds:
         ways += _value_ways(line, on)
     elif (found := assigned(line)) and any(term.text == found[0] for term in on):
-        ways.append((0.4, f"an assignment to {found[0]}"))
+        ways.append((0.1 if {"result", "detail"} & question.kinds else 0.4, f"an assignment to {found[0]}"))
     if "error" in question.kinds:
         if _ERROR_CLASS.match(line):
             ways.append((0.5 + 0.5 * _share(name or "", on), f"the definition of the error {name}"))
         elif _RAISES.match(line):
-            ways.append((0.55, "a line that raises"))
-        elif _RAISE.search(line) and not _PROSE.match(line):
+            ways.append((0.8 if inside else 0.55, "a line that raises"))
+        elif _RAISE.search(line) and not is_prose(line):
             ways.append((0.3, "a line that raises or reports"))
         elif _ERROR_NAME.search(line):
             ways.append((0.25, "a line that names an error"))
     if "result" in question.kinds and _RETURN.match(line):
         ways.append((0.7 if inside else 0.2, "a line that returns something"))
-    if "call" in question.kinds and name is None and not _PROSE.match(line):
+    if "call" in question.kinds and name is None and not is_prose(line):
         called = [term.text for term in on if term.form == "name" and re.search(rf"{term.pattern}\(", line)]
         ways += [(0.7, f"a call of {text}") for text in called]
     return max(ways)
