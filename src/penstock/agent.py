@@ -69,6 +69,7 @@ BEGUN = "Begun"
 SEEN, TRACKED = "Seen", "Tracked"
 """Records beside the events: which files a tool showed or changed, and what they were then."""
 _CHARS_PER_TOKEN = 3
+_MESSAGE_CHARS = 500  # of a provider's error, for the journal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,8 +267,13 @@ class Agent:
         except Exception as error:  # noqa: BLE001 - whatever a model raises is read as a refusal
             self._refused(error)
             return
+        try:
+            messages = tuple(wires.answer(body, self.model.wire))
+        except CallerError as error:  # what came is no answer: a fault of the server, which may pass
+            self._failed("server_error", str(error))
+            return
         replied = Replied(
-            messages=tuple(wires.answer(body, self.model.wire)),
+            messages=messages,
             input_tokens=reported_input(body),
             output_tokens=wires.output_tokens(body),
         )
@@ -285,16 +291,20 @@ class Agent:
 
     def _refused(self, error: Exception) -> None:
         told = diagnose(error)
-        self.feed(Ticked(now_seconds=self._clock()))
         if told.overflow is not None or told.recovery == "shrink_input":
             overflow = {"kind": "context_input"} if told.overflow is None else asdict(told.overflow)
             self._recoveries += 1
+            self.feed(Ticked(now_seconds=self._clock()))
             self.feed(Refused(overflow=overflow))
             self.listener.step(self.session, f"refused: {told.kind}")
             return
-        message = self._redact(str(error))[:500]
-        self.feed(Failed(kind=told.kind, message=message, retry_after_seconds=told.retry_after_seconds))
-        self.listener.step(self.session, f"failed: {told.kind}")
+        self._failed(told.kind, str(error), told.retry_after_seconds)
+
+    def _failed(self, kind: str, message: str, retry_after_seconds: float | None = None) -> None:
+        self.feed(Ticked(now_seconds=self._clock()))
+        short = self._redact(message)[:_MESSAGE_CHARS]
+        self.feed(Failed(kind=kind, message=short, retry_after_seconds=retry_after_seconds))
+        self.listener.step(self.session, f"failed: {kind}")
         self._escalate()
 
     # ── tools ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -303,6 +313,8 @@ class Agent:
         rows: list[tuple[ToolCall, str, bool]] = []
         outcomes: list[Outcome] = []
         for call in step.calls:
+            if self._stopped:
+                return  # the calls are closed by the interrupt
             self.listener.step(self.session, f"calls {call.name} {call.arguments[:100]}")
             done = self._run(call)
             text = self._redact(done.text)
@@ -347,7 +359,8 @@ class Agent:
         edits = tuple(asdict(edit) for edit in smaller.edits[len(before.edits) :])
         handles = tuple(edit["handle"] for edit in edits if edit["handle"])
         self.feed(Compacted(edits=edits, strategy=step.strategy, reserve_tokens=step.reserve_tokens), handles)
-        self.listener.step(self.session, f"cut {step.plan.freed_tokens} tokens ({step.strategy})")
+        what = f"cut {step.plan.freed_tokens} tokens" if edits else "asks for a shorter reply"
+        self.listener.step(self.session, f"{what} ({step.strategy})")
 
     def _summarise(self, step: Summarise) -> None:
         wire = self.model.wire

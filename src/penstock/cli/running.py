@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from penstock import inert
 from penstock.cli import answer
 from penstock.cli.keeping import opened, store_option
 from penstock.errors import CallerError, ToolError
@@ -308,19 +309,18 @@ class _Face:
     """The answer on standard output as it comes, a line of status on standard error."""
 
     def __init__(self) -> None:
-        self._lines = sys.stderr.isatty()
         self.said = False
 
     def text(self, delta: str) -> None:
         self.said = True
-        click.echo(delta, nl=False)
+        click.echo(inert.show(delta)[0], nl=False)
 
     def step(self, session: Session, what: str) -> None:
         if self.said:
             click.echo()
             self.said = False
         state = session.state
-        click.echo(f"[turn {state.all_turns}, window {session.fill():.0%}] {what}", err=True)
+        click.echo(f"[turn {state.all_turns}, window {session.fill():.0%}] {inert.show_argument(what)}", err=True)
 
 
 def _worked(agent: Agent, prompt: str | None, max_turns: int | None, report: str | None = None) -> Run:

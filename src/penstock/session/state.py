@@ -255,7 +255,7 @@ def _compacted(state: State, event: ev.Compacted) -> State:
         reserve_tokens=event.reserve_tokens or 0,
         subtask_done=False,
         compacted_at=len(state.transcript.entries),
-        compactions=state.compactions + 1,
+        compactions=state.compactions + bool(event.edits),
     )
 
 
