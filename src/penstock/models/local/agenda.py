@@ -83,7 +83,9 @@ def _looks(memory: Memory, found: list[Hit]) -> Iterator[Look]:
         yield from _definitions(question, files, None)
         yield from _bodies(memory, _defining(memory, found))
     named = places(memory)
-    for place in named[:2]:
+    is_known = _is_known(memory, named)
+    is_found = is_known and bool(found) and found[0].worth >= OF_THE_KIND
+    for place in named[: 1 if is_found else 2]:
         yield from _definitions(question, files, place)
         yield from _bodies(memory, _defining(memory, found))
         if _is_folder(place):
@@ -97,13 +99,15 @@ def _looks(memory: Memory, found: list[Hit]) -> Iterator[Look]:
         yield from _unseen(memory, named[0])
         if "parts" in question.kinds:
             yield Look(f"outline of {named[0]}", "outline", {"path": named[0], "limit": _OUTLINED})
+    if is_found:
+        yield from _around(memory, found[:_MOST_VIEWS])
+        return
     yield from _definitions(question, files, None)
     if not named:
         yield from _files_named_anywhere(question)
     yield from _unseen(memory, None)
     if found and found[0].covered >= _LEAST:
         yield from _around(memory, found[:1])
-    is_known = _is_known(memory, named)
     if not is_known:
         yield from _joined_names(question, None)
         yield from _together(question, None)

@@ -142,7 +142,7 @@ KINDS: dict[Kind, str] = {
     "value": (
         r"defaults?|values?|equals?|maximum|minimum|max|min|how (?:many|much|long|large|big|often|deep|far|wide|small)|what size|"
         r"limits?|timeout|constant|threshold|port|version|code|number|size|length|set to|initial|when (?:none|nothing) is given|"
-        r"do not pass|is not given"
+        r"do not pass|is not given|(?:which|what) (?:regular expression|regex|pattern)"
     ),
     "error": r"exceptions?|errors?|rais\w+|thrown?|throws|fails?|messages?|complain\w*|warn\w*",
     "place": (

@@ -42,7 +42,7 @@ _IS_VALUE = re.compile(_VALUE)
 _IMPORT = re.compile(r"^\s*(?:from\s+\S+\s+)?import\b|^\s*(?:#include|use|using)\b")
 _LISTED = re.compile(r"""^\s*(?:__all__\b.*|(?:["'][\w.]+["'],?\s*)+\]?\)?)$""")
 _RAISE = re.compile(r"\b(?:raise|throw|throws|panic|errors?\.New|Errorf|error|fail|abort|exit)\b")
-_RAISES = re.compile(r"^\s*(?:raise|throw)\b")
+_RAISES = re.compile(r"^\s*(?:raise|throw)\s+\w")
 _RETURN = re.compile(r"^\s*(?:return|yield)\s+\S")
 _PROSE = re.compile(r"^\s*(?:#.*|[^=({\[]*[A-Za-z]+(?: [A-Za-z'`-]+){3,}[^=]*)$")
 _ERROR_CLASS = re.compile(
@@ -176,6 +176,7 @@ def hits(question: Question, evidence: Evidence) -> list[Hit]:
     weights = _weights(question, evidence)
     total = sum(weights[term] for term in question.terms if term.form != "part") or 1.0
     made: list[Hit] = []
+    outer = {term.folder for term in question.terms}  # what a name of the question is said to be in
     is_at_home = home(question, evidence)
     for path, lines in evidence.lines.items():
         factor = place_factor(path, question) * (1.0 if is_at_home(path) else _AWAY)
@@ -184,7 +185,7 @@ def hits(question: Question, evidence: Evidence) -> list[Hit]:
         on = {n: [term for term in question.terms if term.within(lines[n])] for n in numbers}
         scopes = _scopes(question, lines, numbers)
         for n in numbers:
-            inside = any(first < n <= last for first, last, _ in scopes)
+            inside = any(first < n <= last and term.text.lower() not in outer for first, last, term in scopes)
             if not on[n] and not (inside and _is_of_kind(question, lines[n])):
                 continue
             credit = dict(by_path)
@@ -240,7 +241,7 @@ def _worth(question: Question, line: str, on: list[Term], inside: bool) -> tuple
         return -0.4, "an import"
     if _LISTED.match(line):
         return -0.3, "a list of names"
-    is_words = is_prose(line) and not question.kinds & {"meaning", "parts"}
+    is_words = is_prose(line) and bool(question.kinds & {"value", "error", "result"})
     ways = [(-0.25 if is_words else 0.0, "a line that has the words")]
     name = defined_name(line)
     if name is not None:
@@ -296,7 +297,7 @@ def _value_ways(line: str, on: list[Term]) -> list[tuple[float, str]]:
         elif constant or not on:
             ways.append((0.3, f"an assignment of a value to {found[0]}"))
     ways += [
-        (0.6 + 0.1 * (term.form == "name"), f"a default or value given to {term.text}")
+        (0.4 + 0.2 * min(1, term.weight) + 0.1 * (term.form == "name"), f"a default or value given to {term.text}")
         for term in on
         if re.search(rf"(?:{term.pattern})\w*[\"']?\s*(?::[^=,()]*)?=\s*{_VALUE}", line)
     ]
