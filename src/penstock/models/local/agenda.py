@@ -1,15 +1,16 @@
 """What next? One more look, or the answer: rules in the order of what they find for what they cost.
 
-Quoted texts first, then names of files, definitions of names, words within the files that they point at, names and lines that join
-two of the words; and the lines around the best of what was found. Law: at most `MOST_CALLS` looks, none of them twice, and an end
-at each point. Keeps out: what was seen (`memory`), what it weighs (`weighing`), how it is said (`wording`).
+Quoted texts first, then names of files, definitions of names to their end, words and lines of the kind asked for within the files
+that they point at; where none is named, names and lines that join two of the words; and the lines around the best of what was
+found. Law: at most `MOST_CALLS` looks, none of them twice, and an end at each point. Keeps out: what was seen (`memory`), what it
+weighs (`weighing`), how it is said (`wording`).
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from itertools import combinations
+from itertools import chain, combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.models.local import weighing
@@ -18,7 +19,7 @@ from penstock.models.local.vocabulary import stem_of
 from penstock.models.local.weighing import DEFINES, path_credit, place_factor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from penstock.models.local.memory import Memory
     from penstock.models.local.question import Question, Term
@@ -54,7 +55,7 @@ def next_look(memory: Memory, found: list[Hit], room_tokens: int) -> Look | None
     """The call to make after what was found, the best first; None where it is time to answer."""
     if memory.calls >= MOST_CALLS or room_tokens < _ROOM_TOKENS:
         return None
-    for look in _looks(memory, found):
+    for look in chain(_looks(memory, found), _whole_lines(memory, found)):
         name = memory.tools.get(look.tool)
         is_new = look.label not in memory.tried and (name, look.arguments) not in memory.made
         if name is not None and is_new and len(str(look.arguments.get("pattern", "")).encode()) <= _PATTERN_BYTES:
@@ -74,35 +75,44 @@ def _looks(memory: Memory, found: list[Hit]) -> Iterator[Look]:
             yield from _bodies(memory, _defining(memory, found))
         yield from _what_a_name_stands_for(memory, found)
         return
-    if not question.terms:
-        return
     yield from _quoted(question)
+    if _is_quoted(question, found):
+        yield from _around(memory, found[:1])
+        return
     yield from _files_named(question)
-    files = list(memory.evidence.places)
     if any(_is_telling(term) for term in question.names):
-        yield from _definitions(question, files, None)
+        yield from _definitions(memory, None)
         yield from _bodies(memory, _defining(memory, found))
     named = places(memory)
-    is_known = _is_known(memory, named)
+    is_known = _is_known(memory, named) or bool(_defining(memory, found))
     is_found = is_known and bool(found) and found[0].worth >= OF_THE_KIND
     for place in named[: 1 if is_found else 2]:
-        yield from _definitions(question, files, place)
-        yield from _bodies(memory, _defining(memory, found))
-        if _is_folder(place):
-            yield from _joined_names(question, place)
-            yield from _together(question, place)
-        yield from _words_within(memory, place)
-        yield from _of_the_kind(question, place)
-        yield from _imported(memory, found, place)
-        yield from _around(memory, [hit for hit in found if hit.path.startswith(place)][:1])
-    if named:
-        yield from _unseen(memory, named[0])
-        if "parts" in question.kinds:
-            yield Look(f"outline of {named[0]}", "outline", {"path": named[0], "limit": _OUTLINED})
+        yield from _within(memory, found, place)
     if is_found:
         yield from _around(memory, found[:_MOST_VIEWS])
-        return
-    yield from _definitions(question, files, None)
+    else:
+        yield from _anywhere(memory, found, named, is_known=is_known)
+
+
+def _within(memory: Memory, found: list[Hit], place: str) -> Iterator[Look]:
+    """In a file or folder that the question names."""
+    question = memory.question
+    yield from _definitions(memory, place)
+    yield from _bodies(memory, _defining(memory, found))
+    if _is_folder(place):
+        yield from _joined_names(question, place)
+        yield from _together(question, place)
+    yield from _words_within(memory, place)
+    yield from _of_the_kind(question, place)
+    yield from _imported(memory, found, place)
+    yield from _unseen(memory, place)
+    yield from _around(memory, [hit for hit in found if hit.path.startswith(place)][:1])
+
+
+def _anywhere(memory: Memory, found: list[Hit], named: list[str], *, is_known: bool) -> Iterator[Look]:
+    """Where no place is named, or it holds too little; no further than that where the question says which it is."""
+    question = memory.question
+    yield from _definitions(memory, None)
     if not named:
         yield from _files_named_anywhere(question)
     yield from _unseen(memory, None)
@@ -116,6 +126,22 @@ def _looks(memory: Memory, found: list[Hit]) -> Iterator[Look]:
     yield from _around(memory, found[:_MOST_VIEWS])
     if not is_known:
         yield from _rarest(question)
+
+
+def _whole_lines(memory: Memory, found: list[Hit]) -> Iterator[Look]:
+    """Lines that a result or a note clipped: what is quoted is quoted as it stands in the file."""
+    for hit in found[:_MOST_VIEWS]:
+        if memory.evidence.lines[hit.path][hit.line].endswith("…"):
+            arguments: dict[str, Json] = {"file_path": hit.path, "offset": hit.line - 1, "limit": 1}
+            yield Look(f"the whole of {hit.path}:{hit.line}", "view", arguments)
+
+
+def _is_quoted(question: Question, found: list[Hit]) -> bool:
+    """Whether the best line has a text that was quoted, or a piece of it."""
+    quoted = {
+        term for phrase in question.terms if phrase.form == "phrase" for term in [phrase, *_pieces(question, phrase)]
+    }
+    return bool(found) and not quoted.isdisjoint(found[0].terms)
 
 
 def _is_telling(term: Term) -> bool:
@@ -180,11 +206,16 @@ def places(memory: Memory) -> list[str]:
             name = weighing.defined_name(line)
             if any(term.form == "name" and term.text == name for term in memory.question.terms):
                 made[path] = max(made.get(path, 0.0), scored.get(path, 0.0) + 3 * place_factor(path, memory.question))
-    return [place for place, score in sorted(made.items(), key=lambda item: (-item[1], item[0])) if score > 0.4]
+    named = [place for place, score in sorted(made.items(), key=lambda item: (-item[1], item[0])) if score > 0.4]
+    is_at_home = weighing.home(memory.question, memory.evidence)
+    for is_better in (lambda place: place_factor(place, memory.question) > 0.9, is_at_home):
+        named = [place for place in named if is_better(place)] or named
+    return named
 
 
-def _definitions(question: Question, files: Iterable[str], place: str | None) -> Iterator[Look]:
-    """Where the names are defined, assigned or imported from elsewhere."""
+def _definitions(memory: Memory, place: str | None) -> Iterator[Look]:
+    """Where the names are defined, assigned or imported from elsewhere, and words that may be names of no file."""
+    question, files = memory.question, memory.evidence.places
     names = [
         re.escape(term.text.removesuffix("()").rsplit(".", 1)[-1]) for term in question.terms if term.form == "name"
     ]
@@ -215,6 +246,8 @@ def _is_folder(place: str) -> bool:
 
 def _of_the_kind(question: Question, place: str) -> Iterator[Look]:
     """The lines of a place that may answer by what they are."""
+    if "parts" in question.kinds:
+        yield Look(f"outline of {place}", "outline", {"path": place, "limit": _OUTLINED})
     if "error" in question.kinds:
         yield _search("raises", r"^\s*(raise|throw)\s+\w|^\s*class \w*(Error|Exception|Warning)\w*\b", place)
     if "value" in question.kinds:
@@ -283,7 +316,7 @@ def _imported(memory: Memory, found: list[Hit], place: str) -> Iterator[Look]:
         yield Look(f"files of {source[2]}", "list_files", _listing(rf"(^|/){re.escape(path)}(/__init__)?\.\w+$"))
         for known in memory.evidence.places:
             if re.search(rf"(^|/){re.escape(path)}(/__init__)?\.\w+$", known):
-                yield from _definitions(memory.question, memory.evidence.places, known)
+                yield from _definitions(memory, known)
                 yield from _words_within(memory, known)
                 return
 

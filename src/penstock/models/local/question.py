@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from penstock.models.local.vocabulary import KINDS, STOP, is_generic, is_kind_of_name, short_of, stem_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from penstock.models.local.vocabulary import Kind
 
@@ -188,13 +188,18 @@ def _is_plain(word: str) -> bool:
 
 def _phrase(text: str) -> list[Term]:
     """A quoted text as it stands, with any white space; and three words of it at a time, as a program may break it up."""
-    words = [re.escape(word) for word in text[:_PHRASE_CHARS].split()]
+    words = text[:_PHRASE_CHARS].split()
     if not words:
         return []
-    pieces = [r"\s+".join(three) for three in zip(words, words[1:], words[2:], strict=False)] if len(words) > 3 else []
-    pattern = r"\s+".join(words)
-    made = [Term(text=piece, pattern=f"(?i:{piece})", weight=1.2, form="part") for piece in pieces]
-    return [Term(text=text, pattern=f"(?i:{pattern})", weight=5, form="phrase"), *made]
+    pieces = list(zip(words, words[1:], words[2:], strict=False)) if len(words) > 3 else []
+    made = [Term(text=" ".join(piece), pattern=_spaced(piece), weight=1.2, form="part") for piece in pieces]
+    return [Term(text=text, pattern=_spaced(words), weight=5, form="phrase"), *made]
+
+
+def _spaced(words: Iterable[str]) -> str:
+    """Words one after another, in any letter case, with any white space."""
+    pattern = r"\s+".join(map(re.escape, words))
+    return f"(?i:{pattern})"
 
 
 def parts_of(name: str) -> list[str]:
