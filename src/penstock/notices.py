@@ -455,6 +455,8 @@ _OURS = re.compile(  # how our lines within a conversation begin: here, and wher
 
 def disarmed(text: str) -> str:
     """Lines that begin like one of our notices no longer do."""
+    if not text.startswith("[") and "\n[" not in text:  # no line of it does: the quick look first
+        return text
     return _OURS.sub(r"\\x5b", text)
 
 
