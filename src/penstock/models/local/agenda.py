@@ -14,7 +14,6 @@ from itertools import chain, combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.models.local import weighing
-from penstock.models.local.question import CALLED
 from penstock.models.local.vocabulary import stem_of
 from penstock.models.local.weighing import DEFINES, path_credit, place_factor
 
@@ -177,7 +176,7 @@ def _files_named_anywhere(question: Question) -> Iterator[Look]:
 
 def _place_words(question: Question) -> str:
     terms = [term for term in question.terms if term.place and term.weight > 0.5]
-    called = [term for term in terms if term.weight >= CALLED] or terms
+    called = [term for term in terms if weighing.may_name_place(term)] or terms
     return "|".join(re.escape(term.text.lower().rsplit("/", 1)[-1]) for term in called)
 
 

@@ -31,7 +31,7 @@ _TESTS = re.compile(r"(?:^|/)(?:\w+_)?tests?(?:/|$)|(?:^|/)test_[^/]*$|_test\.[a
 _FOREIGN = re.compile(
     r"(?:^|/)(?:site-packages|dist-packages|_?vendor(?:ed)?|third_party|node_modules|examples?|demos?)/"
 )
-_STUB = re.compile(r"\.pyi$|\.d\.ts$|(?:^|/)pydoc_data/")
+_STUB = re.compile(r"\.pyi$|\.html?$|\.d\.ts$|(?:^|/)pydoc_data/")
 
 _MODIFIERS = r"(?:(?:async|pub|export|static|public|private|abstract|default)\s+)*"
 DEFINES = rf"^\s*{_MODIFIERS}(?:def|class|function|func|fn|struct|interface|type|enum|trait|module|#define)\s+"
@@ -70,6 +70,11 @@ class Hit(NamedTuple):
 def may_be_name(term: Term) -> bool:
     """Whether a plain word could be the name of something that is defined: `urlsplit`."""
     return term.form == "word" and term.text.isalnum() and term.text[0].isalpha() and term.weight >= CALLED
+
+
+def may_name_place(term: Term) -> bool:
+    """Whether a file of that name is the one that is meant: what is called so, and words too long to be so by chance."""
+    return term.place and (term.weight >= CALLED or len(term.text) >= _TELLING)
 
 
 def learned(question: Question, evidence: Evidence) -> Question:
@@ -116,8 +121,11 @@ def path_credit(path: str, term: Term) -> float:
 
 def home(question: Question, evidence: Evidence) -> Callable[[str], bool]:
     """Whether a path is, or lies in, what the question calls by its name; every path where no such place was seen."""
-    called = [t for t in question.terms if t.place and (t.weight >= CALLED or len(t.text) >= _TELLING)]
-    homes = [t for t in called if any(path_credit(path, t) >= 0.8 for path in [*evidence.places, *evidence.lines])]
+    homes = [
+        t
+        for t in question.terms
+        if may_name_place(t) and any(path_credit(path, t) >= 0.8 for path in [*evidence.places, *evidence.lines])
+    ]
     if not homes or "call" in question.kinds:
         return lambda _: True
     return lambda path: any(path_credit(path, term) >= 0.8 for term in homes)
