@@ -17,6 +17,7 @@ from penstock.errors import CallerError
 from penstock.guarding import OutputLimits, guard_output
 from penstock.models import LocalModel, Refused, load_model
 from penstock.models.local.agenda import MOST_CALLS
+from penstock.models.local.question import read
 from penstock.models.local.wording import NO_QUESTION, NO_TOOLS, WHAT_IT_IS, Note, note, read_notes
 from penstock.overflow import parse
 from penstock.send import execute
@@ -142,6 +143,34 @@ class Valve:
     def close(self):
         raise ValueError("the valve is stuck")
 '''
+GAUGES = f'''"""Gauges."""
+
+import logbook
+
+
+class NoReading(Exception):
+    """No gauge answered."""
+
+
+class Gauge:
+    """Measures one pipe."""
+
+    reading_retries = 3
+
+    def calibrate(self, samples):
+        """Take the middle of some samples."""
+        middle = sorted(samples)[len(samples) // 2]
+        if middle < 0:
+            logbook.note_failure(self)
+            raise NoReading(
+                f"gauge {{self}} shows nothing, "
+                f"so check whether its cable is plugged in"
+            )
+        return middle
+
+    def label(self):
+        return "a gauge of the waterworks, {"with a very long label " * 12}to the end"
+'''
 
 
 @pytest.fixture(scope="module")
@@ -152,6 +181,8 @@ def works(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "works/__init__.py": "from works.pumps import Pump\n\n__all__ = ['Pump']\n",
         "works/pumps.py": PUMP,
         "works/valves.py": VALVE,
+        "works/gauges.py": GAUGES,
+        "logbook.py": "def note_failure(of):\n    print(of)\n",
         "tests/test_pumps.py": "from works import Pump\n\n\ndef test_speed():\n    assert Pump('a', speed_rpm=9).speed_rpm == 9\n",
         "docs/limits.md": "# Limits\n\nThe retention of telemetry is 90 days.\n",
         "billing.cbl": "       01 WS-TARIFF-LIMIT PIC 9(4) VALUE 2400.\n",
@@ -189,6 +220,58 @@ def test_a_default_that_is_a_name_is_followed_to_its_value(works: Path) -> None:
     answer = ask(works, "What is the default of drain_seconds in Pump?")
     assert "works/pumps.py:16:" in answer
     assert "works/pumps.py:6: DRAIN_SECONDS = MAX_PRESSURE_BAR * 2" in answer
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("What does calibrate() return?", ["return middle", "middle = sorted(samples)[len(samples) // 2]"]),
+        ("Which exception does Gauge.calibrate raise?", ["raise NoReading("]),
+        ("Which function calls logbook.note_failure?", ["logbook.note_failure(self)"]),
+        ("How many times does gauges try a reading?", ["reading_retries = 3"]),
+        ('Who says "gauge 7 shows nothing, so check whether its cable is plugged in"?', ["cable is plugged in"]),
+        ("I get NoReading: so check whether its cable is plugged in. Where from?", ["cable is plugged in"]),
+    ],
+)
+def test_the_first_citations_are_of_the_kind_that_was_asked_for(works: Path, text: str, lines: list[str]) -> None:
+    """What is returned and what that is, what is raised, who calls, a value in the file that is named, a message in pieces."""
+    cited = re.findall(r"^(\S+):(\d+): (.*)$", ask(works, text), re.MULTILINE)
+    for (path, number, quoted), expected in zip(cited, lines, strict=False):
+        assert path == "works/gauges.py"
+        assert expected in quoted
+        assert (works / path).read_text().splitlines()[int(number) - 1] == quoted
+    assert len(cited) >= len(lines)
+
+
+def test_a_line_that_was_clipped_is_quoted_whole(works: Path) -> None:
+    """Where more than one line is shown long ones are clipped; the answer has the line as it stands in the file."""
+    run = runner(Tools(works))
+
+    def clipping(name: str, arguments: dict[str, Any]) -> str:
+        lines = run(name, arguments).split("\n")
+        return "\n".join(line if arguments.get("limit") == 1 or len(line) <= 90 else f"{line[:89]}…" for line in lines)
+
+    answer, _ = investigate(question('Where is "a gauge of the waterworks, with a very long label"?'), clipping)
+    assert answer.splitlines()[0].startswith('return "a gauge of the waterworks, with')
+    assert 'to the end"' in answer.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "words"),
+    [
+        ("Where does os.environ turn variable names into upper case?", ["environ"], ["turn"]),
+        ("Where are settings taken from environment variables?", [], ["environment"]),
+        ("What does the prime function do?", ["prime"], []),
+        ("Which class Valve opens the pipe?", ["Valve"], ["opens"]),
+    ],
+)
+def test_plain_words_are_names_only_where_they_are_spoken_of_as_names(
+    text: str, names: list[str], words: list[str]
+) -> None:
+    """After `class`, between `the` and `function`; not where they merely stand beside `variables`."""
+    terms = read(text).terms
+    assert [term.text for term in terms if term.form == "name"] == names
+    assert {term.text for term in terms if term.form == "word"}.issuperset(words)
 
 
 @pytest.mark.parametrize(

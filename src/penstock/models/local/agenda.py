@@ -78,6 +78,8 @@ def _looks(memory: Memory, found: list[Hit]) -> Iterator[Look]:
     if _is_quoted(question, found):
         yield from _around(memory, found[:1])
         return
+    if "call" in question.kinds and (names := [term.text for term in question.names if term.form == "name"]):
+        yield _search(f"calls of {', '.join(names)}", rf"\b({'|'.join(map(re.escape, names))})\(", None)
     yield from _files_named(question)
     if any(_is_telling(term) for term in question.names):
         yield from _definitions(memory, None)

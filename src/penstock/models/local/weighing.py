@@ -256,7 +256,7 @@ def _worth(question: Question, line: str, on: list[Term], inside: bool) -> tuple
         exact = any(term.text == name and term.form == "name" for term in on)
         spoken = _share(name, on)
         if exact:
-            within = bool({"value", "result", "detail"} & question.kinds) or (
+            within = bool({"value", "result", "detail", "call"} & question.kinds) or (
                 "error" in question.kinds and "place" not in question.kinds
             )
             ways.append((0.1 if within else 0.6, f"the definition of {name}"))
