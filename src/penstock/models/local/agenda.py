@@ -97,9 +97,10 @@ def _looks(memory: Memory, found: list[Hit]) -> Iterator[Look]:
 
 def _within(memory: Memory, found: list[Hit], place: str) -> Iterator[Look]:
     """In a file or folder that the question names."""
-    question = memory.question
-    yield from _definitions(memory, place)
-    yield from _bodies(memory, _defining(memory, found))
+    question, defining = memory.question, _defining(memory, found)
+    if not any(hit.path.startswith(place) for hit in defining):
+        yield from _definitions(memory, place)
+    yield from _bodies(memory, defining)
     if _is_folder(place):
         yield from _joined_names(question, place)
         yield from _together(question, place)
