@@ -1,9 +1,8 @@
-"""A question that outlives refusals and a kill: `penstock run` with the built-in model, in its window of 16,000 tokens.
+"""A question that outlives a kill: `penstock run` with the built-in model, in its window of 16,000 tokens.
 
-The question is about the standard library of the Python that runs this. The session believes in a window of 24,000 tokens; the
-model has 16,000 and refuses as a provider does. After a few answers the process is killed, without a chance to say good-bye.
-`penstock resume` checks the files that were read, goes on where the journal ends, and answers with lines that prove it;
-`penstock show` prints the bill.
+The question is about the standard library of the Python that runs this. After a few answers the process is killed, without a chance
+to say good-bye. `penstock resume` checks the files that were read, goes on where the journal ends, and answers with lines that
+prove it; `penstock show` prints the bill.
 """
 
 from __future__ import annotations
@@ -17,15 +16,15 @@ import sysconfig
 import tempfile
 
 ROOT = sysconfig.get_path("stdlib")
-QUESTION = "What is the default value of maxsize in functools.lru_cache?"
+QUESTION = "What similarity cutoff does get_close_matches use by default?"
 PENSTOCK = [sys.executable, "-m", "penstock"]
 ANSWERS_BEFORE_THE_KILL = 3
 
 
 def killed() -> str:
     """Asks the question, and kills the process in the middle of the work; the id of its session."""
-    command = [*PENSTOCK, "run", QUESTION, "--root", ROOT, "--window", "24000"]
-    print(f"$ penstock run {QUESTION!r} --root … --window 24000")
+    command = [*PENSTOCK, "run", QUESTION, "--root", ROOT]
+    print(f"$ penstock run {QUESTION!r} --root …")
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as running:
         assert running.stderr is not None
         answers = 0
