@@ -31,6 +31,7 @@ RIGS = {
     "R9": "faults",
     "R10": "damage",
     "R10b": "restart",
+    "R11": "sessions",
     "R16": "text",
     "R16b": "withheld",
 }

@@ -1,0 +1,306 @@
+"""R11: is a session that was cut off at any byte resumed as it was told, or is its newest sound record named?
+
+An agent works through 60 turns: it looks at files, edits one, keeps a list, forgets, and begins afresh. What each record made of
+the database's log and of the note beside it is written down as it is acknowledged. Then the log is cut at each byte of its last
+records, and at others before, in two ways. As a kill leaves it, with the note of that moment: `resumed` gives the very session that
+was acknowledged, and it goes on. As damage leaves it, with the note of the end, and with flipped bits, too: `Damaged` names the
+newest sound record, and the records up to that are those that were written.
+Control: the same damage without a note, which has to lose the end in silence.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import shutil
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from proof.figure import MEMORY, Figure, folder, main
+
+from penstock.agent import Agent, resumed
+from penstock.editing import Editing
+from penstock.limits import PROFILES
+from penstock.models import ScriptedModel, call, calls, say
+from penstock.session import Session, Ticked
+from penstock.store import Damaged
+from penstock.store.sqlite import DATABASE, SqliteStore
+from penstock.toolbox import Toolbox
+from penstock.wires import tools_of
+from penstock.workspace import Workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from penstock.models import Step
+
+TURNS = 60
+WINDOW = 16_000
+_LOG, _NOTE = f"{DATABASE}-wal", "lock"
+_LAST = 3  # records of which every byte is cut
+_WHOLLY = 20  # of so many cuts one is also resumed, and those behind each record
+_MERGED_TURN = TURNS - 12  # what came before lies in the database
+_NAME = "scripted"
+
+
+@dataclass(slots=True)
+class Kept:
+    """One record as it was acknowledged: where it ends in the log, and the note that was beside it."""
+
+    type: str
+    sha256: str
+    end: int
+    note: bytes
+
+
+@dataclass(slots=True)
+class Recorded:
+    """A session that was worked through, and what lies on the disk."""
+
+    kept: list[Kept] = field(default_factory=list)
+    database: bytes = b""
+    log: bytes = b""
+
+    @property
+    def merged(self) -> int:
+        """How many records lie in the database."""
+        return sum(not kept.end for kept in self.kept)
+
+    def acknowledged(self, end: int) -> int:
+        """How many records lie before that byte of the log."""
+        return sum(kept.end <= end for kept in self.kept)
+
+
+def script(turns: int) -> Iterator[Step]:
+    """So many answers: looks, edits, notes, two calls at once, and the end."""
+    for turn in range(turns - 1):
+        look = call("view", file_path=f"part_{turn % 8}.txt", offset=turn, limit=8)
+        if turn % 4 == 2:
+            yield call("edit_file", path="counter.txt", old=f"at {turn // 4}.", new=f"at {turn // 4 + 1}.")
+        elif turn % 4 == 3:
+            yield calls(look, call("todo", action="add", title=f"turn {turn}"))
+        else:
+            yield look
+    yield say("It is done.")
+
+
+def record(home: str) -> Recorded:
+    """Works through the session, and writes down what each record leaves."""
+    tree, path = os.path.join(home, "tree"), os.path.join(home, "written")
+    os.mkdir(tree)
+    for number in range(8):
+        with open(os.path.join(tree, f"part_{number}.txt"), "w") as file:
+            file.writelines(f"{number}: line {line} of a part\n" for line in range(400))
+    with open(os.path.join(tree, "counter.txt"), "w") as file:
+        file.write("at 0.\n")
+    store, made = SqliteStore(path), Recorded()
+    write = store.append
+
+    def append(session: str, seq: int, *rest: Any, **more: Any) -> Any:
+        written = write(session, seq, *rest, **more)
+        with open(os.path.join(path, _NOTE), "rb") as note:
+            size = os.path.getsize(os.path.join(path, _LOG))
+            made.kept.append(Kept(written.type, written.sha256, size, note.read()))
+        if written.type == "Replied" and sum(kept.type == "Replied" for kept in made.kept) == _MERGED_TURN:
+            store._connected().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            for kept in made.kept:
+                kept.end = 0
+        return written
+
+    store.append = append  # type: ignore[method-assign]
+    model = ScriptedModel(list(script(TURNS)), "openai-chat")
+    workspace = Workspace(tree)
+    tools = Toolbox(workspace, store, window_tokens=WINDOW)
+    tools.allow(Editing(workspace.root))
+    limits = PROFILES["swe-1.5"].scaled(WINDOW)
+    session = Session(limits=limits, tools=tools_of(tools.tools, model.wire), session_id=_NAME)
+    agent = Agent(session, model, tools, store, clock=lambda: 0.0)
+    agent.begin(model=model.name)
+    run = agent.run("Count up, and look about.")
+    if (run.outcome, run.turns) != ("answered", TURNS):
+        raise RuntimeError(f"the script ended otherwise: {run}")
+    made.database, made.log = (_bytes(os.path.join(path, name)) for name in (DATABASE, _LOG))
+    tools.close()
+    shutil.copytree(os.path.join(path, "contents"), os.path.join(home, "contents"))
+    store.close()
+    return made
+
+
+def prefixes(home: str, recorded: Recorded) -> list[Session | None]:
+    """The session after each count of records, from a store that nothing has happened to; None of none."""
+    path = os.path.join(home, "written")
+    store = SqliteStore(path)
+    counts = range(1, len(recorded.kept) + 1)
+    found = [resumed(_Until(store, count), _NAME)[0] for count in counts]  # type: ignore[arg-type]
+    store.close()
+    return [None, *found]
+
+
+class _Until:
+    """A store that ends after so many records."""
+
+    def __init__(self, store: SqliteStore, count: int) -> None:
+        self.store, self.count = store, count
+
+    def events(self, session: str) -> Any:
+        return itertools.islice(self.store.events(session), self.count)
+
+
+@dataclass(slots=True)
+class Tried:
+    """What came of the copies."""
+
+    came: Counter[str] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+
+
+class Bench:
+    """One copy after another, opened and resumed."""
+
+    def __init__(self, home: str, recorded: Recorded, sessions: list[Session | None]) -> None:
+        self.path = os.path.join(home, "copy")
+        self.recorded, self.sessions = recorded, sessions
+        self.tried = Tried()
+        os.mkdir(self.path, 0o700)
+        shutil.copytree(os.path.join(home, "contents"), os.path.join(self.path, "contents"))
+
+    def killed(self, cut: int, *, wholly: bool) -> None:
+        """The log ends there, in the midst of a write: the records that were acknowledged are there, and no other.
+
+        `wholly` also resumes the session, which follows from its records, and has it go on.
+        """
+        count = self.recorded.acknowledged(cut)
+        store = self._opened(self.recorded.log[:cut], self.recorded.kept[count - 1].note)
+        try:
+            if [read.sha256 for read in store.events(_NAME)] != self._written(count):
+                self._is_wrong(f"cut at {cut}: other records than the {count} that were acknowledged")
+            self.tried.came["read"] += 1
+            if wholly:
+                self._goes_on(store, count, cut)
+        except Exception as error:
+            self._is_wrong(f"cut at {cut}: {error!r}")
+        finally:
+            store.close()
+
+    def _goes_on(self, store: SqliteStore, count: int, cut: int) -> None:
+        session, _, next_seq = resumed(store, _NAME)
+        if next_seq != count or session != self.sessions[count]:
+            self._is_wrong(f"cut at {cut}: another session than that of {count} records")
+        agent = Agent(session, ScriptedModel([], "openai-chat"), None, store, next_seq=next_seq)  # type: ignore[arg-type]
+        agent.feed(Ticked(now_seconds=1.0))
+        if resumed(store, _NAME)[0] != session or store.check():
+            self._is_wrong(f"cut at {cut}: it does not go on")
+        self.tried.came["resumed and gone on with"] += 1
+
+    def damaged(self, log: bytes, first: int, what: str) -> None:
+        """The log differs from byte `first` on, after the end was noted: what is sound is named, and was written."""
+        least = self.recorded.acknowledged(first)
+        whole = len(self.recorded.kept)
+        store = self._opened(log, self.recorded.kept[-1].note)
+        try:
+            session, _, next_seq = resumed(store, _NAME)
+            if next_seq != whole or session != self.sessions[whole]:
+                self._is_wrong(f"{what}: {next_seq} of {whole} records resumed in silence")
+            self.tried.came["unharmed"] += 1
+        except Damaged as damage:
+            sound = -1 if damage.newest_sound is None else damage.newest_sound
+            if sound + 1 < least or self._sound(store) != self._written(sound + 1):
+                self._is_wrong(f"{what}: record {sound} is named, of {least} before the damage")
+            self.tried.came["named"] += 1
+        except Exception as error:
+            self._is_wrong(f"{what}: {error!r}")
+        finally:
+            store.close()
+
+    def is_silent(self, cut: int) -> bool:
+        """The control: without a note, whether a log that was cut there loses records and nobody says so."""
+        store = self._opened(self.recorded.log[:cut], b"")
+        try:
+            return resumed(store, _NAME)[2] < len(self.recorded.kept) and not store.check()
+        except Damaged:
+            return False
+        finally:
+            store.close()
+
+    def _opened(self, log: bytes, note: bytes) -> SqliteStore:
+        for name, data in ((DATABASE, self.recorded.database), (_LOG, log), (_NOTE, note)):
+            with open(os.path.join(self.path, name), "wb") as file:
+                file.write(data)
+        return SqliteStore(self.path)
+
+    def _sound(self, store: SqliteStore) -> list[str]:
+        found = []
+        try:
+            for read in store.events(_NAME):
+                found.append(read.sha256)  # noqa: PERF401 - what was read before the damage counts
+        except Damaged:
+            pass
+        return found
+
+    def _written(self, count: int) -> list[str]:
+        return [kept.sha256 for kept in self.recorded.kept[:count]]
+
+    def _is_wrong(self, what: str) -> None:
+        self.tried.wrong.append(what)
+
+
+def _bytes(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def cuts(recorded: Recorded, generator: random.Random, *, long: bool) -> list[int]:
+    """Where the log is cut: each byte of the last records (or some), both sides of each record's end, and a sample."""
+    size, last = len(recorded.log), recorded.kept[-_LAST - 1].end
+    ends = {kept.end + step for kept in recorded.kept for step in (-1, 0, 1) if 0 <= kept.end + step <= size}
+    every = range(last, size + 1)
+    near = set(every) if long else set(generator.sample(every, 150))
+    return sorted(
+        near | (ends if long else set(generator.sample(sorted(ends), 40))) | set(generator.sample(range(size), 60))
+    )
+
+
+def measure(*, long: bool, seed: int) -> Figure:
+    """Cuts and flips after which a session is another than was acknowledged, or lost without a word."""
+    generator = random.Random(seed)
+    with folder("sessions", MEMORY) as home:
+        recorded = record(home)
+        bench = Bench(home, recorded, prefixes(home, recorded))
+        places = cuts(recorded, generator, long=long)
+        for number, cut in enumerate(places):
+            bench.killed(
+                cut, wholly=number % _WHOLLY == 0 or recorded.acknowledged(cut) > recorded.acknowledged(cut - 1)
+            )
+        lost = [cut for cut in places if recorded.acknowledged(cut) < len(recorded.kept)]
+        some = generator.sample(lost, min(len(lost), 1_500 if long else 60))
+        for cut in some:
+            bench.damaged(recorded.log[:cut], cut, f"damage from {cut} on")
+        for _ in range(1_500 if long else 60):
+            place, bit = generator.randrange(recorded.kept[-_LAST - 1].end, len(recorded.log)), generator.randrange(8)
+            log = bytearray(recorded.log)
+            log[place] ^= 1 << bit
+            bench.damaged(bytes(log), place, f"bit {bit} of byte {place}")
+        silent = sum(bench.is_silent(cut) for cut in some[:50])
+    tried, types = bench.tried, Counter(kept.type for kept in recorded.kept)
+    total = tried.came["read"] + tried.came["named"] + tried.came["unharmed"]
+    said = ", ".join(f"{count} {what}" for what, count in tried.came.items())
+    return Figure(
+        rig="R11",
+        name="sessions cut off",
+        value=f"{len(tried.wrong)} of {total} copies of a session of {TURNS} turns read otherwise or shortened in silence",
+        target="none; without the note, some",
+        met=not tried.wrong and silent > 0 and tried.came["named"] > 0,
+        seed=seed,
+        notes=(
+            f"{len(places)} cuts; a log of {len(recorded.log)} bytes, {recorded.merged} of {len(recorded.kept)} records before",
+            f"{said}; without the note {silent} of {len(some[:50])} losses are silent",
+            "records: " + ", ".join(f"{count} {kind}" for kind, count in types.most_common()),
+            *tried.wrong,
+        ),
+    )
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(measure))
