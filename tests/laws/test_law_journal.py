@@ -385,6 +385,7 @@ class JournalMachine(RuleBasedStateMachine):
         answer = one.tell(what, *arguments, dies=dies)
         there = self.journals.get(session, [])
         if answer[0] == "killed":
+            assert dies, "a process died by itself"
             self.running.pop(process)
             self._died(session, known, one, dies)
             return "killed"
