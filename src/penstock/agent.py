@@ -336,7 +336,7 @@ class Agent:
     def _run(self, call: ToolCall) -> Done:
         """One call; what changes the world is written down before and after."""
         intent = self.tools.intent(call)
-        effect_id = f"{self._seq}:{call.id}"
+        effect_id = f"{new_id()}:{call.id}"  # of this agent alone: another that resumed the same session conflicts before it acts
         if intent is not None:
             self.feed(
                 Intended(effect_id=effect_id, kind=intent.kind, what=self._redact(intent.what), digest=intent.digest)

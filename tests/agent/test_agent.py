@@ -11,6 +11,7 @@ from tests.agent.conftest import Heard
 from penstock.agent import Agent, resumed
 from penstock.effects import Acted, Intent
 from penstock.models import ScriptedModel, call, calls, fail, refuse, say
+from penstock.store import Conflict
 from penstock.tools import REQUIRED, Parameter, Tool
 from penstock.transcript import dump, violations
 
@@ -209,3 +210,30 @@ def test_no_key_reaches_the_journal(begun: Callable[..., Agent], store: Store, t
     written = json.dumps([record.data for record in store.events(agent.session.session_id)])
     assert "redacted" in written
     assert not any(key in written or key in repr(agent.session.handoff()) for key in keys)
+
+
+@pytest.mark.proves("S-10", "S-12")
+def test_of_two_that_resume_the_same_session_one_acts_and_the_other_is_told(
+    begun: Callable[..., Agent], store: Store
+) -> None:
+    """Both come to the same open call; the second is refused before it does anything."""
+    counter = Counter()
+    agent = begun(ScriptedModel([call("count_up", by=2), say("Done.")]), acting=[counter])
+    feed = agent.feed
+
+    def stopping(event: Any, handles: tuple[str, ...] = ()) -> None:
+        feed(event, handles)
+        if type(event).__name__ == "Replied":
+            raise MemoryError("killed before the call")
+
+    agent.feed = stopping  # type: ignore[method-assign]
+    with pytest.raises(MemoryError):
+        agent.run("Count.")
+    both = []
+    for _ in range(2):
+        session, _, next_seq = resumed(store, agent.session.session_id)
+        both.append(Agent(session, ScriptedModel([say("Done.")]), agent.tools, store, next_seq=next_seq))
+    assert both[0].run().answer == "Done."
+    with pytest.raises(Conflict):
+        both[1].run()
+    assert counter.done == 2
