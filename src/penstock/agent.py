@@ -329,9 +329,9 @@ class Agent:
 
     def _escalate(self) -> None:
         """So many failures in a row are told to whoever looks on (S-11)."""
-        row, limits = self.session.state.faults.row, self.session.state.limits.errors
-        if row == limits.row:
-            self.listener.step(self.session, notices.escalated(row))
+        state = self.session.state
+        if state.faults.escalates(state.limits.errors):
+            self.listener.step(self.session, notices.escalated(state.faults.row))
 
     def _run(self, call: ToolCall) -> Done:
         """One call; what changes the world is written down before and after."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import struct
 import zlib
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
@@ -98,10 +98,6 @@ class Layout:
             return self.newlines[-1]
         number, skip = divmod(max(0, byte), PIECE_BYTES)
         return self.newlines[number] + (piece(number).count(b"\n", 0, skip) if skip else 0)
-
-    def pieces_within(self, start_byte: int, end_byte: int) -> range:
-        starts = range(0, self.bytes, PIECE_BYTES)
-        return range(max(0, bisect_right(starts, start_byte) - 1), bisect_left(starts, end_byte))
 
 
 def plain(stored: bytes, piece: Piece, plain_bytes: int) -> bytes | None:
