@@ -1,0 +1,1 @@
+"""What does a COBOL source say?"""
