@@ -122,6 +122,12 @@ class Limits:
         reserve = self.reserve_tokens if reserve_tokens is None else reserve_tokens
         return replace(self, window_tokens=window_tokens, reserve_tokens=min(reserve, window_tokens // 4))
 
+    def within(self, window_tokens: int | None) -> Limits:
+        """The same limits for the window that a provider named, where it is smaller than what was believed."""
+        if window_tokens is None or window_tokens >= self.window_tokens:
+            return self
+        return self.scaled(window_tokens)
+
     def to_dict(self) -> dict[str, Any]:
         """As JSON for the journal."""
         made = {known.name: getattr(self, known.name) for known in fields(self)}

@@ -211,7 +211,7 @@ def test_a_provider_that_refuses_everything_is_asked_four_times_at_most(wire: st
 
 @pytest.mark.proves("S-4")
 def test_a_reply_that_leaves_no_room_is_asked_for_shorter_until_something_is_forgotten() -> None:
-    """The history stays as it is, the reserve is lowered; the next compaction frees room for a whole reply again."""
+    """The history stays as it is, the reserve is lowered; the next compaction frees room for the reply of such a window again."""
     stage = busy("openai-chat", 0)
     before = stage.session.state.transcript
     stage.refuse(kind="context_total", limit=16_000, input=14_000, output=8_000, total=22_000, bound="exact")
@@ -226,7 +226,7 @@ def test_a_reply_that_leaves_no_room_is_asked_for_shorter_until_something_is_for
     while not stage.session.state.compactions:
         stage.view("a line of text\n" * 200)
         asked = stage.until_asked()
-    assert asked.reserve_tokens == 8_000
+    assert asked.reserve_tokens == 16_000 // 4
 
 
 def refused(*, can_summarise: bool = True) -> Stage:

@@ -100,14 +100,19 @@ class Decider:
             return self._hand_off(state.due.reason, state.due.evidence)
         if by_turns >= Pressure.RESET:
             return self._hand_off("turns", f"{state.turns} turns")
+        if state.overflow is not None:
+            return self._ask(size)  # what a refusal made smaller is sent as it is
         if max(by_tokens, by_turns) >= Pressure.COMPACT or state.subtask_done:
             made = self._plan(size, by_tokens, by_turns)
             if made:
                 return Compact(plan=made, strategy=made.steps[-1].strategy)
         if by_tokens >= Pressure.HAND_OFF and self._can_begin_afresh:
             return self._hand_off("context", f"{size} tokens of {state.limits.window_tokens}")
-        left = state.limits.window_tokens - min(size, self._most)
-        return Ask(transcript=state.transcript, reserve_tokens=min(self.reserve, left))
+        return self._ask(size)
+
+    def _ask(self, size: int) -> Ask:
+        left = self.state.limits.window_tokens - min(size, self._most)
+        return Ask(transcript=self.state.transcript, reserve_tokens=min(self.reserve, left))
 
     @property
     def _most(self) -> int:

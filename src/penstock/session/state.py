@@ -15,6 +15,7 @@ from penstock.errors import CallerError
 from penstock.handoff import decode
 from penstock.limits import Limits, Pressure
 from penstock.overflow import Overflow
+from penstock.overflow.learned import SMALLEST_TOKENS
 from penstock.session import events as ev
 from penstock.session.domains import changed_domain
 from penstock.session.faults import CURED_BY_WAITING, Faults
@@ -87,7 +88,10 @@ class Effect:
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    """All that a session knows. `turns` are model calls since the last reset, `all_turns` since the beginning."""
+    """All that a session knows. `limits` are those of the window as far as it is known by now.
+
+    `turns` are model calls since the last reset, `all_turns` since the beginning.
+    """
 
     limits: Limits
     transcript: Transcript
@@ -104,7 +108,7 @@ class State:
     summary: str | None = None
     has_summary: bool = False
     reserve_tokens: int = 0
-    """Of the reply, where a refusal lowered it; 0 is as configured."""
+    """Of the reply: what was asked for when it was refused, then what a refusal left of it; 0 is as the limits say."""
     compacted_at: int | None = None
     """How many entries there were at the last compaction: another has to have something to do."""
     handed_on: Handoff | None = None
@@ -217,8 +221,18 @@ def _returned(state: State, event: ev.Returned) -> State:
 
 
 def _refused(state: State, event: ev.Refused) -> State:
-    calls = state.overflow_calls + 1
-    return replace(state, overflow=Overflow(**event.overflow), overflow_calls=calls, summary=None, has_summary=False)
+    """A window that the refusal names is believed from now on, where it is smaller and can be one."""
+    overflow = Overflow(**event.overflow)
+    named = overflow.limit if overflow.unit == "tokens" and (overflow.limit or 0) >= SMALLEST_TOKENS else None
+    return replace(
+        state,
+        limits=state.limits.within(named),
+        overflow=overflow,
+        overflow_calls=state.overflow_calls + 1,
+        summary=None,
+        has_summary=False,
+        reserve_tokens=state.reserve_tokens or state.limits.reserve_tokens,
+    )
 
 
 def _failed(state: State, event: ev.Failed) -> State:

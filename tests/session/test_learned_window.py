@@ -1,0 +1,147 @@
+"""A refusal that names a smaller window than was believed: the session keeps to it from then on, and so does who resumes it."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.session.stage import Stage
+
+from penstock.agent import Agent, resumed
+from penstock.limits import PROFILES, Pressure
+from penstock.models import RemoteModel, call, say
+from penstock.overflow.learned import SMALLEST_TOKENS
+from penstock.session import Ask, Compact, Session, Stop
+from penstock.store import open_store
+from penstock.testing import LoopbackProvider
+from penstock.toolbox import Toolbox
+from penstock.wires import tools_of
+from penstock.workspace import Workspace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from penstock.models import Step
+
+BELIEVED, REAL = 128_000, 16_000
+
+
+def refused(**overflow: Any) -> Stage:
+    """A session in the middle of its work, whose last request was refused with these words."""
+    stage = Stage(window=BELIEVED)
+    stage.prompt("Fix the bug.")
+    for _ in range(20):
+        stage.view("a line of text\n" * 70)
+    stage.until_asked()
+    stage.refuse(**{"input": stage.size, **overflow})
+    return stage
+
+
+@pytest.mark.proves("S-2")
+def test_the_session_keeps_to_the_window_that_a_refusal_named() -> None:
+    """The history grows on, and no later request is above the window; its rungs, its reserve and its fill are those of it, too."""
+    stage = refused(limit=REAL)
+    for number in range(60):
+        asked = stage.until_asked()
+        assert stage.size + asked.reserve_tokens <= REAL, number
+        stage.view("a line of text\n" * 70)
+    limits = stage.session.state.limits
+    assert limits == PROFILES["default"].scaled(REAL)
+    assert limits.from_tokens(Pressure.HAND_OFF) == 14_375
+    assert stage.session.bill().reserve_tokens == REAL // 4
+    assert stage.session.fill() == pytest.approx(stage.session.bill().tokens / REAL)
+    assert stage.replayed() == stage.session
+    assert stage.replayed().state.limits == limits
+    assert json.loads(stage.header)["limits"]["window_tokens"] == BELIEVED, "what it was begun with is not rewritten"
+
+
+@pytest.mark.parametrize(
+    "overflow",
+    [
+        {"limit": None},
+        {"limit": BELIEVED},
+        {"limit": 1_000_000},
+        {"limit": 40_000, "unit": "chars"},
+    ],
+)
+def test_what_names_no_smaller_window_changes_none(overflow: dict[str, Any]) -> None:
+    """No number, a larger window, and characters: the request shrinks, the limits stay."""
+    stage = refused(**overflow)
+    before = stage.size
+    stage.until_asked()
+    assert stage.size < before
+    assert stage.session.state.limits == PROFILES["default"].scaled(BELIEVED)
+
+
+def test_a_number_that_can_be_no_window_is_not_believed() -> None:
+    """A code was taken for a limit: that request cannot be sent, and the next prompt has the whole window again."""
+    stage = refused(limit=SMALLEST_TOKENS - 1)
+    assert isinstance(stage.step(), Stop)
+    stage.prompt("Go on.")
+    assert isinstance(stage.step(), Ask)
+    assert stage.session.state.limits.window_tokens == BELIEVED
+
+
+def test_the_smallest_of_several_windows_is_kept() -> None:
+    """A window that grew again in a later refusal is not believed."""
+    stage = refused(limit=REAL)
+    stage.until_asked()
+    stage.refuse(limit=12_000, input=stage.size)
+    stage.until_asked()
+    stage.refuse(limit=20_000, input=stage.size)
+    assert stage.session.state.limits.window_tokens == 12_000
+
+
+def test_what_a_refusal_made_fit_is_sent_before_anything_else_is_forgotten() -> None:
+    """It fills the window that was named almost to the brim, above its rung of handing off: it is asked all the same."""
+    stage = refused(kind="context_total", limit=24_000, input=23_000 - 1_100, output=8_000)
+    step = stage.step()
+    assert isinstance(step, Compact)
+    assert step.strategy == "lower_reserve"
+    stage.compact(step)
+    assert stage.session.pressure() >= Pressure.COMPACT
+    asked = stage.step()
+    assert isinstance(asked, Ask)
+    assert asked.reserve_tokens == step.reserve_tokens
+    stage.view("text")
+    assert isinstance(stage.step(), Compact), "and then it is time"
+
+
+class Reader:
+    """A policy that looks at one file after the other."""
+
+    def __init__(self) -> None:
+        self.seen = 0
+
+    def __call__(self, request: dict[str, Any]) -> Step:
+        del request
+        self.seen += 1
+        return call("view", file_path=f"{self.seen:03d}.txt") if self.seen % 40 else say("I have seen forty.")
+
+
+def test_a_provider_refuses_once_and_not_again_though_the_history_grows(tmp_path: Path) -> None:
+    """Over HTTP: a hundred requests, half of them after a resume, of which the provider has to refuse the first too large one."""
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    for number in range(120):
+        (tree / f"{number:03d}.txt").write_text(f"{number}: nothing to see in this line of the file\n" * 60)
+    with (
+        LoopbackProvider("openai-chat", REAL, policy=Reader(), refusal="openai") as provider,
+        closing(open_store(f"sqlite://{tmp_path}/store")) as store,
+    ):
+        model = RemoteModel("openai-chat", "loopback", base_url=provider.base_url)
+        toolbox = Toolbox(Workspace(tree), store, window_tokens=BELIEVED)
+        tools = tools_of(toolbox.tools, "openai-chat")
+        session = Session(limits=PROFILES["default"], system="Look.", tools=tools, session_id="one")
+        agent = Agent(session, model, toolbox, store)
+        agent.begin()
+        assert agent.run("Look at forty files.").outcome == "answered"
+        assert provider.refused == 1
+        found, _, next_seq = resumed(store, "one")
+        assert found == agent.session
+        later = Agent(found, model, toolbox, store, next_seq=next_seq)
+        assert [later.run("And at forty more.").outcome for _ in range(2)] == ["answered"] * 2
+        assert provider.refused == 1
+        assert len(provider.requests) > 100
