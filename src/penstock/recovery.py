@@ -101,7 +101,7 @@ def recover(
     can_summarise: bool = False,
     session_id: str = "",
     dialect: Dialect | None = None,
-    kept: frozenset[int] = frozenset(),
+    kept: frozenset[tuple[int, str]] = frozenset(),
 ) -> Cure:
     """The next thing to do with a transcript that was refused as it is shown.
 
@@ -133,7 +133,7 @@ def with_summary(
     budget: Budget,
     *,
     dialect: Dialect | None = None,
-    kept: frozenset[int] = frozenset(),
+    kept: frozenset[tuple[int, str]] = frozenset(),
 ) -> Cure:
     """The cure once the model has answered: its summary where it is worth having, the rest of the ladder in any case.
 
@@ -214,7 +214,7 @@ def _plan(
     counter: TokenCounter,
     strategies: Sequence[Strategy],
     dialect: Dialect | None,
-    kept: frozenset[int] = frozenset(),
+    kept: frozenset[tuple[int, str]] = frozenset(),
 ) -> Plan:
     """As little as will do: what was refused must fit, no more."""
     return plan(transcript, Budget(limit, counter=counter), strategies, low_water=1.0, dialect=dialect, kept=kept)

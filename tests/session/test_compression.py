@@ -84,6 +84,40 @@ def test_the_newest_todo_list_stays_where_results_around_it_go(wire: str) -> Non
 
 
 @pytest.mark.proves("S-4")
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("todo_first", [True, False])
+def test_a_flood_beside_the_todo_list_is_cut_and_the_list_stays(wire: str, todo_first: bool) -> None:
+    """Of one answer's calls one shows the list and the other floods the window; on one wire both results are one message."""
+    stage = Stage(wire=wire, window=32_000)
+    stage.prompt(GOAL)
+    flood = viewed(1, "", "a line of the log\n" * 4_000, name="run_tests")
+    todo = viewed(2, "", LIST, name="ctx_todo", action="add")
+    stage.turn(*((todo, flood) if todo_first else (flood, todo)))
+    asked = stage.until_asked()
+    text = shown(asked.transcript)
+    assert LIST in text
+    assert text.count("a line of the log") < 1_000
+    assert "page(" in text
+    assert stage.size <= 32_000
+    assert stage.session.state.handoffs == 0
+    assert violations(dump(asked.transcript, wire), wire) == []
+
+
+@pytest.mark.proves("S-4")
+def test_a_result_with_the_id_of_the_todo_call_may_go() -> None:
+    """Some servers number the calls of each answer anew: only the result of the todo call itself stays."""
+    stage = Stage(window=32_000)
+    stage.prompt(GOAL)
+    stage.turn(viewed(1, "", LIST, name="ctx_todo", action="add"))
+    for number in range(30):
+        stage.until_asked()
+        stage.turn(viewed(1, f"src/file{number}.py", "a line of text\n" * 200))
+    assert LIST in shown(stage.until_asked().transcript)
+    assert stage.session.state.compactions
+    assert stage.session.state.handoffs == 0
+
+
+@pytest.mark.proves("S-4")
 def test_a_pinned_message_stays() -> None:
     """What would be the first to go is still as it was, once it is pinned, after every compaction."""
     stage = busy("openai-chat", 40)

@@ -76,13 +76,13 @@ def plan(
     low_water: float = LOW_WATER,
     calls_left: int = CALLS_LEFT,
     dialect: Dialect | None = None,
-    kept: frozenset[int] = frozenset(),
+    kept: frozenset[tuple[int, str]] = frozenset(),
 ) -> Plan:
     """How to bring a transcript within a budget: nothing where it fits, else steps down to `low_water` of it.
 
-    `kept` are entries that stay as they are, beside pins, the task and the newest words of the user. `calls_left` is how many
-    calls of the model are still expected: early text is edited only where they repay it. An integer is
-    a budget of that many tokens. The strategies are gone through in order, each aiming at the goal, until half of the way from
+    `kept` are results that stay as they are, each by its message and its call, beside pins, the task and the newest words of the
+    user. `calls_left` is how many calls of the model are still expected: early text is edited only where they repay it. An integer
+    is a budget of that many tokens. The strategies are gone through in order, each aiming at the goal, until half of the way from
     the limit to it is free; while the end is above the limit they are tried again as long as anything shrinks, and then the plan
     says `cannot`.
     """

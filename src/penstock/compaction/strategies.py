@@ -64,7 +64,7 @@ class View:
     goal_tokens: int = 0
     calls_left: int = CALLS_LEFT
     dialect: Dialect | None = None
-    kept: frozenset[int] = frozenset()
+    kept: frozenset[tuple[int, str]] = frozenset()
 
     @cached_property
     def results(self) -> tuple[Result, ...]:
@@ -77,10 +77,10 @@ class View:
         answers = [0, *accumulate(_answers(shown))]
         found: list[Result] = []
         for place, entry in enumerate(shown):
-            if entry.pinned or entry.is_note or not entry.results or entry.index in self.kept:
+            if entry.pinned or entry.is_note or not entry.results:
                 continue
             for part, count in zip(entry.parts, part_counts(entry, self.counter), strict=True):
-                if isinstance(part, ToolResult) and part.is_clearable:
+                if isinstance(part, ToolResult) and part.is_clearable and (entry.index, part.call_id) not in self.kept:
                     about = by_result.get((entry.index, part.call_id), [])
                     action = about[0] if len(about) == 1 else None
                     age = answers[-1] - answers[place]
@@ -488,7 +488,7 @@ class Summary:
         return [step] if step.after_tokens < step.before_tokens else []
 
 
-def summary_span(transcript: Transcript, kept: frozenset[int] = frozenset()) -> tuple[int, int] | None:
+def summary_span(transcript: Transcript, kept: frozenset[tuple[int, str]] = frozenset()) -> tuple[int, int] | None:
     """The messages that a model may summarise, from the first to the last: the longest row between what has to stay."""
     view = View(transcript=transcript, actions=(), kept=kept)
     rows = _neighbours(_finished(view, 1, users=True), transcript.turns())
@@ -521,7 +521,7 @@ _MACHINE = re.compile(  # what no model writes as a summary, however long it is
 
 def _finished(view: View, keep_turns: int, *, users: bool = False) -> list[Turn]:
     """The turns that a span may hold: of the assistant, notes, and on demand of the user; not the newest `keep_turns`."""
-    protected = view.transcript.protected() | view.kept
+    protected = view.transcript.protected() | {index for index, _ in view.kept}
     turns = view.transcript.turns()
     answers = [turn for turn in turns if turn.kind == "assistant"]
     newest = answers[-keep_turns].first if keep_turns and len(answers) >= keep_turns else None

@@ -8,6 +8,7 @@ because what is cut frees a good part, and nobody begins afresh twice on the sam
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from penstock import notices, recovery
@@ -81,13 +82,15 @@ class Decider:
         return size_of(self.state.transcript, self.counter)
 
     @property
-    def kept(self) -> frozenset[int]:
-        """The newest todo list stays as it is."""
+    def kept(self) -> frozenset[tuple[int, str]]:
+        """The result that shows the newest todo list stays as it is."""
         entries = self.state.transcript.entries
         for entry in reversed(entries):
-            if ids := {call.id for call in entry.calls if call.name.endswith("todo")}:
-                shown = (e.index for e in entries[entry.index :] if any(part.call_id in ids for part in e.results))
-                return frozenset((entry.index, next(shown, entry.index)))
+            for call in reversed(entry.calls):
+                if call.name.endswith("todo"):
+                    after = entries[entry.index :]
+                    shown = ((e.index, call.id) for e in after if any(part.call_id == call.id for part in e.results))
+                    return frozenset(islice(shown, 1))
         return frozenset()
 
     # ── pressure ─────────────────────────────────────────────────────────────────────────────────────────────────
