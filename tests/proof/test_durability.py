@@ -1,4 +1,4 @@
-"""The short forms of R7 to R10: what was acknowledged is there, whatever was cut, killed, refused or damaged."""
+"""The short forms of R7 to R11: what was acknowledged is there, whatever was cut, killed, refused or damaged."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from proof.figure import SEED, Figure
 
 from penstock.store import Damaged, StoreFault
 from penstock.store.sqlite import DATABASE, SqliteStore
-from proof import damage, faults, kills, power, restart
+from proof import damage, faults, kills, power, restart, sessions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,6 +57,12 @@ def test_damage_is_named_and_no_wrong_byte_is_read() -> None:
 def test_a_server_that_is_stopped_at_once_loses_nothing_and_repeats_nothing() -> None:
     """R10b: PostgreSQL goes down and comes back while clients write; each goes on."""
     assert _is_met(restart.measure(long=False, seed=SEED))
+
+
+@pytest.mark.proves("S-12")
+def test_a_session_whose_log_is_cut_is_what_was_acknowledged_or_names_what_is_gone() -> None:
+    """R11: cut at each byte of its last records as a kill leaves it, then cut and flipped behind the note of its end."""
+    assert _is_met(sessions.measure(long=False, seed=SEED))
 
 
 # ── the rigs can fail ────────────────────────────────────────────────────────────────────────────────────────────
