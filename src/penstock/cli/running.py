@@ -110,7 +110,9 @@ def resume_command(session_id: str, prompt: str | None, verify_only: bool, store
         with opened(store_url) as store:
             agent, checked = _resumed(store, session_id, as_json)
             report, fresh = checked
-            report = "\n".join([report, *_settled(agent)])
+            settled = _settled(agent)
+            report = "\n".join([report, *settled])
+            news = bool(fresh or settled)
             if not as_json:
                 click.echo(report, err=True)
             if verify_only:
@@ -122,7 +124,7 @@ def resume_command(session_id: str, prompt: str | None, verify_only: bool, store
                 asked = agent.session.state.transcript.newest_user()
                 said = "Go on from where you stopped." if asked is None else f"Go on with this: {asked.text}"
             with closing(agent.tools):
-                done = _worked(agent, said, None, report if said is not None else None)
+                done = _worked(agent, said, None, report if said is not None and news else None)
             return _told(done, agent, as_json, verification=fresh)
 
     return _answering(as_json, work)
