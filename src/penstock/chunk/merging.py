@@ -1,0 +1,67 @@
+"""How do several accounts of one thing become one? Records with the same key are united, field by field.
+
+    merge([first_chunk, second_chunk])        # what the first says comes first
+
+Whatever two templates say alike is said once, with the citations and the grades of both; what they say differently stands side by
+side. Law: `merge` is associative, has an identity, ignores duplicates, and nothing that went in is missing from what comes out.
+Keeps out: which of two texts is the better one, and what a section is about.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from penstock.chunk.template import Record, Section, Template, Value, folded, key_of
+from penstock.errors import CallerError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from penstock.chunk.template import Plain
+
+
+def merge(templates: Iterable[Template]) -> Template:
+    """The one template of all. Raises `CallerError` where two declare different keys for a section."""
+    keys: dict[str, tuple[str, ...]] = {}
+    found: dict[str, dict[Plain, list[Record]]] = {}
+    for template in templates:
+        for name, section in template.sections.items():
+            if keys.setdefault(name, section.key) != section.key:
+                raise CallerError(f"the section {name!r} has two keys: {keys[name]} and {section.key}")
+            groups = found.setdefault(name, {})
+            for record in section.records:
+                groups.setdefault(key_of(record, section.key), []).append(record)
+    united = {name: Section(keys[name], tuple(map(_united, groups.values()))) for name, groups in found.items()}
+    return Template(MappingProxyType(united))
+
+
+def _united(records: list[Record]) -> Record:
+    """One record of those with the same key."""
+    fields: dict[str, list[Value]] = {}
+    citations = set(records[0].citations)
+    for record in records:
+        citations.update(record.citations)
+        for name, values in record.fields.items():
+            fields.setdefault(name, []).extend(values)
+    made = {name: tuple(values) if len(values) == 1 else _distinct(values) for name, values in fields.items()}
+    return Record(MappingProxyType(made), tuple(sorted(citations)))
+
+
+def _distinct(values: list[Value]) -> tuple[Value, ...]:
+    """An ordered set: what is said again adds its proof to what was said first."""
+    first: dict[Plain, Value] = {}
+    for value in values:
+        said = folded(value.said)
+        before = first.get(said)
+        first[said] = value if before is None else _joined(before, value)
+    return tuple(first.values())
+
+
+def _joined(one: Value, other: Value) -> Value:
+    return Value(
+        one.said,
+        "code" if "code" in (one.origin, other.origin) else "model",
+        tuple(sorted({*one.citations, *other.citations})),
+        tuple(sorted({*one.grades, *other.grades})),
+    )

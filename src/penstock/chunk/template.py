@@ -1,0 +1,173 @@
+"""What is known, and from where? Sections of records; each section declares the fields that make two records the same.
+
+    Template.of({"paragraphs": (("name",), [Record.of({"name": "MAIN", "calls": ["READ", "WRITE"]})])})
+
+A field holds values in the order in which they were found, each with where it comes from (`code` or `model`), the lines that
+prove it, and how the answers that it was in fared. Nothing here knows what a section is about.
+Law: names are compared case-blind, literals to the letter; a value is never changed. Keeps out: how templates become one
+(`merging`), and how a document looks.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from hashlib import sha256
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+Origin = Literal["code", "model"]
+Plain: TypeAlias = Any
+"""A text, a number, a truth value, or a tuple of such: what can be compared and never changes."""
+
+_STABLE_LETTERS = 10  # of a hash: forty bits, so that a program's thousand rules do not meet
+
+
+class Citation(NamedTuple):
+    """The lines that prove something, and the text of the first of them."""
+
+    first_line: int
+    last_line: int
+    evidence: str = ""
+
+
+class Grade(NamedTuple):
+    """How one answer fared: of its claims in that field, how many the source bore out."""
+
+    chunk: str
+    accepted: int
+    rejected: int
+
+
+class Value(NamedTuple):
+    """One thing that was found or said. Citations and grades are sorted, none twice."""
+
+    said: Plain
+    origin: Origin = "code"
+    citations: tuple[Citation, ...] = ()
+    grades: tuple[Grade, ...] = ()
+
+    @property
+    def least(self) -> float:
+        """The confidence of the worst answer that it was in; 1 for what the code says."""
+        return min((_share(grade.accepted, grade.rejected) for grade in self.grades), default=1.0)
+
+    @property
+    def mean(self) -> float:
+        """The confidence over all of them, each weighed by its claims."""
+        return _share(sum(grade.accepted for grade in self.grades), sum(grade.rejected for grade in self.grades))
+
+
+def _share(accepted: int, rejected: int) -> float:
+    return accepted / (accepted + rejected) if accepted + rejected else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One item of a section: its fields by name, and the lines that it is at."""
+
+    fields: Mapping[str, tuple[Value, ...]]
+    citations: tuple[Citation, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        fields: Mapping[str, Plain | Sequence[Plain]],
+        citations: Iterable[Citation] = (),
+        origin: Origin = "code",
+    ) -> Record:
+        """The record of plain values: a list is several, a tuple is one, a `Value` is itself; `None` is nothing known."""
+        made = {name: _values(given, origin) for name, given in fields.items() if given is not None}
+        return cls(MappingProxyType(made), tuple(sorted(set(citations))))
+
+    def first(self, name: str) -> Plain:
+        """What a field says first, `None` where it says nothing."""
+        values = self.fields.get(name)
+        return values[0].said if values else None
+
+    def all_citations(self) -> tuple[Citation, ...]:
+        """Every line that proves any of it, in order."""
+        found = set(self.citations)
+        for values in self.fields.values():
+            for value in values:
+                found.update(value.citations)
+        return tuple(sorted(found))
+
+
+def _values(given: Plain | Sequence[Plain], origin: Origin) -> tuple[Value, ...]:
+    listed = given if isinstance(given, list) else [given]
+    return tuple(_tidy(said) if isinstance(said, Value) else Value(said, origin) for said in listed)
+
+
+def _tidy(value: Value) -> Value:
+    return value._replace(citations=tuple(sorted(set(value.citations))), grades=tuple(sorted(set(value.grades))))
+
+
+class Section(NamedTuple):
+    """Records of one kind, and the fields that tell them apart; no field at all means that there is one record."""
+
+    key: tuple[str, ...]
+    records: tuple[Record, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """Sections by name, in order."""
+
+    sections: Mapping[str, Section] = field(default_factory=lambda: MappingProxyType({}))
+
+    @classmethod
+    def of(cls, sections: Mapping[str, tuple[Sequence[str], Iterable[Record]]]) -> Template:
+        """The template of these sections, each its key and its records."""
+        made = {name: Section(tuple(key), tuple(records)) for name, (key, records) in sections.items()}
+        return cls(MappingProxyType(made))
+
+    def __getitem__(self, name: str) -> tuple[Record, ...]:
+        """The records of a section, none where it is missing."""
+        section = self.sections.get(name)
+        return () if section is None else section.records
+
+    def atoms(self) -> Iterator[tuple[Plain, ...]]:
+        """Everything that it says, one fact at a time: what must not be lost."""
+        for name, section in self.sections.items():
+            for record in section.records:
+                key = key_of(record, section.key)
+                yield from ((name, key, citation) for citation in record.citations)
+                for field_name, values in record.fields.items():
+                    for value in values:
+                        said = (name, key, field_name, folded(value.said))
+                        yield said
+                        yield from ((*said, proof) for proof in (*value.citations, *value.grades))
+
+
+def key_of(record: Record, key: tuple[str, ...]) -> tuple[Plain, ...]:
+    """What tells a record apart: the folded values of its key fields, in any order and however often they were said."""
+    return tuple(frozenset(folded(value.said) for value in record.fields.get(name, ())) for name in key)
+
+
+_PIECE = re.compile(r"'[^']*'|\"[^\"]*\"|[^'\"]+|['\"]")
+
+
+def folded(said: Plain) -> Plain:
+    """How two values are compared: without regard to case and blanks, but for what stands in quotes."""
+    if isinstance(said, tuple):
+        return tuple(map(folded, said))
+    if not isinstance(said, str):
+        return (type(said).__name__, said)  # 1, 1.0 and True are not the same
+    if "'" not in said and '"' not in said:
+        return " ".join(said.upper().split())
+    pieces = [piece if len(piece) > 1 and piece[0] in "'\"" else _loose(piece) for piece in _PIECE.findall(said)]
+    return "".join(pieces).strip()
+
+
+def _loose(text: str) -> str:
+    return re.sub(r"\s+", " ", text.upper())
+
+
+def stable_id(prefix: str, *parts: str) -> str:
+    """A name that the same parts always get, so that a second run numbers nothing anew."""
+    written = "\0".join(str(folded(part)) for part in parts)
+    return f"{prefix}-{sha256(written.encode('utf-8', 'surrogatepass')).hexdigest()[:_STABLE_LETTERS]}"

@@ -1,0 +1,88 @@
+"""Merging is a fold: associative, with an identity, blind to duplicates, and nothing that went in is missing."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penstock.chunk.merging import merge
+from penstock.chunk.template import Citation, Grade, Record, Template, Value, folded, key_of
+
+pytestmark = pytest.mark.proves("LAW-Template", "C-8")
+
+KEYS = {"header": (), "paragraphs": ("name", "line"), "rules": ("unit", "conditions"), "questions": ("question",)}
+FIELDS = ("name", "line", "unit", "conditions", "question", "summary", "calls")
+NAMES = st.sampled_from(["MAIN", "Main", "main", "READ-IT", "read-it", "A = 'x'", "a  = 'x'", "A = 'X'", "Wörter", ""])
+PLAIN = st.one_of(NAMES, st.integers(0, 3), st.booleans(), st.tuples(NAMES, NAMES))
+CITATIONS = st.lists(st.builds(Citation, st.integers(1, 5), st.integers(1, 5), NAMES), max_size=2)
+GRADES = st.lists(st.builds(Grade, st.sampled_from("xyz"), st.integers(0, 4), st.integers(0, 4)), max_size=2)
+VALUES = st.builds(Value, PLAIN, st.sampled_from(["code", "model"]), CITATIONS.map(tuple), GRADES.map(tuple))
+RECORDS = st.builds(
+    Record.of, st.dictionaries(st.sampled_from(FIELDS), st.lists(VALUES, min_size=1, max_size=3)), CITATIONS
+)
+TEMPLATES = st.dictionaries(st.sampled_from(sorted(KEYS)), st.lists(RECORDS, max_size=4)).map(
+    lambda found: Template.of({name: (KEYS[name], records) for name, records in found.items()})
+)
+
+
+@given(TEMPLATES, TEMPLATES, TEMPLATES)
+def test_the_order_of_merging_does_not_matter(one: Template, two: Template, three: Template) -> None:
+    """Whichever two come first, and all at once: the same template."""
+    at_once = merge([one, two, three])
+    assert merge([merge([one, two]), three]) == at_once
+    assert merge([one, merge([two, three])]) == at_once
+    assert reduce(lambda done, template: merge([done, template]), [one, two, three], Template()) == at_once
+
+
+@given(TEMPLATES)
+def test_the_empty_template_changes_nothing(template: Template) -> None:
+    """An identity on both sides, and merging what is merged is nothing new."""
+    merged = merge([template])
+    assert merge([Template(), template]) == merge([template, Template()]) == merge([merged]) == merged
+    assert merge([]) == Template()
+
+
+@given(TEMPLATES, TEMPLATES)
+def test_a_duplicate_adds_nothing(one: Template, two: Template) -> None:
+    """The same chunk twice, wherever it stands, is the same document."""
+    assert merge([one, two, one, two, two]) == merge([one, two])
+
+
+@given(st.lists(TEMPLATES, max_size=4))
+def test_facts_in_are_facts_out(templates: list[Template]) -> None:
+    """Every value, citation and grade that went in comes out under its key, and nothing else does."""
+    assert set(merge(templates).atoms()) == {atom for template in templates for atom in template.atoms()}
+
+
+@given(st.lists(TEMPLATES, max_size=4))
+def test_no_key_stands_twice(templates: list[Template]) -> None:
+    """Names that differ in case alone are one name; no field says one thing twice."""
+    for section in merge(templates).sections.values():
+        keys = [key_of(record, section.key) for record in section.records]
+        assert len(keys) == len(set(keys))
+        for record in section.records:
+            for values in record.fields.values():
+                assert len({folded(value.said) for value in values}) == len(values)
+
+
+@given(st.lists(TEMPLATES, max_size=4))
+def test_what_one_template_says_of_the_code_stays_of_the_code(templates: list[Template]) -> None:
+    """A value that the code says is never handed on as a model's words."""
+    said = {
+        (name, key_of(record, section.key), field, folded(value.said))
+        for template in templates
+        for name, section in template.sections.items()
+        for record in section.records
+        for field, values in record.fields.items()
+        for value in values
+        if value.origin == "code"
+    }
+    for name, section in merge(templates).sections.items():
+        for record in section.records:
+            for field, values in record.fields.items():
+                for value in values:
+                    at = (name, key_of(record, section.key), field, folded(value.said))
+                    assert (value.origin == "code") == (at in said)
