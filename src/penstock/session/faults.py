@@ -61,7 +61,7 @@ class Faults:
 
     def worked(self) -> Faults:
         """A tool did what it was asked for: its row ends."""
-        return replace(self, tool_row=0)
+        return replace(self, tool_row=0) if self.tool_row else self
 
     def breaker(self, now_seconds: float) -> Breaker:
         """`open` until its time has come, then `half-open`: one probe may go."""

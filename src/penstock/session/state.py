@@ -182,21 +182,21 @@ def _replied(state: State, event: ev.Replied) -> State:
     grown = state.transcript.append(*event.messages)
     new = grown.entries[len(state.transcript.entries) :]
     calls = tuple(call for entry in new for call in entry.calls)
-    made = replace(
+    faults = state.faults.answered(state.limits.errors)
+    return replace(
         state,
         transcript=grown,
         turns=state.turns + 1,
         all_turns=state.all_turns + 1,
         open_calls=calls,
         phase="calling" if calls else "idle",
+        faults=faults if calls else faults.worked(),
         overflow=None,
         overflow_calls=0,
         input_tokens=state.input_tokens + (event.input_tokens or 0),
         output_tokens=state.output_tokens + (event.output_tokens or 0),
         subtask_done=False,  # what it could free was freed before this request
     )
-    faults = state.faults.answered(state.limits.errors)
-    return replace(made, faults=faults if calls else faults.worked())
 
 
 def _returned(state: State, event: ev.Returned) -> State:
@@ -205,17 +205,17 @@ def _returned(state: State, event: ev.Returned) -> State:
     answered = {result.call_id for entry in grown.entries[len(state.transcript.entries) :] for result in entry.results}
     if left_open := sorted(asked.keys() - answered):
         raise CallerError(f"call {left_open[0]!r} has no result: all open calls return together")
-    made = replace(state, transcript=grown, open_calls=(), phase="ready")
+    loops, faults = state.loops, state.faults
     for outcome in event.outcomes:
         call = asked.get(outcome.call_id)
         if call is not None:
-            made = replace(made, loops=made.loops.with_call(call.name, call.arguments, outcome.digest))
-    limits = state.limits.errors
-    for outcome in event.outcomes:
-        faults = made.faults
-        faults = faults.failed("tool", made.all_turns, made.now_seconds, limits) if outcome.failed else faults.worked()
-        made = replace(made, faults=faults)
-    if made.loops.stalled >= state.limits.loop_end:
+            loops = loops.with_call(call.name, call.arguments, outcome.digest)
+        if outcome.failed:
+            faults = faults.failed("tool", state.all_turns, state.now_seconds, state.limits.errors)
+        else:
+            faults = faults.worked()
+    made = replace(state, transcript=grown, open_calls=(), phase="ready", loops=loops, faults=faults)
+    if loops.stalled >= state.limits.loop_end:
         return replace(made, ended="loop", phase="ended")
     return _bears(made)
 
@@ -250,7 +250,9 @@ def _bears(state: State) -> State:
         return replace(state, ended="errors", phase="ended")
     if state.faults.is_boundary(limits):
         return _crosses(state, "errors", f"{state.faults.row} failures in a row")
-    return replace(state, crossed=state.crossed - {"errors"}) if not state.faults.row else state
+    if state.faults.row or "errors" not in state.crossed:
+        return state
+    return replace(state, crossed=state.crossed - {"errors"})
 
 
 def _crosses(state: State, reason: Literal["turns", "context", "domain", "errors"], evidence: str) -> State:
