@@ -1,0 +1,348 @@
+"""What does a document look like? One JSON object for a program, made of its template and of how the work on it went.
+
+Everything that is listed has its citations and where it comes from; what a model said has its confidence too. What only a model
+can say, and was not asked, is null and listed under `not_generated`: nothing is made up. Law: equal inputs give equal documents.
+Keeps out: how the template was filled (`filling`), asked for and verified, and pages (`pages`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from penstock import __version__
+from penstock.scribe.filling import Lines, cite
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from penstock.chunk.template import Citation, Plain, Record, Template, Value
+    from penstock.cobol.facts.values import Facts
+    from penstock.transcript.shapes import Json
+
+TicketType = Literal["documentation", "chunk_continuation", "chunk_synthesis", "validation", "clarification"]
+TicketState = Literal["open", "done", "failed"]
+Status = Literal["code only", "complete", "partial", "interrupted"]
+
+
+class Ticket(NamedTuple):
+    """A piece of work on a document, for whoever drives workers of their own."""
+
+    id: str
+    type: TicketType
+    state: TicketState
+    chunk: str | None
+    lines: tuple[tuple[int, int], ...]
+    reason: str | None = None
+
+
+class Failure(NamedTuple):
+    """A chunk that nobody described, and why (C-9)."""
+
+    chunk: str
+    lines: tuple[tuple[int, int], ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """How the work on a program went: what was to be asked, what was answered, and how much of it held."""
+
+    status: Status = "code only"
+    chunks: int = 0
+    documented: tuple[tuple[int, int], ...] = ()
+    """The lines of the chunks that were answered,"""
+    failed: tuple[Failure, ...] = ()
+    tickets: tuple[Ticket, ...] = ()
+    grades: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """Claims that were accepted and rejected, by section;"""
+    chunk_grades: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """and by chunk."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class About:
+    """What is known of a program from outside of it: its file, and who runs it."""
+
+    file_name: str
+    format: str = "fixed"
+    encoding: str = "utf-8"
+    called_by: tuple[str, ...] = ()
+    transactions: tuple[str, ...] = ()
+    jobs: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+class _Field(NamedTuple):
+    """One field of a listed item: `one` value, `many`, `text` of a model, or rows with names."""
+
+    name: str
+    shape: Literal["one", "many", "text", "rows"] = "one"
+    row: tuple[str, ...] = ()
+
+
+def _one(*names: str) -> tuple[_Field, ...]:
+    return tuple(map(_Field, names))
+
+
+def _many(*names: str) -> tuple[_Field, ...]:
+    return tuple(_Field(name, "many") for name in names)
+
+
+def _text(*names: str) -> tuple[_Field, ...]:
+    return tuple(_Field(name, "text") for name in names)
+
+
+def _rows(name: str, *row: str) -> tuple[_Field, ...]:
+    return (_Field(name, "rows", row),)
+
+
+_CHANNEL = (*_one("name", "io_type", "copybook"), *_text("description"))
+_LISTS: dict[str, tuple[_Field, ...]] = {
+    "inputs": _CHANNEL,
+    "outputs": _CHANNEL,
+    "called_programs": (*_one("program_name", "call_type", "resolved_from"), *_many("parameters")),
+    "business_rules": (
+        *_one("rule_id", "paragraph"),
+        *_text("logic_summary", "description"),
+        *_many("conditions", "actions"),
+        *_rows("meanings", "name", "meaning"),
+    ),
+    "copybooks_used": (
+        *_one("copybook_name", "library", "via", "found", "system", "path", "copybook"),
+        *_rows("replacing", "from", "to"),
+    ),
+    "paragraphs": (
+        *_one("paragraph_name", "section"),
+        *_text("summary", "purpose"),
+        *_one("start_line", "end_line"),
+        *_many("calls", "called_by"),
+        *_one("falls_into", "statements", "complexity", "is_dead_code", "dead_code_reason"),
+        *_many("doubts"),
+    ),
+    "error_handling": (*_one("kind", "condition", "action"), *_text("description"), *_one("paragraph")),
+    "sql_operations": (*_one("operation", "cursor", "text", "paragraph"), *_many("host_variables")),
+    "cics_operations": (*_one("command", "resource", "kind", "resp", "response", "paragraph"), *_many("resolved_from")),
+    "dli_operations": (*_one("function", "pcb", "area", "paragraph"), *_many("segments")),
+    "mq_operations": (*_one("call", "queue", "paragraph"), *_many("resolved_from")),
+    "files": (
+        *_one("name", "assign", "dd", "organization", "access", "status", "copybook"),
+        *_many("keys", "io"),
+        *_rows("opens", "mode", "line"),
+    ),
+    "crud": (*_one("resource", "kind"), *_many("create", "read", "update", "delete")),
+    "data_items": (
+        *_one("level", "name", "picture", "usage", "occurs", "depending", "redefines", "value", "offset", "bytes"),
+        *_one("section", "file", "copybook", "copybook_line"),
+        *_rows("conditions", "name", "values", "line"),
+        *_many("read_lines", "written_lines"),
+    ),
+    "constants": _one("name", "value", "copybook"),
+    "messages": _one("text", "target", "copybook"),
+    "call_semantics": (*_one("caller", "callee"), *_text("purpose")),
+    "open_questions": (*_one("question", "reason"), *_many("lines")),
+}
+_FLOWS = {
+    "reads_from": _one("name", "kind"),
+    "writes_to": _one("name", "kind"),
+    "transforms": (*_one("verb", "text", "paragraph"), *_many("targets", "sources")),
+}
+
+
+class _Words(NamedTuple):
+    """What only a model can say: where it would stand, and the section whose records it would be about ("" for the program)."""
+
+    section: str
+    field: str
+    about: str
+
+
+_WORDS = {  # as `not_generated` names them
+    "purpose": _Words("purpose", "summary", ""),
+    "business_context": _Words("purpose", "business_context", ""),
+    "input_descriptions": _Words("inputs", "description", "inputs"),
+    "output_descriptions": _Words("outputs", "description", "outputs"),
+    "rule_descriptions": _Words("business_rules", "description", "business_rules"),
+    "rule_summaries": _Words("business_rules", "logic_summary", "business_rules"),
+    "paragraph_summaries": _Words("paragraphs", "summary", "paragraphs"),
+    "paragraph_purposes": _Words("paragraphs", "purpose", "paragraphs"),
+    "error_descriptions": _Words("error_handling", "description", "error_handling"),
+    "call_semantics": _Words("call_semantics", "purpose", "called_programs"),
+}
+
+
+def document_of(
+    template: Template, facts: Facts, source: Lines, about: About, coverage: Coverage | None = None
+) -> dict[str, Json]:
+    """The document of a program. Without `coverage` nobody asked a model."""
+    done = coverage or Coverage()
+    listed = {name: _items(template[name], fields) for name, fields in _LISTS.items()}
+    for item, record in zip(listed["sql_operations"], template["sql_operations"], strict=True):
+        tables = [value.said for value in record.fields.get("table", ())]
+        item |= {"table": tables[0] if tables else None, "tables": tables}
+    for item, record in zip(listed["files"], template["files"], strict=True):
+        item["record"] = record.first("record")
+        item["records"] = [value.said for value in record.fields.get("record", ())]
+    dead = [_dead(item) for item in listed["paragraphs"] if item["is_dead_code"]]
+    missing = [item["copybook_name"] for item in listed["copybooks_used"] if not (item["found"] or item["system"])]
+    return {
+        "header": {
+            "program_id": facts.program,
+            "file_name": about.file_name,
+            "file_type": "copybook" if facts.type == "copybook" else "COBOL",
+            "format": about.format,
+            "encoding": about.encoding,
+            "lines": facts.lines,
+            "code_lines": facts.code_lines,
+            "comment_lines": facts.comment_lines,
+            "program_type": facts.type,
+            "program_type_reason": facts.type_reason,
+            "final_status": done.status,
+            "penstock_version": __version__,
+        },
+        "purpose": _purpose(template["purpose"]),
+        "inputs": listed["inputs"],
+        "outputs": listed["outputs"],
+        "called_programs": listed["called_programs"],
+        "calling_context": {
+            "called_by": list(about.called_by),
+            "entry_points": [_entry(source, name, line) for name, line in facts.entry_points],
+            "linkage_section": list(facts.linkage),
+            "using": list(facts.using),
+            "transactions": list(about.transactions),
+            "jobs": list(about.jobs),
+        },
+        "business_rules": listed["business_rules"],
+        "data_flow": {name: _items(template[name], fields) for name, fields in _FLOWS.items()},
+        "copybooks_used": listed["copybooks_used"],
+        "copybooks_not_found": list(dict.fromkeys(missing)),
+        "paragraphs": listed["paragraphs"],
+        "error_handling": listed["error_handling"],
+        "sql_operations": listed["sql_operations"],
+        "cics_operations": listed["cics_operations"],
+        "dli_operations": listed["dli_operations"],
+        "mq_operations": listed["mq_operations"],
+        "files": listed["files"],
+        "crud": listed["crud"],
+        "data_items": listed["data_items"],
+        "constants": listed["constants"],
+        "messages": listed["messages"],
+        "dead_code": dead,
+        "call_semantics": listed["call_semantics"],
+        "complexity": {"statements": facts.statements, "cyclomatic": facts.complexity, "max_depth": facts.depth},
+        "open_questions": listed["open_questions"],
+        "coverage": _coverage(listed["paragraphs"], done),
+        "confidence": _confidence(template, done),
+        "tickets": [_ticket(ticket) for ticket in done.tickets],
+        "not_generated": _not_generated(template),
+        "warnings": [*about.warnings, *(f"line {note.line}: {note.text}" for note in facts.notes)],
+    }
+
+
+# ── items ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _items(records: Iterable[Record], fields: Sequence[_Field]) -> list[dict[str, Json]]:
+    return [_item(record, fields) for record in records]
+
+
+def _item(record: Record, fields: Sequence[_Field]) -> dict[str, Json]:
+    item: dict[str, Json] = {}
+    texts: list[Value] = []
+    is_code = False
+    for name, shape, row in fields:
+        values = record.fields.get(name, ())
+        is_code = is_code or any(value.origin == "code" for value in values)
+        if shape == "one":
+            item[name] = _plain(values[0].said) if values else None
+        elif shape == "many":
+            item[name] = [_plain(value.said) for value in values]
+        elif shape == "rows":
+            item[name] = [dict(zip(row, map(_plain, value.said), strict=True)) for value in values]
+        else:
+            item[name] = " ".join(value.said for value in values) or None
+            texts += values
+    item["citations"] = _citations(record.all_citations())
+    item["origin"] = "code" if is_code else "model"
+    if texts:
+        item["confidence"] = _rounded(min(value.least for value in texts))
+    return item
+
+
+def _plain(said: Plain) -> Json:
+    return list(map(_plain, said)) if isinstance(said, tuple) else said
+
+
+def _citations(citations: Iterable[Citation]) -> list[dict[str, Json]]:
+    return [citation._asdict() for citation in citations]
+
+
+def _purpose(records: Sequence[Record]) -> dict[str, Json] | None:
+    if not records or not records[0].fields:
+        return None
+    return _item(records[0], _text("summary", "business_context"))
+
+
+def _entry(source: Lines, name: str, line: int) -> dict[str, Json]:
+    return {"name": name, "line": line, "citations": _citations(cite(source, line)), "origin": "code"}
+
+
+def _dead(paragraph: dict[str, Json]) -> dict[str, Json]:
+    names = ("paragraph_name", "section", "start_line", "end_line", "dead_code_reason", "doubts", "citations", "origin")
+    return {name: paragraph[name] for name in names}
+
+
+# ── how it went ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _not_generated(template: Template) -> list[str]:
+    """Which words are missing, of those that there is something to say about."""
+    return [
+        name
+        for name, words in _WORDS.items()
+        if (not words.about or template[words.about])
+        and not any(record.fields.get(words.field) for record in template[words.section])
+    ]
+
+
+def _coverage(paragraphs: Sequence[dict[str, Json]], done: Coverage) -> dict[str, Json]:
+    return {
+        "paragraphs_total": len(paragraphs),
+        "paragraphs_described": sum(1 for item in paragraphs if item["summary"] or item["purpose"]),
+        "lines_documented": sum(last - first + 1 for first, last in done.documented),
+        "chunks_total": done.chunks,
+        "chunks_failed": [
+            {"chunk": failure.chunk, "lines": [list(span) for span in failure.lines], "reason": failure.reason}
+            for failure in done.failed
+        ],
+    }
+
+
+def _confidence(template: Template, done: Coverage) -> dict[str, Json]:
+    """Shares of the claims that held: over all, by section with the worst chunk and the mean by claims, and by chunk."""
+    accepted = sum(good for good, _ in done.grades.values())
+    rejected = sum(bad for _, bad in done.grades.values())
+    per_section = {}
+    for name, section in template.sections.items():
+        said = [
+            value
+            for record in section.records
+            for values in record.fields.values()
+            for value in values
+            if value.origin == "model"
+        ]
+        if said:
+            grades = {grade for value in said for grade in value.grades}
+            pooled = said[0]._replace(grades=tuple(grades))
+            per_section[name] = {"min": _rounded(pooled.least), "mean": _rounded(pooled.mean)}
+    overall = _rounded(accepted / (accepted + rejected)) if accepted + rejected else None
+    per_chunk = {name: _rounded(good / (good + bad)) for name, (good, bad) in done.chunk_grades.items() if good + bad}
+    return {"overall": overall, "per_section": per_section, "per_chunk": per_chunk}
+
+
+def _rounded(share: float) -> float:
+    return round(share, 3)
+
+
+def _ticket(ticket: Ticket) -> dict[str, Json]:
+    return {**ticket._asdict(), "lines": [list(span) for span in ticket.lines]}

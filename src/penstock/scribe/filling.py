@@ -1,0 +1,352 @@
+"""What does a document say before a model is asked? The facts of a program as a template, every record with its lines.
+
+`SECTIONS` declares what a document has and which fields tell two records apart; claims of a model come under the same keys, so
+that `merge` puts words to facts. Law: every citation is on a line of code, and its evidence is that line. Keeps out: words
+(`prompts`), and what a document looks like (`documents`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from penstock.chunk.template import Citation, Record, Template
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from penstock.chunk.template import Plain
+    from penstock.cobol.facts.values import (
+        CopybookUse,
+        DataItem,
+        Facts,
+        File,
+        ProgramCall,
+        Resolved,
+        Rule,
+    )
+
+SECTIONS: Mapping[str, tuple[str, ...]] = {
+    "purpose": (),
+    "inputs": ("name", "io_type"),
+    "outputs": ("name", "io_type"),
+    "called_programs": ("program_name", "call_type"),
+    "business_rules": ("rule_id",),
+    "reads_from": ("name", "kind"),
+    "writes_to": ("name", "kind"),
+    "transforms": ("line", "text"),
+    "copybooks_used": ("copybook_name", "library"),
+    "paragraphs": ("program", "section", "paragraph_name", "start_line"),
+    "error_handling": ("kind", "condition", "line"),
+    "sql_operations": ("line", "text"),
+    "cics_operations": ("line", "command", "resource"),
+    "dli_operations": ("line", "function"),
+    "mq_operations": ("line", "call"),
+    "files": ("name",),
+    "crud": ("resource", "kind"),
+    "data_items": ("line", "name", "copybook", "copybook_line"),
+    "constants": ("name", "line"),
+    "messages": ("text", "target", "line"),
+    "call_semantics": ("callee", "line"),
+    "open_questions": ("question",),
+}
+EVIDENCE_CHARS = 200  # of a line: enough to find it by, however long a line of free format is
+_MAIN = "(main)"
+"""What the code before any header is called."""
+
+
+class Lines(Protocol):
+    """What a source says of its lines."""
+
+    @property
+    def lines(self) -> int:
+        """How many there are."""
+        ...
+
+    def shown(self, line: int, /) -> str:
+        """A line as a prompt shows it."""
+        ...
+
+    def is_code(self, line: int, /) -> bool:
+        """Whether it is code: not blank, no comment."""
+        ...
+
+
+def cite(source: Lines, first_line: int, last_line: int | None = None) -> tuple[Citation, ...]:
+    """The citation of these lines, from the first to the last of them that is code; none where none is."""
+    last = min(first_line if last_line is None else last_line, source.lines)
+    first = next((line for line in range(max(1, first_line), last + 1) if source.is_code(line)), None)
+    if first is None:
+        return ()
+    while not source.is_code(last):
+        last -= 1
+    return (Citation(first, last, evidence_of(source, first)),)
+
+
+def evidence_of(source: Lines, line: int) -> str:
+    """The text of a line as a citation shows it: blanks folded, no longer than what finds it."""
+    return " ".join(source.shown(line).split())[:EVIDENCE_CHARS]
+
+
+def paragraph_name(name: str) -> str:
+    """What a paragraph is called in a document."""
+    return name or _MAIN
+
+
+def filled(facts: Facts, source: Lines, *, paths: Mapping[str, str] | None = None) -> Template:
+    """All that the code says of a program. `paths` are where copybooks were found, by name."""
+    fill = _Filling(facts, source, {name.upper(): path for name, path in (paths or {}).items()})
+    return Template.of({name: (key, getattr(fill, f"_{name}", tuple)()) for name, key in SECTIONS.items()})
+
+
+class _Filling:
+    """One method for each section that the code can fill; `purpose`, `call_semantics` and `open_questions` it cannot."""
+
+    def __init__(self, facts: Facts, source: Lines, paths: Mapping[str, str]) -> None:
+        self._facts, self._source, self._paths = facts, source, paths
+
+    def _record(self, fields: Mapping[str, Plain], first: int, last: int | None = None) -> Record:
+        return Record.of(fields, cite(self._source, first, last))
+
+    def _scattered(self, fields: Mapping[str, Plain], lines: Iterable[int]) -> Record:
+        return Record.of(fields, [proof for line in lines for proof in cite(self._source, line)])
+
+    # ── ways in and out ──────────────────────────────────────────────────────────────────────────────────────────
+
+    def _inputs(self) -> Iterator[Record]:
+        for found in self._facts.inputs:
+            yield self._scattered(
+                {"name": found.name, "io_type": found.io_type, "copybook": found.copybook}, found.lines
+            )
+
+    def _outputs(self) -> Iterator[Record]:
+        for found in self._facts.outputs:
+            yield self._scattered(
+                {"name": found.name, "io_type": found.io_type, "copybook": found.copybook}, found.lines
+            )
+
+    def _called_programs(self) -> Iterator[Record]:
+        for call in self._facts.calls:
+            for name, resolved in _reached(call):
+                fields = {
+                    "program_name": name,
+                    "call_type": call.call_type,
+                    "resolved_from": resolved,
+                    "parameters": [call.parameters] if call.parameters else [],
+                }
+                yield self._record(fields, call.line, call.end_line)
+
+    def _reads_from(self) -> Iterator[Record]:
+        for found in self._facts.crud:
+            if found.read:
+                yield self._scattered({"name": found.resource, "kind": found.kind}, found.read)
+
+    def _writes_to(self) -> Iterator[Record]:
+        for found in self._facts.crud:
+            if lines := (*found.create, *found.update, *found.delete):
+                yield self._scattered({"name": found.resource, "kind": found.kind}, lines)
+
+    def _transforms(self) -> Iterator[Record]:
+        for found in self._facts.transforms:
+            fields = {
+                "verb": found.verb,
+                "targets": list(found.targets),
+                "sources": list(found.sources),
+                "text": found.text,
+                "line": found.line,
+                "paragraph": paragraph_name(found.paragraph),
+            }
+            yield self._record(fields, found.line, found.end_line)
+
+    def _files(self) -> Iterator[Record]:
+        for file in self._facts.files:
+            yield self._record(_file(file), file.line, file.end_line)
+
+    def _crud(self) -> Iterator[Record]:
+        for found in self._facts.crud:
+            deeds = {name: list(getattr(found, name)) for name in ("create", "read", "update", "delete")}
+            lines = [line for deed in deeds.values() for line in deed]
+            yield self._scattered({"resource": found.resource, "kind": found.kind, **deeds}, lines)
+
+    # ── control ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _paragraphs(self) -> Iterator[Record]:
+        for found in self._facts.paragraphs:
+            fields = {
+                "program": self._facts.program,
+                "paragraph_name": paragraph_name(found.name),
+                "section": found.section,
+                "start_line": found.start_line,
+                "end_line": found.end_line,
+                "calls": list(map(paragraph_name, found.calls)),
+                "called_by": list(map(paragraph_name, found.called_by)),
+                "falls_into": found.falls_into,
+                "statements": found.statements,
+                "complexity": found.complexity,
+                "is_dead_code": found.dead is not None,
+                "dead_code_reason": found.dead,
+                "doubts": list(found.doubts),
+            }
+            yield self._record(fields, found.line, found.end_line)
+
+    def _business_rules(self) -> Iterator[Record]:
+        for rule in self._facts.rules:
+            if not rule.check:  # what it does about errors is error handling
+                yield self._record(_rule(rule), rule.line, rule.end_line)
+
+    def _error_handling(self) -> Iterator[Record]:
+        for found in self._facts.errors:
+            fields = {
+                "kind": found.kind,
+                "condition": found.condition,
+                "action": found.action,
+                "line": found.line,
+                "paragraph": paragraph_name(found.paragraph),
+            }
+            yield self._record(fields, found.line, found.end_line)
+
+    # ── operations ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _sql_operations(self) -> Iterator[Record]:
+        for found in self._facts.sql:
+            fields = {
+                "operation": found.operation,
+                "table": list(found.tables),
+                "cursor": found.cursor,
+                "host_variables": [*found.reads, *found.writes],
+                "text": found.text,
+                "line": found.line,
+                "paragraph": paragraph_name(found.paragraph),
+            }
+            yield self._record(fields, found.line, found.end_line)
+
+    def _cics_operations(self) -> Iterator[Record]:
+        for found in self._facts.cics:
+            fields = {
+                "command": found.command,
+                "resource": found.resource,
+                "kind": found.kind,
+                "resp": found.resp,
+                "response": found.response or None,
+                "resolved_from": list(map(_from, found.resolved)),
+                "line": found.line,
+                "paragraph": paragraph_name(found.paragraph),
+            }
+            yield self._record(fields, found.line, found.end_line)
+
+    def _dli_operations(self) -> Iterator[Record]:
+        for found in self._facts.dli:
+            fields = {
+                "function": found.function,
+                "segments": list(found.segments),
+                "pcb": found.pcb,
+                "area": found.area,
+                "line": found.line,
+                "paragraph": paragraph_name(found.paragraph),
+            }
+            yield self._record(fields, found.line, found.end_line)
+
+    def _mq_operations(self) -> Iterator[Record]:
+        for found in self._facts.mq:
+            fields = {
+                "call": found.call,
+                "queue": found.queue,
+                "resolved_from": list(map(_from, found.resolved)),
+                "line": found.line,
+                "paragraph": paragraph_name(found.paragraph),
+            }
+            yield self._record(fields, found.line, found.end_line)
+
+    # ── data ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _copybooks_used(self) -> Iterator[Record]:
+        for used in self._facts.copybooks:
+            yield self._record(_copybook(used, self._paths.get(used.name.upper())), used.line, used.end_line)
+
+    def _data_items(self) -> Iterator[Record]:
+        for item in self._facts.items:
+            yield self._record(_item(item), item.line, item.end_line)
+
+    def _constants(self) -> Iterator[Record]:
+        for found in self._facts.constants:
+            fields = {"name": found.name, "value": found.value, "line": found.line, "copybook": found.copybook}
+            yield self._record(fields, found.line)
+
+    def _messages(self) -> Iterator[Record]:
+        for found in self._facts.messages:
+            fields = {"text": found.text, "target": found.target, "line": found.line, "copybook": found.copybook}
+            yield self._record(fields, found.line)
+
+
+def _reached(call: ProgramCall) -> Sequence[tuple[str, str | None]]:
+    """The programs that a call may reach, each with what says so; the data item's own name where nothing does."""
+    by_value = {found.value: found for found in reversed(call.resolved)}
+    known = [(name, _from(by_value[name]) if name in by_value else None) for name in call.names]
+    return known or [(call.target, None)]
+
+
+def _from(found: Resolved) -> str:
+    place = f"line {found.line}" + (f" ({found.copybook})" if found.copybook else "")
+    return f"{found.how} {found.value} at {place}"
+
+
+def _file(file: File) -> dict[str, Plain]:
+    return {
+        "name": file.name,
+        "assign": " ".join(file.assign) or None,
+        "dd": file.dd,
+        "organization": file.organization,
+        "access": file.access,
+        "keys": list(file.keys),
+        "status": " ".join(file.status) or None,
+        "record": list(file.records),
+        "opens": [(use.mode, use.line) for use in file.uses if use.verb == "OPEN"],
+        "io": list(file.io),
+        "copybook": file.copybook,
+    }
+
+
+def _rule(rule: Rule) -> dict[str, Plain]:
+    whens = [branch.label for branch in rule.branches if branch.label not in {"THEN", "ELSE"}]
+    return {
+        "rule_id": rule.rule_id,
+        "paragraph": paragraph_name(rule.paragraph),
+        "conditions": [rule.condition, *whens],
+        "meanings": list(rule.meanings),
+        "actions": [f"{branch.label}: {action.text}" for branch in rule.branches for action in branch.actions],
+    }
+
+
+def _copybook(used: CopybookUse, path: str | None) -> dict[str, Plain]:
+    return {
+        "copybook_name": used.name,
+        "library": used.library,
+        "via": used.via,
+        "replacing": list(used.replacing),
+        "found": used.found,
+        "system": used.system,
+        "path": path,
+        "copybook": used.copybook,
+    }
+
+
+def _item(item: DataItem) -> dict[str, Plain]:
+    return {
+        "level": item.level,
+        "name": item.name,
+        "picture": item.picture,
+        "usage": item.usage,
+        "occurs": item.occurs,
+        "depending": item.depending,
+        "redefines": item.redefines,
+        "value": item.value,
+        "offset": item.offset,
+        "bytes": item.bytes,
+        "section": item.section,
+        "file": item.file,
+        "copybook": item.copybook,
+        "copybook_line": item.copybook_line,
+        "line": item.line,
+        "conditions": [(found.name, found.values, found.line) for found in item.conditions],
+        "read_lines": list(item.read_lines),
+        "written_lines": list(item.written_lines),
+    }

@@ -1,0 +1,121 @@
+"""Which files are there to be documented? Those that are named, and those beneath the folders that are.
+
+Each is read whole, once, through the root; what cannot be read is named with the reason, and the rest goes on. A file is taken for
+what its name and its first bytes say; one that was named on purpose is taken whatever it is called.
+Keeps out: what the files say (`cobol`), and what is written.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock import inert
+from penstock.errors import ToolError
+from penstock.workspace import root as opens
+from penstock.workspace.deadline import Deadline
+from penstock.workspace.walk import Walk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from penstock.workspace.root import Root
+
+MOST_BYTES = 32 << 20  # the largest program known has 4 MB; what is larger is data
+HEAD_BYTES = 8_192
+
+
+class Found(NamedTuple):
+    """A file: its path from the root, what it is taken for, and its bytes."""
+
+    path: str
+    kind: str
+    data: bytes
+
+
+class Skipped(NamedTuple):
+    """A file that was not read, and why."""
+
+    path: str
+    reason: str
+
+
+class Gathered(NamedTuple):
+    """What was found, in the order of the paths; `others` counts files that are of no kind."""
+
+    files: tuple[Found, ...]
+    skipped: tuple[Skipped, ...]
+    others: int
+
+
+def gather(
+    root: Root,
+    paths: Iterable[str],
+    kind_of: Callable[[str, bytes], str | None],
+    progress: Callable[[int], None] | None = None,
+) -> Gathered:
+    """The files at and beneath `paths`, each once. Raises `ToolError` for a path that cannot be looked at at all."""
+    files: dict[str, Found] = {}
+    skipped: dict[str, Skipped] = {}
+    others = 0
+    for path, is_named in _names(root, paths, progress):
+        if path in files or path in skipped:
+            continue
+        try:
+            found = _read(root, path, kind_of, is_named)
+        except (ToolError, OSError) as error:
+            skipped[path] = Skipped(path, error.message if isinstance(error, ToolError) else str(error.strerror))
+            continue
+        if found is None:
+            others += 1
+        else:
+            files[path] = found
+    return Gathered(tuple(files[path] for path in sorted(files)), tuple(skipped.values()), others)
+
+
+def _names(root: Root, paths: Iterable[str], progress: Callable[[int], None] | None) -> Iterator[tuple[str, bool]]:
+    """Paths of files from the root, and whether each was named itself."""
+    for path in paths:
+        relative = root.relative(path)
+        try:
+            handle, status = root.look(relative)
+        except OSError as error:
+            raise opens.refusal(error, relative) from error
+        os.close(handle)
+        if not stat.S_ISDIR(status.st_mode):
+            yield os.fsdecode(relative), True
+            continue
+        walk = Walk(
+            root,
+            path,
+            None,
+            recursive=True,
+            include_hidden=False,
+            include_ignored=False,
+            deadline=Deadline(None),
+            progress=progress,
+        )
+        for prefix, _, names in walk:
+            yield from ((prefix + name, False) for name in names)
+
+
+def _read(root: Root, path: str, kind_of: Callable[[str, bytes], str | None], is_named: bool) -> Found | None:
+    """The file, None where it is of no kind. Raises `ToolError` or `OSError`."""
+    file = root.open_file(os.fsencode(path))
+    try:
+        head = os.pread(file.descriptor, HEAD_BYTES, 0)
+        kind = kind_of(path, head) or ("cobol" if is_named else None)
+        if kind is None:
+            return None
+        size_bytes = file.status.st_size
+        if size_bytes > MOST_BYTES:
+            raise ToolError(
+                "binary", f"{inert.shorten(path)} has {size_bytes} bytes; a source has {MOST_BYTES} at most."
+            )
+        data = head
+        while part := os.pread(file.descriptor, MOST_BYTES, len(data)):
+            data += part
+        return Found(path, kind, data)
+    finally:
+        file.close()

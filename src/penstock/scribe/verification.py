@@ -1,0 +1,274 @@
+"""Is it true? A claim is held against the lines that it cites, before anything else sees it.
+
+Its lines must have been shown, its evidence must stand there; where it stands elsewhere the citation is moved to it; every name in
+it must be one of the program's; and it must not know of a call, a table or a copybook that the code does not have. Law: what is
+accepted cites lines of code that were shown, the first of which begins its evidence. Keeps out: how a claim was asked for
+(`prompts`) and read (`answers`).
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from penstock.chunk.template import Citation, folded
+from penstock.scribe.filling import evidence_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+    from penstock.chunk.template import Plain
+    from penstock.scribe.answers import Claim
+    from penstock.scribe.filling import Lines
+
+Outcome = Literal["accepted", "relocated", "rejected", "contradicted"]
+Reason = Literal["", "item", "range", "evidence", "elsewhere", "name", "call", "table", "copybook"]
+
+LEAST_CHARS = 3  # of evidence, unless it is all of a line: less stands anywhere
+NEAR_LINES = 20  # a line that was not shown is a slip if its evidence stands so near, else it was invented
+_MOST_PLACES = 10_000  # where a fragment stands
+
+
+class Item(NamedTuple):
+    """Something that claims may be about: how a prompt calls it, the fields that a claim may fill, and where its record is."""
+
+    id: str
+    section: str
+    fields: tuple[str, ...]
+    key: Mapping[str, Plain]
+    first_line: int
+    last_line: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What the code says there is, names in upper case."""
+
+    names: frozenset[str]
+    """every word of the program, of its copybooks and of its surroundings;"""
+    callable: frozenset[str]
+    """what may be called: programs, transactions, paragraphs;"""
+    tables: frozenset[str]
+    """SQL tables, and data items, of which some are tables;"""
+    copybooks: frozenset[str]
+
+
+class Verdict(NamedTuple):
+    """What became of a claim."""
+
+    claim: Claim
+    outcome: Outcome
+    citations: tuple[Citation, ...] = ()
+    reason: Reason = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether it may be said."""
+        return self.outcome in {"accepted", "relocated"}
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a prompt shows, as far as claims are held against it. Made by `shown`."""
+
+    source: Lines
+    spans: tuple[tuple[int, int], ...]
+    items: Mapping[str, Item]
+    known: Known
+    text: str = field(repr=False)
+    """All lines of code that were shown, folded and joined by a blank;"""
+    numbers: tuple[int, ...] = field(repr=False)
+    """their line numbers,"""
+    starts: tuple[int, ...] = field(repr=False)
+    """and where each begins in `text`."""
+
+    def has(self, line: int) -> bool:
+        """Whether a line was shown, code or not."""
+        return any(first <= line <= last for first, last in self.spans)
+
+    def places(self, fragment: str) -> Iterator[tuple[int, int]]:
+        """The first and the last line of each place where a folded fragment stands."""
+        at = self.text.find(fragment)
+        for _ in range(_MOST_PLACES):
+            if at < 0:
+                return
+            last = bisect_right(self.starts, at + len(fragment) - 1) - 1
+            yield self.numbers[bisect_right(self.starts, at) - 1], self.numbers[last]
+            at = self.text.find(fragment, at + 1)
+
+    def is_line(self, fragment: str, line: int) -> bool:
+        """Whether a fragment is all of a line."""
+        return " ".join(self.source.shown(line).split()) == fragment
+
+
+def shown(source: Lines, spans: Iterable[tuple[int, int]], items: Iterable[Item], known: Known) -> Shown:
+    """What the lines of these spans show."""
+    sorted_spans = tuple(sorted(spans))
+    pieces: dict[int, str] = {}
+    for first, last in sorted_spans:
+        for line in range(max(1, first), min(last, source.lines) + 1):
+            if source.is_code(line):
+                pieces[line] = " ".join(source.shown(line).split())
+    starts, at = [], 0
+    for piece in pieces.values():
+        starts.append(at)
+        at += len(piece) + 1
+    by_id = {item.id: item for item in items}
+    return Shown(source, sorted_spans, by_id, known, " ".join(pieces.values()), tuple(pieces), tuple(starts))
+
+
+def verify(claim: Claim, held: Shown) -> Verdict:
+    """Whether the source bears out a claim, and where."""
+    item = held.items.get(claim.of)
+    if item is None or claim.field not in item.fields:
+        return Verdict(claim, "rejected", reason="item")
+    far = [line for line in claim.lines if not held.has(line)]
+    if any(not 1 <= line <= held.source.lines for line in far):
+        return Verdict(claim, "rejected", reason="range")
+    placed = _placed(claim, item, held)
+    if placed is None:
+        return Verdict(claim, "rejected", reason="evidence")
+    lines, is_moved = placed
+    if far and (not is_moved or max(abs(line - lines[0]) for line in far) > NEAR_LINES + len(claim.lines)):
+        return Verdict(claim, "rejected", reason="elsewhere")
+    citations = tuple(_runs(lines, held))
+    if (reason := _contradiction(claim, held.known)) is not None:
+        return Verdict(claim, "contradicted", citations, reason)
+    if not _names(claim) <= held.known.names:
+        return Verdict(claim, "rejected", reason="name")
+    return Verdict(claim, "relocated" if is_moved else "accepted", citations)
+
+
+# ── lines ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _placed(claim: Claim, item: Item, held: Shown) -> tuple[list[int], bool] | None:
+    """The lines that the evidence bears out, and whether they are others than those cited; None where it stands nowhere.
+
+    Where the evidence begins within the cited lines, those before it are not borne out. Where it stands elsewhere, all lines move
+    with it: to the place within the item, else to the nearest, else to the first.
+    """
+    fragment = _fragment(claim.evidence)
+    found = list(held.places(fragment)) if fragment else []
+    if len("".join(fragment.split())) < LEAST_CHARS:
+        found = [(first, last) for first, last in found if first == last and held.is_line(fragment, first)]
+    if not found:
+        return None
+    cited = set(claim.lines)
+    here = next(((first, last) for first, last in found if first in cited), None)
+    if here is not None:
+        return _code([line for line in claim.lines if line >= here[0]], here, held), False
+    start = claim.lines[0]
+    within = [place for place in found if item.first_line <= place[0] <= item.last_line]
+    there = min(within or found, key=lambda place: (abs(place[0] - start), place[0]))
+    return _code([line + there[0] - start for line in claim.lines], there, held), True
+
+
+def _fragment(evidence: str) -> str:
+    """Evidence as it is looked for: without the line numbers that a prompt puts before the lines, blanks folded."""
+    lines = [re.sub(r"^\s*\d+\s*[|:\t]", "", line, flags=re.ASCII) for line in evidence.splitlines()]
+    return " ".join(" ".join(lines).split())
+
+
+def _code(lines: Sequence[int], place: tuple[int, int], held: Shown) -> list[int]:
+    """Those lines that were shown and are code, with all that the evidence covers."""
+    wanted = {*lines, *range(place[0], place[1] + 1)}
+    return sorted(line for line in wanted if held.has(line) and held.source.is_code(line))
+
+
+def _runs(lines: Sequence[int], held: Shown) -> Iterator[Citation]:
+    """Citations of lines: what has nothing but blanks and comments between it is one."""
+    run: list[int] = []
+    for line in lines:
+        if run and any(held.source.is_code(between) for between in range(run[-1] + 1, line)):
+            yield Citation(run[0], run[-1], evidence_of(held.source, run[0]))
+            run = []
+        run.append(line)
+    yield Citation(run[0], run[-1], evidence_of(held.source, run[0]))
+
+
+# ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_WORD = r"[^\W_][\w#@$-]*"
+_LIKE_A_NAME = re.compile(  # in capitals with a hyphen, or letters with digits among them, or in backquotes
+    r"(?<![\w-])(?=[A-Z0-9_-]*[A-Z])[A-Z0-9]+(?:[-_][A-Z0-9]+)+(?![\w-])"
+    r"|(?<![\w-])(?=[A-Z]*\d)(?=\d*[A-Z])[A-Z0-9]{5,}(?![\w-])"
+    rf"|(?<=`){_WORD}(?=`)"
+)
+_COMMON = frozenset(  # look like names, and are words of the trade
+    {
+        *("OF", "IN", "THRU", "I-O", "INPUT-OUTPUT", "FILE-CONTROL", "FILE-STATUS", "RETURN-CODE"),
+        *("WORKING-STORAGE", "LOCAL-STORAGE", "END-OF-FILE", "END-OF-DATA", "YES-NO"),
+        *("COMP-1", "COMP-2", "COMP-3", "COMP-4", "COMP-5", "COBOL-74", "COBOL-85", "COBOL-2002"),
+        *("CP037", "CP1047", "CP1140", "UTF-8", "UTF-16", "ISO-8601", "ISO-8859-1"),
+        *("SHA-1", "SHA-256", "AES-256", "CRC-32", "CRC32", "MOD-10", "MOD-11"),
+        *("YYYY-MM-DD", "DD-MM-YYYY", "MM-DD-YYYY", "YY-MM-DD", "HH-MM-SS"),
+    }
+)
+
+
+def names_in(text: str) -> frozenset[str]:
+    """Every word of a program's code that a claim may name."""
+    return frozenset(word.upper() for word in re.findall(r"[\w#@$-]+", text))
+
+
+def _names(claim: Claim) -> set[str]:
+    """What a claim names and what looks like a name in it, but for the words of the trade."""
+    given = {
+        word.upper() for name in claim.names for word in re.findall(r"[\w#@$-]+", re.sub(r"\([^()]*\)", " ", name))
+    }
+    seen = {match.group().upper() for match in _LIKE_A_NAME.finditer(claim.claim)}
+    return {name for name in given | seen if any(map(str.isalpha, name))} - _COMMON
+
+
+# A name stands in capitals; the words around it in any case.
+_NAME = r"['\"`]?([A-Z0-9#@$][A-Z0-9_#@$.-]*[A-Z0-9#@$])(?![\w-])"
+_SAYS: tuple[tuple[Reason, str, re.Pattern[str]], ...] = (
+    (
+        "call",
+        "callable",
+        re.compile(
+            r"\b(?i:calls?|called|calling|invokes?|invoking|links? to|linking to|xctls?(?: to)?|transfers? control to)\s+"
+            rf"(?i:(?:by|the|a|sub-?program|program|module|routine|transaction|paragraph|section|service)\s+)*{_NAME}"
+        ),
+    ),
+    ("copybook", "copybooks", re.compile(rf"\b(?i:copybooks?|copy member)\s+{_NAME}")),
+    ("copybook", "copybooks", re.compile(rf"{_NAME}['\"`]?\s+(?i:copybook|copy member)\b")),
+    ("table", "tables", re.compile(rf"\b(?i:tables?|views?)\s+{_NAME}")),
+    ("table", "tables", re.compile(rf"(?<![\w-]){_NAME}['\"`]?\s+(?i:tables?|view)\b")),
+)
+_NO_CALLEES = frozenset(
+    {
+        *("CICS", "SQL", "EXEC", "DLI", "IMS", "MQ", "DB2", "VSAM", "KSDS", "SQLCODE"),
+        *("SORT", "MERGE", "PERFORM", "CALL", "LINK", "XCTL", "GOBACK", "RETURN"),
+    }
+)
+
+
+def _contradiction(claim: Claim, known: Known) -> Reason | None:
+    """What a claim says the program calls, reads or copies, and the code does not have."""
+    for reason, kind, pattern in _SAYS:
+        there: Collection[str] = getattr(known, kind)
+        for match in pattern.finditer(claim.claim):
+            name = match[1].upper()
+            if name not in _NO_CALLEES and name not in there and name.rpartition(".")[2] not in there:
+                return reason
+    return None
+
+
+def same_claims(verdicts: Iterable[Verdict]) -> list[Verdict]:
+    """Each claim once: what is said twice about one thing, in other blanks or case, is said once, and held if any of it holds."""
+    kept: dict[Plain, Verdict] = {}
+    for verdict in verdicts:
+        claim = verdict.claim
+        said = (claim.of, claim.field, folded(claim.claim))
+        before = kept.get(said)
+        if before is None or (verdict.holds and not before.holds):
+            kept[said] = verdict
+        elif verdict.holds:
+            proofs = tuple(sorted({*before.citations, *verdict.citations}))
+            kept[said] = before._replace(citations=proofs)
+    return list(kept.values())
