@@ -9,12 +9,13 @@ weighs (`weighing`), how it is said (`wording`).
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from itertools import chain, combinations
+from math import log2
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.models.local import weighing
-from penstock.models.local.vocabulary import stem_of
+from penstock.models.local.vocabulary import root_of, stem_of
 from penstock.models.local.weighing import DEFINES, path_credit, place_factor
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ _MATCHES_IN_TREE = 20
 _AROUND = 40  # lines of a view
 _BELOW = 60  # of a definition
 _OUTLINED = 80
+_COUNTED = 2  # words
+_MOST_FILES = 100  # that a search counts
+_LIKELY = 2
 _ENOUGH = 0.8  # of the question near one line
 _FAIR = 0.6  # is enough after the usual number of calls
 _USUAL = 6
@@ -117,14 +121,15 @@ def _anywhere(memory: Memory, found: list[Hit], named: list[str], *, is_known: b
     yield from _definitions(memory, None)
     if not named:
         yield from _files_named_anywhere(question)
-    yield from _unseen(memory, None)
-    if found and found[0].covered >= _LEAST:
-        yield from _around(memory, found[:1])
-    if not is_known:
+    if is_known:
+        yield from _unseen(memory, None)
+    else:
         yield from _joined_names(question, None)
         yield from _together(question, None)
-    for place in [*named[2:3], *([] if is_known else _counted(memory)[:2])]:
-        yield from _words_within(memory, place)
+        yield from _census(question)
+        for place in _likely(memory):
+            yield from _words_within(memory, place)
+            yield from _of_the_kind(question, place)
     yield from _around(memory, found[:_MOST_VIEWS])
     if not is_known:
         yield from _rarest(question)
@@ -168,7 +173,9 @@ def _what_was_cut(memory: Memory) -> Iterator[Look]:
 
 def _files_named(question: Question) -> Iterator[Look]:
     if words := _place_words(question):
-        pattern = rf"(?i)^([^/]+/)?_*({words})(/[^/]*)?(\.\w+)?$"
+        roots = "|".join(dict.fromkeys(re.escape(root_of(word)) for word in re.findall(r"\w{4,}", words)))
+        near = rf"|^([^/]+/)?_*({roots})\w*(/__init__)?\.\w+$" if roots else ""
+        pattern = rf"(?i)^([^/]+/)?_*({words})(/[^/]*)?(\.\w+)?$" + near
         yield Look("files named so, near the root", "list_files", _listing(pattern))
 
 
@@ -179,8 +186,7 @@ def _files_named_anywhere(question: Question) -> Iterator[Look]:
 
 def _place_words(question: Question) -> str:
     terms = [term for term in question.terms if term.place and term.weight > 0.5]
-    called = [term for term in terms if weighing.may_name_place(term)] or terms
-    return "|".join(re.escape(term.text.lower().rsplit("/", 1)[-1]) for term in called)
+    return "|".join(re.escape(term.text.lower().rsplit("/", 1)[-1]) for term in terms)
 
 
 def _listing(pattern: str) -> dict[str, Json]:
@@ -191,7 +197,7 @@ def places(memory: Memory) -> list[str]:
     """The files and folders whose names the question says, the most likely first."""
     scored: dict[str, float] = {}
     for path in memory.evidence.places:
-        credit = sum(term.weight * path_credit(path, term) for term in memory.question.terms)
+        credit = sum(term.weight * said for term in memory.question.terms if (said := path_credit(path, term)) >= 0.5)
         if credit <= 0:
             continue
         *folders, _ = path.split("/")
@@ -256,6 +262,8 @@ def _of_the_kind(question: Question, place: str) -> Iterator[Look]:
         yield _search(
             "values", r"^\s*(self\.)?\w+\s*(:[^=]*)?=\s*\(?-?\d|^[A-Z_][A-Z0-9_]+\s*=\s*.*\d|[<>]=? \d\d", place
         )
+    if {"code", "place"} & question.kinds and (words := "|".join(_rarest_words(question))):
+        yield _search("names with the words", rf"{DEFINES}\w*({words})", place, ignore_case=True)
 
 
 def _bodies(memory: Memory, found: list[Hit]) -> Iterator[Look]:
@@ -362,11 +370,9 @@ def _joined_names(question: Question, place: str | None) -> Iterator[Look]:
 def _together(question: Question, place: str | None) -> Iterator[Look]:
     """Lines that hold two of the rarest words."""
     words = _rarest_words(question)[:4]
-    for count in (3, 2):
-        if len(words) >= count:
-            first = words[:count]
-            ways = [".*".join(order) for order in (first, first[::-1])]
-            yield _search(f"lines with {' and '.join(first)}", "|".join(ways), place, ignore_case=True)
+    if len(words) > 1:
+        pairs = "|".join(f"{a}.*{b}|{b}.*{a}" for a, b in combinations(words, 2))
+        yield _search(f"lines with two of {', '.join(words)}", pairs, place, ignore_case=True)
 
 
 def _rarest(question: Question) -> Iterator[Look]:
@@ -381,16 +387,23 @@ def _rarest_words(question: Question) -> list[str]:
     return list(dict.fromkeys(re.escape(word) for word in words if len(word) > 2))
 
 
-def _counted(memory: Memory) -> list[str]:
-    """Files that a search only counted, the most likely first."""
-    scored = {
-        path: place_factor(path, memory.question)
-        * (1 + sum(path_credit(path, term) for term in memory.question.terms))
-        * min(count, 20)
-        for path, count in memory.evidence.counts.items()
-        if place_factor(path, memory.question) > 0.9
-    }
-    return sorted(scored, key=lambda path: (-scored[path], path))
+def _census(question: Question) -> Iterator[Look]:
+    """In which files the weightiest words are, and how often."""
+    words = [term for term in question.terms if term.form in {"name", "word"} and term.weight >= 1]
+    for term in sorted(words, key=lambda term: -term.weight)[:_COUNTED]:
+        yield Look(f"files with {term.text}", "search", {"pattern": term.pattern, "limit": 1})
+
+
+def _likely(memory: Memory) -> list[str]:
+    """The files that hold the most of what searches counted, what few files hold before the rest."""
+    scored: defaultdict[str, float] = defaultdict(float)
+    for counted in memory.evidence.counts.values():
+        for path, lines in counted.items():
+            scored[path] += log2(2 * _MOST_FILES / len(counted)) / 5 * lines / (lines + 2)
+    for path in scored:
+        scored[path] += sum(term.weight * path_credit(path, term) for term in memory.question.terms)
+        scored[path] *= place_factor(path, memory.question)
+    return sorted(scored, key=lambda path: (-scored[path], path))[:_LIKELY]
 
 
 def _around(memory: Memory, found: list[Hit]) -> Iterator[Look]:
@@ -441,7 +454,7 @@ def _settled(memory: Memory, found: list[Hit]) -> bool:
         return best.worth >= OF_THE_KIND
     if "error" in memory.question.kinds and not any(term.form == "phrase" for term in memory.question.terms):
         return best.worth >= OF_THE_KIND and any(label.startswith("raises in") for label in memory.tried)
-    return best.worth >= 0 and best.score >= _ENOUGH
+    return best.worth >= (OF_THE_KIND if "code" in memory.question.kinds else 0) and best.score >= _ENOUGH
 
 
 def missing_names(question: Question, found: list[Hit]) -> list[str]:

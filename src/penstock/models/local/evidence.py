@@ -9,22 +9,23 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-_COUNTS = "matching lines per file:"
 _SAID = ("[", "\\", "Warning", "No files", "Listing all")  # what a listing says beside names; names that are escaped
 _FILE_HEAD = re.compile(r"^## (.+)$")
 _NUMBERED = re.compile(r"^(\d+)[|-](.*)$")
-_COUNTED = re.compile(r"^ *(\d+) (\S.*)$")
+_MORE_FILES = re.compile(r"^ +and \d+ more files?$")
+_COUNTED = re.compile(r"^ +(\d+) (\S.*)$")
 _FOUND_KEPT = re.compile(r"^\d+\|\d+\|(.*)$")
 _OUTLINED = re.compile(r"^( *)(\d+)-(\d+) (.*)$")
 
 
 @dataclass(slots=True)
 class Evidence:
-    """`lines` by path and number, `places`: files whose names a listing showed, `counts`: matches by path that a search told."""
+    """`lines` by path and number, `places`: files whose names a listing showed, `counts`: by pattern, and by path, the lines
+    that a search told; nothing of a pattern that too many files have."""
 
     lines: dict[str, dict[int, str]] = field(default_factory=dict)
     places: dict[str, None] = field(default_factory=dict)
-    counts: dict[str, int] = field(default_factory=dict)
+    counts: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def add(self, path: str, number: int, text: str) -> None:
         """A line; the longest form in which it was shown stays."""
@@ -34,12 +35,12 @@ class Evidence:
 
     # ── results ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def read(self, tool: str, text: str, path: str = "") -> bool:
-        """What a result shows; whether there was anything in it. `path` is the file that the call named."""
+    def read(self, tool: str, text: str, path: str = "", pattern: str = "") -> bool:
+        """What a result shows; whether there was anything in it. `path` and `pattern` are what the call named."""
         before = sum(map(len, self.lines.values())) + len(self.places)
         match tool:
             case "search":
-                self._read_search(text.splitlines())
+                self._read_search(text.splitlines(), pattern)
             case "view":
                 for line in text.splitlines()[1:]:
                     if path and (numbered := _NUMBERED.match(line)):
@@ -56,16 +57,17 @@ class Evidence:
                 pass
         return sum(map(len, self.lines.values())) + len(self.places) > before
 
-    def _read_search(self, lines: list[str]) -> None:
-        path, counts = "", False
+    def _read_search(self, lines: list[str], pattern: str) -> None:
+        path, told = "", {}
         for line in lines:
             if head := _FILE_HEAD.match(line):
                 path = head[1]
             elif path and (numbered := _NUMBERED.match(line)):
                 self.add(path, int(numbered[1]), numbered[2])
-            elif not path and counts and (counted := _COUNTED.match(line)):
-                self.counts[counted[2]] = max(int(counted[1]), self.counts.get(counted[2], 0))
-            counts |= line == _COUNTS
+            elif not path and (counted := _COUNTED.match(line)):
+                told[counted[2]] = int(counted[1])
+        if pattern and not any(_MORE_FILES.match(line) for line in lines):
+            self.counts[pattern] = told
 
 
 def kept_text(tool: str, text: str) -> str:

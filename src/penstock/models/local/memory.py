@@ -118,7 +118,7 @@ def _take_result(memory: Memory, call: ToolCall, result: ToolResult, origins: di
         text = kept_text(ours, text)
     else:
         tool, path = ours, string(values.get("file_path")) or string(values.get("path"))
-    shows = memory.evidence.read(tool, text, path)
+    shows = memory.evidence.read(tool, text, path, string(values.get("pattern")))
     if tool and (handle := _HANDLE.search(result.text)):
         origins.setdefault(handle[1], (tool, path))
         if not shows and ours not in {"page", "find"}:

@@ -107,6 +107,8 @@ def read(text: str) -> Question:
     add(*_side_by_side(rest), *_in_a_row(rest))
     if re.search(_AT_MOST, text):
         add(Term(text="maximum", pattern=_loosely("maximum"), weight=0.6, form="word"))
+    if re.search(_TOO_LONG, text):
+        add(Term(text="timeout", pattern=_loosely("timeout"), weight=1.2, form="word"))
     if re.search(_LEFT_OUT, text):
         add(Term(text="default", pattern=_loosely("default"), weight=1.0, form="word"))
     kept = sorted(terms.values(), key=lambda term: (term.form == "part", -term.weight))
@@ -120,6 +122,7 @@ def read(text: str) -> Question:
 _LEFT_OUT = (
     r"(?i)\b(?:(?:none|nothing|no \w+) is (?:given|passed|set)|(?:do not|don't|does not) (?:pass|give|set)|omit)"
 )
+_TOO_LONG = r"(?i)\b(?:too long|how long .*\bwait|gives? up|times? out|timed out)\b"
 _AT_MOST = r"(?i)\b(?:how (?:many|long|large|big|often|deep)|at most|up to|gives? up)\b"
 
 
@@ -155,12 +158,13 @@ def _words(text: str) -> list[tuple[str, str]]:
     """
     words = [match.group() for match in _WORD.finditer(text)]
     spoken: dict[str, str] = {}
+    done = {after for asked, after in _DONE.findall(text) if after.islower()}
     for before, one, after in zip(["", *words], words, [*words[1:], ""], strict=False):
         if re.fullmatch(r"module|package|library", one):
             other = after if before.lower() in STOP else before
             if other and other.lower() not in STOP:
                 spoken[other] = "place"
-        if is_kind_of_name(one) and one != one.upper() and after and not _is_plain(after):
+        if is_kind_of_name(one) and one != one.upper() and after and after not in done and not _is_plain(after):
             spoken.setdefault(after, "name")
         if is_kind_of_name(after) and not _is_plain(one) and (before.lower() == "the" or not one.islower()):
             spoken.setdefault(one, "name")
@@ -172,6 +176,11 @@ def _words(text: str) -> list[tuple[str, str]]:
         if is_name or not (word.lower() in STOP or is_kind_of_name(word.lower())):
             made.append(("name" if is_name else spoken.get(word, "word"), word))
     return made
+
+
+_DONE = re.compile(
+    r"(?i)\b(which|what) (?:\w+ ){0,2}(?:class|function|method|module|exception|decorator|constant) (\w+s)\b"
+)
 
 
 def _is_plain(word: str) -> bool:
@@ -261,4 +270,6 @@ def _loosely(word: str) -> str:
         ways.append(f"(?i:{re.escape(stem)})")
     else:
         ways.append(f"[a-z0-9]{re.escape(stem.capitalize())}")
+    if len(stem) > 3:
+        ways.append(f"[A-Z]{re.escape(stem.upper())}")
     return "|".join(ways)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-Kind = Literal["value", "error", "place", "meaning", "parts", "result", "call", "detail"]
+Kind = Literal["value", "number", "error", "place", "code", "meaning", "parts", "result", "call", "detail"]
 
 
 def stem_of(word: str) -> str:
@@ -22,6 +22,15 @@ def stem_of(word: str) -> str:
             stem = word[: -len(end)]
             return stem[:-1] if end in ("ing", "ed") and stem[-1] == stem[-2] and stem[-1] not in "sl" else stem
     return word
+
+
+def root_of(word: str) -> str:
+    """What a word that names a doer, or what is done, shares with its kin: `logger`, logging."""
+    stem = stem_of(word)
+    for end in ("ations", "ation", "ers", "er", "ors", "or"):
+        if stem.endswith(end) and len(stem) - len(end) >= 4:
+            return stem[: -len(end)]
+    return stem
 
 
 def _listed(words: str) -> frozenset[str]:
@@ -68,56 +77,100 @@ SHORT = {  # how programs shorten a word, or what else they call it
     "argument": "arg",
     "attempt": "retr(?:y|ies)",
     "attribute": "attr",
+    "broken": "bad|corrupt|invalid",
     "buffer": "buf",
+    "calculate": "comput",
     "certificate": "cert",
     "character": "char",
+    "child": "subprocess|proc",
+    "column": "col",
     "command": "cmd",
+    "compare": "cmp|equal|diff",
+    "compute": "calculat",
     "configuration": "conf|cfg",
     "connection": "conn",
-    "column": "col",
+    "convert": "coerce|translat|parse",
+    "copy": "dup|clone",
+    "corrupt": "bad|broken|invalid",
+    "create": "make|new",
+    "damaged": "bad|corrupt|invalid",
     "database": "db",
     "default": "initial",
+    "delay": "sleep|interval|wait",
+    "delete": "remove|unlink|del",
     "delimiter": "delim|sep",
+    "depth": "level|recurs|nest",
     "destination": "dst|dest",
+    "detect": "guess|sniff",
+    "digest": "hash|sha|md5",
     "directory": "dir",
-    "environment": "env",
-    "exception": "exc|error",
     "duplicate": "dup|already|twice",
     "early": "incomplete|premature|eof",
+    "ending": "terminat|eol|newline",
+    "environment": "env",
+    "exceed": "max|limit|too (?:many|long|large)",
+    "exception": "exc|error",
     "execute": "exec",
-    "expression": "pattern|regexp?|re",
+    "expression": r"pattern|regexp?|re\b",
     "extension": "ext|suffix",
     "function": "func",
+    "guess": "detect|sniff|infer",
+    "hash": "digest|sha|md5",
+    "ignore": "skip|exclude",
     "indentation": "indent",
     "initial": "init|default",
+    "interval": "delay|period",
     "invalid": "bad|illegal|wrong",
+    "keep": "retain|cache",
+    "killed": "terminat|abort|abrupt",
     "largest": "max",
-    "limit": "max",
     "length": "len",
+    "limit": "max",
     "longest": "max",
+    "malformed": "bad|invalid|illegal",
     "maps": "mapping|dict|table",
     "maximum": "max|limit",
     "message": "msg",
-    "missing": "not found|no such|unknown|required",
     "minimum": "min",
+    "missing": "not found|no such|unknown|required",
+    "nested": "depth|level|recurs",
     "number": "num",
+    "old": "backup|prev",
     "package": "pkg",
     "parameter": "param",
     "password": "passw",
+    "pause": "delay|sleep|interval",
+    "pending": "backlog|queue",
     "position": "pos",
+    "precise": r"prec\b",
+    "precision": r"prec\b",
     "previous": "prev",
     "protocol": "proto",
+    "recursive": "walk|nest|depth",
+    "remove": "delete|unlink|discard",
+    "retry": "attempt",
     "second": "sec",
+    "seconds": "timeout|delay|interval",
     "separator": "sep|delim",
+    "signal": "sig",
+    "skip": "ignore|exclude",
     "smallest": "min",
     "source": "src",
     "standard": "std",
+    "startup": "init",
+    "stop": "end|quit|halt",
     "table": "map|dict",
     "temporary": "te?mp",
     "throw": "raise",
     "turn": "translat|convert",
     "twice": "duplicate|already",
+    "unknown": "unrecognized|invalid|no such",
     "variable": "var",
+    "wait": "timeout|delay|sleep",
+    "whitespace": "space|blank",
+    "width": "col",
+    "worker": "proc|thread",
+    "wrap": "fold|fill|width",
     "wrong": "invalid|bad|illegal",
 }
 
@@ -144,14 +197,19 @@ KINDS: dict[Kind, str] = {
         r"limits?|timeout|constant|threshold|port|version|code|number|size|length|set to|initial|when (?:none|nothing) is given|"
         r"do not pass|is not given|(?:which|what) (?:regular expression|regex|pattern)"
     ),
+    "number": r"how (?:many|much|long|large|big|often|deep|far|wide|small|old)|maximum|minimum|at most|at least",
     "error": r"exceptions?|errors?|rais\w+|thrown?|throws|fails?|messages?|complain\w*|warn\w*",
     "place": (
         r"where|(?:which|what) (?:file|module|function|method|class|script|package|header|section|paragraph)|"
         r"defined|implemented|located|lives?"
     ),
+    "code": r"^(?:in )?(?:which|what) (?:\w+ ){0,2}(?:function|method|class|decorator)",
     "meaning": r"what (?:does|is|are|do)|purpose|describes?|mean(?:s|ing|t)?|stands? for|how (?:does|is|are|do)|why",
     "result": r"(?<!a )returns?|gives? back|yields?|what type|calls? when|which function does",
-    "detail": r"^(?:with|from|into?|by|to|at|for|on) (?:which|what)",
+    "detail": (
+        r"^(?:with|from|into?|by|to|at|for|on) (?:which|what)|"
+        r"(?:which|what) (?!exception|error|warning|message|class|function|method)\w+ (?:\w+ )?(?:do|does|did)"
+    ),
     "call": r"(?:which|what) (?:\w+ ){0,2}calls?|who calls|where is .* called|callers?",
     "parts": r"(?:what|which) (?:\w+ ){0,2}(?:classes|functions|methods|sections|headings|paragraphs|members|keys)",
 }

@@ -13,6 +13,7 @@ from math import log2
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.models.local.question import CALLED, parts_of
+from penstock.models.local.vocabulary import root_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,11 +39,14 @@ DEFINES = rf"^\s*{_MODIFIERS}(?:def|class|function|func|fn|struct|interface|type
 _DEFINITION = re.compile(rf"{DEFINES}(?:\([^)]*\)\s*)?(\w+)")
 _ASSIGNMENT = re.compile(r"^\s*(?:(?:const|let|var|final|static)\s+)*([\w.\[\]'\"-]+)\s*(?::[^=]+)?:?=(?!=)\s*(\S.*)$")
 _VALUE = r"""(?:-?\d|[frbuFRBU]{0,2}["']|True\b|False\b|None\b|[A-Z][A-Z0-9_]{2,}\b(?!\()|min\(|max\(|[({\[])"""
+_EMPTY = re.compile(r"""(?:0|None|False|\[\]|\{\}|\(\)|""|'')\s*(?:#.*)?$""")  # where something begins, as a rule
+_HOLDS_NUMBER = re.compile(r"\d|[A-Z]{3}")  # or a constant, which stands for one
 _IS_VALUE = re.compile(_VALUE)
 _IMPORT = re.compile(r"^\s*(?:from\s+\S+\s+)?import\b|^\s*(?:#include|use|using)\b")
 _LISTED = re.compile(r"""^\s*(?:__all__\b.*|(?:["'][\w.]+["'],?\s*)+\]?\)?)$""")
 _RAISE = re.compile(r"\b(?:raise|throw|throws|panic|errors?\.New|Errorf|error|fail|abort|exit)\b")
 _RAISES = re.compile(r"^\s*(?:raise|throw)\s+\w")
+_BUILTIN = re.compile(r"\b(?:Value|Type|Runtime|Key|Index|Attribute|NotImplemented|Assertion|OS|IO)Error\b")
 _RETURN = re.compile(r"^\s*(?:return|yield)\s+\S")
 _PROSE = re.compile(r"^\s*(?:#.*|[^=({\[]*[A-Za-z]+(?: [A-Za-z'`-]+){3,}[^=]*)$")
 _ERROR_CLASS = re.compile(
@@ -111,12 +115,15 @@ def path_credit(path: str, term: Term) -> float:
     *folders, name = path.lower().split("/")
     if term.folder and term.folder not in folders:
         return 0.0
-    stem = name.split(".")[0].strip("_")
+    stem = name.split(".")[0]
     if wanted in (stem, name, path.lower()):
         return 0.9
-    if wanted in folders:
+    stem = stem.strip("_")
+    if wanted == stem or wanted in folders:
         return 0.8
-    return 0.5 if len(wanted) > 3 and (wanted in stem or (len(stem) > 3 and stem in wanted)) else 0.0
+    if len(wanted) > 3 and (wanted in stem or (len(stem) > 3 and stem in wanted)):
+        return 0.5
+    return 0.3 if len(wanted) > 3 and stem.startswith(root_of(wanted)) else 0.0
 
 
 def home(question: Question, evidence: Evidence) -> Callable[[str], bool]:
@@ -174,6 +181,11 @@ def _is_of_kind(question: Question, line: str) -> bool:
     )
 
 
+def _is_asked_for(question: Question, line: str) -> bool:
+    """Whether a line may answer by what is written near it: what it defines is described below."""
+    return "code" in question.kinds and defined_name(line) is not None
+
+
 def indent_of(line: str) -> int:
     """The spaces before a line."""
     return len(line) - len(line.lstrip())
@@ -194,18 +206,20 @@ def hits(question: Question, evidence: Evidence) -> list[Hit]:
         scopes = _scopes(question, lines, numbers)
         for n in numbers:
             inside = any(first < n <= last and term.text.lower() not in outer for first, last, term in scopes)
-            if not on[n] and not (inside and _is_of_kind(question, lines[n])):
+            is_of_kind = _is_of_kind(question, lines[n]) if inside else _is_asked_for(question, lines[n])
+            if not on[n] and not is_of_kind:
                 continue
             credit = dict(by_path)
             for near in numbers[bisect_left(numbers, n - _NEAR) : bisect_left(numbers, n + _NEAR + 1)]:
                 away = abs(near - n)
                 for term in on[near]:
-                    credit[term] = max(credit[term], 1.0 if not away else 0.8 if away <= 2 else 0.55)
+                    credit[term] = max(credit[term], 1.0 if not away else 0.65 if away <= 2 else 0.4)
             for first, last, term in scopes:
                 if first < n <= last:
                     credit[term] = max(credit[term], 0.75)
             covered = min(1.0, sum(weights[term] * credit[term] for term in question.terms) / total)
-            worth, rule = _worth(question, lines[n], on[n], inside)
+            told = [term for term in on[n] if by_path[term] < 0.8]
+            worth, rule = _worth(question, lines[n], told, inside)
             terms = tuple(term for term in question.terms if credit[term] > 0)
             score = sum(weights[term] * credit[term] for term in question.terms) / total
             made.append(Hit(path, n, score * factor * (1 + worth), covered, worth, terms, rule))
@@ -249,34 +263,17 @@ def _worth(question: Question, line: str, on: list[Term], inside: bool) -> tuple
         return -0.4, "an import"
     if _LISTED.match(line):
         return -0.3, "a list of names"
-    is_words = is_prose(line) and bool(question.kinds & {"value", "error", "result"})
+    is_words = is_prose(line) and bool(question.kinds & {"value", "error", "result", "code"})
     ways = [(-0.25 if is_words else 0.0, "a line that has the words")]
     name = defined_name(line)
     if name is not None:
-        exact = any(term.text == name and term.form == "name" for term in on)
-        spoken = _share(name, on)
-        if exact:
-            within = bool({"value", "result", "detail", "call"} & question.kinds) or (
-                "error" in question.kinds and "place" not in question.kinds
-            )
-            ways.append((0.1 if within else 0.6, f"the definition of {name}"))
-        elif spoken:
-            other = question.names or "value" in question.kinds  # than what was asked for
-            worth = 0.1 if other else 0.2 + 0.5 * spoken
-            ways.append((worth, f"a definition with the words in its name, {name}"))
+        ways += _definition_ways(question, name, on)
     if "value" in question.kinds:
-        ways += _value_ways(line, on)
+        ways += [way for way in _value_ways(line, on) if "number" not in question.kinds or _HOLDS_NUMBER.search(line)]
     elif (found := assigned(line)) and any(term.text == found[0] for term in on):
         ways.append((0.1 if {"result", "detail"} & question.kinds else 0.4, f"an assignment to {found[0]}"))
     if "error" in question.kinds:
-        if _ERROR_CLASS.match(line):
-            ways.append((0.5 + 0.5 * _share(name or "", on), f"the definition of the error {name}"))
-        elif _RAISES.match(line):
-            ways.append((0.8 if inside else 0.55, "a line that raises"))
-        elif _RAISE.search(line) and not is_prose(line):
-            ways.append((0.3, "a line that raises or reports"))
-        elif _ERROR_NAME.search(line):
-            ways.append((0.25, "a line that names an error"))
+        ways += _error_ways(line, on, inside)
     if "result" in question.kinds and _RETURN.match(line):
         ways.append((0.7 if inside else 0.2, "a line that returns something"))
     if "call" in question.kinds and name is None and not is_prose(line):
@@ -294,15 +291,41 @@ def _share(name: str, on: list[Term]) -> float:
     return 0.5 / len(parts) if parts and any(term.within(name) for term in on) else 0.0
 
 
+def _definition_ways(question: Question, name: str, on: list[Term]) -> list[tuple[float, str]]:
+    if any(term.text == name for term in question.names):
+        is_within = bool({"value", "result", "detail", "call"} & question.kinds) or (
+            "error" in question.kinds and "place" not in question.kinds
+        )
+        return [(0.1 if is_within else 0.6, f"the definition of {name}")]
+    if spoken := _share(name, on):
+        said = f"a definition with the words in its name, {name}"
+        if "value" in question.kinds:
+            return [(-0.1, said)]
+        return [(0.1 if question.names and "code" not in question.kinds else 0.2 + 0.5 * spoken, said)]
+    return [(0.2, f"a definition near the words, {name}")] if "code" in question.kinds else []
+
+
+def _error_ways(line: str, on: list[Term], inside: bool) -> list[tuple[float, str]]:
+    if _ERROR_CLASS.match(line):
+        name = defined_name(line) or ""
+        return [(0.5 + 0.5 * _share(name, on), f"the definition of the error {name}")]
+    if _RAISES.match(line):
+        own = 0.0 if _BUILTIN.search(line) else 0.15
+        return [(own + (0.8 if inside and (on or own) else 0.55), "a line that raises")]
+    if _RAISE.search(line) and not is_prose(line):
+        return [(0.3, "a line that raises or reports")]
+    return [(0.25, "a line that names an error")] if _ERROR_NAME.search(line) else []
+
+
 def _value_ways(line: str, on: list[Term]) -> list[tuple[float, str]]:
     ways: list[tuple[float, str]] = []
     found = assigned(line)
     if found is not None and _IS_VALUE.match(found[1]):
         spoken = _share(found[0], on)
-        constant = 0.2 * found[0].isupper()
+        constant = 0.2 * found[0].isupper() - 0.3 * (_EMPTY.match(found[1]) is not None)
         if spoken:
             ways.append((0.4 + 0.5 * spoken + constant, f"an assignment of a value to {found[0]}"))
-        elif constant or not on:
+        elif constant > 0 or not on:
             ways.append((0.3, f"an assignment of a value to {found[0]}"))
     ways += [
         (0.4 + 0.2 * min(1, term.weight) + 0.1 * (term.form == "name"), f"a default or value given to {term.text}")
