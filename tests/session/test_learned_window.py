@@ -109,6 +109,27 @@ def test_what_a_refusal_made_fit_is_sent_before_anything_else_is_forgotten() -> 
     assert isinstance(stage.step(), Compact), "and then it is time"
 
 
+def test_a_shorter_reply_is_that_of_the_window_and_no_reason_to_rest() -> None:
+    """The refusal does not say that 8,000 tokens of reply were asked for: the request stays whole, and is compacted at its rung."""
+    stage = Stage(window=BELIEVED)
+    stage.prompt("Fix the bug.")
+    for _ in range(8):
+        stage.view("a line of text\n" * 70)
+    before = stage.until_asked().transcript
+    stage.refuse(kind="context_total", limit=REAL)
+    step = stage.step()
+    assert isinstance(step, Compact)
+    assert step.strategy == "lower_reserve"
+    stage.compact(step)
+    asked = stage.until_asked()
+    assert asked.transcript == before
+    assert asked.reserve_tokens == REAL // 4
+    while not stage.session.state.compactions:
+        assert stage.session.pressure() < Pressure.COMPACT
+        stage.view("a line of text\n" * 70)
+        stage.until_asked()
+
+
 class Reader:
     """A policy that looks at one file after the other."""
 

@@ -34,6 +34,7 @@ _REST_ENTRIES = 6  # a compaction rests for so many entries, unless the next run
 _FRESH_SHARE = 0.25  # of the room below compaction that what is handed on may take
 _LEAST_REPLY = 16  # of a window that is so small that a reply of the usual least is a good part of it
 _MOST_LINES = 50  # of what is behind that a handoff carries on: the newest
+_WORDS_CHARS = 1_000  # of what the user said between the goal and now: a wish is short, a document lies in the journal
 _LEAST_HANDOFF_TOKENS = 100  # what the shortest handoff takes: the goal and where the rest is
 
 
@@ -73,7 +74,12 @@ class Decider:
 
     @property
     def reserve(self) -> int:
-        """What the reply may take: as configured, or as a refusal lowered it."""
+        """What the reply may take: as the limits say, or as a refusal lowered it."""
+        return min(self._asked_for, self.state.limits.reserve_tokens)
+
+    @property
+    def _asked_for(self) -> int:
+        """What was asked for when it was refused: in a window that is known to be smaller now it may have been more."""
         return self.state.reserve_tokens or self.state.limits.reserve_tokens
 
     @property
@@ -150,7 +156,7 @@ class Decider:
         assert state.overflow is not None  # noqa: S101 - the phase says so
         if state.overflow_calls > MOST_CALLS:
             return self._last_way_out()
-        budget = Budget(state.limits.window_tokens, self.reserve, self.counter)
+        budget = Budget(state.limits.window_tokens, self._asked_for, self.counter)
         cure = self._asked(budget)
         if isinstance(cure, AskForSummary):
             if not state.has_summary:
@@ -231,6 +237,10 @@ class Decider:
             completed=done,
             pending=[todo.title for todo in pending],
         )
+        said = [entry.text[:_WORDS_CHARS] for entry in state.transcript.entries if entry.speaks]
+        made = replace(
+            made, constraints=tuple(said[1:-1])
+        )  # the first is the goal, and the newest words are said again
         return made if state.handed_on is None else _gone_on(state.handed_on, made)
 
 
@@ -251,7 +261,7 @@ def _gone_on(before: Handoff, made: Handoff) -> Handoff:
         failed_attempts=(*before.failed_attempts, *made.failed_attempts)[-_MOST_LINES:],
         commands=(*before.commands, *made.commands)[-_MOST_LINES:],
         handles=tuple(dict.fromkeys((*before.handles, *made.handles)))[-_MOST_LINES:],
-        constraints=before.constraints,
+        constraints=tuple(dict.fromkeys((*before.constraints, *made.constraints))),
         decisions=before.decisions,
         other=before.other,
     )

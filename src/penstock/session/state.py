@@ -270,7 +270,7 @@ def _compacted(state: State, event: ev.Compacted) -> State:
         transcript=_forgotten(state.transcript, edits),
         reserve_tokens=event.reserve_tokens or 0,
         subtask_done=False,
-        compacted_at=len(state.transcript.entries),
+        compacted_at=len(state.transcript.entries) if event.edits else state.compacted_at,
         compactions=state.compactions + bool(event.edits),
     )
 
