@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from penstock import inert
 from penstock.chunk.template import Citation, Record, Template
 
 if TYPE_CHECKING:
@@ -84,7 +85,12 @@ def cite(source: Lines, first_line: int, last_line: int | None = None) -> tuple[
 
 def evidence_of(source: Lines, line: int) -> str:
     """The text of a line as a citation shows it: blanks folded, no longer than what finds it."""
-    return " ".join(source.shown(line).split())[:EVIDENCE_CHARS]
+    return text_of(source, line)[:EVIDENCE_CHARS]
+
+
+def text_of(source: Lines, line: int) -> str:
+    """A line as it is compared: inert, as a prompt shows it, and blanks folded."""
+    return " ".join(inert.show(source.shown(line))[0].split())
 
 
 def paragraph_name(name: str) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from penstock.chunk.template import Citation, folded
-from penstock.scribe.filling import evidence_of
+from penstock.scribe.filling import evidence_of, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -101,7 +101,7 @@ class Shown:
 
     def is_line(self, fragment: str, line: int) -> bool:
         """Whether a fragment is all of a line."""
-        return " ".join(self.source.shown(line).split()) == fragment
+        return text_of(self.source, line) == fragment
 
 
 def shown(source: Lines, spans: Iterable[tuple[int, int]], items: Iterable[Item], known: Known) -> Shown:
@@ -111,7 +111,7 @@ def shown(source: Lines, spans: Iterable[tuple[int, int]], items: Iterable[Item]
     for first, last in sorted_spans:
         for line in range(max(1, first), min(last, source.lines) + 1):
             if source.is_code(line):
-                pieces[line] = " ".join(source.shown(line).split())
+                pieces[line] = text_of(source, line)
     starts, at = [], 0
     for piece in pieces.values():
         starts.append(at)

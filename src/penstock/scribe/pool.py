@@ -1,0 +1,215 @@
+"""Who carries the questions to the model? A few at once, each until it is answered or there is a reason why not.
+
+What passes by itself is waited for: a rate limit holds all of them back, for as long as the provider asks. What would come again is
+not tried again: a key that is not taken ends the asking for everybody. Law: every piece of work has an outcome, also after an
+interrupt; nothing is sent once it is stopped. Keeps out: what is asked, and what is made of the answers.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from inspect import signature
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
+
+from penstock import inert, wires
+from penstock.errors import CallerError
+from penstock.models import Cancelled
+from penstock.overflow import diagnose
+from penstock.transcript import load, said
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from penstock.models import Model
+    from penstock.overflow import Diagnosis
+    from penstock.scribe.prompts import Prompt
+    from penstock.transcript.shapes import Json
+
+ATTEMPTS = 5  # of one question; the waits between them are 1, 2, 4 and 8 seconds where the provider names none
+LONGEST_WAIT_SECONDS = 300.0  # a provider that asks for more has no room for us today
+_LOOK_SECONDS = 0.1  # between two looks at what is done, so that an interrupt is noticed
+
+Task = TypeVar("Task")
+Made = TypeVar("Made")
+
+
+class Reply(NamedTuple):
+    """What came of a question.
+
+    `too_large`: the provider refused its size, `limit_tokens` being what it takes where that is known; `stopped`: nobody waits
+    for it any more; `failed`: `reason` says why.
+    """
+
+    outcome: Literal["answered", "too_large", "failed", "stopped"]
+    words: str = ""
+    reason: str = ""
+    sent: int = 0
+    """How many requests went out for it."""
+    limit_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the work is, and how long the rest will take at this pace."""
+
+    done: int
+    total: int
+    failed: int
+    left_seconds: float
+
+
+class Desk:
+    """Asks one model; threads share it."""
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        attempts: int = ATTEMPTS,
+        clock: Callable[[], float] = time.monotonic,
+        pause: Callable[[float], object] | None = None,
+    ) -> None:
+        self._model, self._attempts, self._clock = model, attempts, clock
+        self._stopped = threading.Event()
+        self._pause = pause or self._stopped.wait
+        self._lock = threading.Lock()
+        self._not_before = clock()
+        self._useless = ""
+        self._takes_cancelled = "cancelled" in signature(model.send).parameters
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether nothing is sent any more."""
+        return self._stopped.is_set()
+
+    def stop(self) -> None:
+        """Ends what is under way, and sends nothing more."""
+        self._stopped.set()
+
+    def ask(self, prompt: Prompt, reply_tokens: int) -> Reply:
+        """What the model answers. Raises what a script of a test raises, and nothing else."""
+        request = _request(prompt, self._model, reply_tokens)
+        reason = ""
+        for attempt in range(self._attempts):
+            if self._useless:
+                return Reply("failed", reason=self._useless, sent=attempt)
+            if not self._wait_turn():
+                return Reply("stopped", sent=attempt)
+            try:
+                body = self._sent(request)
+                return Reply("answered", wires.words(body, self._model.wire), sent=attempt + 1)
+            except Cancelled:
+                return Reply("stopped", sent=attempt + 1)
+            except AssertionError:
+                raise
+            except Exception as error:  # noqa: BLE001 - whatever a model raises is read as a refusal
+                told = diagnose(error)
+                reason = _reason(told, error)
+                if told.recovery in {"shrink_input", "shrink_output", "shrink_payload"}:
+                    limit = told.overflow.limit if told.overflow is not None else None
+                    return Reply("too_large", reason=reason, sent=attempt + 1, limit_tokens=limit)
+                if not self._may_pass(told, error):
+                    if told.kind in {"auth", "quota"}:
+                        self._useless = reason
+                    return Reply("failed", reason=reason, sent=attempt + 1)
+                self._hold_back(told.retry_after_seconds, attempt)
+        return Reply("failed", reason=f"{reason}, {self._attempts} times", sent=self._attempts)
+
+    def _sent(self, request: dict[str, Json]) -> dict[str, Json]:
+        if not self._takes_cancelled:
+            return self._model.send(request)
+        send: Any = self._model.send
+        body: dict[str, Json] = send(request, cancelled=self._stopped)
+        return body
+
+    def _may_pass(self, told: Diagnosis, error: Exception) -> bool:
+        if isinstance(error, CallerError) and told.kind == "unknown":  # an answer that holds no message
+            return True
+        longest = told.retry_after_seconds or 0.0
+        return told.recovery in {"wait", "retry"} and longest <= LONGEST_WAIT_SECONDS
+
+    def _hold_back(self, asked_seconds: float | None, attempt: int) -> None:
+        """Nobody sends before this: what one was told holds for all."""
+        seconds = 2.0**attempt if asked_seconds is None else asked_seconds
+        with self._lock:
+            self._not_before = max(self._not_before, self._clock() + seconds)
+
+    def _wait_turn(self) -> bool:
+        """Whether something may be sent, once it is time for it."""
+        while not self._stopped.is_set():
+            left = self._not_before - self._clock()
+            if left <= 0:
+                return True
+            self._pause(left)
+        return False
+
+
+def _request(prompt: Prompt, model: Model, reply_tokens: int) -> dict[str, Json]:
+    """One question on the wire of the model, its instructions where that wire has them."""
+    wire = model.wire
+    if wire == "openai-chat":
+        messages: list[Json] = [{"role": "system", "content": prompt.system}, said(wire, "user", prompt.user)]
+        return wires.request(load(messages, wire), model.name, reply_tokens)
+    return wires.request(load([said(wire, "user", prompt.user)], wire, system=prompt.system), model.name, reply_tokens)
+
+
+def _reason(told: Diagnosis, error: Exception) -> str:
+    """Why there is no answer, for a person: short, and inert."""
+    return f"{told.kind.replace('_', ' ')}: {inert.clip(str(error), 200)}"
+
+
+class Pool(Generic[Task, Made]):
+    """Does pieces of work, at most `jobs` at a time; a piece may turn into smaller ones."""
+
+    def __init__(
+        self,
+        work: Callable[[Task], tuple[Made, list[Task]]],
+        *,
+        jobs: int,
+        stop: Callable[[], None],
+        progress: Callable[[Progress], None] | None = None,
+        is_failed: Callable[[Made], bool] = lambda _: False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if jobs < 1:
+            raise CallerError(f"jobs is 1 at least, not {jobs}")
+        self._work, self._jobs, self._stop, self._progress = work, jobs, stop, progress
+        self._is_failed, self._clock = is_failed, clock
+        self.was_interrupted = False
+
+    def run(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Made]]:
+        """Each piece with what was made of it, as they are done. An interrupt stops the work; what is done by then is given."""
+        waiting = list(tasks)[::-1]
+        total, done, failed = len(waiting), 0, 0
+        begun = self._clock()
+        running: dict[Future[tuple[Made, list[Task]]], Task] = {}
+        with ThreadPoolExecutor(self._jobs, "penstock-scribe") as pool:
+            try:
+                while waiting or running:
+                    while waiting and len(running) < self._jobs:
+                        task = waiting.pop()
+                        running[pool.submit(self._work, task)] = task
+                    for future in self._ready(running):
+                        task = running.pop(future)
+                        made, smaller = future.result()
+                        done, total, failed = done + 1, total + len(smaller), failed + self._is_failed(made)
+                        waiting += smaller[::-1]
+                        yield task, made
+                        if self._progress is not None:
+                            left = (self._clock() - begun) / done * (total - done)
+                            self._progress(Progress(done, total, failed, left))
+            except BaseException:
+                self._stop()  # nobody takes what comes now
+                raise
+
+    def _ready(self, running: Iterable[Future[tuple[Made, list[Task]]]]) -> Iterable[Future[tuple[Made, list[Task]]]]:
+        """What is done by now; after an interrupt every piece that is left ends at once, and says that it was stopped."""
+        try:
+            return wait(running, timeout=_LOOK_SECONDS, return_when=FIRST_COMPLETED).done
+        except KeyboardInterrupt:
+            self.was_interrupted = True
+            self._stop()
+            return ()

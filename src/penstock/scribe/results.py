@@ -1,0 +1,76 @@
+"""What was answered before? Results under the hash of everything that they depend on, in files of one folder.
+
+A result is kept as soon as it is there, so that a run that was killed goes on where it stopped. Lines in it are counted within its
+chunk: a program that grew above a paragraph leaves the answer about it as it was. Law: what is read is what was put, or nothing;
+what was damaged is nothing. Keeps out: whether a result is true, which is looked at again each time (`verification`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from hashlib import sha256
+from typing import TYPE_CHECKING, Protocol
+
+from penstock.errors import CallerError
+from penstock.transcript.shapes import parsed
+from penstock.workspace import root as roots
+
+if TYPE_CHECKING:
+    from penstock.transcript.shapes import Json
+
+MAX_BYTES = 8 << 20  # of one result: no answer is larger
+_NAME = re.compile(r"[0-9a-f]{64}")
+
+
+class Results(Protocol):
+    """Whatever keeps results; threads share one."""
+
+    def get(self, key: str, /) -> Json:
+        """What was put under a key, None for nothing."""
+        ...
+
+    def put(self, key: str, value: Json, /) -> None:
+        """Keeps a value: once this returns, a kill does not lose it."""
+        ...
+
+
+def key_of(*parts: str) -> str:
+    """The name of what depends on these parts."""
+    return sha256(json.dumps(parts).encode()).hexdigest()
+
+
+class Folder:
+    """Results in a private folder, made when the first is kept. `fresh` reads nothing that was there before."""
+
+    def __init__(self, path: str, *, fresh: bool = False) -> None:
+        self._path = os.path.abspath(path)
+        self._is_fresh = fresh
+
+    def get(self, key: str, /) -> Json:
+        """What was put under a key, None for nothing and for what was damaged."""
+        if self._is_fresh:
+            return None
+        content = roots.read_own(self._file(key), MAX_BYTES)
+        if content is None:
+            return None
+        digest, _, text = content.decode("utf-8", "replace").partition("\n")
+        is_json, value = parsed(text)
+        return value if is_json and digest == sha256(text.encode()).hexdigest() else None
+
+    def put(self, key: str, value: Json, /) -> None:
+        """Keeps a value for good. Raises `CallerError` where the disk does not let us."""
+        text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+        content = f"{sha256(text.encode()).hexdigest()}\n{text}".encode()
+        path = self._file(key)
+        try:
+            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+            roots.replace_own(path, content)
+        except OSError as error:
+            raise CallerError(f"Results cannot be kept at {self._path}: {error.strerror}") from error
+
+    def _file(self, key: str) -> str:
+        if _NAME.fullmatch(key) is None:
+            raise CallerError(f"{key!r} is no key of a result")
+        return os.path.join(self._path, key[:2], key)

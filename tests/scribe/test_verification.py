@@ -1,0 +1,231 @@
+"""A claim is taken where the source bears it out, moved where it stands elsewhere, and thrown away where it does not."""
+
+from __future__ import annotations
+
+import pytest
+from tests.scribe.lines import Text
+
+from penstock.chunk.template import Citation
+from penstock.scribe.answers import PROGRAM, Claim
+from penstock.scribe.verification import Item, Known, Shown, Verdict, names_in, same_claims, shown, verify
+
+pytestmark = pytest.mark.proves("C-7")
+
+SOURCE = Text(
+    """\
+* A comment says PAYROLL9.
+ READ-IT.
+     READ IN-FILE
+       AT END MOVE 'Y' TO WS-DONE.
+
+     ADD 1 TO WS-COUNT.
+* Between.
+     IF WS-COUNT > 10
+         PERFORM WRITE-IT
+     END-IF.
+ WRITE-IT.
+     CALL 'AUDIT' USING WS-COUNT.
+     ADD 1 TO WS-COUNT.
+     EXIT.
+ LAST-IT.
+     ADD 1 TO WS-COUNT.
+     MOVE WS-COUNT TO WS-TOTAL.
+     GOBACK."""
+)
+KNOWN = Known(
+    names=names_in("READ-IT IN-FILE WS-DONE WS-COUNT WRITE-IT AUDIT LAST-IT WS-TOTAL CUSTBK ACCTS"),
+    callable=frozenset({"AUDIT", "READ-IT", "WRITE-IT", "LAST-IT"}),
+    tables=frozenset({"ACCTS", "WS-TOTAL"}),
+    copybooks=frozenset({"CUSTBK"}),
+)
+ITEMS = [
+    Item(PROGRAM, "purpose", ("summary", "question"), {}, 1, 18, "the program"),
+    Item("P2", "paragraphs", ("summary",), {"paragraph_name": "READ-IT"}, 2, 10, "READ-IT"),
+    Item("P11", "paragraphs", ("summary",), {"paragraph_name": "WRITE-IT"}, 11, 14, "WRITE-IT"),
+]
+HELD = shown(SOURCE, [(1, 14)], ITEMS, KNOWN)
+
+
+def claimed(lines: list[int], evidence: str, text: str = "It counts.", of: str = "P2", *names: str) -> Verdict:
+    """The verdict on such a claim."""
+    return verify(Claim(of, "summary", text, tuple(lines), evidence, names), HELD)
+
+
+def lines_of(verdict: Verdict) -> list[tuple[int, int]]:
+    """What a verdict cites."""
+    return [(proof.first_line, proof.last_line) for proof in verdict.citations]
+
+
+def test_a_right_claim_is_accepted_with_its_lines() -> None:
+    """The evidence of the citation is the line itself; blanks do not count."""
+    verdict = claimed([3, 4], "READ   IN-FILE")
+    assert (verdict.outcome, verdict.citations) == ("accepted", (Citation(3, 4, "READ IN-FILE"),))
+
+
+@pytest.mark.parametrize("evidence", ["6|     ADD 1 TO WS-COUNT.", "ADD 1 TO", "  6: ADD 1 TO WS-COUNT."])
+def test_the_gutter_is_no_part_of_evidence(evidence: str) -> None:
+    """A model that copies the line number with the line has copied the line."""
+    assert claimed([6], evidence).outcome == "accepted"
+
+
+def test_evidence_may_run_over_lines() -> None:
+    """A fragment of several lines cites them all, and a comment between them does not part it."""
+    assert lines_of(claimed([3], "READ IN-FILE\n AT END MOVE 'Y'")) == [(3, 4)]
+    assert lines_of(claimed([6], "ADD 1 TO WS-COUNT. IF WS-COUNT > 10")) == [(6, 8)]
+
+
+@pytest.mark.parametrize("shift", [-2, -1, 1, 2, 5])
+def test_a_shifted_claim_is_moved(shift: int) -> None:
+    """All its lines move with the evidence; where part of the range was right, what the evidence begins is kept."""
+    verdict = claimed([8 + shift, 9 + shift, 10 + shift], "IF WS-COUNT > 10")
+    if shift > 0:
+        assert (verdict.outcome, lines_of(verdict)) == ("relocated", [(8, 10)])
+    else:
+        assert (verdict.outcome, lines_of(verdict)) == ("accepted", [(8, 10 + shift)])
+
+
+def test_a_claim_on_a_blank_or_a_comment_is_moved() -> None:
+    """Neither is a line of code, so that neither proves anything."""
+    for line in (1, 5, 7):
+        verdict = claimed([line], "PERFORM WRITE-IT")
+        assert (verdict.outcome, lines_of(verdict)) == ("relocated", [(9, 9)])
+
+
+def test_evidence_that_stands_more_than_once_is_that_of_the_item() -> None:
+    """A statement that is repeated is cited in the paragraph that the claim is about, else nearest to where it was cited."""
+    assert lines_of(claimed([10], "ADD 1 TO WS-COUNT.", of="P2")) == [(6, 6)]
+    assert lines_of(claimed([8], "ADD 1 TO WS-COUNT.", of="P11")) == [(13, 13)]
+    assert lines_of(claimed([11], "ADD 1 TO WS-COUNT.", of=PROGRAM)) == [(13, 13)]
+
+
+def test_a_slip_over_the_edge_is_moved() -> None:
+    """A line just outside of what was shown is a slip when its evidence stands inside."""
+    verdict = claimed([15], "CALL 'AUDIT'")
+    assert (verdict.outcome, lines_of(verdict)) == ("relocated", [(12, 12)])
+
+
+@pytest.mark.parametrize(
+    ("lines", "evidence", "reason"),
+    [
+        ([0], "READ IN-FILE", "range"),
+        ([-3], "READ IN-FILE", "range"),
+        ([3, 19], "READ IN-FILE", "range"),
+        ([99_999], "READ IN-FILE", "range"),
+        ([3, 17], "READ IN-FILE", "elsewhere"),
+        ([17], "MOVE WS-COUNT TO WS-TOTAL", "evidence"),  # there, but not shown
+        ([3], "READ OUT-FILE", "evidence"),
+        ([3], "read in-file", "evidence"),
+        ([1], "A comment says", "evidence"),
+        ([3], "", "evidence"),
+        ([3], "E", "evidence"),
+        ([3], " . ", "evidence"),
+    ],
+)
+def test_a_false_claim_is_rejected(lines: list[int], evidence: str, reason: str) -> None:
+    """Lines that are not there or were not shown, and evidence that nobody wrote."""
+    verdict = claimed(lines, evidence)
+    assert (verdict.outcome, verdict.reason, verdict.citations) == ("rejected", reason, ())
+
+
+def test_far_away_is_no_slip() -> None:
+    """A line that was not shown and is far from its evidence was invented."""
+    long = Text("\n".join(["     ADD 1 TO WS-COUNT.", *["     CONTINUE."] * 200]))
+    held = shown(long, [(1, 50)], ITEMS, KNOWN)
+    assert verify(Claim("P2", "summary", "Adds.", (180,), "ADD 1 TO WS-COUNT."), held).reason == "elsewhere"
+
+
+def test_a_short_line_is_evidence_as_a_whole() -> None:
+    """`X.` alone on its line is a line like any other."""
+    held = shown(Text(" X.\n MOVE X. TO Y"), [(1, 2)], ITEMS, KNOWN)
+    assert verify(Claim("P2", "summary", "Ends.", (1,), "X."), held).outcome == "accepted"
+
+
+@pytest.mark.parametrize("of", ["P3", "R2", ""])
+def test_what_is_not_there_has_nothing_said_about_it(of: str) -> None:
+    """An id that was not given, or a field that it does not have."""
+    assert claimed([3], "READ IN-FILE", of=of).reason == "item"
+    assert verify(Claim("P2", "purpose", "x", (3,), "READ IN-FILE"), HELD).reason == "item"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Moves WS-OTHER.", "Uses `ws-other`.", "Writes to FILE99X.", "It is the A-B-C-D.", "Sets WS-COUNT and WS_COUNT."],
+)
+def test_an_invented_name_is_rejected(text: str) -> None:
+    """What looks like a name must be one of the program's."""
+    assert claimed([3], "READ IN-FILE", text).reason == "name"
+
+
+def test_names_that_are_listed_are_looked_at_too() -> None:
+    """Any word of `names` is a name; qualified and subscripted ones are taken apart."""
+    assert claimed([3], "READ IN-FILE", "Reads.", "P2", "other").reason == "name"
+    assert claimed([3], "READ IN-FILE", "Reads.", "P2", "ws-count OF IN-FILE", "WS-TOTAL(1:X)").holds
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Reads IN-FILE until WS-DONE.",
+        "An end-of-day job in COMP-3, as ISO-8601 says; 2024-01-31.",
+        "Uses COBOL and VSAM.",
+    ],
+)
+def test_words_are_not_taken_for_names(text: str) -> None:
+    """English with hyphens, dates, and the words of the trade."""
+    assert claimed([3], "READ IN-FILE", text).holds
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("Calls PAYROLL.", "call"),
+        ("It calls the program 'PAYROLL'.", "call"),
+        ("Links to PAYROLL and returns.", "call"),
+        ("Calls WS-TOTAL.", "call"),
+        ("Reads the table CUSTOMERS.", "table"),
+        ("Reads the PROD.CUSTOMERS table.", "table"),
+        ("Uses copybook OTHERBK.", "copybook"),
+        ("Uses the OTHERBK copybook.", "copybook"),
+    ],
+)
+def test_a_fact_that_the_code_does_not_have_is_a_contradiction(text: str, reason: str) -> None:
+    """A call, a table or a copybook that was not extracted is asked about, not said."""
+    verdict = claimed([3], "READ IN-FILE", text)
+    assert (verdict.outcome, verdict.reason) == ("contradicted", reason)
+    assert not verdict.holds
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Calls AUDIT with the count.",
+        "Calls the paragraph WRITE-IT.",
+        "Reads the PROD.ACCTS table.",
+        "Fills the table WS-TOTAL.",
+        "Uses copybook CUSTBK.",
+        "Issues EXEC SQL calls, and calls SORT.",
+        "The caller is called back; the tables are small.",
+    ],
+)
+def test_what_the_code_has_is_no_contradiction(text: str) -> None:
+    """Facts that were extracted may be spoken of."""
+    assert claimed([3], "READ IN-FILE", text).holds
+
+
+def test_a_claim_that_is_said_twice_is_said_once() -> None:
+    """The duplicate that holds wins, and its lines are added."""
+    made = [
+        claimed([3], "NOWHERE AT ALL"),
+        claimed([3], "READ IN-FILE"),
+        claimed([6], "ADD 1 TO WS-COUNT.", "it  COUNTS."),
+        claimed([6], "NOWHERE AT ALL"),
+    ]
+    (kept,) = same_claims(made)
+    assert kept.outcome == "accepted"
+    assert lines_of(kept) == [(3, 3), (6, 6)]
+
+
+def test_nothing_is_shown_of_nothing() -> None:
+    """A chunk of comments alone bears nothing out."""
+    held: Shown = shown(Text("* one\n\n* two"), [(1, 3)], ITEMS, KNOWN)
+    assert verify(Claim(PROGRAM, "summary", "One.", (1,), "one"), held).reason == "evidence"
