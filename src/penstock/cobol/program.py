@@ -8,8 +8,12 @@ Keeps out: how it is found (`lexing`, `structure`) and what it means (`facts`).
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Format = Literal["fixed", "free", "variable"]
 """`fixed`: code in columns 8 to 72; `variable`: from column 8 on; `free`: anywhere."""
@@ -195,3 +199,50 @@ class Source:
     warnings: tuple[Warned, ...] = ()
     starts: tuple[int, ...] = field(repr=False, default=())  # where each line begins in `code`
     offsets: tuple[int, ...] = field(repr=False, default=())  # where each line begins in `data`
+    switches: tuple[tuple[int, Format], ...] = ()  # from which line on which format holds
+
+    def __iter__(self) -> Iterator[Program]:
+        return iter(self.programs)
+
+    @property
+    def lines(self) -> int:
+        """How many lines there are."""
+        return len(self.offsets)
+
+    def line_at(self, offset: int) -> int:
+        """The line that an offset into `code` is on."""
+        return bisect_right(self.starts, offset)
+
+    def is_code(self, line: int) -> bool:
+        """Whether a line has any code."""
+        return bool(self.code[self.starts[line - 1] : self._code_end(line)].strip())
+
+    def words(self, start: int, end: int) -> list[Word]:
+        """The tokens of a stretch of `code`."""
+        from .lexing import tokens
+
+        return tokens(self.code, start, end, self.line_at)
+
+    def bytes_of(self, first: int, last: int) -> bytes:
+        """The lines from `first` to `last` as they are, with their ends."""
+        return self.data[self.offsets[first - 1] : self.offsets[last] if last < len(self.offsets) else None]
+
+    def text(self, first: int, last: int) -> str:
+        """The lines from `first` to `last`, decoded, with "\\n" between them."""
+        return "\n".join(map(self._line, range(first, last + 1)))
+
+    def shown(self, line: int) -> str:
+        """A line as a prompt shows it: without sequence number, identification and blanks at its end; tabs are expanded."""
+        from .reading import shown
+
+        return shown(self._line(line), self.format_at(line), self.kinds[line - 1])
+
+    def format_at(self, line: int) -> Format:
+        """The format that holds on a line."""
+        return next((form for first, form in reversed(self.switches) if first <= line), self.format)
+
+    def _line(self, line: int) -> str:
+        return self.bytes_of(line, line).decode(self.encoding).rstrip("\r\n\x85").removeprefix("\ufeff")
+
+    def _code_end(self, line: int) -> int:
+        return self.starts[line] if line < len(self.starts) else len(self.code)

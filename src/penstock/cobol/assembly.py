@@ -1,0 +1,218 @@
+"""Which lines are the parts of a program on? Offsets become lines, and parts are put together.
+
+Keeps out reading: what comes in was read. What ends in front of a header ends on the line before it, unless both are
+on one line.
+
+Law: the outermost programs partition the lines; divisions, sections, paragraphs and statements stand in order and nest.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from .edges import Edges, blocks
+from .program import Copy, Division, Entry, Exec, Paragraph, Perform, Program, Section, Statement, Warned
+from .reading import BREAK
+
+if TYPE_CHECKING:
+    from .procedure import Header, Procedure
+    from .structure import Draft
+
+
+class Lines:
+    """The lines of code, by offset."""
+
+    def __init__(self, code: str, starts: tuple[int, ...]) -> None:
+        self.code = code
+        self.starts = starts
+        last = 0
+        bounds = zip(starts, (*starts[1:], len(code) + 1), strict=True)
+        self._last = [
+            0,
+            *(
+                (last := number) if code[start : end - 1].strip() else last
+                for number, (start, end) in enumerate(bounds, 1)
+            ),
+        ]
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def at(self, offset: int) -> int:
+        """The line that an offset is on."""
+        return bisect_right(self.starts, offset)
+
+    def before(self, offset: int) -> int:
+        """The last line of what ends at an offset, comments and blank lines included."""
+        line = bisect_right(self.starts, offset)
+        begun = self.code[self.starts[line - 1] : offset]
+        return line if begun and not begun.isspace() else line - 1
+
+    def last_code(self, offset: int) -> int:
+        """The last line with code in front of an offset."""
+        return self._last[self.before(offset)]
+
+
+def assemble(drafts: list[Draft], lines: Lines, folded: str) -> tuple[list[Program], set[int], list[Warned]]:
+    """The programs, the lines that cannot be parted from the line before, and what was odd."""
+    joined: set[int] = set()
+    warnings: list[Warned] = []
+    programs: list[Program] = []
+    end_line = 0
+    outermost = [draft for draft in drafts if draft.parent is None]
+    for draft in drafts:
+        start_line = lines.at(draft.start)
+        if draft.parent is None:
+            start_line = min(end_line + 1, start_line)
+            end_line = len(lines) if draft is outermost[-1] else max(lines.last_code(draft.end), start_line)
+            last = end_line
+        else:
+            last = max(lines.last_code(draft.end), start_line)
+        program = _program(draft, lines, folded, start_line, last)
+        programs.append(program)
+        for start, end in draft.blocks + (draft.procedure.blocks if draft.procedure else []):
+            joined.update(range(lines.at(start) + 1, lines.at(end - 1) + 1))
+        unclosed = [statement.line for statement in program.statements if statement.verb == "EXEC"]
+        unclosed += [entry.line for entry in program.entries if entry.word == "EXEC"]
+        warnings += [Warned(line, "EXEC without END-EXEC") for line in unclosed]
+    return programs, joined, warnings
+
+
+def _program(draft: Draft, lines: Lines, folded: str, start_line: int, end_line: int) -> Program:
+    edges = Edges(lines.code, folded)
+    sections: list[Section] = []
+    paragraphs: list[Paragraph] = []
+    statements: list[Statement] = []
+    spans = draft.blocks
+    if draft.procedure is not None:
+        statements = _statements(draft.procedure, lines)
+        sections, paragraphs = _Units(draft.procedure, lines, statements, end_line).units()
+        edges.read(statements)
+        spans = sorted(spans + draft.procedure.blocks)
+    found = list(blocks(lines.code, folded, spans, lines.at))
+    uses = [
+        Perform(statement.line, paragraph.section or paragraph.name, via="USE")
+        for paragraph in paragraphs
+        if paragraph.declarative
+        for statement in statements[paragraph.first : paragraph.last]
+        if statement.verb == "USE"
+    ]
+    return Program(
+        name=draft.name,
+        kind=draft.kind,
+        start_line=start_line,
+        end_line=end_line,
+        parent=draft.parent.name if draft.parent else None,
+        using=draft.using,
+        divisions=tuple(
+            Division(name, lines.at(start), _clamp(lines.before(end), lines.at(start), end_line))
+            for name, start, end in draft.divisions
+        ),
+        entries=tuple(
+            Entry(word, name, level, section, lines.at(start), lines.last_code(end), start, end)
+            for word, name, level, section, start, end in draft.entries
+        ),
+        sections=tuple(sections),
+        paragraphs=tuple(paragraphs),
+        statements=tuple(statements),
+        performs=tuple(sorted(edges.performs + uses, key=lambda perform: perform.line)),
+        gotos=tuple(edges.gotos),
+        calls=tuple(edges.calls),
+        entry_points=tuple(edges.entry_points),
+        copies=tuple(part for part in found if isinstance(part, Copy)),
+        execs=tuple(part for part in found if isinstance(part, Exec)),
+    )
+
+
+def _clamp(line: int, low: int, high: int) -> int:
+    return max(low, min(line, high))
+
+
+def _statements(procedure: Procedure, lines: Lines) -> list[Statement]:
+    rows = procedure.rows
+    at, last_code = lines.at, lines.last_code
+    return [
+        Statement(row.verb, at(row.start), last_code(after.start), row.depth, row.sentence, row.start, after.start)
+        for row, after in pairwise(rows)
+        if row.verb
+    ]
+
+
+class _Units:
+    """Sections and paragraphs from the headers between the statements."""
+
+    def __init__(self, procedure: Procedure, lines: Lines, statements: list[Statement], end_line: int) -> None:
+        self._headers = procedure.headers
+        self._lines = lines
+        self._statements = statements
+        self._end_line = end_line
+        self._section: str | None = None
+        self._declarative = False
+
+    def units(self) -> tuple[list[Section], list[Paragraph]]:
+        sections: list[Section] = []
+        paragraphs: list[Paragraph] = []
+        headers = self._headers
+        ends = [0] * len(headers)  # of the section that begins there
+        end = headers[-1].start
+        for index in range(len(headers) - 1, -1, -1):
+            ends[index] = end
+            if headers[index].kind != "paragraph":
+                end = headers[index].start
+        first = 0
+        if headers[0].row:
+            paragraphs.append(self._unnamed(0, headers[0].row, headers[0].start))
+        for index, (header, after) in enumerate(pairwise(headers)):
+            first, last = header.row - index, after.row - index - 1
+            line = self._lines.at(header.start)
+            if header.kind == "paragraph":
+                paragraphs.append(
+                    Paragraph(
+                        name=self._name(header),
+                        section=self._section,
+                        line=line,
+                        start_line=line,
+                        end_line=self._until(after.start, line),
+                        first=first,
+                        last=last,
+                        declarative=self._declarative,
+                    )
+                )
+                continue
+            self._declarative = header.kind == "declaratives" or (header.kind == "section" and self._declarative)
+            self._section = self._name(header) if header.kind == "section" else None
+            if self._section is not None:
+                sections.append(
+                    Section(
+                        name=self._section,
+                        line=line,
+                        start_line=line,
+                        end_line=self._until(ends[index], line),
+                        segment=header.segment,
+                        declarative=self._declarative,
+                    )
+                )
+            if last > first:
+                paragraphs.append(self._unnamed(first, last, after.start))
+        return sections, paragraphs
+
+    def _unnamed(self, first: int, last: int, end: int) -> Paragraph:
+        line = self._statements[first].line
+        return Paragraph(
+            name="",
+            section=self._section,
+            line=line,
+            start_line=line,
+            end_line=self._until(end, line),
+            first=first,
+            last=last,
+            declarative=self._declarative,
+        )
+
+    def _until(self, end: int, line: int) -> int:
+        return _clamp(self._lines.before(end), line, self._end_line)
+
+    def _name(self, header: Header) -> str:
+        return self._lines.code[header.start : header.end].replace(BREAK, "")

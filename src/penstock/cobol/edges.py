@@ -1,0 +1,153 @@
+"""Who runs whom? The names that statements name: PERFORM, GO TO, CALL, COPY and what else moves control.
+
+Keeps out what the names resolve to: a target may be in this program, in a copybook or nowhere.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from .lexing import COPIED, LITERAL, PAIR, WORD
+from .procedure import inline
+from .program import Call, Copy, Exec, GoTo, Perform, Statement
+from .reading import BREAK
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_SEP = r"[\s,;]++"
+_TARGET = rf"({WORD})(?:\s++(?:OF|IN)\s++({WORD}))?+(?:{_SEP}(?:THRU|THROUGH){_SEP}({WORD}))?+"
+_PERFORM = re.compile(rf"PERFORM{_SEP}{_TARGET}")
+_PROCEDURE = re.compile(rf"(?:INPUT|OUTPUT|PROCESSING){_SEP}PROCEDURE{_SEP}(?:IS{_SEP})?{_TARGET}")
+_CALL = re.compile(rf"CALL{_SEP}(?:STATIC{_SEP})?+(?:{WORD}{_SEP}(?=['\"]))?+(?:[ZNX](?=['\"]))?({LITERAL}|{WORD})")
+_ENTRY = re.compile(rf"ENTRY\s*+({LITERAL})")
+_ALTER = re.compile(rf"({WORD})(?:\s++(?:OF|IN)\s++{WORD})?+{_SEP}TO{_SEP}(?:PROCEED{_SEP}TO{_SEP})?+({WORD})")
+_WORDS = re.compile(WORD)
+_HANDLE = re.compile(r"EXEC(?:UTE)?\s++CICS\s++HANDLE\s++(CONDITION|AID|ABEND)(?![\w-])")
+_LABEL = re.compile(r"([\w-]++)\s*+\(\s*+([\w#@$-]++)\s*+\)")
+_WHENEVER = re.compile(r"EXEC\s++SQL\s++WHENEVER\s++[\w\s]+?\s(?:GO\s*+TO|DO|PERFORM)\s++:?+([\w#@$-]++)")
+_EXEC = re.compile(r"EXEC(?:UTE)?\s++(\w++)")
+_INCLUDE = re.compile(r"EXEC\s++SQL\s++INCLUDE\s++('[^']*+'|[^\s.']++)\s++END-EXEC")
+
+
+class Edges:
+    """Collects what the statements of one program name."""
+
+    def __init__(self, code: str, folded: str) -> None:
+        self.performs: list[Perform] = []
+        self.gotos: list[GoTo] = []
+        self.calls: list[Call] = []
+        self.entry_points: list[tuple[str, int]] = []
+        self._code = code
+        self._folded = folded
+        self._readers: dict[str, Callable[[Statement], None]] = {
+            "PERFORM": self._perform,
+            "GO TO": self._goto,
+            "GO": self._goto,
+            "CALL": self._call,
+            "ENTRY": self._entry,
+            "SORT": self._procedures,
+            "MERGE": self._procedures,
+            "XML PARSE": self._procedures,
+            "ALTER": self._alter,
+            "EXEC CICS": self._handle,
+            "EXEC SQL": self._whenever,
+        }
+
+    def read(self, statements: list[Statement]) -> None:
+        """Read all statements that name others."""
+        readers = self._readers
+        for statement in statements:
+            reader = readers.get(statement.verb)
+            if reader:
+                reader(statement)
+
+    def _name(self, match: re.Match[str], group: int) -> str:
+        return self._code[match.start(group) : match.end(group)].replace(BREAK, "")
+
+    def _to(self, match: re.Match[str], line: int, via: str) -> Perform:
+        section = self._name(match, 2) if match[2] else None
+        return Perform(line, self._name(match, 1), self._name(match, 3) if match[3] else None, section, via)
+
+    def _perform(self, statement: Statement) -> None:
+        perform = _PERFORM.match(self._folded, statement.start, statement.end)
+        if perform and not inline(self._folded, statement.start):
+            self.performs.append(self._to(perform, statement.line, "PERFORM"))
+
+    def _procedures(self, statement: Statement) -> None:
+        for procedure in _PROCEDURE.finditer(self._folded, statement.start, statement.end):
+            self.performs.append(self._to(procedure, statement.line, statement.verb.split()[0]))
+
+    def _goto(self, statement: Statement) -> None:
+        targets: list[str] = []
+        depending = None
+        words = _WORDS.finditer(self._folded, statement.start + 2, statement.end)
+        for word in words:
+            if word[0] == "DEPENDING":
+                named = [word for word in words if word[0] != "ON"]
+                depending = self._name(named[0], 0) if named else None
+            elif word[0] in {"OF", "IN"}:
+                next(words, None)
+            elif word[0] != "TO":
+                targets.append(self._name(word, 0))
+        self.gotos.append(GoTo(statement.line, tuple(targets), depending))
+
+    def _alter(self, statement: Statement) -> None:
+        for pair in _ALTER.finditer(self._folded, statement.start + len("ALTER"), statement.end):
+            self.gotos.append(GoTo(statement.line, (self._name(pair, 2),), via="ALTER"))
+
+    def _call(self, statement: Statement) -> None:
+        call = _CALL.match(self._folded, statement.start, statement.end)
+        if call:
+            name = self._name(call, 1)
+            static = name[0] in "'\""
+            self.calls.append(Call(statement.line, name[1:-1] if static else name, "static" if static else "dynamic"))
+
+    def _entry(self, statement: Statement) -> None:
+        entry = _ENTRY.match(self._folded, statement.start, statement.end)
+        if entry:
+            self.entry_points.append((self._name(entry, 1)[1:-1], statement.line))
+
+    def _handle(self, statement: Statement) -> None:
+        handle = _HANDLE.match(self._folded, statement.start, statement.end)
+        if handle:
+            for label in _LABEL.finditer(self._folded, handle.end(), statement.end):
+                if handle[1] != "ABEND" or label[1] == "LABEL":
+                    self.gotos.append(GoTo(statement.line, (self._name(label, 2),), via=f"HANDLE {handle[1]}"))
+
+    def _whenever(self, statement: Statement) -> None:
+        whenever = _WHENEVER.match(self._folded, statement.start, statement.end)
+        if whenever:
+            self.gotos.append(GoTo(statement.line, (self._name(whenever, 1),), via="WHENEVER"))
+
+
+def blocks(
+    code: str, folded: str, spans: list[tuple[int, int]], line_at: Callable[[int], int]
+) -> Iterator[Exec | Copy]:
+    """What EXEC blocks and COPY statements say."""
+    for start, end in spans:
+        line, end_line = line_at(start), line_at(end - 1)
+        copied = COPIED.match(folded, start, end)
+        block = _EXEC.match(folded, start, end)
+        if copied:
+            at = copied.start("pairs")
+            pairs = PAIR.finditer(folded, at, copied.end("pairs")) if at >= 0 else ()
+            replacing = tuple((_text(code[slice(*pair.span(1))]), _text(code[slice(*pair.span(2))])) for pair in pairs)
+            library = copied["library"]
+            name, of = (code[slice(*copied.span(group))].replace(BREAK, "") for group in ("name", "library"))
+            yield Copy(line, end_line, _unquoted(name), _unquoted(of) if library else None, replacing)
+        elif block:
+            yield Exec(line, end_line, block[1], " ".join(code[start:end].replace(BREAK, "").split()))
+            include = _INCLUDE.match(folded, start, end)
+            if include:
+                yield Copy(line, end_line, _unquoted(code[slice(*include.span(1))]), via="INCLUDE")
+
+
+def _unquoted(name: str) -> str:
+    return name.strip("'\"")
+
+
+def _text(operand: str) -> str:
+    """A text to be replaced, without the marks of pseudo-text."""
+    return " ".join(operand.replace("==", " ").replace(BREAK, "").split())

@@ -1,0 +1,321 @@
+"""What of a file is code? Encoding, records, the format of its columns, and the kind of each line.
+
+Keeps out tokens and names. What comes out has a line for every line of the file, in which what is no code is blank:
+sequence numbers, indicators, comments, debug lines, directives, columns 73 to 80. A continued line follows the line
+that it continues after `BREAK` in place of a newline, so that a literal or word may run on and lines still count.
+
+Law: any bytes are read, in linear time; the lines are those of the file, one for one.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import accumulate
+from typing import NamedTuple, get_args
+
+from .program import Format, LineKind, Warned
+
+BREAK = "\x01"
+"""Stands where a continued line goes on: no blank, and no part of the word or literal it is in."""
+
+RECORD_BYTES = 80  # of a card, and of a data set member that was copied without its record ends
+_TAB = 8
+_AREA_A, _IDENTIFICATION = 7, 72  # the columns where code begins and ends, counted from 0
+_PROBED_LINES = 2000
+_RECORD_MARKS = {"cp037": (b"\x15", b"\x25")}
+
+_DIRECTIVE = re.compile(
+    r"[ \t\d]*+(?:>>[ \t]*+(?P<debug>[Dd][ \t])?|\$[ \t]*+(?=(?i:set|if|elif|else|end|region|display)\b))"
+)
+_SWITCH = re.compile(
+    r"(?i)[ \t\d]*+(?:>>[ \t]*+source(?:[ \t]++format)?(?:[ \t]++is)?|(?:>>|\$)[ \t]*+set[ \t]++(?:sourceformat|srcformat))"
+    r"[ \t(\"']*+(free|fixed|variable)"
+)
+_OPTIONS = re.compile(r"(?i)[ \t\d]{0,8}+(?:cbl|process)(?:[ \t]|$)")
+_LISTING = re.compile(r"(?i)\s*+(?:eject|skip[123]|title\s++(?:'[^']*'|\"[^\"]*\"))\s*+\.?\s*+\Z")
+_DEBUGGING = re.compile(r"(?i)(?<![\w-])debugging\s++mode(?![\w-])")
+_COMMENT = re.compile(r"((?:[^'\"*]++|'[^']*+(?:'|\Z)|\"[^\"]*+(?:\"|\Z)|\*(?!>))*+)\*>")
+_QUOTED = re.compile(r"'[^']*+'|\"[^\"]*+\"|(['\"])")
+_SHIFTED = re.compile("\x0e([^\x0f\n]*+)\x0f")
+_HEADERS = re.compile(
+    r"(?i)\n([^*\n]{0,12}?)(?:(?:identification|id|environment|data|procedure)[ \t]++division|(?:program|function|class)-id)\b"
+)
+_NO_INDICATORS = frozenset("$>\x00\x1a")
+_INDICATORS = frozenset(["", *" *-/Dd$"])
+
+
+class Reading(NamedTuple):
+    """The lines of a file and what of them is code."""
+
+    encoding: str
+    format: Format  # of the first line of code
+    switches: tuple[tuple[int, Format], ...]  # from which line on which format holds
+    code: str
+    kinds: tuple[LineKind, ...]
+    continued: frozenset[int]  # lines that cannot be parted from the line before
+    starts: tuple[int, ...]
+    offsets: tuple[int, ...]
+    warnings: tuple[Warned, ...]
+
+
+def read(data: bytes, source_format: Format | None = None, *, debug_lines: bool = False) -> Reading:
+    """Tell code from what is none; `source_format` overrules what the columns say, directives overrule both."""
+    encoding = _encoding(data)
+    lines, offsets = _records(data, encoding)
+    switches = _switches(lines, source_format)
+    page = _Page(lines)
+    bounds = [line for line, _ in switches[1:]] + [len(lines) + 1]
+    for (first, form), end in zip(switches, bounds, strict=True):
+        page.read(first - 1, end - 1, form)
+    page.debug(wanted=debug_lines)
+    code, starts = page.joined()
+    return Reading(
+        encoding,
+        _first_format(switches, page.code),
+        switches,
+        code,
+        page.kinds(switches),
+        frozenset(page.breaks),
+        starts,
+        offsets,
+        tuple(page.warnings),
+    )
+
+
+def shown(line: str, form: Format, kind: LineKind) -> str:
+    """A line without what is neither code nor comment; the indicator stays."""
+    text = line.expandtabs(_TAB)
+    if form != "free" and kind != "directive":
+        text = text[_AREA_A - 1 : _IDENTIFICATION if form == "fixed" and "\t" not in line else None]
+    return text.rstrip()
+
+
+def _encoding(data: bytes) -> str:
+    if data.isascii():
+        return "utf-8"
+    # in EBCDIC a blank is 0x40 and letters lie above 0xC0; 0x20 is a control character
+    sample = data[:65_536]
+    if sample.count(b"\x40") > max(len(sample) // 20, 4 * sample.count(b"\x20")):
+        return "cp037"
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "utf-8"
+
+
+def _records(data: bytes, encoding: str) -> tuple[list[str], tuple[int, ...]]:
+    """The lines without their ends, and where each begins in the bytes."""
+    if not data:
+        return [], ()
+    marks = _RECORD_MARKS.get(encoding, (b"\n",))
+    mark = max(marks, key=data.count)
+    if mark not in data and encoding in _RECORD_MARKS and len(data) % RECORD_BYTES == 0:
+        records = [data[at : at + RECORD_BYTES] for at in range(0, len(data), RECORD_BYTES)]
+        offsets = tuple(range(0, len(data), RECORD_BYTES))
+    else:
+        records = data.split(mark)
+        if not records[-1]:
+            records.pop()
+        offsets = (0, *accumulate(len(record) + 1 for record in records[:-1]))
+    if encoding == "cp037":
+        lines = [_SHIFTED.sub(_double_bytes, record.decode(encoding)) for record in records]
+    else:
+        lines = data.decode(encoding).split("\n")[: len(records)]
+        lines[0] = lines[0].removeprefix("\ufeff")
+    if b"\r" in data or encoding == "cp037":
+        lines = [line.rstrip("\r\x85") for line in lines]
+    return lines, offsets
+
+
+def _double_bytes(shifted: re.Match[str]) -> str:
+    return (
+        f"\x0e{'_' * len(shifted[1])}\x0f"  # two bytes are one character, of a table that is not here: none is a quote
+    )
+
+
+def _switches(lines: list[str], source_format: Format | None) -> tuple[tuple[int, Format], ...]:
+    """Which format holds from which line on."""
+    found: list[tuple[int, Format]] = []
+    for number, line in enumerate(lines, start=1):
+        if ">>" in line or "$" in line:
+            switch = _SWITCH.match(line)
+            if switch:
+                found.append((number + 1, next(form for form in get_args(Format) if form == switch[1].lower())))
+    if not found or any(line.strip() and not _DIRECTIVE.match(line) for line in lines[: found[0][0] - 1]):
+        return ((1, source_format or _detected(lines[: found[0][0] - 2 if found else None])), *found)
+    return ((1, found[0][1]), *found[1:]) if found[0][0] > 1 else tuple(found)
+
+
+def _detected(lines: list[str]) -> Format:
+    """The format that the columns speak for."""
+    sample = [line.expandtabs(_TAB) for line in lines[:_PROBED_LINES] if line and not line.isspace()]
+    free = sum(map(_begins_in_margin, sample))
+    prefixes = _HEADERS.findall("\n".join(["", *sample]))
+    margin = sum(len(prefix) < _AREA_A and not prefix.strip() for prefix in prefixes)
+    if margin * 2 > len(prefixes) or free * (6 if not prefixes else 3) > len(sample):
+        return "free"
+    wide = [
+        line[_IDENTIFICATION - 3 : _IDENTIFICATION + 3]
+        for line in sample
+        if line[6:7] == " " and len(line.rstrip()) > 80
+    ]
+    return "variable" if sum("  " not in middle for middle in wide) * 2 > len(wide) else "fixed"
+
+
+def _begins_in_margin(line: str) -> bool:
+    """Whether there is code where fixed format has a sequence number and the indicator."""
+    if line[6:7] not in _INDICATORS:
+        return True
+    margin = line[:6].strip()
+    return bool(margin) and (" " in margin or (line[6:7] == "-" and line[5] != " " and line[7:8].isalnum()))
+
+
+def _first_format(switches: tuple[tuple[int, Format], ...], code: list[str]) -> Format:
+    first = next((number for number, text in enumerate(code, start=1) if text and not text.isspace()), 1)
+    return next(form for line, form in reversed(switches) if line <= first)
+
+
+class _Page:
+    """Code by line, while it is being told from the rest."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self.lines = lines
+        self.code: list[str] = []
+        self.marked: dict[int, LineKind] = {}  # by index
+        self.breaks: set[int] = set()  # by number: the line is joined to the one before
+        self.warnings: list[Warned] = []
+        self._debugged: dict[int, str] = {}
+        self._open: dict[int, str] = {}  # the quote in which a continuation begins
+
+    def read(self, start: int, end: int, form: Format) -> None:
+        """Add the lines `start` to `end`, which have one format."""
+        lines = self.lines[start:end]
+        tabbed = [index for index, line in enumerate(lines) if "\t" in line]
+        for index in tabbed:
+            lines[index] = lines[index].expandtabs(_TAB)
+        odd: list[int] = []
+        stop = _IDENTIFICATION if form == "fixed" else None
+        if form == "free":
+            self.code += lines
+        else:
+            self.code += [line[_AREA_A:stop] if line[6:7] == " " else "" for line in lines]
+            for index in tabbed:
+                if lines[index][6:7] == " ":
+                    self.code[start + index] = lines[index][_AREA_A:]
+            odd = [index for index, line in enumerate(lines) if line[6:7] not in " */"]
+        self._comments(start)
+        self._options(start)
+        for index in odd:
+            self._indicated(start + index, lines[index], stop)
+        for index in [index for index, line in enumerate(lines) if ">>" in line or "$" in line]:
+            self._directed(start + index, lines[index])
+        self._listing(start)
+
+    def debug(self, *, wanted: bool) -> None:
+        """Debug lines are code where that is asked for, by the caller or by the program."""
+        if self._debugged and (wanted or any(_DEBUGGING.search(text) for text in self.code)):
+            for index, text in self._debugged.items():
+                self.code[index] = text
+
+    def joined(self) -> tuple[str, tuple[int, ...]]:
+        """All code, and where each line begins in it."""
+        code = self.code
+        if not code:
+            return "", ()
+        starts = (0, *accumulate([len(line) + 1 for line in code[:-1]]))
+        if not self.breaks:
+            return "\n".join(code), starts
+        ends = [BREAK if number in self.breaks else "\n" for number in range(2, len(code) + 1)]
+        return "".join(map(str.__add__, code, [*ends, ""])), starts
+
+    def kinds(self, switches: tuple[tuple[int, Format], ...]) -> tuple[LineKind, ...]:
+        """What each line is."""
+        kinds: list[LineKind] = ["code" if text and not text.isspace() else "blank" for text in self.code]
+        bounds = [line for line, _ in switches[1:]] + [len(kinds) + 1]
+        for (first, form), end in zip(switches, bounds, strict=True):
+            columns = slice(0, None) if form == "free" else slice(6, _IDENTIFICATION if form == "fixed" else None)
+            lines = self.lines
+            for index in [index for index in range(first - 1, end - 1) if kinds[index] == "blank"]:
+                text = lines[index][columns]
+                if text and not text.isspace():
+                    kinds[index] = "comment"
+        for index, kind in self.marked.items():
+            kinds[index] = kind
+        return tuple(kinds)
+
+    def _comments(self, start: int) -> None:
+        code = self.code
+        for index in [index for index in range(start, len(code)) if "*>" in code[index]]:
+            code[index] = _uncommented(code[index])
+
+    def _options(self, start: int) -> None:
+        """CBL and PROCESS lines, which stand before all code and in any column."""
+        for index in range(start, len(self.code)):
+            if _OPTIONS.match(self.lines[index]):
+                self.marked[index] = "directive"
+                self.code[index] = ""
+            elif self.code[index] and not self.code[index].isspace():
+                return
+
+    def _indicated(self, index: int, line: str, stop: int | None) -> None:
+        """A line with something in column 7 that is neither a blank nor a comment's."""
+        indicator, text = line[6], line[_AREA_A:stop]
+        if indicator in "Dd":
+            self.marked[index] = "debug"
+            self._debugged[index] = _uncommented(text)
+        elif indicator == "-":
+            self._continue(index, text, stop)
+        elif indicator not in _NO_INDICATORS and index not in self.marked and not _DIRECTIVE.match(line):
+            self.warnings.append(Warned(index + 1, f"column 7 holds {indicator!r}: read as a comment"))
+
+    def _continue(self, index: int, text: str, stop: int | None) -> None:
+        """Join a line to the last one before it that has code: a literal after its quote, a word to its last letter."""
+        code = self.code
+        text = text.lstrip()
+        code[index] = text
+        if not text:
+            return
+        previous = index - 1
+        while previous >= 0 and (not code[previous] or code[previous].isspace()):
+            previous -= 1
+        if previous < 0:
+            return
+        quote = _open_quote(self._open.get(previous, "") + code[previous])
+        if quote:
+            if stop:
+                code[previous] = code[previous].ljust(stop - _AREA_A)
+            text = text.removeprefix(quote)
+            self._open[index] = quote
+        else:
+            code[previous] = code[previous].rstrip()
+        code[index] = _uncommented(text, quote)
+        self.breaks.update(range(previous + 2, index + 2))
+
+    def _directed(self, index: int, line: str) -> None:
+        directive = _DIRECTIVE.match(line)
+        if directive is None:
+            return
+        if directive["debug"]:
+            self.marked[index] = "debug"
+            self._debugged[index] = _uncommented(line[directive.end() :])
+        else:
+            self.marked[index] = "directive"
+        self.code[index] = ""
+
+    def _listing(self, start: int) -> None:
+        """EJECT, SKIP1 and TITLE: words to the printer that need no period."""
+        for index in [index for index in range(start, len(self.code)) if _LISTING.match(self.code[index])]:
+            self.marked[index] = "directive"
+            self.code[index] = ""
+
+
+def _uncommented(text: str, quote: str = "") -> str:
+    """A line of code that begins inside `quote`, without the comment at its end."""
+    comment = _COMMENT.match(quote + text) if "*>" in text else None
+    return text[: comment.end(1) - len(quote)] if comment else text
+
+
+def _open_quote(text: str) -> str:
+    """The quote that is open at the end of a line."""
+    return next((quoted[1] for quoted in _QUOTED.finditer(text) if quoted[1]), "")
