@@ -1,0 +1,126 @@
+"""Which programs does it reach? CALL, LINK, XCTL, START and RETURN TRANSID, with what a data name may hold.
+
+Keeps out: who calls this program, which is the estate's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from .ims import INTERFACES
+from .values import CicsOperation, ProgramCall
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .code import Code, Said
+    from .resolving import Values
+
+_BY_COMMAND: dict[str, Literal["link", "xctl", "start", "return_transid", "invoke"]] = {
+    "LINK": "link",
+    "XCTL": "xctl",
+    "START": "start",
+    "RETURN": "return_transid",
+    "INVOKE SERVICE": "invoke",
+    "INVOKE WEBSERVICE": "invoke",
+    "INVOKE APPLICATION": "invoke",
+}
+_BY = frozenset({"BY", "REFERENCE", "CONTENT", "VALUE"})
+_ENDS = frozenset({"RETURNING", "GIVING", "ON", "NOT", "END-CALL", "EXCEPTION", "OVERFLOW", "."})
+
+
+class Calling(NamedTuple):
+    """A CALL as it is written: a literal keeps its quotes."""
+
+    target: str
+    parameters: tuple[str, ...]
+    line: int
+    end_line: int
+    paragraph: int
+    copybook: str | None
+
+
+def callings(code: Code) -> tuple[Calling, ...]:
+    """Every CALL statement."""
+    return tuple(_calling(said) for said in code.said if said.verb == "CALL" and len(said.keys) > 1)
+
+
+def calls(
+    code: Code, found: Sequence[Calling], cics: Sequence[CicsOperation], values: Values
+) -> tuple[ProgramCall, ...]:
+    """Everything that reaches another program, in the order of the source."""
+    reached = [_called(call, code, values) for call in found]
+    for operation in cics:
+        call_type = _BY_COMMAND.get(operation.command)
+        if call_type is not None and operation.resource and operation.kind in {"program", "transaction", "service"}:
+            passed = operation.option("COMMAREA", "CHANNEL", "FROM")
+            reached.append(
+                ProgramCall(
+                    target=operation.resource,
+                    call_type=call_type,
+                    resolved=operation.resolved,
+                    parameters=(passed,) if passed else (),
+                    line=operation.line,
+                    end_line=operation.end_line,
+                    paragraph=operation.paragraph,
+                    copybook=operation.copybook,
+                )
+            )
+    return tuple(sorted(reached, key=lambda call: call.line))
+
+
+def is_interface(target: str) -> bool:
+    """Is it a system's interface rather than a program of the estate: DL/I, MQ, Language Environment?"""
+    name = target.strip("'\"").upper()
+    return name in INTERFACES or name[:2] == "MQ" or name[:3] in {"CEE", "DSN", "IGZ", "ILB", "EZA"}
+
+
+def _called(call: Calling, code: Code, values: Values) -> ProgramCall:
+    static = call.target[:1] in "'\""
+    return ProgramCall(
+        target=call.target.strip("'\"") if static else call.target,
+        call_type="static" if static else "dynamic",
+        resolved=() if static else values.of(call.target),
+        parameters=call.parameters,
+        line=call.line,
+        end_line=call.end_line,
+        paragraph=code.name(call.paragraph),
+        copybook=call.copybook,
+    )
+
+
+def _calling(said: Said) -> Calling:
+    words = said.words
+    at = 1
+    if said.keys[1] in {"STATIC", "DYNAMIC"} and len(words) > 2:
+        at = 2
+    end = at + 1
+    while end + 1 < len(words) and said.keys[end] in {"OF", "IN"}:
+        end += 2
+    target = " ".join(word.text for word in words[at:end])
+    return Calling(target, parameters(said), said.line, said.end_line, said.paragraph, said.copybook)
+
+
+def parameters(said: Said) -> tuple[str, ...]:
+    """What stands after USING, one by one, with qualifiers and subscripts."""
+    keys = said.keys
+    if "USING" not in keys:
+        return ()
+    found: list[list[str]] = []
+    depth = 0
+    glued = False
+    for at in range(keys.index("USING") + 1, len(keys)):
+        word, text = keys[at], said.words[at].text
+        if depth == 0 and word in _ENDS:
+            break
+        if depth == 0 and (word in _BY or word == ","):
+            continue
+        if word in {"OF", "IN"} or glued or depth or word in "()":
+            if not found:
+                found.append([])
+            found[-1].append(text)
+        else:
+            found.append([text])
+        depth += (word == "(") - (word == ")")
+        glued = word in {"OF", "IN"}
+    return tuple(" ".join(words).replace("( ", "(").replace(" )", ")").replace(" (", "(") for words in found)

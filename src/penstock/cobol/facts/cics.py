@@ -1,0 +1,127 @@
+"""What does a program ask of CICS? Commands with the resource they act on and how their failure is met.
+
+Keeps out: where a resource is defined, which is the estate's.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+from ..program import key
+from .values import CicsOperation
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from .code import Block, Code
+    from .execs import Command
+    from .resolving import Values
+
+_RESOURCES: tuple[tuple[frozenset[str], tuple[str, ...], str], ...] = (
+    (
+        frozenset(
+            ["READ", "READNEXT", "READPREV", "WRITE", "REWRITE", "DELETE", "UNLOCK", "STARTBR", "RESETBR", "ENDBR"]
+        ),
+        ("FILE", "DATASET"),
+        "file",
+    ),
+    (frozenset({"SEND MAP", "RECEIVE MAP"}), ("MAP",), "map"),
+    (frozenset({"READQ TS", "WRITEQ TS", "DELETEQ TS"}), ("QUEUE", "QNAME"), "tsqueue"),
+    (frozenset({"READQ TD", "WRITEQ TD", "DELETEQ TD"}), ("QUEUE", "QNAME"), "tdqueue"),
+    (frozenset({"LINK", "XCTL", "LOAD", "RELEASE"}), ("PROGRAM",), "program"),
+    (frozenset({"START", "RETURN", "CANCEL", "RUN"}), ("TRANSID",), "transaction"),
+    (frozenset({"GET CONTAINER", "PUT CONTAINER", "DELETE CONTAINER", "MOVE CONTAINER"}), ("CONTAINER",), "container"),
+    (frozenset({"ENQ", "DEQ"}), ("RESOURCE",), "lock"),
+    (frozenset({"ABEND"}), ("ABCODE",), "abend"),
+    (frozenset({"HANDLE ABEND"}), ("LABEL", "PROGRAM"), "label"),
+    (frozenset({"INVOKE SERVICE", "INVOKE WEBSERVICE"}), ("SERVICE", "WEBSERVICE"), "service"),
+)
+_BY_COMMAND = {name: (options, kind) for names, options, kind in _RESOURCES for name in names}
+_ANY = (
+    ("FILE", "file"),
+    ("DATASET", "file"),
+    ("PROGRAM", "program"),
+    ("TRANSACTION", "transaction"),
+    ("TRANSID", "transaction"),
+    ("TSQUEUE", "tsqueue"),
+    ("TDQUEUE", "tdqueue"),
+    ("CONTAINER", "container"),
+    ("CHANNEL", "channel"),
+    ("RESOURCE", "lock"),
+    ("COUNTER", "counter"),
+    ("QUEUE", "tsqueue"),
+)
+
+
+def operations(code: Code, values: Values) -> tuple[CicsOperation, ...]:
+    """The EXEC CICS blocks in order."""
+    blocks = [block for block in code.blocks if block.exec.kind == "CICS" and block.command.name]
+    watched = {key(option) for block in blocks if (option := block.command.get("RESP"))}
+    looked: dict[str, list[int]] = {}
+    for said in code.own:
+        if said.verb in {"IF", "EVALUATE", "WHEN", "PERFORM", "MOVE"}:
+            for word in said.keys:
+                if word in watched or word in {"EIBRESP", "EIBRCODE"}:
+                    looked.setdefault(word, []).append(said.line)
+    ends = sorted(block.line for block in blocks if block.copybook is None)
+    return tuple(_operation(block, code, values, looked, ends) for block in blocks)
+
+
+def _operation(
+    block: Block, code: Code, values: Values, looked: dict[str, list[int]], ends: list[int]
+) -> CicsOperation:
+    command = block.command
+    name, kind = _resource(command)
+    resp = command.get("RESP")
+    response: Literal["RESP", "NOHANDLE", ""] = "RESP" if resp else "NOHANDLE" if command.has("NOHANDLE") else ""
+    return CicsOperation(
+        command=command.name,
+        resource=name,
+        kind=kind,
+        resolved=values.of(name) if name and name[0] not in "'\"" and kind != "label" else (),
+        resp=resp or None,
+        response=response,
+        checked=_checked(block, code, key(resp) if resp else None, looked, ends),
+        options=command.options,
+        line=block.line,
+        end_line=block.end_line,
+        paragraph=code.name(block.paragraph),
+        copybook=block.copybook,
+    )
+
+
+def _resource(command: Command) -> tuple[str | None, str | None]:
+    known = _BY_COMMAND.get(command.name)
+    if known is not None:
+        options, kind = known
+        name = command.get(*options)
+        if name is None and command.name == "START":
+            return command.get("CHANNEL"), "channel"
+        return (name, kind) if name else (None, None)
+    for option, kind in _ANY:
+        name = command.get(option)
+        if name:
+            return name, kind
+    return None, None
+
+
+def _checked(
+    block: Block, code: Code, resp: str | None, looked: dict[str, list[int]], ends: list[int]
+) -> tuple[int, ...]:
+    """Where the response is looked at, up to the next command in the same paragraph."""
+    if block.copybook is not None or block.paragraph < 0:
+        return ()
+    following = bisect_right(ends, block.line)
+    end = code.program.paragraphs[block.paragraph].end_line
+    if following < len(ends):
+        end = min(end, ends[following] - 1)
+    lines: set[int] = set()
+    for word in (resp, "EIBRESP", "EIBRCODE"):
+        for line in _between(looked.get(word, []) if word else [], block.end_line, end):
+            lines.add(line)
+    return tuple(sorted(lines))
+
+
+def _between(lines: list[int], first: int, last: int) -> list[int]:
+    return lines[bisect_right(lines, first - 1) : bisect_right(lines, last)]

@@ -1,0 +1,115 @@
+"""What does it look like? Control flow and calls as Mermaid text.
+
+Keeps out: drawing. Law: the same facts give the same text; no name can break out of its label; nodes and edges are bounded, and
+the text says how many were left out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .flow import MAIN, is_jump
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .values import Facts, ParagraphFacts
+
+MAX_NODES = 80
+MAX_EDGES = 160  # Mermaid itself refuses 500; more than this nobody can read
+_LABEL_CHARS = 60
+_ARROWS = {"FALL": "-.->|falls into|", "GO TO": "-.->|GO TO|", "PERFORM": "-->"}
+
+
+def flow_diagram(facts: Facts, *, max_nodes: int = MAX_NODES, max_edges: int = MAX_EDGES) -> str:
+    """Paragraphs with what performs, jumps to and falls into what: the nearest to the start where they are too many."""
+    paragraphs = facts.paragraphs
+    lines: dict[tuple[int, int, str], None] = {}
+    performed = {
+        at
+        for edge in facts.edges
+        if edge.target is not None and edge.thru is not None
+        for at in range(edge.target + 1, edge.thru + 1)
+    }
+    for edge in facts.edges:
+        if edge.target is not None and edge.source >= 0 and edge.copybook is None:
+            arrow = f"-.->|{edge.via}|" if is_jump(edge) else "-->" if edge.via == "PERFORM" else f"-->|{edge.via}|"
+            lines.setdefault((edge.source, edge.target, arrow))
+    for paragraph in paragraphs:
+        following = paragraph.key + 1
+        if (
+            paragraph.falls_into is not None
+            and following not in performed
+            and _reached_only_by_falling(facts, following)
+        ):
+            lines.setdefault((paragraph.key, following, _ARROWS["FALL"]))
+    shown = _nearest([(source, target) for source, target, _ in lines], len(paragraphs), max_nodes)
+    kept = [row for row in lines if row[0] in shown and row[1] in shown]
+    text = ["flowchart TD"]
+    text += [f"    p{at}{_node(paragraphs[at])}" for at in sorted(shown)]
+    text += [f"    p{source} {arrow} p{target}" for source, target, arrow in kept[:max_edges]]
+    return _bounded(text, len(paragraphs) - len(shown), "paragraphs", len(lines) - len(kept[:max_edges]))
+
+
+def call_diagram(facts: Facts, *, max_nodes: int = MAX_NODES) -> str:
+    """The program with what it calls and the files, tables, segments and queues that it uses."""
+    text = ["flowchart LR", f"    program[[{quoted(facts.program or '?')}]]"]
+    targets: dict[tuple[str, str, bool], None] = {}
+    for call in facts.calls:
+        for name in call.names or (call.target,):
+            targets.setdefault((name, call.call_type, not call.names))
+    numbers = {row: at for at, row in enumerate(list(targets)[:max_nodes])}
+    for (name, call_type, unknown), at in numbers.items():
+        text.append(f"    c{at}([{quoted(name + ' ?' * unknown)}])")
+        text.append(f"    program -->|{call_type}| c{at}")
+    rest = max(0, max_nodes - len(numbers))
+    for at, access in enumerate(facts.crud[:rest]):
+        deeds = "".join(letter for letter, lines in zip("CRUD", access[2:], strict=True) if lines)
+        text.append(f"    r{at}[({quoted(access.resource)})]")
+        text.append(f"    program ---|{access.kind} {deeds}| r{at}")
+    left = len(targets) + len(facts.crud) - len(numbers) - len(facts.crud[:rest])
+    return _bounded(text, left, "programs and resources", 0)
+
+
+def quoted(text: str) -> str:
+    """A label: what Mermaid or HTML would read is written as an entity."""
+    shown = text if len(text) <= _LABEL_CHARS else text[: _LABEL_CHARS - 1] + "…"
+    return (
+        '"'
+        + "".join(letter if letter.isalnum() or letter in " -_.…?" else f"#{ord(letter)};" for letter in shown)
+        + '"'
+    )
+
+
+def _node(paragraph: ParagraphFacts) -> str:
+    name = quoted(paragraph.name or paragraph.section or MAIN)
+    return f"[/{name}/]" if paragraph.dead else f"[{name}]"
+
+
+def _reached_only_by_falling(facts: Facts, at: int) -> bool:
+    """Falling into what is performed anyway is mostly the layout of the text, not the way of control."""
+    return at < len(facts.paragraphs) and not facts.paragraphs[at].called_by
+
+
+def _nearest(edges: Iterable[tuple[int, int]], count: int, most: int) -> set[int]:
+    """The paragraphs nearest to the first one, breadth first, then the rest in order."""
+    following: dict[int, list[int]] = {}
+    for source, target in edges:
+        following.setdefault(source, []).append(target)
+    shown: dict[int, None] = {}
+    for start in range(count):
+        queue = [start]
+        for at in queue:
+            if len(shown) >= most:
+                return set(shown)
+            if at not in shown:
+                shown[at] = None
+                queue += following.get(at, ())
+    return set(shown)
+
+
+def _bounded(text: list[str], nodes: int, what: str, edges: int) -> str:
+    left = [f"{nodes} more {what}"] * (nodes > 0) + [f"{edges} more edges"] * (edges > 0)
+    if left:
+        text.append(f"    more[{quoted(' and '.join(left) + ' not shown')}]")
+    return "\n".join(text) + "\n"

@@ -1,0 +1,115 @@
+"""What does an EXEC block say? Its command and options (CICS, DLI), or its words (SQL).
+
+Keeps out: what the resources are. Law: any text has an answer; parentheses and literals that never end end with the text.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_TOKEN = re.compile(r"""'(?:[^']|'')*+'?|"(?:[^"]|"")*+"?|[A-Za-z0-9_$#@:.\-]+|\(|\)|[^\sA-Za-z0-9_$#@:.\-()'"]""")
+_SECOND = {
+    "SEND": {"MAP", "TEXT", "CONTROL", "PAGE", "PARTNSET"},
+    "RECEIVE": {"MAP", "PARTN"},
+    "READQ": {"TS", "TD"},
+    "WRITEQ": {"TS", "TD"},
+    "DELETEQ": {"TS", "TD"},
+    "HANDLE": {"CONDITION", "ABEND", "AID"},
+    "IGNORE": {"CONDITION"},
+    "PUSH": {"HANDLE"},
+    "POP": {"HANDLE"},
+    "GET": {"CONTAINER", "COUNTER"},
+    "PUT": {"CONTAINER"},
+    "DELETE": {"CONTAINER", "CHANNEL", "COUNTER"},
+    "MOVE": {"CONTAINER"},
+    "SYNCPOINT": {"ROLLBACK"},
+    "WRITE": {"OPERATOR", "JOURNALNAME"},
+    "INVOKE": {"SERVICE", "WEBSERVICE", "APPLICATION"},
+    "PURGE": {"MESSAGE"},
+    "START": {"ATTACH", "BREXIT"},
+    "SPOOLOPEN": {"INPUT", "OUTPUT"},
+    "WEB": {"OPEN", "CLOSE", "CONVERSE", "SEND", "RECEIVE", "READ", "WRITE", "EXTRACT", "PARSE"},
+    "DOCUMENT": {"CREATE", "INSERT", "RETRIEVE", "SET", "DELETE"},
+    "TRANSFORM": {"DATATOXML", "XMLTODATA", "DATATOJSON", "JSONTODATA"},
+    "BIF": {"DEEDIT", "DIGEST"},
+    "WAIT": {"EVENT", "TERMINAL", "JOURNALNAME", "EXTERNAL", "CICS"},
+}
+_ALIASES = {"RECV": "RECEIVE"}
+
+
+class Command(NamedTuple):
+    """`name` is `SEND MAP`, `READ` …; options in order, a flag with "" as its argument."""
+
+    name: str
+    options: tuple[tuple[str, str], ...]
+
+    def get(self, *names: str) -> str | None:
+        """The argument of the first of `names` that it has."""
+        for name in names:
+            for option, argument in self.options:
+                if option == name:
+                    return argument
+        return None
+
+    def has(self, name: str) -> bool:
+        """Is the option there?"""
+        return any(option == name for option, _ in self.options)
+
+
+def body(text: str) -> str:
+    """What stands between EXEC kind and END-EXEC."""
+    words = text.split(None, 2)
+    inner = words[2] if len(words) > 2 else ""
+    end = inner.upper().rfind("END-EXEC")
+    return (inner[:end] if end >= 0 else inner).strip().removesuffix(".").strip()
+
+
+def tokens(text: str) -> list[str]:
+    """The tokens of a block, literals whole."""
+    return _TOKEN.findall(text)
+
+
+def command(text: str) -> Command:
+    """The command of an EXEC CICS or EXEC DLI."""
+    words = tokens(body(text))
+    options: list[tuple[str, str]] = []
+    at = 0
+    while at < len(words):
+        name = words[at].upper()
+        at += 1
+        if name in "()":
+            continue
+        argument = ""
+        if at < len(words) and words[at] == "(":
+            start = at + 1
+            at = _closed(words, at)
+            argument = joined(words[start : at - 1])
+        options.append((name, argument))
+    if not options:
+        return Command("", ())
+    first = options[0][0]
+    first = _ALIASES.get(first, first)
+    second = next((name for name, _ in options[1:] if name in _SECOND.get(first, ())), None)
+    if first in {"READQ", "WRITEQ", "DELETEQ"} and second is None:
+        second = "TS"
+    rest = options if options[0][1] else options[1:]
+    return Command(f"{first} {second}" if second else first, tuple(rest))
+
+
+def joined(words: list[str]) -> str:
+    """Tokens as a person writes them."""
+    text = " ".join(words)
+    return text.replace("( ", "(").replace(" )", ")").replace(" (", "(").replace(" ,", ",")
+
+
+def _closed(words: list[str], at: int) -> int:
+    """Past the parenthesis that closes the one at `at`."""
+    depth = 0
+    while at < len(words):
+        depth += (words[at] == "(") - (words[at] == ")")
+        at += 1
+        if depth == 0:
+            return at
+    words.append(")")
+    return at + 1

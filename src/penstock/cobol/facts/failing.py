@@ -1,0 +1,119 @@
+"""Where are errors met or made? Checks of outcomes, condition phrases, handlers, abends and return codes.
+
+Keeps out: whether what is done about them is enough.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .code import text_of, walk
+from .values import ErrorSite
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from .calls import Calling
+    from .code import Code, Node, Said
+    from .values import Branch, CicsOperation, Rule, SqlOperation
+
+_PHRASES = {
+    "AT END": "AT END",
+    "INVALID KEY": "INVALID KEY",
+    "ON SIZE ERROR": "SIZE ERROR",
+    "ON OVERFLOW": "OVERFLOW",
+    "ON EXCEPTION": "EXCEPTION",
+}
+_ABENDS = frozenset({"CEE3ABD", "CEE3AB2", "ILBOABN0", "ABEND", "CBLABN0"})
+_FINE = frozenset(
+    {"'00'", '"00"', "ZERO", "ZEROS", "ZEROES", "SPACES", "SPACE", "0", "00", "NORMAL", "+100", "100", "STATUS-OK"}
+)
+
+
+def sites(
+    code: Code,
+    trees: Sequence[Sequence[Node]],
+    rules: Sequence[Rule],
+    cics: Sequence[CicsOperation],
+    sql: Sequence[SqlOperation],
+    calls: Sequence[Calling],
+) -> tuple[ErrorSite, ...]:
+    """All of them, in the order of the source."""
+    found = [_checked(rule) for rule in rules if rule.check]
+    for at, nodes in enumerate(trees):
+        name = code.program.paragraphs[at].name
+        for node, _ in walk(nodes):
+            found += _phrases(node, name)
+            found += _said(node.said, name)
+    for operation in cics:
+        if operation.command == "ABEND" or operation.command in {"HANDLE CONDITION", "HANDLE ABEND"}:
+            kind = "ABEND" if operation.command == "ABEND" else "HANDLE"
+            options = " ".join(name + (f"({argument})" if argument else "") for name, argument in operation.options)
+            found.append(
+                ErrorSite(
+                    kind,
+                    f"EXEC CICS {operation.command} {options}".strip(),
+                    None,
+                    operation.line,
+                    operation.end_line,
+                    operation.paragraph,
+                    operation.copybook,
+                )
+            )
+    found += [
+        ErrorSite("WHENEVER", one.text, None, one.line, one.end_line, one.paragraph, one.copybook)
+        for one in sql
+        if one.operation.startswith("WHENEVER")
+    ]
+    for call in calls:
+        name = call.target.strip("'\"").upper()
+        if name in _ABENDS:
+            found.append(
+                ErrorSite(
+                    "ABEND",
+                    f"CALL {call.target}",
+                    None,
+                    call.line,
+                    call.end_line,
+                    code.name(call.paragraph),
+                    call.copybook,
+                )
+            )
+    return tuple(sorted(found, key=lambda site: (site.line, site.kind)))
+
+
+def _checked(rule: Rule) -> ErrorSite:
+    branch = _failing(rule)
+    action = next((one.text for one in branch.actions if one.text.upper() != "CONTINUE"), None) if branch else None
+    return ErrorSite(rule.check, f"{rule.verb} {rule.condition}", action, rule.line, rule.end_line, rule.paragraph)
+
+
+def _failing(rule: Rule) -> Branch | None:
+    """The branch that is taken where something went wrong."""
+    if not rule.branches:
+        return None
+    if rule.verb != "IF":
+        return next((branch for branch in rule.branches if branch.label.upper() == "WHEN OTHER"), rule.branches[-1])
+    words = rule.condition.upper().replace("(", " ").replace(")", " ").split()
+    fine = any(word in _FINE or word in {"'", "' '"} for word in words) and not {"NOT", "<>", ">", "<"} & set(words)
+    if fine:
+        return rule.branches[1] if len(rule.branches) > 1 else None
+    return rule.branches[0]
+
+
+def _phrases(node: Node, paragraph: str) -> Iterator[ErrorSite]:
+    for label, opener, inner in node.branches:
+        kind = _PHRASES.get(label)
+        if kind is not None:
+            condition = f"{label} of {text_of(node.said.words[:2])}"
+            action = text_of(inner[0].said.words, 200) if inner else None
+            end = inner[-1].end_line if inner else opener.end_line
+            yield ErrorSite(kind, condition, action, opener.line, end, paragraph)
+
+
+def _said(said: Said, paragraph: str) -> Iterator[ErrorSite]:
+    keys = said.keys
+    if said.verb == "MOVE" and "TO" in keys and "RETURN-CODE" in keys[keys.index("TO") :]:
+        yield ErrorSite("RETURN-CODE", text_of(said.words, 200), None, said.line, said.end_line, paragraph)
+    elif said.verb == "USE" and {"ERROR", "EXCEPTION"} & set(keys):
+        yield ErrorSite("USE", text_of(said.words, 200), None, said.line, said.end_line, paragraph)

@@ -1,0 +1,194 @@
+"""Which files does a program use? SELECT, FD or SD, records and statements, joined by name.
+
+Keeps out: which data set a DD name is in a job, which is the estate's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from ..program import key
+from .layout import pieces
+from .values import File, FileUse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from .code import Code, Said
+    from .expanding import Row
+    from .values import DataItem, Resolved
+
+_NOISE = frozenset({"TO", "IS", "ARE", "MODE", "KEY", "RECORD", "WITH"})
+_CLAUSES_WORDS = """
+    ASSIGN ORGANIZATION ACCESS RECORD ALTERNATE RELATIVE FILE STATUS RESERVE PADDING LOCK SHARING COLLATING
+    PASSWORD SEQUENTIAL INDEXED LINE BLOCK
+"""
+_CLAUSES = frozenset(_CLAUSES_WORDS.split())
+_ORGANIZATIONS = frozenset({"SEQUENTIAL", "INDEXED", "RELATIVE"})
+_DEVICES_WORDS = """
+    DISK DISC TAPE PRINTER PRINT KEYBOARD DISPLAY CARD-READER CASSETTE EXTERNAL DYNAMIC ADVANCING REEL UNIT
+    USING
+"""
+_DEVICES = frozenset(_DEVICES_WORDS.split())
+_MODES = frozenset({"INPUT", "OUTPUT", "I-O", "EXTEND"})
+_LABELS = frozenset({"S", "AS", "UT", "UR", "DA"})
+_Resolve: TypeAlias = "Callable[[str], tuple[Resolved, ...]]"
+
+
+def record_names(rows: Sequence[Row], items: Sequence[DataItem]) -> dict[str, list[int]]:
+    """The level 01 items of each file, by its name in capitals."""
+    found: dict[str, list[int]] = {
+        key(row.entry.name): [] for row in rows if row.entry.word.upper() in {"FD", "SD", "SELECT"}
+    }
+    for index, item in enumerate(items):
+        if item.file is not None and item.level == 1:
+            found.setdefault(key(item.file), []).append(index)
+    return found
+
+
+def files(
+    rows: Sequence[Row], items: Sequence[DataItem], records: dict[str, list[int]], code: Code, resolve: _Resolve
+) -> tuple[File, ...]:
+    """Every file that is selected or described, with what is done with it."""
+    uses = _uses(code, items, records)
+    described = {key(row.entry.name): row for row in rows if row.entry.word.upper() in {"FD", "SD"}}
+    found: dict[str, File] = {}
+    for row in rows:
+        if row.entry.word.upper() == "SELECT":
+            file = _selected(row, resolve)
+            found.setdefault(key(file.name), file)
+    for name, row in described.items():
+        found.setdefault(name, File(name=row.entry.name, line=row.line, end_line=row.end_line, copybook=row.copybook))
+    return tuple(
+        _described(file, described.get(name), items, records.get(name, ()), uses.get(name, ()))
+        for name, file in found.items()
+    )
+
+
+def _described(
+    file: File, row: Row | None, items: Sequence[DataItem], records: Sequence[int], uses: Sequence[FileUse]
+) -> File:
+    return replace(
+        file,
+        kind=None if row is None else "SD" if row.entry.word.upper() == "SD" else "FD",
+        description_line=row.line if row else None,
+        records=tuple(items[index].name for index in records),
+        uses=tuple(uses),
+        io=tuple(dict.fromkeys(use.mode for use in uses if use.verb == "OPEN" and use.mode)),
+    )
+
+
+def _selected(row: Row, resolve: _Resolve) -> File:
+    words = pieces(row.code)
+    upper = [word.upper() for word in words]
+    at = 2 if upper[1:2] == ["OPTIONAL"] else 1
+    name = words[at] if at < len(words) else row.entry.name
+    organization = access = "SEQUENTIAL"
+    assign: tuple[str, ...] = ()
+    status: tuple[str, ...] = ()
+    keys: list[str] = []
+    at += 1
+    while at < len(words):
+        word = upper[at]
+        at = _past(upper, at + 1) if word in _CLAUSES else at + 1
+        following = upper[at] if at < len(words) else ""
+        end = at
+        while end < len(words) and upper[end] not in _CLAUSES:
+            end += 1
+        if word == "ASSIGN":
+            assign = tuple(words[at:end])
+        elif word == "STATUS":
+            status = tuple(piece for piece in words[at:end] if piece.upper() not in {"OF", "IN"})[:2]
+        elif word == "ACCESS":
+            access = following
+            at += 1
+        elif word == "LINE" and following == "SEQUENTIAL":
+            organization = "LINE SEQUENTIAL"
+            at += 1
+        elif word == "RELATIVE" and at < end:
+            keys.append(words[at])
+        elif word in _ORGANIZATIONS:
+            organization = word
+        elif word in {"RECORD", "ALTERNATE"} and at < end:
+            keys.append(words[at])
+    dd, resolved = _dd(assign, resolve)
+    return File(
+        name=name,
+        line=row.line,
+        end_line=row.end_line,
+        assign=assign,
+        dd=dd,
+        dd_resolved=resolved,
+        organization=organization,
+        access=access,
+        keys=tuple(dict.fromkeys(keys)),
+        status=status,
+        copybook=row.copybook,
+    )
+
+
+def _past(upper: list[str], at: int) -> int:
+    while at < len(upper) and upper[at] in _NOISE:
+        at += 1
+    return at
+
+
+def _dd(assign: Sequence[str], resolve: _Resolve) -> tuple[str | None, Resolved | None]:
+    """The DD name: a literal's, a data item's value, or the last part of `UT-S-NAME`."""
+    names = [name for name in assign if name.upper() not in _DEVICES]
+    if not names:
+        return None, None
+    name = names[-1] if names[0].upper() in {"TO", "FILE"} else names[0]
+    if name[0] in "'\"":
+        return name.strip("'\""), None
+    found = resolve(name)
+    if found:
+        return found[0].value, found[0]
+    label, _, last = name.upper().rpartition("-")
+    return last if label.rpartition("-")[2] in _LABELS else name.upper(), None
+
+
+def _uses(code: Code, items: Sequence[DataItem], records: dict[str, list[int]]) -> dict[str, list[FileUse]]:
+    by_record = {key(items[index].name): file for file, indexes in records.items() for index in indexes}
+    uses: dict[str, list[FileUse]] = {}
+    for said in code.said:
+        for name, mode in _named(said, by_record):
+            if name in records:
+                uses.setdefault(name, []).append(FileUse(said.verb, said.line, said.end_line, mode, said.copybook))
+    return uses
+
+
+def _named(said: Said, by_record: dict[str, str]) -> list[tuple[str, str | None]]:
+    """The files that a statement names, with the mode of an OPEN."""
+    keys = said.keys
+    verb = said.verb
+    if verb == "OPEN":
+        found: list[tuple[str, str | None]] = []
+        mode: str | None = None
+        for word in keys[1:]:
+            if word in _MODES:
+                mode = word
+            else:
+                found.append((word, mode))
+        return found
+    if verb == "CLOSE":
+        return [(word, None) for word in keys[1:]]
+    if verb in {"READ", "DELETE", "START", "RETURN"}:
+        name = keys[2] if verb == "DELETE" and keys[1:2] == ("FILE",) else keys[1] if len(keys) > 1 else ""
+        return [(name, None)]
+    if verb in {"WRITE", "REWRITE", "RELEASE"}:
+        if keys[1:2] == ("FILE",):
+            return [(keys[2], None)] if len(keys) > 2 else []
+        name = keys[1] if len(keys) > 1 else ""
+        qualifier = keys[3] if keys[2:3] and keys[2] in {"OF", "IN"} and len(keys) > 3 else None
+        return [(qualifier or by_record.get(name, ""), None)]
+    if verb in {"SORT", "MERGE"}:
+        found = [(keys[1], None)] if len(keys) > 1 else []
+        mode = None
+        for word in keys[2:]:
+            mode = word if word in {"USING", "GIVING"} else None if word in {"INPUT", "OUTPUT", "COLLATING"} else mode
+            if mode and word != mode:
+                found.append((word, mode))
+        return found
+    return []

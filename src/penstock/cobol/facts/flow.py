@@ -1,0 +1,341 @@
+"""Where does control go? Edges between paragraphs, what falls into what, and what nothing reaches.
+
+Keeps out: conditions: both branches may be taken. Law: what is called dead is reached by no PERFORM, jump, fall-through, entry or
+declarative that the source says; what could still reach it is said as a doubt.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..program import key
+from .values import Edge, Note, Outside
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..program import Paragraph, Program
+    from .code import Code, Node
+    from .expanding import Piece
+    from .values import CopybookUse
+
+MAIN = "(main)"
+"""How the code before any header is called."""
+
+_STATES_PER_PARAGRAPH = 60
+_WIDE = 200  # a range of more paragraphs is told by its ends
+_GONE = frozenset({"GOBACK", "STOP RUN", "EXIT PROGRAM", "EXIT METHOD", "EXIT FUNCTION"})
+_LEAVES = frozenset({"RETURN", "XCTL", "ABEND"})
+
+
+class Flow(NamedTuple):
+    """What the graph says of every paragraph, at its key."""
+
+    edges: tuple[Edge, ...]
+    outside: tuple[Outside, ...]
+    calls: list[dict[str, None]]
+    jumps: list[dict[str, None]]
+    called_by: list[dict[str, None]]
+    falls_into: list[int | None]
+    ends_range: set[int]
+    dead: dict[int, str]
+    doubts: tuple[str, ...]
+    notes: tuple[Note, ...]
+
+
+def label(paragraph: Paragraph) -> str:
+    """What a paragraph is called where its name is needed."""
+    return paragraph.name or paragraph.section or MAIN
+
+
+def is_jump(edge: Edge) -> bool:
+    """Does control stay where it goes, rather than come back?"""
+    return edge.via in {"GO TO", "ALTER", "WHENEVER"} or edge.via.startswith("HANDLE")
+
+
+def flow(
+    code: Code, pieces: Sequence[Piece], nodes: Sequence[Sequence[Node]], copybooks: Sequence[CopybookUse]
+) -> Flow:
+    """The graph of a program; `nodes` are the statements of each paragraph as trees."""
+    program = code.program
+    places = _Places(program)
+    drawing = _Drawing(code, places, pieces)
+    edges = tuple(sorted(drawing.edges, key=lambda edge: edge.line))
+    paragraphs = program.paragraphs
+    falls = [_next(program, at) if not ends(nodes[at]) else None for at in range(len(paragraphs))]
+    calls: list[dict[str, None]] = [{} for _ in paragraphs]
+    jumps: list[dict[str, None]] = [{} for _ in paragraphs]
+    called_by: list[dict[str, None]] = [{} for _ in paragraphs]
+    for edge in edges:
+        source = label(paragraphs[edge.source]) if edge.source >= 0 else edge.copybook or ""
+        jumping = is_jump(edge)
+        if edge.source >= 0 and edge.copybook is None:
+            (jumps if jumping else calls)[edge.source].setdefault(edge.name)
+        if edge.target is not None and not jumping:
+            for at in _span(edge):
+                called_by[at].setdefault(edge.copybook or source)
+    doubts = _doubts(code, copybooks)
+    if program.kind == "copybook":
+        return Flow(edges, drawing.found(), calls, jumps, called_by, falls, drawing.range_ends, {}, doubts, ())
+    live, complete = _live(code, edges, falls, drawing.range_ends)
+    notes = (
+        ()
+        if complete
+        else (Note(program.start_line, "the ways through this program are too many to follow: no code is called dead"),)
+    )
+    dead = _dead(program, edges, falls, live) if complete else {}
+    return Flow(edges, drawing.found(), calls, jumps, called_by, falls, drawing.range_ends, dead, doubts, notes)
+
+
+def ends(nodes: Sequence[Node]) -> bool:
+    """Does control never get past these statements?"""
+    order: list[Node] = []
+    stack = list(nodes)
+    while stack:
+        node = stack.pop()
+        order.append(node)
+        for _, _, inner in node.branches:
+            stack += inner
+    leaves: set[int] = set()
+    for node in reversed(order):
+        if _leaves(node) or _all_leave(node, leaves):
+            leaves.add(id(node))
+    return any(id(node) in leaves for node in nodes)
+
+
+def _leaves(node: Node) -> bool:
+    said = node.said
+    if said.verb == "GO TO":
+        return "DEPENDING" not in said.keys
+    if said.verb == "EXEC CICS":
+        command = said.keys[0].split()[2:3]
+        return bool(command) and command[0].partition("(")[0] in _LEAVES
+    return said.verb in _GONE
+
+
+def _all_leave(node: Node, leaves: set[int]) -> bool:
+    if node.said.verb == "IF":
+        complete = len(node.branches) == 2
+    elif node.said.verb == "EVALUATE":
+        complete = any("OTHER" in opener.keys[1:] for _, opener, _ in node.branches)
+    else:
+        return False
+    pending = False  # WHENs without statements share those of the next
+    for _, _, inner in node.branches:
+        if not inner:
+            pending = True
+            continue
+        pending = False
+        if not any(id(one) in leaves for one in inner):
+            return False
+    return complete and not pending
+
+
+class _Places:
+    """Where names of paragraphs and sections lead."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._paragraphs: dict[str, list[int]] = {}
+        for at, paragraph in enumerate(program.paragraphs):
+            if paragraph.name:
+                self._paragraphs.setdefault(key(paragraph.name), []).append(at)
+        self.sections: dict[str, tuple[int, int] | None] = {}
+        paragraphs = program.paragraphs
+        at = 0
+        for section in program.sections:
+            while at < len(paragraphs) and paragraphs[at].start_line < section.start_line:
+                at += 1
+            last = at
+            while last < len(paragraphs) and paragraphs[last].start_line <= section.end_line:
+                last += 1
+            self.sections.setdefault(key(section.name), (at, last - 1) if last > at else None)
+            at = last
+
+    def knows(self, name: str) -> bool:
+        """Is there a paragraph or section of that name?"""
+        return key(name) in self._paragraphs or key(name) in self.sections
+
+    def find(self, name: str, section: str | None, source: int) -> tuple[int, int] | None:
+        """The first and last paragraph that a name stands for."""
+        found = self._paragraphs.get(key(name), [])
+        if section is not None:
+            found = [at for at in found if key(self._program.paragraphs[at].section or "") == key(section)]
+        elif len(found) > 1 and source >= 0:
+            home = self._program.paragraphs[source].section
+            found = [at for at in found if self._program.paragraphs[at].section == home] or found
+        if found:
+            return found[0], found[0]
+        return self.sections.get(key(name))
+
+
+class _Drawing:
+    """Edges, and what leads outside."""
+
+    def __init__(self, code: Code, places: _Places, pieces: Sequence[Piece]) -> None:
+        self.edges: list[Edge] = []
+        self.range_ends: set[int] = set()
+        self._code = code
+        self._places = places
+        self._outside: dict[str, list[int]] = {}
+        self._spelling: dict[str, str] = {}
+        self._elsewhere: dict[str, str] = {}
+        for piece in pieces:
+            if piece.copybook is not None:
+                for paragraph in piece.program.paragraphs:
+                    self._elsewhere.setdefault(key(paragraph.name), piece.copybook)
+                for section in piece.program.sections:
+                    self._elsewhere.setdefault(key(section.name), piece.copybook)
+        for piece in pieces:
+            self._draw(piece)
+
+    def found(self) -> tuple[Outside, ...]:
+        """What is performed or jumped to and does not stand here."""
+        return tuple(
+            Outside(self._spelling[name], tuple(lines), self._elsewhere.get(name))
+            for name, lines in self._outside.items()
+        )
+
+    def _draw(self, piece: Piece) -> None:
+        for perform in piece.program.performs:
+            line = piece.line if piece.copybook else perform.line
+            self._edge(perform.target, perform.thru, perform.section, perform.via, line, piece.copybook)
+        for jump in piece.program.gotos:
+            line = piece.line if piece.copybook else jump.line
+            for target in jump.targets:
+                self._edge(target, None, None, jump.via, line, piece.copybook)
+
+    def _edge(
+        self, name: str, thru: str | None, section: str | None, via: str, line: int, copybook: str | None
+    ) -> None:
+        source = self._code.paragraph(line)
+        found = self._places.find(name, section, source)
+        last = self._places.find(thru, section, source) if thru else found
+        within = copybook is not None and key(name) in self._elsewhere
+        if found is None and not within and not self._places.knows(name):
+            self._spelling.setdefault(key(name), name)
+            self._outside.setdefault(key(name), []).append(line)
+        end = last[1] if last is not None and found is not None else None
+        if thru and end is not None:
+            self.range_ends.add(end)
+        if found is not None or copybook is None:
+            ranged = found is not None and end is not None and end != found[0]
+            self.edges.append(
+                Edge(source, found[0] if found else None, name, via, line, end if ranged else None, copybook)
+            )
+
+
+def _span(edge: Edge) -> Sequence[int]:
+    first = edge.target or 0
+    last = first if edge.thru is None else edge.thru
+    if last < first or last - first > _WIDE:
+        return (first, last)
+    return range(first, last + 1)
+
+
+def _next(program: Program, at: int) -> int | None:
+    following = at + 1
+    if (
+        following >= len(program.paragraphs)
+        or program.paragraphs[at].declarative != program.paragraphs[following].declarative
+    ):
+        return None
+    return following
+
+
+def _doubts(code: Code, copybooks: Sequence[CopybookUse]) -> tuple[str, ...]:
+    found = []
+    if any(said.verb == "ALTER" for said in code.said):
+        found.append("ALTER changes where a GO TO leads")
+    missing = dict.fromkeys(
+        use.name for use in copybooks if not use.found and not use.system and use.division in {"PROCEDURE", ""}
+    )
+    if missing and code.program.kind != "copybook":
+        names = list(missing)
+        shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+        found.append(f"copied code that was not found may perform it: {shown}")
+    return tuple(found)
+
+
+def _live(
+    code: Code, edges: Sequence[Edge], falls: Sequence[int | None], range_ends: set[int]
+) -> tuple[set[int], bool]:
+    """The paragraphs that control may reach; False where there are too many ways to follow.
+
+    A state is a paragraph and the end of the range that is being performed: past that end control returns.
+    """
+    program = code.program
+    count = len(program.paragraphs)
+    performs: list[list[tuple[int, int]]] = [[] for _ in range(count)]
+    jumps: list[list[int]] = [[] for _ in range(count)]
+    roots: list[tuple[int, int | None]] = []
+    for edge in edges:
+        if edge.target is None:
+            continue
+        end = edge.target if edge.thru is None else edge.thru
+        jumping = is_jump(edge)
+        if edge.copybook is not None or edge.source < 0:
+            roots.append((edge.target, None if jumping else end))
+        elif jumping:
+            jumps[edge.source].append(edge.target)
+        else:
+            performs[edge.source].append((edge.target, end))
+    roots += _roots(code)
+    seen: set[tuple[int, int | None]] = set()
+    live: set[int] = set()
+    limit = _STATES_PER_PARAGRAPH * count + 1_000
+    stack = list(roots)
+    while stack:
+        state = stack.pop()
+        if state in seen:
+            continue
+        seen.add(state)
+        if len(seen) > limit:
+            return live, False
+        at, last = state
+        if at not in live:
+            live.add(at)
+            stack += performs[at]
+            stack += [(end, end) for _, end in performs[at] if end in range_ends]
+        stack += [(target, last) for target in jumps[at]]
+        fallen = falls[at]
+        if fallen is not None and at != last:
+            stack.append((fallen, last))
+    return live, True
+
+
+def _roots(code: Code) -> list[tuple[int, int | None]]:
+    """Where control may begin: the first paragraph, entries, declaratives."""
+    program = code.program
+    first = next((at for at, paragraph in enumerate(program.paragraphs) if not paragraph.declarative), None)
+    found: list[tuple[int, int | None]] = [] if first is None else [(first, None)]
+    found += [(at, None) for _, line in program.entry_points if (at := code.paragraph(line)) >= 0]
+    section: str | None = None
+    for at, paragraph in enumerate(program.paragraphs):
+        if paragraph.declarative and paragraph.section != section:
+            found.append((at, None))
+        section = paragraph.section if paragraph.declarative else None
+    return found
+
+
+def _dead(program: Program, edges: Sequence[Edge], falls: Sequence[int | None], live: set[int]) -> dict[int, str]:
+    paragraphs = program.paragraphs
+    unreached = {at for at in range(len(paragraphs)) if at not in live}
+    by: dict[int, dict[str, None]] = {at: {} for at in unreached}
+    for edge in edges:
+        if edge.target is not None and edge.source >= 0:
+            for at in _span(edge):
+                if at in by and edge.source != at:
+                    by[at].setdefault(label(paragraphs[edge.source]))
+    for at, following in enumerate(falls):
+        if following in by and at in unreached:
+            by[following].setdefault(label(paragraphs[at]))
+    found = {}
+    for at in sorted(unreached):
+        names = list(by[at])
+        if not names:
+            found[at] = "no PERFORM, GO TO or fall-through reaches it"
+        else:
+            shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+            found[at] = f"only code that is never reached leads to it: {shown}"
+    return found

@@ -1,0 +1,81 @@
+"""What does a program ask of IMS? EXEC DLI, and calls of the DL/I interface.
+
+Keeps out: where a segment is defined (the estate's PSBs and DBDs).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .resolving import literal
+from .values import DliOperation
+
+if TYPE_CHECKING:
+    from .calls import Calling
+    from .code import Block, Code
+    from .naming import Names
+    from .resolving import Values
+
+INTERFACES = frozenset({"CBLTDLI", "AIBTDLI", "CEETDLI", "ASMTDLI", "DFSLI000"})
+
+
+def operations(code: Code, names: Names, values: Values, calls: tuple[Calling, ...]) -> tuple[DliOperation, ...]:
+    """EXEC DLI and CALL 'CBLTDLI', in the order of the source."""
+    found = [_block(block, code, values) for block in code.blocks if block.exec.kind == "DLI"]
+    found += [_called(call, code, names, values) for call in calls if call.target.strip("'\"").upper() in INTERFACES]
+    return tuple(sorted(found, key=lambda operation: operation.line))
+
+
+def _block(block: Block, code: Code, values: Values) -> DliOperation:
+    command = block.command
+    area = command.get("INTO", "FROM")
+    psb = command.get("PSB")
+    segments = tuple(argument for option, argument in command.options if option == "SEGMENT" and argument)
+    name = (psb or "").strip("() ")
+    return DliOperation(
+        function=command.name,
+        segments=segments,
+        pcb=command.get("PCB") or (name or None),
+        area=area,
+        resolved=values.of(name) if name else (),
+        line=block.line,
+        end_line=block.end_line,
+        paragraph=code.name(block.paragraph),
+        copybook=block.copybook,
+    )
+
+
+def _called(call: Calling, code: Code, names: Names, values: Values) -> DliOperation:
+    """Its parameters: their count (which may be missing), the function, the PCB or AIB, the area, segment search arguments."""
+    parameters = list(call.parameters)
+    if parameters and not _function(parameters[0], values) and len(parameters) > 1 and _function(parameters[1], values):
+        parameters = parameters[1:]
+    resolved = values.of(parameters[0]) if parameters else ()
+    function = _function(parameters[0], values) if parameters else None
+    return DliOperation(
+        function=function or (parameters[0] if parameters else ""),
+        segments=tuple(filter(None, (_segment(name, names, values) for name in parameters[3:]))),
+        pcb=parameters[1] if len(parameters) > 1 else None,
+        area=parameters[2] if len(parameters) > 2 else None,
+        resolved=resolved,
+        line=call.line,
+        end_line=call.end_line,
+        paragraph=code.name(call.paragraph),
+        copybook=call.copybook,
+    )
+
+
+def _function(name: str, values: Values) -> str | None:
+    text = literal(name)
+    if text is None:
+        found = values.of(name)
+        text = found[0].value if len({value.value for value in found}) == 1 else None
+    return text.upper() if text and len(text) <= 4 else None
+
+
+def _segment(name: str, names: Names, values: Values) -> str | None:
+    """A segment search argument begins with the segment's name in eight characters."""
+    found = values.of(name)
+    if not found:
+        return name if names.one(name) is not None else None
+    return found[0].value[:8].split("(")[0].split("*")[0].strip() or None

@@ -1,0 +1,293 @@
+"""What goes in and out, and what kind of program is it?
+
+Keeps out: jobs and transactions that run it, which are the estate's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from ..program import key
+from .values import Access, Channel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ..program import Program
+    from .code import Code
+    from .naming import Names
+    from .values import CicsOperation, DataItem, DliOperation, File, MqOperation, ProgramType, Resolved, SqlOperation
+
+_FILE_DEEDS = {
+    "READ": "read",
+    "START": "read",
+    "WRITE": "create",
+    "REWRITE": "update",
+    "DELETE": "delete",
+    "RETURN": "read",
+    "RELEASE": "create",
+}
+_CICS_DEEDS = {
+    **dict.fromkeys(("READ", "READNEXT", "READPREV", "STARTBR"), "read"),
+    "WRITE": "create",
+    "REWRITE": "update",
+    "DELETE": "delete",
+    "READQ TS": "read",
+    "WRITEQ TS": "create",
+    "DELETEQ TS": "delete",
+    "READQ TD": "read",
+    "WRITEQ TD": "create",
+    "DELETEQ TD": "delete",
+}
+_SQL_DEEDS = {
+    "SELECT": ("read",),
+    "DECLARE CURSOR": ("read",),
+    "FETCH": ("read",),
+    "INSERT": ("create",),
+    "UPDATE": ("update",),
+    "DELETE": ("delete",),
+    "MERGE": ("create", "update"),
+    "TRUNCATE": ("delete",),
+}
+_DLI_DEEDS = {
+    **dict.fromkeys(("GU", "GN", "GNP", "GHU", "GHN", "GHNP"), "read"),
+    "ISRT": "create",
+    "REPL": "update",
+    "DLET": "delete",
+}
+_SORT_DEEDS = {"USING": "read", "GIVING": "create"}
+_MQ_DEEDS = {"MQGET": "read", "MQPUT": "create", "MQPUT1": "create"}
+_ORDER = {"file": 0, "table": 1, "segment": 2, "queue": 3, "tsqueue": 4, "tdqueue": 5}
+
+
+_Deed: TypeAlias = tuple[str, str, str, int]
+"""Kind and name of a resource, what is done, and where."""
+
+
+class Found(NamedTuple):
+    """The operations of a program."""
+
+    files: tuple[File, ...]
+    sql: tuple[SqlOperation, ...]
+    cics: tuple[CicsOperation, ...]
+    dli: tuple[DliOperation, ...]
+    mq: tuple[MqOperation, ...]
+
+
+def crud(found: Found) -> tuple[Access, ...]:
+    """What is created, read, updated and deleted, by kind and name."""
+    deeds = _Deeds()
+    for kind, name, deed, line in (
+        *_of_files(found),
+        *_of_cics(found),
+        *_of_sql(found),
+        *_of_dli(found),
+        *_of_mq(found),
+    ):
+        deeds.add(kind, name, deed, line)
+    return deeds.found()
+
+
+def _of_files(found: Found) -> Iterator[_Deed]:
+    for file in found.files:
+        for use in file.uses:
+            deed = _SORT_DEEDS.get(use.mode or "") if use.verb in {"SORT", "MERGE"} else _FILE_DEEDS.get(use.verb)
+            if deed:
+                yield "file", file.name, deed, use.line
+
+
+def _of_cics(found: Found) -> Iterator[_Deed]:
+    for operation in found.cics:
+        deed = _CICS_DEEDS.get(operation.command)
+        if deed and operation.resource and operation.kind in {"file", "tsqueue", "tdqueue"}:
+            again = operation.command == "WRITEQ TS" and operation.option("REWRITE") is not None
+            for name in _named(operation.resource, operation.resolved):
+                yield operation.kind, name, "update" if again else deed, operation.line
+
+
+def _of_sql(found: Found) -> Iterator[_Deed]:
+    cursors = {key(one.cursor): one.tables for one in found.sql if one.operation == "DECLARE CURSOR" and one.cursor}
+    for one in found.sql:
+        tables = cursors.get(key(one.cursor), ()) if one.operation == "FETCH" and one.cursor else one.tables
+        for table in tables:
+            for deed in _SQL_DEEDS.get(one.operation, ()):
+                yield "table", table, deed, one.line
+
+
+def _of_dli(found: Found) -> Iterator[_Deed]:
+    for call in found.dli:
+        deed = _DLI_DEEDS.get(call.function)
+        if deed:
+            for segment in call.segments[-1:]:
+                yield "segment", segment, deed, call.line
+
+
+def _of_mq(found: Found) -> Iterator[_Deed]:
+    for call in found.mq:
+        deed = _MQ_DEEDS.get(call.call)
+        if deed and call.queue:
+            for name in _named(call.queue, call.resolved):
+                yield "queue", name, deed, call.line
+
+
+def channels(
+    code: Code, found: Found, accesses: Sequence[Access], names: Names
+) -> tuple[tuple[Channel, ...], tuple[Channel, ...]]:
+    """The ways in, and the ways out."""
+    into, out = _Channels(), _Channels()
+    kinds = {key(file.name): file for file in found.files}
+    for access in accesses:
+        file = kinds.get(key(access.resource)) if access.kind == "file" else None
+        if file is not None and file.kind == "SD":
+            continue
+        copybook = _copybook(file, names.items) if file else None
+        if access.read:
+            into.add(access.resource, access.kind, access.read, copybook)
+        written = sorted({*access.create, *access.update, *access.delete})
+        if written:
+            out.add(access.resource, access.kind, written, copybook)
+    for file in found.files:  # opened and not read here, or written by a sort
+        for use in file.uses:
+            if use.verb == "OPEN" and use.mode in {"INPUT", "OUTPUT", "EXTEND"} and file.kind != "SD":
+                (into if use.mode == "INPUT" else out).add(file.name, "file", (use.line,), _copybook(file, names.items))
+    _cics(found.cics, into, out, names)
+    _statements(code, into, out)
+    _parameters(code, names, into, out)
+    return into.found(), out.found()
+
+
+def type_of(program: Program, code: Code, found: Found, names: Names) -> tuple[ProgramType, str]:
+    """What kind of program it is, and what says so."""
+    if program.kind == "copybook":
+        return "copybook", "no division of a program is in it"
+    if found.cics:
+        return "CICS", f"EXEC CICS at line {found.cics[0].line}"
+    if found.dli:
+        return "IMS", f"DL/I at line {found.dli[0].line}"
+    if any(name.upper() == "DLITCBL" for name, _ in program.entry_points):
+        return "IMS", "its entry point is DLITCBL"
+    if program.kind == "function":
+        return "subroutine", "it is a function"
+    if program.using and not _is_parm(program.using, names):
+        return "subroutine", "PROCEDURE DIVISION has USING " + ", ".join(program.using)
+    if program.parent is not None:
+        return "subroutine", f"it is within {program.parent}"
+    ends = {said.verb for said in code.own}
+    if "STOP RUN" not in ends and "EXIT PROGRAM" in ends and not found.files:
+        return "subroutine", "it ends with EXIT PROGRAM"
+    return "batch", "a parameter as JCL gives it" if program.using else "it takes no parameters"
+
+
+class _Deeds:
+    def __init__(self) -> None:
+        self._by: dict[tuple[str, str], tuple[str, dict[str, set[int]]]] = {}
+
+    def add(self, kind: str, name: str, deed: str, line: int) -> None:
+        _, lines = self._by.setdefault((kind, key(name)), (name, {}))
+        lines.setdefault(deed, set()).add(line)
+
+    def found(self) -> tuple[Access, ...]:
+        rows = sorted(self._by.items(), key=lambda row: (_ORDER.get(row[0][0], 9), row[0]))
+        return tuple(
+            Access(name, kind, *(tuple(sorted(lines.get(deed, ()))) for deed in ("create", "read", "update", "delete")))
+            for (kind, _), (name, lines) in rows
+        )
+
+
+class _Channels:
+    def __init__(self) -> None:
+        self._by: dict[tuple[str, str], tuple[str, set[int], str | None]] = {}
+
+    def add(self, name: str, io_type: str, lines: Iterable[int], copybook: str | None = None) -> None:
+        self._by.setdefault((key(name), io_type), (name, set(), copybook))[1].update(lines)
+
+    def found(self) -> tuple[Channel, ...]:
+        rows = [
+            Channel(name, io_type, tuple(sorted(lines)), copybook)
+            for (_, io_type), (name, lines, copybook) in self._by.items()
+        ]
+        return tuple(sorted(rows, key=lambda row: (row.lines[:1], row.name)))
+
+
+def _named(name: str, resolved: Sequence[Resolved]) -> Sequence[str]:
+    if name[:1] in "'\"":
+        return (name.strip("'\"").rstrip(),)
+    return tuple(one.value for one in resolved) or (name,)
+
+
+def _copybook(file: File | None, items: Sequence[DataItem]) -> str | None:
+    if file is None:
+        return None
+    return next(
+        (item.copybook for item in items if item.file and key(item.file) == key(file.name) and item.copybook), None
+    )
+
+
+def _cics(cics: Sequence[CicsOperation], into: _Channels, out: _Channels, names: Names) -> None:
+    for one in cics:
+        lines = (one.line,)
+        if one.command in {"SEND MAP", "RECEIVE MAP"} and one.resource:
+            side = out if one.command == "SEND MAP" else into
+            for name in _named(one.resource, one.resolved):
+                side.add(name, "map", lines, _where(one.option("FROM", "INTO"), names))
+        elif one.command in {"SEND TEXT", "SEND", "SEND CONTROL", "CONVERSE"}:
+            out.add("terminal", "screen", lines)
+        elif one.command in {"RECEIVE", "RETRIEVE"}:
+            name = one.option("INTO", "SET") or "terminal"
+            into.add(name, "screen" if one.command == "RECEIVE" else "start data", lines, _where(name, names))
+        elif one.command in {"GET CONTAINER", "PUT CONTAINER"} and one.resource:
+            side = into if one.command == "GET CONTAINER" else out
+            for name in _named(one.resource, one.resolved):
+                side.add(name, "container", lines)
+        elif one.command in {"RETURN", "XCTL", "LINK", "START"}:
+            area = one.option("COMMAREA", "FROM")
+            if area:
+                out.add(area, "commarea" if one.option("COMMAREA") else "start data", lines, _where(area, names))
+
+
+def _where(name: str | None, names: Names) -> str | None:
+    index = names.one(name) if name else None
+    return names.items[index].copybook if index is not None else None
+
+
+def _statements(code: Code, into: _Channels, out: _Channels) -> None:
+    for said in code.said:
+        if said.verb == "ACCEPT" and len(said.words) > 1:
+            name = said.keys[said.keys.index("FROM") + 1] if "FROM" in said.keys[:-1] else "SYSIN"
+            into.add(name, "console", (said.line,))
+        elif said.verb == "DISPLAY":
+            name = said.keys[said.keys.index("UPON") + 1] if "UPON" in said.keys[:-1] else "SYSOUT"
+            out.add(name, "console", (said.line,))
+
+
+def _parameters(code: Code, names: Names, into: _Channels, out: _Channels) -> None:
+    division = code.program.division("PROCEDURE")
+    line = division.start_line if division else code.program.start_line
+    used = list(code.program.using)
+    area = names.one("DFHCOMMAREA")
+    if area is not None and "DFHCOMMAREA" not in map(key, used):
+        item = names.items[area]
+        into.add(item.name, "commarea", item.read_lines or (item.line,), item.copybook)
+    for name in used:
+        index = names.one(name)
+        written = sorted(
+            {
+                at
+                for one in ((index, *names.below(index)) if index is not None else ())
+                for at in names.items[one].written_lines
+            }
+        )
+        copybook = names.items[index].copybook if index is not None else None
+        into.add(name, "parameter", (line,), copybook)
+        if written:
+            out.add(name, "parameter", written, copybook)
+
+
+def _is_parm(using: Sequence[str], names: Names) -> bool:
+    """One parameter that begins with its length in two binary bytes is what JCL's PARM gives a main program."""
+    index = names.one(using[0]) if len(using) == 1 else None
+    if index is None:
+        return False
+    below = names.children.get(index, [])
+    first = names.items[below[0]] if below else names.items[index]
+    return first.bytes == 2 and first.usage in {"COMP", "COMP-4", "COMP-5", "BINARY"} and len(below) >= 2

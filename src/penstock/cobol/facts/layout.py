@@ -1,0 +1,399 @@
+"""How does the data lie? Items with their clauses, offsets and sizes, from the entries of the DATA DIVISION.
+
+Keeps out: who reads and writes them (`references`). Law: an offset or a size is exact or None: after a copybook that is
+missing, or a picture that is none, nothing in the same record is guessed.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..program import key
+from .pictures import USAGES, boundary_of, bytes_of
+from .values import Condition, DataItem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from .expanding import Row
+
+_PIECE = re.compile(
+    r"""[A-Za-z]{0,2}"(?:[^"]|"")*+"?|[A-Za-z]{0,2}'(?:[^']|'')*+'?|[^\s"']+""",
+)
+_NUMBER = re.compile(r"\d{1,9}")
+_CLAUSES_WORDS = """
+    PIC PICTURE USAGE VALUE VALUES OCCURS REDEFINES SIGN LEADING TRAILING SYNC SYNCHRONIZED JUST JUSTIFIED BLANK
+    RENAMES GLOBAL EXTERNAL IS ASCENDING DESCENDING INDEXED DEPENDING OBJECT TYPEDEF TYPE VOLATILE DYNAMIC ANY
+    GROUP-USAGE
+"""
+_CLAUSES = frozenset(_CLAUSES_WORDS.split())
+
+
+class Layout(NamedTuple):
+    """The items in order, and what level 78s stand for, by `key`."""
+
+    items: tuple[DataItem, ...]
+    constants: tuple[tuple[str, str, int, str | None], ...]  # name, value, line, copybook
+
+
+def pieces(code: str) -> list[str]:
+    """The words of an entry: literals whole, everything else between blanks, without the comma or period that ends it."""
+    found = []
+    for piece in _PIECE.findall(code):
+        if piece[0] not in "\"'" and piece[-1] in ".,;":
+            piece = piece.rstrip(",;")  # noqa: PLW2901 — a separator is no part of the word
+            piece = piece.removesuffix(".")  # noqa: PLW2901
+        if piece:
+            found.append(piece)
+    return found
+
+
+def layout(rows: Sequence[Row]) -> Layout:
+    """Everything that is described between FILE SECTION and PROCEDURE DIVISION."""
+    building = _Building()
+    for row in rows:
+        building.take(row)
+    building.close()
+    return Layout(tuple(building.items), tuple(building.constants))
+
+
+class _Open:
+    """A group that is being filled: where its next item goes."""
+
+    __slots__ = ("end", "index", "level", "next", "sign", "usage", "varies")
+
+    def __init__(
+        self, index: int, level: int, start: int | None, usage: str | None, sign: str | None, *, varies: bool
+    ) -> None:
+        self.index = index
+        self.level = level
+        self.next = start
+        self.end = start  # the furthest that anything in it reaches
+        self.usage = usage
+        self.sign = sign
+        self.varies = varies
+
+
+class _Building:
+    def __init__(self) -> None:
+        self.items: list[DataItem] = []
+        self.constants: list[tuple[str, str, int, str | None]] = []
+        self._numbers: dict[str, int] = {}
+        self._open: list[_Open] = []
+        self._file: str | None = None
+        self._conditions: dict[int, list[Condition]] = {}
+        self._siblings: dict[tuple[int | None, str], int] = {}
+
+    def take(self, row: Row) -> None:
+        """One more entry."""
+        entry = row.entry
+        if entry.word in {"FD", "SD", "RD"}:
+            self._close(0)
+            self._file = entry.name
+        elif entry.word.upper() == "COPY":
+            for group in self._open:  # what the copybook would have added is not known
+                group.next = group.end = None
+        elif entry.level is None:
+            if row.section != "FILE":
+                self._file = None
+        elif entry.level == 88:
+            self._condition(row)
+        elif entry.level == 78:
+            self._constant(row)
+        else:
+            self._item(row, entry.level)
+
+    def close(self) -> None:
+        """Nothing comes any more."""
+        self._close(0)
+        for index, conditions in self._conditions.items():
+            self.items[index] = replace(self.items[index], conditions=tuple(conditions))
+
+    def _condition(self, row: Row) -> None:
+        if not self.items:
+            return
+        words = pieces(row.code)
+        values: list[str] = []
+        for word in words[2:]:
+            upper = word.upper()
+            if upper in {"VALUE", "VALUES", "IS", "ARE"}:
+                continue
+            if upper in {"WHEN", "FALSE"}:
+                break
+            if upper in {"THRU", "THROUGH"} and values:
+                values[-1] += " THRU"
+            elif upper == "ALL":
+                values.append("ALL")
+            elif values and values[-1].endswith((" THRU", "ALL")):
+                values[-1] += " " + word
+            else:
+                values.append(word)
+        name = words[1] if len(words) > 1 else row.entry.name
+        self._conditions.setdefault(len(self.items) - 1, []).append(Condition(name, tuple(values), row.line))
+
+    def _constant(self, row: Row) -> None:
+        words = pieces(row.code)
+        values = [word for word in words[2:] if word.upper() not in {"VALUE", "VALUES", "IS", "ARE"}]
+        if len(words) < 2 or not values:
+            return
+        self.constants.append((words[1], " ".join(values), row.line, row.copybook))
+        if _NUMBER.fullmatch(values[0]) and len(values) == 1:
+            self._numbers[key(words[1])] = int(values[0])
+
+    def _item(self, row: Row, level: int) -> None:
+        clauses = _Clauses(pieces(row.code), self._numbers)
+        if level == 66:
+            self._renames(row, clauses)
+            return
+        if level in {1, 77}:
+            self._close(0)
+            if row.section != "FILE":
+                self._file = None
+        else:
+            self._close(level)
+        group = self._open[-1] if self._open else None
+        index = len(self.items)
+        usage = clauses.usage or (group.usage if group else None)
+        sign = clauses.sign or (group.sign if group else None)
+        parent = group.index if group else None
+        elementary = clauses.picture is not None or (
+            clauses.usage is not None and bytes_of(None, clauses.usage) is not None
+        )
+        size = (
+            bytes_of(clauses.picture, usage or "DISPLAY", sign_apart=bool(sign) and "SEPARATE" in (sign or ""))
+            if elementary
+            else 0
+        )
+        start, varies = self._start(clauses, group, parent, usage, size)
+        self.items.append(
+            DataItem(
+                level=level,
+                name=clauses.name,
+                line=row.line,
+                end_line=row.end_line,
+                section=row.section,
+                parent=parent,
+                record=self.items[parent].record if parent is not None else index,
+                file=self._file,
+                picture=clauses.picture,
+                usage=(usage or "DISPLAY") if elementary else "GROUP",
+                occurs=clauses.occurs,
+                occurs_from=clauses.occurs_from,
+                depending=clauses.depending,
+                indexes=clauses.indexes,
+                redefines=clauses.redefines,
+                value=clauses.value,
+                sign=sign if elementary and sign and clauses.picture and "S" in clauses.picture.upper() else None,
+                offset=start,
+                bytes=size if elementary else None,
+                varies=varies,
+                copybook=row.copybook,
+                copybook_line=row.entry.line if row.copybook else None,
+            )
+        )
+        self._siblings[parent, key(clauses.name)] = index
+        if elementary:
+            self._placed(group, self.items[index])
+        else:
+            self._open.append(_Open(index, level, start, usage, sign, varies=varies))
+
+    def _start(
+        self, clauses: _Clauses, group: _Open | None, parent: int | None, usage: str | None, size: int | None
+    ) -> tuple[int | None, bool]:
+        if clauses.redefines is not None and group is not None:
+            target = self._siblings.get((parent, key(clauses.redefines)))
+            return (
+                (self.items[target].offset, self.items[target].varies) if target is not None else (None, group.varies)
+            )
+        start = group.next if group else 0
+        if start is not None and clauses.synchronized:
+            boundary = boundary_of(usage or "DISPLAY", size)
+            start += -start % boundary
+        return start, group.varies if group else False
+
+    def _placed(self, group: _Open | None, item: DataItem) -> None:
+        """What follows `item` in its group begins after it."""
+        if group is None:
+            return
+        times = item.occurs if item.occurs is not None or item.occurs_from is None else None
+        unbounded = item.occurs is None and item.depending is not None
+        if item.offset is None or item.bytes is None or unbounded:
+            if item.redefines is None:
+                group.next = group.end = None
+            return
+        reach = item.offset + item.bytes * (1 if times is None else times)
+        if item.redefines is None:
+            group.next = reach
+        if group.end is not None:
+            group.end = max(group.end, reach)
+            if item.redefines is not None and group.next is not None:
+                group.next = max(group.next, reach)
+        if item.depending is not None:
+            group.varies = True
+
+    def _close(self, level: int) -> None:
+        """End the groups that an item of `level` does not belong to."""
+        while self._open and self._open[-1].level >= max(level, 1):
+            done = self._open.pop()
+            item = self.items[done.index]
+            size = None if done.end is None or item.offset is None else done.end - item.offset
+            self.items[done.index] = item = replace(item, bytes=size)
+            above = self._open[-1] if self._open else None
+            if above is not None and done.varies:
+                above.varies = True
+            self._placed(above, item)
+
+    def _renames(self, row: Row, clauses: _Clauses) -> None:
+        if clauses.renames is None or not self.items:
+            return
+        self._close(2)
+        record = self.items[-1].record
+        names = {key(item.name): item for item in self.items[record:] if item.level != 66}
+        first, last = (names.get(key(name)) if name else None for name in clauses.renames)
+        last = last or first
+        start = first.offset if first else None
+        end = (
+            last.offset + last.bytes * (last.occurs or 1)
+            if last and last.offset is not None and last.bytes is not None
+            else None
+        )
+        self.items.append(
+            DataItem(
+                level=66,
+                name=clauses.name,
+                line=row.line,
+                end_line=row.end_line,
+                section=row.section,
+                parent=record,
+                record=record,
+                file=self._file,
+                renames=clauses.renames,
+                usage="GROUP",
+                offset=start,
+                bytes=end - start if start is not None and end is not None else None,
+                copybook=row.copybook,
+                copybook_line=row.entry.line if row.copybook else None,
+            )
+        )
+
+
+class _Clauses:
+    """What an entry says, clause by clause."""
+
+    def __init__(self, words: list[str], numbers: dict[str, int]) -> None:
+        self.name = "FILLER"
+        self.picture: str | None = None
+        self.usage: str | None = None
+        self.occurs: int | None = None
+        self.occurs_from: int | None = None
+        self.depending: str | None = None
+        self.indexes: tuple[str, ...] = ()
+        self.redefines: str | None = None
+        self.renames: tuple[str, str | None] | None = None
+        self.value: str | None = None
+        self.sign: str | None = None
+        self.synchronized = False
+        self._words = words
+        self._upper = [word.upper() for word in words]
+        self._numbers = numbers
+        self._at = 1
+        if len(words) > 1 and not self._is_clause(1):
+            self.name = self._next() or self.name
+        while self._at < len(words):
+            word = self._upper[self._at]
+            self._at += 1
+            if word in _READERS:
+                _READERS[word](self)
+            elif word in USAGES:
+                self.usage = USAGES[word]
+
+    def picture_is(self) -> None:
+        self._skip("IS")
+        self.picture = self._next()
+
+    def value_is(self) -> None:
+        self._skip("IS", "ARE")
+        start = self._at
+        self._at += 1  # a figurative constant or literal, whatever it looks like
+        self.value = " ".join(self._words[start : self._past_names()]) or None
+
+    def occurs_times(self) -> None:
+        counts: list[int | None] = []
+        while self._at < len(self._words) and (not counts or self._upper[self._at] == "TO"):
+            self._skip("TO")
+            word = self._next() or ""
+            counts.append(int(word) if _NUMBER.fullmatch(word) else self._numbers.get(key(word)))
+        self.occurs = counts[-1] if counts else None
+        self.occurs_from = counts[0] if len(counts) > 1 else None
+
+    def depending_on(self) -> None:
+        self._skip("ON")
+        start = self._at
+        self._at += 1
+        while self._at + 1 < len(self._words) and self._upper[self._at] in {"OF", "IN"}:
+            self._at += 2
+        self.depending = " ".join(self._words[start : self._at]) or None
+
+    def indexed_by(self) -> None:
+        self._skip("BY")
+        start = self._at
+        names = self._words[start : self._past_names()]
+        self.indexes = tuple(name for word in names for name in word.split(",") if name)
+
+    def redefines_it(self) -> None:
+        self.redefines = self._next()
+
+    def renames_it(self) -> None:
+        first = self._next()
+        last = None
+        if self._at < len(self._words) and self._upper[self._at] in {"THRU", "THROUGH"}:
+            self._at += 1
+            last = self._next()
+        self.renames = (first, last) if first else None
+
+    def sign_is(self) -> None:
+        side = self._upper[self._at - 1]
+        apart = "SEPARATE" in self._upper[self._at : self._at + 1]
+        self.sign = side + " SEPARATE" * apart
+
+    def synchronized_it(self) -> None:
+        self.synchronized = True
+
+    def object_reference(self) -> None:
+        self.usage = "POINTER"
+
+    def _next(self) -> str | None:
+        self._at += 1
+        return self._words[self._at - 1] if self._at <= len(self._words) else None
+
+    def _skip(self, *words: str) -> None:
+        while self._at < len(self._words) and self._upper[self._at] in words:
+            self._at += 1
+
+    def _is_clause(self, at: int) -> bool:
+        return self._upper[at] in _CLAUSES or self._upper[at] in USAGES
+
+    def _past_names(self) -> int:
+        while self._at < len(self._words) and not self._is_clause(self._at):
+            self._at += 1
+        return self._at
+
+
+_READERS: dict[str, Callable[[_Clauses], None]] = {
+    "PIC": _Clauses.picture_is,
+    "PICTURE": _Clauses.picture_is,
+    "VALUE": _Clauses.value_is,
+    "VALUES": _Clauses.value_is,
+    "OCCURS": _Clauses.occurs_times,
+    "DEPENDING": _Clauses.depending_on,
+    "INDEXED": _Clauses.indexed_by,
+    "REDEFINES": _Clauses.redefines_it,
+    "RENAMES": _Clauses.renames_it,
+    "LEADING": _Clauses.sign_is,
+    "TRAILING": _Clauses.sign_is,
+    "SYNC": _Clauses.synchronized_it,
+    "SYNCHRONIZED": _Clauses.synchronized_it,
+    "OBJECT": _Clauses.object_reference,
+}

@@ -1,0 +1,71 @@
+"""What does a program ask of MQ? Calls of MQI, and the queue that each is about.
+
+Keeps out: which queue manager. The queue of a GET or PUT is that of the MQOPEN that filled its handle.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ..program import key
+from .values import MqOperation
+
+if TYPE_CHECKING:
+    from .calls import Calling
+    from .code import Code
+    from .resolving import Values
+
+_CALL = re.compile(
+    r"MQ(?:CONN|CONNX|DISC|OPEN|CLOSE|GET|PUT|PUT1|INQ|SET|BEGIN|CMIT|BACK|SUB|SUBRQ|CB|CTL|STAT|CRTMH|DLTMH)"
+)
+_NAMES = frozenset({"MQOD-OBJECTNAME"})
+
+
+def operations(code: Code, values: Values, calls: tuple[Calling, ...]) -> tuple[MqOperation, ...]:
+    """The calls in order."""
+    asked = [call for call in calls if _CALL.fullmatch(call.target.strip("'\"").upper())]
+    if not asked:
+        return ()
+    described = _described(code)
+    handles: dict[str, str] = {}
+    for call in asked:
+        if _name(call) == "MQOPEN" and len(call.parameters) > 3:
+            queue = described.get(key(call.parameters[1]))
+            if queue is not None:
+                handles.setdefault(key(call.parameters[3]), queue)
+    found = []
+    for call in asked:
+        queue = None
+        if len(call.parameters) > 1:
+            about = key(call.parameters[1])
+            queue = described.get(about) if _name(call) in {"MQOPEN", "MQPUT1"} else handles.get(about)
+        found.append(
+            MqOperation(
+                call=_name(call),
+                queue=queue,
+                resolved=values.of(queue) if queue and queue[0] not in "'\"" else (),
+                parameters=call.parameters,
+                line=call.line,
+                end_line=call.end_line,
+                paragraph=code.name(call.paragraph),
+                copybook=call.copybook,
+            )
+        )
+    return tuple(found)
+
+
+def _name(call: Calling) -> str:
+    return call.target.strip("'\"").upper()
+
+
+def _described(code: Code) -> dict[str, str]:
+    """What is moved to the object name of each descriptor: MOVE queue TO MQOD-OBJECTNAME OF descriptor."""
+    found: dict[str, str] = {}
+    for said in code.said:
+        if said.verb == "MOVE" and "TO" in said.keys:
+            to = said.keys.index("TO")
+            for at in range(to + 1, len(said.keys)):
+                if said.keys[at] in _NAMES and at + 2 < len(said.keys) and said.keys[at + 1] in {"OF", "IN"}:
+                    found.setdefault(said.keys[at + 2], " ".join(word.text for word in said.words[1:to]))
+    return found

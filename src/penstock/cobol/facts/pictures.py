@@ -1,0 +1,137 @@
+"""How many bytes does an elementary item take? A PICTURE and a USAGE in, a size out.
+
+Sizes are those of Enterprise COBOL: binary of 2, 4 and 8 bytes, packed decimal two digits a byte, pointers of 4.
+Keeps out: where the item lies (`layout`). Law: any text has an answer, in time linear in it; what cannot be known is None.
+"""
+
+from __future__ import annotations
+
+import re
+
+_SYMBOL = re.compile(r"(CR|DB|[A-Z0-9$*+,./\-€£¥#@])(?:\((\d{1,9})\))?", re.IGNORECASE)
+_DOUBLE = frozenset("GN")  # a national or DBCS character is two bytes
+
+USAGES: dict[str, str] = {
+    "COMPUTATIONAL": "COMP",
+    **{f"COMPUTATIONAL-{kind}": f"COMP-{kind}" for kind in "123456XN"},
+    **{
+        name: name
+        for name in (
+            "COMP",
+            "COMP-1",
+            "COMP-2",
+            "COMP-3",
+            "COMP-4",
+            "COMP-5",
+            "COMP-6",
+            "COMP-X",
+            "COMP-N",
+            "BINARY",
+            "PACKED-DECIMAL",
+            "DISPLAY",
+            "DISPLAY-1",
+            "NATIONAL",
+            "INDEX",
+            "POINTER",
+            "POINTER-32",
+            "PROCEDURE-POINTER",
+            "PROGRAM-POINTER",
+            "FUNCTION-POINTER",
+            "BINARY-CHAR",
+            "BINARY-SHORT",
+            "BINARY-LONG",
+            "BINARY-DOUBLE",
+            "FLOAT-SHORT",
+            "FLOAT-LONG",
+            "SIGNED-INT",
+            "UNSIGNED-INT",
+            "SIGNED-SHORT",
+            "UNSIGNED-SHORT",
+            "SIGNED-LONG",
+            "UNSIGNED-LONG",
+            "UTF-8",
+        )
+    },
+}
+"""What USAGE may say, and how it is called here."""
+
+_FIXED = {
+    "COMP-1": 4,
+    "COMP-2": 8,
+    "INDEX": 4,
+    "POINTER": 4,
+    "POINTER-32": 4,
+    "PROCEDURE-POINTER": 8,
+    "PROGRAM-POINTER": 8,
+    "FUNCTION-POINTER": 4,
+    "BINARY-CHAR": 1,
+    "BINARY-SHORT": 2,
+    "SIGNED-SHORT": 2,
+    "UNSIGNED-SHORT": 2,
+    "BINARY-LONG": 4,
+    "SIGNED-INT": 4,
+    "UNSIGNED-INT": 4,
+    "BINARY-DOUBLE": 8,
+    "SIGNED-LONG": 8,
+    "UNSIGNED-LONG": 8,
+    "FLOAT-SHORT": 4,
+    "FLOAT-LONG": 8,
+}
+_BINARY = frozenset({"COMP", "COMP-4", "COMP-5", "COMP-N", "BINARY"})
+_ALIGNED = {"COMP-1": 4, "COMP-2": 8, "INDEX": 4, "POINTER": 4, "PROCEDURE-POINTER": 8, "FUNCTION-POINTER": 4}
+
+
+def bytes_of(picture: str | None, usage: str, *, sign_apart: bool = False) -> int | None:
+    """The bytes of one occurrence; None where the picture is missing or is none."""
+    if usage in _FIXED:
+        return _FIXED[usage]
+    counted = _counts(picture) if picture else None
+    if counted is None:
+        return None
+    digits, places, signed = counted
+    if usage in _BINARY:
+        return _binary(digits)
+    if usage in {"COMP-3", "PACKED-DECIMAL"}:
+        return digits // 2 + 1
+    if usage == "COMP-6":
+        return (digits + 1) // 2
+    if usage == "COMP-X":
+        return (
+            max(1, (digits * 3322 + 7999) // 8000) if digits else places
+        )  # as many bytes as its digits need, in bits of log2(10)
+    if usage == "NATIONAL":
+        return places if any(letter in _DOUBLE for letter in (picture or "").upper()) else places * 2
+    return places + (signed and sign_apart)
+
+
+def boundary_of(usage: str, size: int | None) -> int:
+    """What SYNCHRONIZED aligns an item of this kind to."""
+    if usage in _BINARY and size:
+        return 2 if size == 2 else 4
+    return _ALIGNED.get(usage, 1)
+
+
+def _binary(digits: int) -> int:
+    return 2 if digits <= 4 else 4 if digits <= 9 else 8 if digits <= 18 else 16
+
+
+def _counts(picture: str) -> tuple[int, int, bool] | None:
+    """Its digits, its bytes in DISPLAY without a sign of its own, and whether it has an operational sign."""
+    digits = places = at = 0
+    signed = False
+    for found in _SYMBOL.finditer(picture):
+        if found.start() != at:
+            return None
+        at = found.end()
+        symbol = found.group(1).upper()
+        count = int(found.group(2) or 1)
+        if symbol == "S":
+            signed = True
+        elif symbol in {"V", "P"}:
+            digits += count if symbol == "P" else 0
+        elif symbol in {"CR", "DB"}:
+            places += 2
+        else:
+            digits += count if symbol == "9" else 0
+            places += count * (2 if symbol in _DOUBLE else 1)
+    return (digits, places, signed) if at == len(picture) and at else None

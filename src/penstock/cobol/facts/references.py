@@ -1,0 +1,348 @@
+"""Who reads and who writes each item? The operands of every statement, by the role that its verb gives them.
+
+Keeps out: what a group or a redefinition shares with others, which is the layout's. Law: a reference counts for every item
+that its name may mean; subscripts, lengths and conditions are read.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..program import key
+from .execs import body, tokens
+from .vocabulary import is_reserved
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from .code import Block, Code, Said
+    from .naming import Names
+    from .values import DataItem
+
+READ, WRITE, BOTH, PASS, NONE = 1, 2, 3, 4, 0
+
+TRANSFORMS = frozenset({"ADD", "SUBTRACT", "MULTIPLY", "DIVIDE", "COMPUTE", "STRING", "UNSTRING", "INSPECT"})
+"""The verbs that calculate or compose."""
+
+_ROLES: dict[str, tuple[int, dict[str, int]]] = {
+    "MOVE": (READ, {"TO": WRITE}),
+    "ADD": (READ, {"TO": BOTH, "GIVING": WRITE, "SIZE": NONE}),
+    "SUBTRACT": (READ, {"FROM": BOTH, "GIVING": WRITE, "SIZE": NONE}),
+    "MULTIPLY": (READ, {"BY": BOTH, "GIVING": WRITE, "SIZE": NONE}),
+    "DIVIDE": (READ, {"INTO": BOTH, "BY": READ, "GIVING": WRITE, "REMAINDER": WRITE, "SIZE": NONE}),
+    "COMPUTE": (WRITE, {"=": READ, "EQUAL": READ, "EQUALS": READ, "SIZE": NONE}),
+    "SET": (WRITE, {"TO": READ, "BY": READ}),
+    "INITIALIZE": (WRITE, {"REPLACING": READ, "VALUE": READ, "DEFAULT": READ}),
+    "ACCEPT": (WRITE, {"FROM": READ, "LINE": READ, "COLUMN": READ, "AT": READ}),
+    "READ": (NONE, {"INTO": WRITE, "KEY": READ, "AT": NONE, "INVALID": NONE}),
+    "RETURN": (NONE, {"INTO": WRITE, "AT": NONE}),
+    "WRITE": (READ, {"FROM": READ, "INVALID": NONE}),
+    "REWRITE": (READ, {"FROM": READ, "INVALID": NONE}),
+    "RELEASE": (READ, {"FROM": READ}),
+    "DELETE": (NONE, {}),
+    "START": (NONE, {"KEY": READ, "INVALID": NONE}),
+    "STRING": (READ, {"INTO": WRITE, "POINTER": BOTH, "OVERFLOW": NONE}),
+    "UNSTRING": (
+        READ,
+        {"INTO": WRITE, "DELIMITER": WRITE, "COUNT": WRITE, "POINTER": BOTH, "TALLYING": BOTH, "OVERFLOW": NONE},
+    ),
+    "INSPECT": (READ, {"TALLYING": BOTH, "FOR": READ, "REPLACING": READ, "CONVERTING": READ}),
+    "PERFORM": (
+        READ,
+        {"VARYING": BOTH, "AFTER": BOTH, "FROM": READ, "BY": READ, "UNTIL": READ, "TIMES": READ},
+    ),
+    "CALL": (
+        READ,
+        {
+            "USING": PASS,
+            "REFERENCE": PASS,
+            "CONTENT": READ,
+            "VALUE": READ,
+            "RETURNING": WRITE,
+            "GIVING": WRITE,
+            "ON": NONE,
+        },
+    ),
+    "INVOKE": (READ, {"USING": PASS, "REFERENCE": PASS, "CONTENT": READ, "VALUE": READ, "RETURNING": WRITE}),
+    "SEARCH": (READ, {"VARYING": BOTH, "AT": NONE}),
+    "SORT": (READ, {"KEY": READ, "USING": NONE, "GIVING": NONE, "INPUT": NONE, "OUTPUT": NONE}),
+    "MERGE": (NONE, {"KEY": READ, "USING": NONE, "GIVING": NONE, "OUTPUT": NONE}),
+    "GO TO": (NONE, {"ON": READ, "DEPENDING": READ}),
+    "XML GENERATE": (WRITE, {"FROM": READ, "COUNT": WRITE}),
+    "XML PARSE": (READ, {"PROCESSING": NONE}),
+    "JSON GENERATE": (WRITE, {"FROM": READ, "COUNT": WRITE}),
+    "JSON PARSE": (READ, {"INTO": WRITE}),
+    "ALLOCATE": (WRITE, {"RETURNING": WRITE}),
+    "FREE": (WRITE, {}),
+    **{
+        verb: (NONE, {})
+        for verb in (
+            "ALTER",
+            "OPEN",
+            "CLOSE",
+            "USE",
+            "ENTRY",
+            "COPY",
+            "EXIT",
+            "CONTINUE",
+            "NEXT",
+            "CANCEL",
+            "REPLACE",
+            "CHAIN",
+        )
+    },
+}
+_CORRESPONDING = frozenset({"CORRESPONDING", "CORR"})
+
+_FORMATS = """
+    YYMMDD YYYYMMDD MMDDYY MMDDYYYY DDMMYY DDMMYYYY YYDDD YYYYDDD YYDDMM YYYYDDMM DATE TIME DAYCOUNT DAYOFMONTH DAYOFWEEK
+    MONTHOFYEAR YEAR DATESTRING STRINGFORMAT FULLDATE DATEFORM MILLISECONDS
+"""
+_CICS_WRITES_ALWAYS = frozenset({"INTO", "SET", "RESP", "RESP2", "NUMITEMS", "NUMREC", "RETCODE"})
+_CICS_WRITES = {
+    "ASKTIME": {"ABSTIME"},
+    "FORMATTIME": set(_FORMATS.split()),
+    "READNEXT": {"RIDFLD", "LENGTH"},
+    "READPREV": {"RIDFLD", "LENGTH"},
+    "READ": {"LENGTH"},
+    "READQ TS": {"LENGTH"},
+    "READQ TD": {"LENGTH"},
+    "RECEIVE": {"LENGTH", "FLENGTH"},
+    "RETRIEVE": {"LENGTH", "RTRANSID", "RTERMID", "QUEUE"},
+    "GET CONTAINER": {"FLENGTH", "CCSID"},
+    "WRITEQ TS": {"ITEM"},
+    "SPOOLOPEN INPUT": {"TOKEN"},
+    "SPOOLOPEN OUTPUT": {"TOKEN"},
+}
+_CICS_WRITES_ALL = frozenset({"ASSIGN", "ADDRESS", "EXTRACT", "INQUIRE"})
+_SQL_INTO_ENDS = frozenset({"FROM", "WHERE", "USING", "ORDER", "FOR", "GROUP", "VALUES", "SELECT", ";"})
+
+
+class Undefined(NamedTuple):
+    """A name that stood where data stands and is not declared."""
+
+    name: str
+    line: int
+
+
+class References:
+    """Collects the lines of every item and condition."""
+
+    def __init__(self, names: Names, records: dict[str, list[int]]) -> None:
+        self._names = names
+        self._records = records  # the records of each file, by its name
+        self._read: dict[tuple[int, int | None], set[int]] = {}
+        self._written: dict[tuple[int, int | None], set[int]] = {}
+        self._passed: dict[int, set[int]] = {}
+        self.undefined: list[Undefined] = []
+        self.operands: dict[
+            int, tuple[dict[str, None], dict[str, None]]
+        ] = {}  # by statement: what it writes, and what it reads
+        self._current: tuple[dict[str, None], dict[str, None]] | None = None
+
+    def take(self, said: Said) -> None:
+        """The operands of a statement."""
+        if said.verb.startswith("EXEC "):
+            return
+        start, switches = _ROLES.get(said.verb, (READ, {}))
+        keys = said.keys
+        first = self._first_operand(said)
+        if said.verb in {"ADD", "SUBTRACT", "MULTIPLY", "DIVIDE"} and "GIVING" in keys:
+            switches = {word: READ if role == BOTH else role for word, role in switches.items()}
+        elif said.verb == "SET" and ("UP" in keys or "DOWN" in keys):
+            start = BOTH
+        elif said.verb == "INSPECT" and ("REPLACING" in keys or "CONVERTING" in keys):
+            start = BOTH
+            switches = {**switches, "TALLYING": BOTH}
+        elif said.verb in {"WRITE", "REWRITE", "RELEASE"} and "FROM" in keys:
+            start = BOTH
+        elif said.verb in {"READ", "RETURN"} and len(keys) > 1:
+            self._file(keys[1], WRITE, said)
+        self._current = ({}, {}) if said.verb in TRANSFORMS and said.copybook is None else None
+        self._operands(said, first, start, switches)
+        if self._current is not None:
+            self.operands[said.start] = self._current
+        if said.verb == "MOVE" and len(keys) > 1 and keys[1] in _CORRESPONDING:
+            self._corresponding(said)
+
+    def exec(self, block: Block) -> None:
+        """The data that an EXEC block names."""
+        kind = block.exec.kind
+        if kind in {"CICS", "DLI"}:
+            writes = _CICS_WRITES_ALWAYS | _CICS_WRITES.get(block.command.name, set())
+            every = block.command.name.partition(" ")[0] in _CICS_WRITES_ALL
+            for option, argument in block.command.options:
+                if argument:
+                    written = option in writes or (every and option not in {"RESP", "NOHANDLE"})
+                    self._argument(argument, WRITE if written else READ, block)
+        elif kind.startswith("SQL"):
+            reads, writes_ = host_variables(block.exec.text)
+            for names, role in ((reads, READ), (writes_, WRITE)):
+                for name in names:
+                    self._argument(
+                        name.replace(".", " IN ") if "." not in name else " IN ".join(reversed(name.split("."))),
+                        role,
+                        block,
+                    )
+
+    def applied(self, items: Iterable[DataItem]) -> tuple[DataItem, ...]:
+        """The items with their lines."""
+        found = []
+        for index, item in enumerate(items):
+            conditions = tuple(
+                condition._replace(
+                    read_lines=_lines(self._read, (index, number)), written_lines=_lines(self._written, (index, number))
+                )
+                for number, condition in enumerate(item.conditions)
+            )
+            read, written = _lines(self._read, (index, None)), _lines(self._written, (index, None))
+            passed = tuple(sorted(self._passed.get(index, ())))
+            if conditions or read or written or passed:
+                item = replace(item, conditions=conditions, read_lines=read, written_lines=written, passed_lines=passed)  # noqa: PLW2901
+            found.append(item)
+        return tuple(found)
+
+    def _first_operand(self, said: Said) -> int:
+        keys = said.keys
+        if said.verb != "PERFORM":
+            return 1
+        from .code import is_inline
+
+        if is_inline(keys):
+            return 1
+        at = 2
+        while at + 1 < len(keys) and keys[at] in {"OF", "IN", "THRU", "THROUGH"}:
+            at += 2
+        return at
+
+    def _operands(self, said: Said, at: int, role: int, switches: dict[str, int]) -> None:
+        keys, words = said.keys, said.words
+        known, size = self._names.known, len(keys)
+        depth = 0
+        while at < size:
+            word, is_word = keys[at], words[at].kind == "word"
+            depth += (word == "(") - (word == ")")
+            end = at + 1
+            if depth <= 0 and word in switches and (word not in known or at == 1):
+                role = switches[word]
+            elif is_word:
+                acts = role if depth <= 0 else READ
+                if word in known or (end < size and keys[end] in {"OF", "IN"} and word not in {"LENGTH", "ADDRESS"}):
+                    while end + 1 < size and keys[end] in {"OF", "IN"} and words[end + 1].kind == "word":
+                        end += 2
+                    if said.verb == "INSPECT" and end < size and keys[end] == "FOR":
+                        acts = BOTH
+                    self._mention(said, at, end, acts)
+                elif acts and keys[at - 1] != "FUNCTION":
+                    self._unknown(word, words[at].text, said.line if said.copybook else words[at].line)
+            at = end
+
+    def _mention(self, said: Said, at: int, end: int, role: int) -> None:
+        """The words from `at` to `end` name an item."""
+        if not role:
+            return
+        if self._current is not None:
+            name = " ".join(word.text for word in said.words[at:end])
+            for side, bit in zip(self._current, (WRITE, READ), strict=True):
+                if role & bit:
+                    side.setdefault(name)
+        line = said.line if said.copybook else said.words[at].line
+        self._note(said.keys[at], said.keys[at + 2 : end : 2], role, line)
+
+    def _unknown(self, name: str, spelling: str, line: int) -> None:
+        if name not in self._names.indexes and name not in self._records and not is_reserved(name):
+            self.undefined.append(Undefined(spelling, line))
+
+    def _note(self, name: str, qualifiers: Sequence[str], role: int, line: int) -> None:
+        meanings = self._names.mean(name, qualifiers)
+        if not meanings:
+            self._unknown(name, name, line)
+        for item, condition in meanings:
+            if role & READ:
+                self._read.setdefault((item, None), set()).add(line)
+                if condition is not None:
+                    self._read.setdefault((item, condition), set()).add(line)
+            if role & WRITE:
+                self._written.setdefault((item, None), set()).add(line)
+                if condition is not None:
+                    self._written.setdefault((item, condition), set()).add(line)
+            if role & PASS:
+                self._passed.setdefault(item, set()).add(line)
+
+    def _file(self, name: str, role: int, said: Said) -> None:
+        """A file is read into its records."""
+        for record in self._records.get(key(name), ()):
+            if role & WRITE:
+                self._written.setdefault((record, None), set()).add(said.line)
+
+    def _argument(self, text: str, role: int, block: Block) -> None:
+        words = tokens(text)
+        depth = at = 0
+        while at < len(words):
+            word = words[at].upper()
+            at += 1
+            if word in "()":
+                depth += (word == "(") - (word == ")")
+            elif key(word) in self._names.known:
+                qualifiers = []
+                while at + 1 < len(words) and words[at].upper() in {"OF", "IN"}:
+                    qualifiers.append(words[at + 1])
+                    at += 2
+                self._note(word, qualifiers, role if depth == 0 else READ, block.line)
+
+    def _corresponding(self, said: Said) -> None:
+        """What both groups hold under one name is moved."""
+        keys = said.keys
+        if "TO" not in keys:
+            return
+        to = keys.index("TO")
+        sources = self._names.mean(keys[2], keys[4:to:2]) if to > 2 else []
+        targets = self._names.mean(keys[to + 1], keys[to + 3 :: 2]) if to + 1 < len(keys) else []
+        items = self._names.items
+        for source in sources[:1]:
+            for target in targets[:1]:
+                wanted = {key(items[index].name): index for index in self._names.children.get(target.item, ())}
+                for index in self._names.children.get(source.item, ()):
+                    other = wanted.get(key(items[index].name))
+                    if other is not None and items[index].name != "FILLER":
+                        self._read.setdefault((index, None), set()).add(said.line)
+                        self._written.setdefault((other, None), set()).add(said.line)
+
+
+def references(code: Code, names: Names, records: dict[str, list[int]]) -> References:
+    """Every reference of a program's code."""
+    found = References(names, records)
+    for said in code.said:
+        found.take(said)
+    for block in code.blocks:
+        found.exec(block)
+    return found
+
+
+_HOST = re.compile(r":\s*([A-Za-z0-9][A-Za-z0-9_$#@\-]*(?:\.[A-Za-z0-9][A-Za-z0-9_$#@\-]*)?)")
+
+
+def host_variables(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The host variables of an EXEC SQL that are read, and those that are written."""
+    reads: dict[str, None] = {}
+    writes: dict[str, None] = {}
+    into = False
+    words = tokens(body(text))
+    first = words[0].upper() if words else ""
+    for at, word in enumerate(words):
+        upper = word.upper()
+        if upper == "INTO" and first not in {"INSERT", "MERGE"}:
+            into = True
+        elif upper in _SQL_INTO_ENDS:
+            into = False
+        elif ":" in word and word[0] not in "'\"":
+            text_ = word if word != ":" else word + (words[at + 1] if at + 1 < len(words) else "")
+            for name in _HOST.findall(text_):
+                (writes if into or (first == "SET" and "=" not in words[:at]) else reads).setdefault(name)
+    return tuple(reads), tuple(writes)
+
+
+def _lines(found: dict[tuple[int, int | None], set[int]], place: tuple[int, int | None]) -> tuple[int, ...]:
+    return tuple(sorted(found.get(place, ())))

@@ -1,0 +1,169 @@
+"""What may a data item hold? The constants that its VALUE, and the MOVEs and SETs of the program, give it.
+
+Keeps out: which of them holds at a given moment. Law: every value is one that the source says, with its line; nothing is computed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..program import key
+from .values import Resolved
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .code import Code, Said
+    from .naming import Names
+
+MAX_STEPS = 6
+MAX_VALUES = 64
+_FIGURATIVE = frozenset(
+    {"SPACE", "SPACES", "ZERO", "ZEROS", "ZEROES", "LOW-VALUE", "LOW-VALUES", "HIGH-VALUE", "HIGH-VALUES", "NULL"}
+)
+
+
+class Values:
+    """The constants of every item."""
+
+    def __init__(self, code: Code, names: Names) -> None:
+        self._names = names
+        self._given: dict[int, list[Resolved]] = {}
+        self._from: dict[int, list[int]] = {}
+        for said in code.said:
+            if said.verb == "MOVE":
+                self._move(said)
+            elif said.verb == "SET":
+                self._set(said)
+
+    def of(self, text: str) -> tuple[Resolved, ...]:
+        """What the item that `text` names may hold; a literal holds nothing but itself and is not looked up."""
+        index = self._names.one(text)
+        return () if index is None else self.item(index)
+
+    def item(self, index: int) -> tuple[Resolved, ...]:
+        """What an item may hold: literals moved to it first, then its VALUE, then what the items moved to it may hold."""
+        found: dict[str, Resolved] = {}
+        queue, seen = [(index, 0)], {index}
+        while queue and len(found) < MAX_VALUES:
+            at, steps = queue.pop(0)
+            for value in (*self._given.get(at, ()), *self._initial(at)):
+                found.setdefault(value.value, value)
+            for source in self._from.get(at, ()) if steps < MAX_STEPS else ():
+                if source not in seen:
+                    seen.add(source)
+                    queue.append((source, steps + 1))
+        return tuple(found.values())[:MAX_VALUES]
+
+    def _initial(self, index: int) -> list[Resolved]:
+        items = self._names.items
+        item = items[index]
+        if item.value is not None:
+            value = literal(item.value)
+            return [] if value is None else [Resolved(value, "VALUE", item.line, item.copybook)]
+        if item.usage == "GROUP":  # a group begins with the value of what it holds first
+            first = index + 1
+            if first < len(items) and items[first].parent == index and items[first].redefines is None:
+                return self._initial(first) if items[first].value else []
+            return []
+        return self._table(index)
+
+    def _table(self, index: int) -> list[Resolved]:
+        """An item of a table that redefines a list of VALUEs: what lies at its places."""
+        names, items = self._names, self._names.items
+        item = items[index]
+        if item.offset is None or not item.bytes:
+            return []
+        steps: list[tuple[int, int]] = []
+        redefined: int | None = None
+        for at in (index, *names.above(index)):
+            group = items[at]
+            if group.occurs is not None:
+                if group.bytes is None:
+                    return []
+                steps.append((group.occurs, group.bytes))
+            if group.redefines is not None:
+                redefined = next(
+                    (m.item for m in names.mean(group.redefines) if items[m.item].parent == group.parent), None
+                )
+                break
+        if redefined is None:
+            return []
+        places = [item.offset]
+        for count, size in steps:
+            if len(places) * count > 10 * MAX_VALUES:
+                return []
+            places = [place + size * number for place in places for number in range(count)]
+        wanted = set(places)
+        found: list[Resolved] = []
+        for at in names.below(redefined):
+            source = items[at]
+            if source.offset in wanted and source.value and source.bytes == item.bytes:
+                value = literal(source.value)
+                if value is not None:
+                    found.append(Resolved(value, "VALUE", source.line, source.copybook))
+        return found
+
+    def _move(self, said: Said) -> None:
+        keys = said.keys
+        if "TO" not in keys or len(keys) < 4:
+            return
+        to = keys.index("TO")
+        value = literal(keys[1]) if to == 2 and said.words[1].kind == "literal" else None
+        sources = [] if value is not None else self._operands(said, 1, to)
+        if value is None and not sources:
+            return
+        for target in self._operands(said, to + 1, len(keys)):
+            if value is not None:
+                self._given.setdefault(target, []).append(Resolved(value, "MOVE", said.line, said.copybook))
+            else:
+                self._from.setdefault(target, []).extend(sources)
+
+    def _operands(self, said: Said, at: int, end: int) -> list[int]:
+        """The items that stand there whole: not those that are cut by a reference modification."""
+        found: list[int] = []
+        keys = said.keys
+        depth = 0
+        while at < end:
+            word = keys[at]
+            at += 1
+            if word in "()":
+                depth += (word == "(") - (word == ")")
+            elif word == ":" and depth and found:
+                found.pop()
+            elif depth == 0 and word in self._names.known:
+                qualifiers = []
+                while at + 1 < end and keys[at] in {"OF", "IN"}:
+                    qualifiers.append(keys[at + 1])
+                    at += 2
+                found += [meaning.item for meaning in self._names.mean(word, qualifiers) if meaning.condition is None]
+        return found
+
+    def _set(self, said: Said) -> None:
+        keys = said.keys
+        if "TO" not in keys or (keys[-1] not in {"TRUE", "."} and "TRUE" not in keys):
+            return
+        for name in keys[1 : keys.index("TO")]:
+            for meaning in self._names.known.get(name, ()):
+                if meaning.condition is not None:
+                    values: Sequence[str] = self._names.items[meaning.item].conditions[meaning.condition].values
+                    value = literal(values[0]) if values else None
+                    if value is not None:
+                        self._given.setdefault(meaning.item, []).append(
+                            Resolved(value, "SET", said.line, said.copybook)
+                        )
+
+
+def literal(text: str) -> str | None:
+    """What a literal says, without its quotes and the blanks at its end; None for what is no text, or blank."""
+    text = text.strip()
+    if len(text) < 2 or text[0] not in "'\"" or text[-1] != text[0]:
+        return None
+    quote = text[0]
+    value = text[1:-1].replace(quote * 2, quote).rstrip()
+    return value or None
+
+
+def is_figurative(text: str) -> bool:
+    """SPACES, ZERO and the like."""
+    return key(text) in _FIGURATIVE

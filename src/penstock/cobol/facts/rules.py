@@ -1,0 +1,152 @@
+"""Which conditions may be business rules? IF, EVALUATE and SEARCH with their branches, and what their names stand for.
+
+Keeps out: which of them a person would call a rule. What looks at an error is marked as such (`check`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Literal
+
+from ..program import key
+from .code import text_of, walk
+from .values import Action, Branch, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from .code import Code, Node, Said
+    from .naming import Names
+    from .values import CicsOperation, File, MqOperation
+
+_VERBS: dict[str, Literal["IF", "EVALUATE", "SEARCH"]] = {"IF": "IF", "EVALUATE": "EVALUATE", "SEARCH": "SEARCH"}
+MAX_ACTIONS = 40
+_ACTION_CHARS = 200
+_PCB = re.compile(r"[A-Z0-9-]*PCB[A-Z0-9-]*STAT[A-Z0-9-]*|DIBSTAT|AIBRETRN|AIBREASN")
+_REGISTERS = {
+    **dict.fromkeys(("SQLCODE", "SQLSTATE", "SQLERRD", "SQLWARN0"), "SQLCODE"),
+    **dict.fromkeys(("EIBRESP", "EIBRESP2", "EIBRCODE", "DFHRESP"), "RESP"),
+    "RETURN-CODE": "RETURN-CODE",
+    "XML-CODE": "EXCEPTION",
+    "JSON-CODE": "EXCEPTION",
+    "SORT-RETURN": "RETURN-CODE",
+}
+
+
+class Checks:
+    """Which names hold the outcome of an operation: FILE STATUS, SQLCODE, RESP, …"""
+
+    def __init__(
+        self, code: Code, names: Names, files: Iterable[File], cics: Iterable[CicsOperation], mq: Iterable[MqOperation]
+    ) -> None:
+        self._kinds: dict[str, str] = dict(_REGISTERS)
+        for file in files:
+            for name in file.status:
+                self._kinds.setdefault(key(name), "FILE STATUS")
+        for operation in cics:
+            for option, argument in operation.options:
+                if option in {"RESP", "RESP2"} and argument:
+                    self._kinds.setdefault(key(argument.split()[0]), "RESP")
+        for call in mq:
+            for name in call.parameters[-2:]:
+                self._kinds.setdefault(key(name.split()[0]), "MQ REASON")
+        for said in code.said:  # MOVE status TO item: the item holds it too
+            if said.verb == "MOVE" and len(said.keys) == 4 and said.keys[2] == "TO":
+                kind = self.of(said.keys[1])
+                if kind:
+                    self._kinds.setdefault(said.keys[3], kind)
+        self._inside(names)
+
+    def of(self, name: str) -> str:
+        """What kind of outcome a name in capitals holds; "" for none."""
+        return self._kinds.get(name) or ("DLI STATUS" if _PCB.fullmatch(name) else "")
+
+    def any(self, keys: Iterable[str]) -> str:
+        """The first kind that one of these names holds."""
+        return next(filter(None, map(self.of, keys)), "")
+
+    def _inside(self, names: Names) -> None:
+        """The conditions of such an item, and what it holds, hold it too."""
+        for index, item in enumerate(names.items):
+            kind = self.of(key(item.name)) if item.name != "FILLER" else ""
+            if kind:
+                for at in (index, *names.children.get(index, ())):
+                    for condition in names.items[at].conditions:
+                        self._kinds.setdefault(key(condition.name), kind)
+                    if names.items[at].name != "FILLER":
+                        self._kinds.setdefault(key(names.items[at].name), kind)
+
+
+def rules(code: Code, trees: Sequence[Sequence[Node]], names: Names, checks: Checks, program: str) -> tuple[Rule, ...]:
+    """Every IF, EVALUATE and SEARCH of the program itself, in order."""
+    found: list[Rule] = []
+    seen: Counter[tuple[str, str]] = Counter()
+    for at, nodes in enumerate(trees):
+        paragraph = code.program.paragraphs[at].name
+        for node, _ in walk(nodes):
+            verb = _VERBS.get(node.said.verb)
+            if verb is not None:
+                found.append(_rule(node, verb, paragraph, names, checks, program, seen))
+    return tuple(found)
+
+
+def _rule(
+    node: Node,
+    verb: Literal["IF", "EVALUATE", "SEARCH"],
+    paragraph: str,
+    names: Names,
+    checks: Checks,
+    program: str,
+    seen: Counter[tuple[str, str]],
+) -> Rule:
+    said = node.said
+    words = said.words[1:]
+    if words and said.keys[-1] == "THEN":
+        words = words[:-1]
+    condition = text_of(words)
+    openers = [opener for _, opener, _ in node.branches if opener is not said]
+    used = _used([said, *openers], names)
+    whole = "\n".join([condition, *(text_of(opener.words) for opener in openers)])
+    seen[paragraph, whole] += 1
+    identity = "\0".join((program, paragraph, verb, whole, str(seen[paragraph, whole])))
+    return Rule(
+        rule_id="R-" + hashlib.sha256(identity.upper().encode("utf-8", "replace")).hexdigest()[:10],
+        verb=verb,
+        condition=condition,
+        meanings=_meanings(used, names),
+        names=tuple(used.values()),
+        branches=tuple(_branch(label, opener, inner) for label, opener, inner in node.branches),
+        check=checks.any([*used, *(word for one in (said, *openers) for word in one.keys if word in _REGISTERS)]),
+        line=said.line,
+        end_line=node.end_line,
+        paragraph=paragraph,
+    )
+
+
+def _used(statements: Iterable[Said], names: Names) -> dict[str, str]:
+    """The data names in order, in capitals, with their spelling."""
+    found: dict[str, str] = {}
+    for said in statements:
+        for at, word in enumerate(said.keys):
+            if at and said.words[at].kind == "word" and (word in names.known or _PCB.fullmatch(word)):
+                found.setdefault(word, said.words[at].text)
+    return found
+
+
+def _meanings(used: Mapping[str, str], names: Names) -> tuple[tuple[str, str], ...]:
+    found: list[tuple[str, str]] = []
+    for word, spelling in used.items():
+        for item, condition in names.known.get(word, ())[:1]:
+            if condition is not None:
+                holder = names.items[item]
+                found.append((spelling, f"{holder.name} = {' OR '.join(holder.conditions[condition].values)}"))
+    return tuple(found)
+
+
+def _branch(label: str, opener: Said, inner: Sequence[Node]) -> Branch:
+    actions = tuple(Action(text_of(node.said.words, _ACTION_CHARS), node.said.line) for node in inner[:MAX_ACTIONS])
+    if len(inner) > MAX_ACTIONS:
+        actions += (Action(f"… and {len(inner) - MAX_ACTIONS} more statements", inner[MAX_ACTIONS].said.line),)
+    return Branch(label, opener.line, inner[-1].end_line if inner else opener.end_line, actions)

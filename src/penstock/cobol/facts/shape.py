@@ -1,0 +1,73 @@
+"""How involved is the code? Statements, decisions and nesting of each paragraph.
+
+Keeps out: what the decisions decide (`rules`). Decisions are IF, WHEN except OTHER, loops, condition phrases, and every further
+target of GO TO DEPENDING: McCabe's number is one more. AND and OR are not counted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from .code import PHRASES, Node, is_branch, is_inline, nests, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .code import Code, Said
+
+NO_STATEMENTS = frozenset({"COPY", "REPLACE"})
+_NESTING = frozenset({"IF", "EVALUATE", "SEARCH"})
+
+
+class Shape(NamedTuple):
+    """One paragraph."""
+
+    statements: int
+    decisions: int
+    depth: int
+
+
+def trees(code: Code) -> list[list[Node]]:
+    """The statements of each paragraph as trees."""
+    by: list[list[Said]] = [[] for _ in code.program.paragraphs]
+    for said in code.own:
+        if said.paragraph >= 0:
+            by[said.paragraph].append(said)
+    return [nests(said) for said in by]
+
+
+def shape(nodes: Sequence[Node]) -> Shape:
+    """What the statements of a paragraph come to."""
+    statements = decisions = deepest = 0
+    for node, depth in walk(nodes):
+        said = node.said
+        statements += said.verb not in NO_STATEMENTS
+        nesting = said.verb in _NESTING or (said.verb == "PERFORM" and is_inline(said.keys))
+        deepest = max(deepest, depth + nesting)
+        decisions += _decisions(said)
+        for _, opener, _ in node.branches:
+            if opener.verb == "WHEN":
+                decisions += "OTHER" not in opener.keys[1:]
+            elif opener.verb in PHRASES:
+                decisions += 1
+    return Shape(statements, decisions, deepest)
+
+
+def counts(code: Code) -> dict[str, int]:
+    """How many statements of each verb there are; branches and ends are none."""
+    found: dict[str, int] = {}
+    for said in code.own:
+        if not is_branch(said.verb) and not said.verb.startswith("END-") and said.verb not in NO_STATEMENTS:
+            found[said.verb] = found.get(said.verb, 0) + 1
+    return dict(sorted(found.items(), key=lambda row: (-row[1], row[0])))
+
+
+def _decisions(said: Said) -> int:
+    keys = said.keys
+    if said.verb == "IF":
+        return 1
+    if said.verb == "PERFORM":
+        return sum(word in {"UNTIL", "TIMES"} for word in keys)
+    if said.verb == "GO TO" and "DEPENDING" in keys:
+        return max(0, keys.index("DEPENDING") - 3)
+    return 0

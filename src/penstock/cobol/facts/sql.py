@@ -1,0 +1,178 @@
+"""What does a program ask of tables? EXEC SQL by operation, tables, cursor and host variables.
+
+Keeps out: columns and joins. Law: a name of a common table expression or a cursor is no table.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .execs import body, tokens
+from .references import host_variables
+from .values import SqlOperation
+
+if TYPE_CHECKING:
+    from .code import Block, Code
+
+_BEFORE_TABLE = frozenset({"FROM", "JOIN", "INTO", "UPDATE", "TABLE", "USING"})
+_NOT_A_TABLE = frozenset(
+    {"SELECT", "(", "LATERAL", "TABLE", "FINAL", "OLD", "NEW", "DESCRIPTOR", "VALUES", "SET", "OF", "WHERE", "CURRENT"}
+)
+_CLAUSES_WORDS = """
+    WHERE ORDER GROUP HAVING FOR UNION EXCEPT INTERSECT SET VALUES ON FETCH WITH INNER LEFT RIGHT FULL CROSS
+    JOIN OPTIMIZE QUERYNO USING
+"""
+_CLAUSES = frozenset(_CLAUSES_WORDS.split())
+_TABLE_VERBS = frozenset(
+    {"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "LOCK", "TRUNCATE", "WITH", "VALUES", "REFRESH"}
+)
+_TWO_WORDS = frozenset(
+    {"ALTER", "CREATE", "DROP", "COMMENT", "GRANT", "REVOKE", "SET", "ALLOCATE", "ASSOCIATE", "EXECUTE", "BEGIN", "END"}
+)
+
+
+def operations(code: Code) -> tuple[SqlOperation, ...]:
+    """The EXEC SQL blocks in order; INCLUDE is a copybook and is left out."""
+    return tuple(
+        found for block in code.blocks if block.exec.kind.startswith("SQL") and (found := _operation(block, code))
+    )
+
+
+def _operation(block: Block, code: Code) -> SqlOperation | None:
+    text = body(block.exec.text)
+    words = tokens(text)
+    upper = [word.upper() for word in words]
+    if not words or upper[0] == "INCLUDE":
+        return None
+    name, cursor = upper[0], None
+    tables: tuple[str, ...] = ()
+    if name == "DECLARE":
+        name, cursor, tables = _declared(words, upper)
+    elif name in {"OPEN", "CLOSE"}:
+        cursor = words[1] if len(words) > 1 else None
+    elif name == "FETCH":
+        cursor = _fetched(words, upper)
+    elif name in _TABLE_VERBS:
+        tables = _tables(words, upper)
+        name = _verb(upper)
+        if upper[-4:-1] == ["WHERE", "CURRENT", "OF"]:
+            cursor = words[-1]
+    elif name == "WHENEVER":
+        name = " ".join(upper[: 3 if upper[1:2] == ["NOT"] else 2])
+    elif name == "EXECUTE" and upper[1:2] != ["IMMEDIATE"]:
+        name = "EXECUTE"
+    elif name in _TWO_WORDS:
+        name = " ".join(upper[:2])
+        if "TABLE" in upper[:3]:
+            tables = _tables(words, upper)
+    reads, writes = host_variables(block.exec.text)
+    return SqlOperation(
+        operation=name,
+        tables=tables,
+        cursor=cursor,
+        reads=reads,
+        writes=writes,
+        text=text,
+        line=block.line,
+        end_line=block.end_line,
+        paragraph=code.name(block.paragraph),
+        copybook=block.copybook,
+    )
+
+
+def _declared(words: list[str], upper: list[str]) -> tuple[str, str | None, tuple[str, ...]]:
+    if "CURSOR" in upper[:6]:
+        return "DECLARE CURSOR", words[1] if len(words) > 1 else None, _tables(words, upper)
+    if "TABLE" in upper[:4]:
+        at = upper.index("TABLE")
+        name = words[1] if at == 2 and len(words) > 1 else words[at + 1] if at + 1 < len(words) else ""
+        return "DECLARE TABLE", None, (name,) if name else ()
+    return " ".join(["DECLARE", *upper[-1:]]) if len(upper) > 2 else "DECLARE", None, ()
+
+
+def _fetched(words: list[str], upper: list[str]) -> str | None:
+    skipped = {
+        "FETCH",
+        "NEXT",
+        "PRIOR",
+        "FIRST",
+        "LAST",
+        "CURRENT",
+        "BEFORE",
+        "AFTER",
+        "INSENSITIVE",
+        "SENSITIVE",
+        "FROM",
+        "ROWSET",
+        "ABSOLUTE",
+    }
+    for at, word in enumerate(upper):
+        if word == "INTO":
+            break
+        if word not in skipped:
+            return words[at]
+    return None
+
+
+def _verb(upper: list[str]) -> str:
+    """What a statement that begins WITH does."""
+    if upper[0] != "WITH":
+        return upper[0]
+    depth = 0
+    for word in upper:
+        depth += (word == "(") - (word == ")")
+        if depth == 0 and word in {"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"}:
+            return word
+    return "SELECT"
+
+
+def _tables(words: list[str], upper: list[str]) -> tuple[str, ...]:
+    found: dict[str, str] = {}
+    common = (
+        {upper[at - 1] for at in range(1, len(upper)) if upper[at : at + 2] == ["AS", "("]}
+        if upper[0] in {"WITH", "DECLARE"}
+        else set()
+    )
+    listing = False
+    for at, word in enumerate(upper):
+        before = upper[at - 1] if at else ""
+        starts = before in _BEFORE_TABLE and (
+            before != "INTO"
+            or (upper[0] in {"INSERT", "MERGE", "WITH"} and at >= 2 and upper[at - 2] in {"INSERT", "MERGE"})
+        )
+        if before == "UPDATE" and at > 1 and upper[at - 2] in {"FOR", "AND"}:
+            starts = False  # FOR UPDATE OF
+        if before == "USING" and upper[0] != "MERGE":
+            starts = False
+        if before == "FROM" and at > 1 and _in_function(upper, at - 1):
+            starts = False
+        if starts or (listing and before == ","):
+            listing = before in {"FROM", ","}
+            if word not in _NOT_A_TABLE and word[0] not in ":'0123456789(" and word not in common:
+                found.setdefault(word, words[at])
+        elif word in _CLAUSES or word == ")":
+            listing = False
+    return tuple(name.strip('"') for name in found.values())
+
+
+def _in_function(upper: list[str], at: int) -> bool:
+    """Is this FROM one of TRIM(x FROM y), EXTRACT(x FROM y), SUBSTRING(x FROM n)?"""
+    depth = 0
+    for back in range(at - 1, max(-1, at - 8), -1):
+        if upper[back] == ")":
+            depth += 1
+        elif upper[back] == "(":
+            if depth == 0:
+                return back > 0 and upper[back - 1] in {
+                    "TRIM",
+                    "EXTRACT",
+                    "SUBSTRING",
+                    "STRIP",
+                    "OVERLAY",
+                    "LTRIM",
+                    "RTRIM",
+                }
+            depth -= 1
+        elif upper[back] == "SELECT":
+            return False
+    return False

@@ -1,0 +1,98 @@
+"""Which words meet people, and which values never change? Messages and constants.
+
+Keeps out: what a message is about.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ..program import key
+from .resolving import literal
+from .values import Constant, Message
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from .code import Code, Said
+    from .naming import Names
+    from .values import DataItem
+
+_MESSAGE_NAME = re.compile(
+    r"(?:^|-)(?:\w*MSG\w*|\w*MESSAGE\w*|\w*MESG\w*|ERR(?:OR)?-?TE?XT|TITLE\w*|HEADING\w*|PROMPT\w*)(?:-|$)"
+)
+_WORDS = re.compile(r"[A-Za-z]{2}")
+
+
+def constants(
+    items: Sequence[DataItem], named: Sequence[tuple[str, str, int, str | None]], names: Names
+) -> tuple[Constant, ...]:
+    """Level 78s, and items with a VALUE that nothing writes: not they, nor what holds or redefines them."""
+    found = [Constant(*row) for row in named]
+    shared = _shared(items, names)
+    for index, item in enumerate(items):
+        if (
+            item.value is not None
+            and item.name != "FILLER"
+            and item.section != "LINKAGE"
+            and item.occurs is None
+            and not any(_touched(items[at]) or at in shared for at in (index, *names.above(index)))
+            and (item.usage != "GROUP" or not any(_touched(items[at]) for at in names.below(index)))
+        ):
+            found.append(Constant(item.name, item.value, item.line, item.copybook))
+    return tuple(found)
+
+
+def messages(code: Code, names: Names) -> tuple[Message, ...]:
+    """What DISPLAY says, what is moved or composed into a message, and the values of messages; each once a line."""
+    found: dict[tuple[int, str], Message] = {}
+    for said in code.own:
+        for message in _said(said):
+            found.setdefault((message.line, message.text), message)
+    for item in names.items:
+        for message in _valued(item):
+            found.setdefault((message.line, message.text), message)
+    return tuple(sorted(found.values(), key=lambda message: message.line))
+
+
+def _shared(items: Sequence[DataItem], names: Names) -> set[int]:
+    """What another description of the same storage writes."""
+    found: set[int] = set()
+    for index, item in enumerate(items):
+        if item.redefines is not None and any(_touched(items[at]) for at in (index, *names.below(index))):
+            found |= {m.item for m in names.mean(item.redefines) if items[m.item].parent == item.parent}
+    return found
+
+
+def _touched(item: DataItem) -> bool:
+    return bool(item.written_lines or item.passed_lines)
+
+
+def _said(said: Said) -> Iterator[Message]:
+    target = ""
+    if said.verb == "DISPLAY":
+        target = "DISPLAY"
+    elif said.verb in {"MOVE", "STRING"}:
+        into = "TO" if said.verb == "MOVE" else "INTO"
+        if into in said.keys:
+            names = said.keys[said.keys.index(into) + 1 :]
+            target = next((name for name in names if _MESSAGE_NAME.search(name)), "")
+    if target:
+        for word in said.words:
+            if word.kind == "literal":
+                text = literal(word.text)
+                if text and _WORDS.search(text):
+                    yield Message(text, target, said.line if said.copybook else word.line, said.copybook)
+
+
+def _valued(item: DataItem) -> Iterator[Message]:
+    if _MESSAGE_NAME.search(key(item.name)):
+        values = [
+            (item.value or "", item.line),
+            *((value, one.line) for one in item.conditions for value in one.values),
+        ]
+        for value, line in values:
+            text = literal(value)
+            if text and _WORDS.search(text):
+                yield Message(text, item.name, line, item.copybook)
