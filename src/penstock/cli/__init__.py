@@ -31,6 +31,7 @@ _HOMES = {
     "bill": "requests",
     "fit": "requests",
     "check-code": "code",
+    "structure": "documents",
     "run": "running",
     "chat": "running",
     "sessions": "running",

@@ -20,7 +20,7 @@ from penstock.workspace.walk import Walk
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from penstock.workspace.root import Root
+    from penstock.workspace.root import OpenFile, Root
 
 MOST_BYTES = 32 << 20  # the largest program known has 4 MB; what is larger is data
 HEAD_BYTES = 8_192
@@ -100,22 +100,30 @@ def _names(root: Root, paths: Iterable[str], progress: Callable[[int], None] | N
             yield from ((prefix + name, False) for name in names)
 
 
+def read_whole(root: Root, path: str) -> bytes:
+    """All of a file. Raises `ToolError` for one that cannot be opened, and for one that is too large to be a source."""
+    file = root.open_file(root.relative(path))
+    try:
+        return _whole(file, path)
+    finally:
+        file.close()
+
+
 def _read(root: Root, path: str, kind_of: Callable[[str, bytes], str | None], is_named: bool) -> Found | None:
     """The file, None where it is of no kind. Raises `ToolError` or `OSError`."""
     file = root.open_file(os.fsencode(path))
     try:
-        head = os.pread(file.descriptor, HEAD_BYTES, 0)
-        kind = kind_of(path, head) or ("cobol" if is_named else None)
-        if kind is None:
-            return None
-        size_bytes = file.status.st_size
-        if size_bytes > MOST_BYTES:
-            raise ToolError(
-                "binary", f"{inert.shorten(path)} has {size_bytes} bytes; a source has {MOST_BYTES} at most."
-            )
-        data = head
-        while part := os.pread(file.descriptor, MOST_BYTES, len(data)):
-            data += part
-        return Found(path, kind, data)
+        kind = kind_of(path, os.pread(file.descriptor, HEAD_BYTES, 0)) or ("cobol" if is_named else None)
+        return None if kind is None else Found(path, kind, _whole(file, path))
     finally:
         file.close()
+
+
+def _whole(file: OpenFile, path: str) -> bytes:
+    if file.status.st_size > MOST_BYTES:
+        said = f"{inert.shorten(path)} has {file.status.st_size} bytes; a source has {MOST_BYTES} at most."
+        raise ToolError("binary", said)
+    data = b""
+    while part := os.pread(file.descriptor, MOST_BYTES, len(data)):
+        data += part
+    return data
