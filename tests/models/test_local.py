@@ -229,6 +229,8 @@ def test_a_default_that_is_a_name_is_followed_to_its_value(works: Path) -> None:
         ("Which exception does Gauge.calibrate raise?", ["raise NoReading("]),
         ("Which function calls logbook.note_failure?", ["logbook.note_failure(self)"]),
         ("How many times does gauges try a reading?", ["reading_retries = 3"]),
+        ("Which function takes the middle of some samples?", ["def calibrate("]),
+        ("How often is a reading attempted at most?", ["reading_retries = 3"]),
         ('Who says "gauge 7 shows nothing, so check whether its cable is plugged in"?', ["cable is plugged in"]),
         ("I get NoReading: so check whether its cable is plugged in. Where from?", ["cable is plugged in"]),
     ],
@@ -363,6 +365,25 @@ def test_a_result_that_came_as_a_stub_is_searched_by_its_handle(works: Path, tmp
     answer, made = investigate(question("Where is the error 'the valve is stuck' raised?"), stubbed)
     assert "works/valves.py:8" in answer.splitlines()[0]
     assert "find" in made
+
+
+def test_a_file_is_found_by_the_words_that_few_files_hold(tmp_path: Path) -> None:
+    """Where no file is named after what is asked, counts of its words in all files lead to the one that has most of them."""
+    (tmp_path / "plant.py").write_text("".join(f"# the sluice opens at {hour} o'clock\n" for hour in range(30)))
+    (tmp_path / "yard.py").write_text(
+        "WEIR_GATES = 4\n\n\ndef lift(sluice):\n    # how far a sluice goes by day\n    return 7\n"
+    )
+    calls: list[dict[str, Any]] = []
+    run = runner(Tools(tmp_path))
+
+    def noting(name: str, arguments: dict[str, Any]) -> str:
+        calls.append(arguments)
+        return run(name, arguments)
+
+    investigate(question("How far does the sluice of a weir get lifted?"), noting)
+    counts = [call for call in calls if call.get("limit") == 1 and "pattern" in call]
+    assert counts
+    assert "yard.py" in [call.get("path") for call in calls[calls.index(counts[-1]) :]]
 
 
 def test_a_note_is_read_back_as_it_was_written() -> None:

@@ -1,9 +1,9 @@
 """What next? One more look, or the answer: rules in the order of what they find for what they cost.
 
 Quoted texts first, then names of files, definitions of names to their end, words and lines of the kind asked for within the files
-that they point at; where none is named, names and lines that join two of the words; and the lines around the best of what was
-found. Law: at most `MOST_CALLS` looks, none of them twice, and an end at each point. Keeps out: what was seen (`memory`), what it
-weighs (`weighing`), how it is said (`wording`).
+that they point at; where none is named, names and lines that join two of the words, and the files that hold most of them; and the
+lines around the best of what was found. Law: at most `MOST_CALLS` looks, none of them twice, and an end at each point. Keeps out:
+what was seen (`memory`), what it weighs (`weighing`), how it is said (`wording`).
 """
 
 from __future__ import annotations
@@ -42,7 +42,6 @@ _ENOUGH = 0.8  # of the question near one line
 _FAIR = 0.6  # is enough after the usual number of calls
 _USUAL = 6
 OF_THE_KIND = 0.3  # what a line is worth that gives a value
-_LEAST = 0.45  # of the question, below which a line is no answer
 _MOST_VIEWS = 3
 
 

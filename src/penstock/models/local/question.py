@@ -158,13 +158,13 @@ def _words(text: str) -> list[tuple[str, str]]:
     """
     words = [match.group() for match in _WORD.finditer(text)]
     spoken: dict[str, str] = {}
-    done = {after for asked, after in _DONE.findall(text) if after.islower()}
+    verbs = set(_VERB.findall(text))  # which function reads: no name
     for before, one, after in zip(["", *words], words, [*words[1:], ""], strict=False):
         if re.fullmatch(r"module|package|library", one):
             other = after if before.lower() in STOP else before
             if other and other.lower() not in STOP:
                 spoken[other] = "place"
-        if is_kind_of_name(one) and one != one.upper() and after and after not in done and not _is_plain(after):
+        if is_kind_of_name(one) and one != one.upper() and after and after not in verbs and not _is_plain(after):
             spoken.setdefault(after, "name")
         if is_kind_of_name(after) and not _is_plain(one) and (before.lower() == "the" or not one.islower()):
             spoken.setdefault(one, "name")
@@ -178,8 +178,8 @@ def _words(text: str) -> list[tuple[str, str]]:
     return made
 
 
-_DONE = re.compile(
-    r"(?i)\b(which|what) (?:\w+ ){0,2}(?:class|function|method|module|exception|decorator|constant) (\w+s)\b"
+_VERB = re.compile(
+    r"\b(?:[Ww]hich|[Ww]hat) (?:\w+ ){0,2}(?:class|function|method|module|exception|decorator|constant) ([a-z]+s)\b"
 )
 
 

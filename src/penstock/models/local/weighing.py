@@ -271,7 +271,7 @@ def _worth(question: Question, line: str, on: list[Term], inside: bool) -> tuple
     if "value" in question.kinds:
         ways += [way for way in _value_ways(line, on) if "number" not in question.kinds or _HOLDS_NUMBER.search(line)]
     elif (found := assigned(line)) and any(term.text == found[0] for term in on):
-        ways.append((0.1 if {"result", "detail"} & question.kinds else 0.4, f"an assignment to {found[0]}"))
+        ways.append((0.1 if {"result", "detail", "code"} & question.kinds else 0.4, f"an assignment to {found[0]}"))
     if "error" in question.kinds:
         ways += _error_ways(line, on, inside)
     if "result" in question.kinds and _RETURN.match(line):
@@ -302,7 +302,7 @@ def _definition_ways(question: Question, name: str, on: list[Term]) -> list[tupl
         if "value" in question.kinds:
             return [(-0.1, said)]
         return [(0.1 if question.names and "code" not in question.kinds else 0.2 + 0.5 * spoken, said)]
-    return [(0.2, f"a definition near the words, {name}")] if "code" in question.kinds else []
+    return [(0.4, f"a definition near the words, {name}")] if "code" in question.kinds else []
 
 
 def _error_ways(line: str, on: list[Term], inside: bool) -> list[tuple[float, str]]:
