@@ -1,7 +1,8 @@
 """How does the data lie? Items with their clauses, offsets and sizes, from the entries of the DATA DIVISION.
 
 Keeps out: who reads and writes them (`references`). Law: an offset or a size is exact or None: after a copybook that is
-missing, or a picture that is none, nothing in the same record is guessed.
+missing within a record, or a picture that is none, nothing in that record is guessed. A missing copybook between records is taken for
+records of its own.
 """
 
 from __future__ import annotations
@@ -83,33 +84,46 @@ class _Building:
         self._numbers: dict[str, int] = {}
         self._open: list[_Open] = []
         self._file: str | None = None
+        self._missing = False  # a copybook was to stand here
         self._conditions: dict[int, list[Condition]] = {}
         self._siblings: dict[tuple[int | None, str], int] = {}
 
     def take(self, row: Row) -> None:
         """One more entry."""
         entry = row.entry
-        if entry.word in {"FD", "SD", "RD"}:
+        level = entry.level
+        if entry.word.upper() in {"FD", "SD", "RD"}:
             self._close(0)
             self._file = entry.name
         elif entry.word.upper() == "COPY":
-            for group in self._open:  # what the copybook would have added is not known
-                group.next = group.end = None
-        elif entry.level is None:
+            self._missing = True
+            if (
+                self._open and self._open[-1].index == len(self.items) - 1
+            ):  # a group without anything yet: this would be it
+                self._unknown()
+        elif level is None:
             if row.section != "FILE":
                 self._file = None
-        elif entry.level == 88:
-            self._condition(row)
-        elif entry.level == 78:
+        elif level == 78:
             self._constant(row)
-        else:
-            self._item(row, entry.level)
+        elif level != 88:
+            if self._missing and level not in {1, 77}:
+                self._unknown()
+            self._missing = False
+            self._item(row, level)
+        elif not self._missing:
+            self._condition(row)
 
     def close(self) -> None:
         """Nothing comes any more."""
         self._close(0)
         for index, conditions in self._conditions.items():
             self.items[index] = replace(self.items[index], conditions=tuple(conditions))
+
+    def _unknown(self) -> None:
+        """What a missing copybook would have added to the open groups is not known, nor what follows in them."""
+        for group in self._open:
+            group.next = group.end = None
 
     def _condition(self, row: Row) -> None:
         if not self.items:
