@@ -1,8 +1,8 @@
 """How does the data lie? Items with their clauses, offsets and sizes, from the entries of the DATA DIVISION.
 
-Keeps out: who reads and writes them (`references`). Law: an offset or a size is exact or None: after a copybook that is
-missing within a record, or a picture that is none, nothing in that record is guessed. A missing copybook between records is taken for
-records of its own.
+Keeps out: who reads and writes them (`references`). Law: an offset or a size is exact or None: after a copybook
+that is missing within a record, or a picture that is none, nothing in that record is guessed. A missing copybook between
+records is taken for records of its own.
 """
 
 from __future__ import annotations

@@ -1,0 +1,29 @@
+"""What stands beside the COBOL, and what leads to what? Jobs, screens, regions, tables and databases of an estate.
+
+`kind_of` says what a file is, `member` reads it, `Copybooks` finds what COPY names, `Estate` links members and the facts of
+programs. Texts in, values out. Law: hostile input never raises; everything is linear.
+"""
+
+from __future__ import annotations
+
+from .copybooks import Copybooks
+from .kinds import HEAD_BYTES, Kind, kind_of
+from .links import Caller, DataSet, Estate, Located, Missing, Run, Transaction, User
+from .members import Member, member
+
+__all__ = [
+    "HEAD_BYTES",
+    "Caller",
+    "Copybooks",
+    "DataSet",
+    "Estate",
+    "Kind",
+    "Located",
+    "Member",
+    "Missing",
+    "Run",
+    "Transaction",
+    "User",
+    "kind_of",
+    "member",
+]

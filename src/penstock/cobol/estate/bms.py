@@ -1,0 +1,163 @@
+"""Which screens does a BMS source describe? Mapsets, maps and fields, and the copybook that CICS makes of them.
+
+Keeps out: colours. Law: the names and pictures of the copybook are those of the translator.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .macros import Macro, macros, values
+
+_LETTERS = {"COLOR": "C", "PS": "P", "HILIGHT": "H", "VALIDN": "V", "OUTLINE": "U", "SOSI": "M", "TRANSP": "T"}
+
+
+class Field(NamedTuple):
+    """A DFHMDF; one without a name is a constant of the screen."""
+
+    name: str
+    line: int
+    end_line: int
+    row: int | None
+    column: int | None
+    length: int | None
+    attributes: tuple[str, ...]
+    initial: str | None
+    occurs: int | None
+    group: str | None
+    picture_in: str | None
+    picture_out: str | None
+
+
+class Map(NamedTuple):
+    """A DFHMDI. `operands` are its own and, where it has none, those of its mapset: LANG, MODE, TIOAPFX, EXTATT, DSATTS …"""
+
+    name: str
+    line: int
+    size: tuple[str, ...]
+    fields: tuple[Field, ...]
+    operands: dict[str, str]
+
+
+class Mapset(NamedTuple):
+    """A DFHMSD."""
+
+    name: str
+    line: int
+    maps: tuple[Map, ...]
+
+
+def mapsets(text: str) -> tuple[Mapset, ...]:
+    """The mapsets of a source."""
+    sets: list[tuple[Macro, list[tuple[Macro, list[Field]]]]] = []
+    for macro in macros(text):
+        if macro.operation == "DFHMSD" and macro.operands.get("TYPE", "").upper() != "FINAL":
+            sets.append((macro, []))
+        elif macro.operation == "DFHMDI" and sets:
+            sets[-1][1].append((macro, []))
+        elif macro.operation == "DFHMDF" and sets and sets[-1][1]:
+            sets[-1][1][-1][1].append(_field(macro))
+    return tuple(
+        Mapset(head.label, head.line, tuple(_map(head, own, fields) for own, fields in maps)) for head, maps in sets
+    )
+
+
+def copybook(mapset: Mapset) -> str:
+    """The symbolic maps in COBOL, in fixed format: what `COPY mapset` brings in."""
+    lines: list[str] = []
+    for one in mapset.maps:
+        mode = one.operands.get("MODE", "OUT").upper()
+        if mode in {"IN", "INOUT"}:
+            lines += _input(one)
+        if mode in {"OUT", "INOUT"}:
+            lines += _output(one, redefines=mode == "INOUT")
+    return "".join(f"       {line}\n" for line in lines)
+
+
+def _map(mapset: Macro, own: Macro, fields: list[Field]) -> Map:
+    operands = {**mapset.operands, **own.operands}
+    return Map(own.label, own.line, values(operands.get("SIZE")), tuple(fields), operands)
+
+
+def _input(one: Map) -> list[str]:
+    lines = [f"01  {one.name}I.", *_prefix(one)]
+    extended = _extended(one)
+    for field in _named(one):
+        indent, level = "    ", 2
+        if field.occurs:
+            lines.append(f"    02  {field.name}D OCCURS {field.occurs} TIMES.")
+            indent, level = "      ", 3
+        lines += [
+            f"{indent}{level:02}  {field.name}L    COMP  PIC  S9(4).",
+            f"{indent}{level:02}  {field.name}F    PICTURE X.",
+            f"{indent}{level:02}  FILLER REDEFINES {field.name}F.",
+            f"{indent}  {level + 1:02} {field.name}A    PICTURE X.",
+        ]
+        if extended:
+            lines.append(f"{indent}{level:02}  FILLER   PICTURE X({len(extended)}).")
+        lines.append(f"{indent}{level:02}  {field.name}I  PIC {field.picture_in or _any(field)}.")
+    return lines
+
+
+def _output(one: Map, *, redefines: bool) -> list[str]:
+    lines = [f"01  {one.name}O{f' REDEFINES {one.name}I' if redefines else ''}.", *_prefix(one)]
+    for field in _named(one):
+        indent, level = "    ", 2
+        if field.occurs:
+            lines.append(f"    02  DFHMS{field.line} OCCURS {field.occurs} TIMES.")
+            indent, level = "      ", 3
+        lines.append(f"{indent}{level:02}  FILLER PICTURE X({3 if redefines else 2}).")
+        if not redefines:
+            lines.append(f"{indent}{level:02}  {field.name}A    PICTURE X.")
+        lines += [f"{indent}{level:02}  {field.name}{letter}    PICTURE X." for letter in _extended(one)]
+        lines.append(f"{indent}{level:02}  {field.name}O  PIC {field.picture_out or _any(field)}.")
+    return lines
+
+
+def _prefix(one: Map) -> list[str]:
+    return ["    02  FILLER PIC X(12)."] * (one.operands.get("TIOAPFX", "").upper() == "YES")
+
+
+def _extended(one: Map) -> tuple[str, ...]:
+    """The letters of the attributes that each field has a byte for."""
+    if one.operands.get("EXTATT", "").upper() == "YES":
+        return ("C", "P", "H", "V")
+    asked = {name.upper() for name in values(one.operands.get("DSATTS"))}
+    return tuple(letter for name, letter in _LETTERS.items() if name in asked)
+
+
+def _named(one: Map) -> list[Field]:
+    return [field for field in one.fields if field.name]
+
+
+def _any(field: Field) -> str:
+    return f"X({field.length or 1})"
+
+
+def _field(macro: Macro) -> Field:
+    operands = macro.operands
+    position = values(operands.get("POS"))
+    row, column = (_number(position[0]), _number(position[1])) if len(position) == 2 else (None, None)
+    return Field(
+        name=macro.label,
+        line=macro.line,
+        end_line=macro.end_line,
+        row=row,
+        column=column,
+        length=_number(operands.get("LENGTH")),
+        attributes=values(operands.get("ATTRB")),
+        initial=_text(operands.get("INITIAL")),
+        occurs=_number(operands.get("OCCURS")),
+        group=operands.get("GRPNAME"),
+        picture_in=_text(operands.get("PICIN")),
+        picture_out=_text(operands.get("PICOUT")),
+    )
+
+
+def _number(text: str | None) -> int | None:
+    text = (text or "").strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else None
+
+
+def _text(text: str | None) -> str | None:
+    return text.strip("'").replace("''", "'").replace("&&", "&") if text else None

@@ -1,0 +1,50 @@
+"""Which resources does a CICS region define? DEFINE statements of a CSD: transactions, programs, files, mapsets …
+
+Keeps out: attributes that link nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_PART = re.compile(r"([A-Za-z0-9]+)[ \t\n]*\(([^()]*)\)|([A-Za-z0-9*]+)")
+
+
+class Resource(NamedTuple):
+    """One DEFINE: `kind` is TRANSACTION, PROGRAM, FILE, MAPSET, TDQUEUE, DB2ENTRY …"""
+
+    kind: str
+    name: str
+    group: str | None
+    attributes: dict[str, str]
+    line: int
+    end_line: int
+
+
+def resources(text: str) -> tuple[Resource, ...]:
+    """What is defined, in order."""
+    lines = ["" if line.startswith("*") else line[:72] for line in text.split("\n")]
+    code = "\n".join(lines)
+    starts = [found.start() for found in re.finditer(r"(?im)^[ ]*DEFINE[ ]+(?=[A-Z0-9]+[ ]*\()", code)]
+    found: list[Resource] = []
+    line = 1
+    at = 0
+    for start, end in zip(starts, [*starts[1:], len(code)], strict=True):
+        line += code.count("\n", at, start)
+        at = start
+        parts = _PART.findall(code[start:end].partition("DEFINE")[2] or code[start:end][7:])
+        if not parts or not parts[0][0]:
+            continue
+        attributes = {name.upper(): " ".join(value.split()) for name, value, _ in parts[1:] if name}
+        found.append(
+            Resource(
+                kind=parts[0][0].upper(),
+                name=parts[0][1].strip(),
+                group=attributes.get("GROUP"),
+                attributes=attributes,
+                line=line,
+                end_line=line + code[start:end].rstrip().count("\n"),
+            )
+        )
+    return tuple(found)

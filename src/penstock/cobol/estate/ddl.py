@@ -1,0 +1,84 @@
+"""Which tables are there? CREATE TABLE, or the DECLARE TABLE of a DCLGEN, with columns.
+
+Keeps out: tablespaces, privileges, data.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_HEAD = re.compile(
+    r"(?:CREATE\s++(?:GLOBAL\s++TEMPORARY\s++)?TABLE\s++(?:IF\s++NOT\s++EXISTS\s++)?(?P<made>[\w.\"$#@]++)"
+    r"|DECLARE\s++(?P<declared>[\w.\"$#@]++)\s++TABLE)\s*+\(",
+    re.IGNORECASE,
+)
+_COMMENT = re.compile(r"'(?:[^']|'')*+'|(--[^\n]*+)")
+_PART = re.compile(r"'(?:[^']|'')*+'?|\(|\)|,|[^'(),]+")
+_NO_COLUMN = frozenset({"PRIMARY", "FOREIGN", "UNIQUE", "CONSTRAINT", "CHECK", "PERIOD", "LIKE"})
+_KEY = re.compile(r"PRIMARY\s++KEY\s*+\(([^()]*+)\)", re.IGNORECASE)
+
+
+class Column(NamedTuple):
+    """Its type as it is written, and whether it may be null."""
+
+    name: str
+    type: str
+    nullable: bool
+
+
+class Table(NamedTuple):
+    """`name` with its schema, as it is written."""
+
+    name: str
+    columns: tuple[Column, ...]
+    key: tuple[str, ...]
+    line: int
+    end_line: int
+
+
+def tables(text: str) -> tuple[Table, ...]:
+    """The tables that a source creates or declares."""
+    code = _COMMENT.sub(lambda found: " " * len(found[0]) if found[1] else found[0], text)
+    found: list[Table] = []
+    line, at = 1, 0
+    for head in _HEAD.finditer(code):
+        if head.start() < at:
+            continue
+        line += code.count("\n", at, head.start())
+        at = head.start()
+        parts, end = _parts(code, head.end())
+        columns = tuple(filter(None, map(_column, parts)))
+        key = _KEY.search(code, head.end(), end)
+        names = tuple(name.strip().split()[0] for name in key[1].split(",") if name.strip()) if key else ()
+        name = (head["made"] or head["declared"]).replace('"', "")
+        found.append(Table(name, columns, names, line, line + code.count("\n", at, end)))
+    return tuple(found)
+
+
+def _parts(code: str, at: int) -> tuple[list[str], int]:
+    """What stands between the commas up to the parenthesis that closes."""
+    found = [""]
+    depth = 1
+    end = at
+    for part in _PART.finditer(code, at):
+        end = part.end()
+        depth += (part[0] == "(") - (part[0] == ")")
+        if depth == 0:
+            break
+        if part[0] == "," and depth == 1:
+            found.append("")
+        else:
+            found[-1] += part[0]
+    return found, end
+
+
+def _column(part: str) -> Column | None:
+    words = part.split()
+    if len(words) < 2 or words[0].upper() in _NO_COLUMN:
+        return None
+    upper = part.upper()
+    kind = re.match(r"\s*+\S++\s++([\w]++(?:\s*+\([^()]*+\))?)", part)
+    return Column(
+        words[0].strip('"'), " ".join(kind[1].split()) if kind else words[1], "NOT NULL" not in " ".join(upper.split())
+    )

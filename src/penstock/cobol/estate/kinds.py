@@ -1,0 +1,86 @@
+"""What is a file of a mainframe's estate? By what it says, and by its name where that says nothing.
+
+Keeps out: reading it. Law: any bytes have an answer, from their first few thousand.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+Kind = Literal["cobol", "copybook", "dclgen", "jcl", "proc", "bms", "csd", "ddl", "psb", "dbd", "pli", "hlasm"]
+"""`pli` and `hlasm` are named and not read; `dclgen` is a copybook with the declaration of its table."""
+
+HEAD_BYTES = 32_768
+
+_SUFFIXES: dict[str, Kind] = {
+    **dict.fromkeys(("cbl", "cob", "cobol", "ccp", "pco", "sqb", "cblle"), "cobol"),
+    **dict.fromkeys(("cpy", "copy", "cpb", "cbk", "cobcpy"), "copybook"),
+    "dcl": "dclgen",
+    "dclgen": "dclgen",
+    **dict.fromkeys(("jcl", "job"), "jcl"),
+    **dict.fromkeys(("prc", "proc"), "proc"),
+    "bms": "bms",
+    "csd": "csd",
+    "ddl": "ddl",
+    "psb": "psb",
+    "dbd": "dbd",
+    **dict.fromkeys(("pli", "pl1"), "pli"),
+    **dict.fromkeys(("asm", "hlasm", "assemble", "mac"), "hlasm"),
+}
+_LEVEL = r"^(?:.{6} )?[ ]*(?:01|05|10|77)[ ]+[A-Z0-9][A-Z0-9-]*"
+_CLAUSE = r"(?:[ ]*\.|[ ]+(?:PIC|PICTURE|REDEFINES|OCCURS|COMP|VALUE|USAGE)\b)"
+_DIVISION = r"^(?:.{6} )?[ ]*(?:(?:IDENTIFICATION|ID)[ ]+DIVISION|(?:PROGRAM|FUNCTION|CLASS)-ID)[ ]*\."
+_PATTERNS: dict[Kind, str] = {
+    "jcl": r"^//[A-Z$#@][A-Z0-9$#@]{0,7}[ ]+JOB(?:[ ]|$)",
+    "proc": r"^//[A-Z$#@]?[A-Z0-9$#@]{0,7}[ ]+(?:PROC(?:[ ]|$)|EXEC[ ]+\S)",
+    "bms": r"^(?!\*)[A-Z0-9$#@]*[ ]+DFHM(?:SD|DI)[ ]",
+    "dbd": r"^(?!\*)[A-Z0-9$#@]*[ ]+DBD[ ]+NAME=",
+    "psb": r"^(?!\*)[A-Z0-9$#@]*[ ]+(?:PCB[ ]+TYPE=|PSBGEN[ ])",
+    "csd": r"^[ ]*DEFINE[ ]+(?:TRANSACTION|PROGRAM|FILE|MAPSET|LIBRARY|TDQUEUE|DB2ENTRY|DB2TRAN)[ ]*\(",
+    "cobol": _DIVISION,
+    "dclgen": r"EXEC[ ]+SQL[ ]+DECLARE[ ]+\S+[ ]+TABLE",
+    "ddl": r"^[ ]*CREATE[ ]+(?:GLOBAL[ ]+TEMPORARY[ ]+)?TABLE[ ]",
+    "copybook": _LEVEL + _CLAUSE,
+}
+_SIGNS = {kind: re.compile(pattern, re.IGNORECASE | re.MULTILINE) for kind, pattern in _PATTERNS.items()}
+_TEXTS = frozenset({"", "txt", "inc", "src", "sql", "ctl", "mbr", "pds"})
+"""Names that say nothing: what the file says decides."""
+
+
+def kind_of(name: str, head: bytes) -> Kind | None:
+    """What a file is, by its name and its first bytes; None for what is none of an estate."""
+    suffix = name.rpartition("/")[2].rpartition(".")[2].lower() if "." in name.rpartition("/")[2] else ""
+    by_name = _SUFFIXES.get(suffix)
+    if by_name in {"pli", "hlasm"} and not (by_name == "hlasm" and _said(head) in {"bms", "psb", "dbd"}):
+        return by_name
+    said = _said(head) if by_name is not None or suffix in _TEXTS else None
+    if by_name is None:
+        return said
+    if said is None or said == "ddl":
+        return by_name
+    if by_name == "cobol":
+        return said if said not in {"copybook", "dclgen"} else by_name  # a header may stand below the first bytes
+    if by_name in {"copybook", "dclgen"} and said not in {"cobol", "copybook", "dclgen"}:
+        return by_name
+    return said
+
+
+def decoded(data: bytes) -> str:
+    """The text of a file that is no COBOL: UTF-8, else EBCDIC where blanks are its blanks, else Latin-1."""
+    if data[:HEAD_BYTES].count(b"\x40") > max(len(data[:HEAD_BYTES]) // 10, 4 * data[:HEAD_BYTES].count(b"\x20")):
+        text = data.decode("cp037").replace("\x85", "\n").replace("\x8e", "\n")
+        if "\n" not in text and len(data) % 80 == 0:
+            return "\n".join(text[at : at + 80] for at in range(0, len(text), 80))
+        return text
+    try:
+        return data.decode("utf-8-sig").replace("\r", "")
+    except UnicodeDecodeError:
+        return data.decode("latin-1").replace("\r", "")
+
+
+def _said(head: bytes) -> Kind | None:
+    text = decoded(head[:HEAD_BYTES])
+    if "\0" in text:
+        return None
+    return next((kind for kind, sign in _SIGNS.items() if sign.search(text)), None)

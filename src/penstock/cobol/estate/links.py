@@ -1,0 +1,240 @@
+"""What leads to what in an estate? Jobs and transactions to programs, programs to programs, DD names to data sets.
+
+Keeps out: reading members and programs; both are given. Names are compared case-blind. Law: a link is made of names that the
+sources say; what leads nowhere is listed as missing, not dropped.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..facts.calls import is_interface
+from ..program import key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ..facts.values import Facts
+    from .jcl import Dd, Job, Step
+    from .members import Member
+
+
+_REGIONS = frozenset({"DLITCBL", "DLITPLI", "DLITASM"})  # where IMS enters any program
+
+
+class Caller(NamedTuple):
+    """A program that calls another. `resolved`: the name comes from a data item's value."""
+
+    program: str
+    path: str
+    call_type: str
+    resolved: bool
+    line: int
+
+
+class Run(NamedTuple):
+    """A step that runs a program; `via` is the procedure that holds the step, "" where the job does."""
+
+    job: str
+    step: str
+    via: str
+    path: str
+    line: int
+
+
+class DataSet(NamedTuple):
+    """A file of a program as a step binds it: SELECT name, DD name, and the data sets."""
+
+    program: str
+    file: str
+    dd: str
+    dsns: tuple[str, ...]
+    other: str
+    job: str
+    step: str
+    path: str
+    line: int
+
+
+class Transaction(NamedTuple):
+    """A transaction that starts a program."""
+
+    name: str
+    program: str
+    path: str
+    line: int
+
+
+class User(NamedTuple):
+    """A program that uses something: a copybook, a table, a map, a segment, a file."""
+
+    program: str
+    path: str
+    lines: tuple[int, ...]
+
+
+class Missing(NamedTuple):
+    """A name that is used and that nothing here defines. `kind`: program, copybook, procedure, transaction."""
+
+    kind: str
+    name: str
+    users: tuple[str, ...]
+
+
+class Located(NamedTuple):
+    """The facts of a program and where it stands."""
+
+    path: str
+    facts: Facts
+
+
+class Estate:
+    """Members and programs, linked. Every answer is in the order of paths and lines."""
+
+    def __init__(self, members: Iterable[Member], programs: Iterable[Located]) -> None:
+        self.members = tuple(members)
+        self.programs = tuple(programs)
+        self._callers: dict[str, list[Caller]] = {}
+        self._runs: dict[str, list[Run]] = {}
+        self._data: dict[str, list[DataSet]] = {}
+        self._transactions: dict[str, list[Transaction]] = {}
+        self._starts: dict[str, dict[str, None]] = {}  # programs by transaction
+        self._users: dict[tuple[str, str], list[User]] = {}
+        self._missing: dict[tuple[str, str], dict[str, None]] = {}
+        self._named: dict[str, list[Located]] = {}
+        for located in self.programs:
+            if located.facts.type != "copybook":
+                entries = (entry for entry, _ in located.facts.entry_points if key(entry) not in _REGIONS)
+                for name in (located.facts.program, *entries):
+                    self._named.setdefault(key(name), []).append(located)
+        self._others = {key(member.name) for member in self.members if member.kind in {"hlasm", "pli"}}
+        self._procedures = {
+            name: (member, job)
+            for member in reversed(self.members)
+            for job in member.jobs
+            if job.kind in {"proc", "fragment"}
+            for name in {key(job.name), key(member.name)} - {""}
+        }
+        for member in self.members:
+            self._resources(member)
+        for located in self.programs:
+            self._program(located)
+        for member in self.members:
+            for job in member.jobs:
+                if job.kind == "job":
+                    self._job(member, job)
+
+    def called_by(self, program: str) -> tuple[Caller, ...]:
+        """The programs that call, link or transfer to a program."""
+        return tuple(self._callers.get(key(program), ()))
+
+    def runs(self, program: str) -> tuple[Run, ...]:
+        """The steps of jobs that run a program."""
+        return tuple(self._runs.get(key(program), ()))
+
+    def data_sets(self, program: str) -> tuple[DataSet, ...]:
+        """The data sets behind the files of a program, by job and step."""
+        return tuple(self._data.get(key(program), ()))
+
+    def transactions(self, program: str) -> tuple[Transaction, ...]:
+        """The transactions that start a program."""
+        return tuple(self._transactions.get(key(program), ()))
+
+    def users(self, kind: str, name: str) -> tuple[User, ...]:
+        """The programs that use a copybook, table, map, segment, file, tsqueue, tdqueue or queue."""
+        return tuple(self._users.get((kind, key(name)), ()))
+
+    def used(self, kind: str) -> tuple[str, ...]:
+        """All names of that kind that are used, in alphabetical order."""
+        return tuple(sorted(name for found, name in self._users if found == kind))
+
+    @property
+    def missing(self) -> tuple[Missing, ...]:
+        """What is used and not here."""
+        return tuple(Missing(kind, name, tuple(users)) for (kind, name), users in sorted(self._missing.items()))
+
+    @property
+    def ambiguous(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Programs of the same name, with their paths."""
+        found = {name: tuple(dict.fromkeys(one.path for one in here)) for name, here in self._named.items()}
+        return tuple((name, paths) for name, paths in sorted(found.items()) if len(paths) > 1)
+
+    def _resources(self, member: Member) -> None:
+        for resource in member.resources:
+            program = resource.attributes.get("PROGRAM")
+            if resource.kind == "TRANSACTION" and program:
+                self._starts.setdefault(key(resource.name), {}).setdefault(key(program))
+                self._transactions.setdefault(key(program), []).append(
+                    Transaction(resource.name, program, member.path, resource.line)
+                )
+
+    def _program(self, located: Located) -> None:
+        path, facts = located
+        for call in facts.calls:
+            for name in call.names:
+                transaction = call.call_type in {"start", "return_transid"}
+                for target in self._started(name) if transaction else (name,):
+                    caller = Caller(facts.program, path, call.call_type, bool(call.resolved), call.line)
+                    self._callers.setdefault(key(target), []).append(caller)
+                known = self._started(name) if transaction else self._named.get(key(name))
+                here = known or key(name) in self._others or is_interface(name)
+                if not here and call.call_type != "invoke":
+                    self._miss("transaction" if transaction else "program", name, path)
+        for copybook in facts.copybooks:
+            self._use("copybook", copybook.name, located, (copybook.line,))
+            if not copybook.found and not copybook.system:
+                self._miss("copybook", copybook.name, path)
+        for access in facts.crud:
+            self._use(access.kind, access.resource, located, sorted({line for lines in access[2:] for line in lines}))
+        for channel in (*facts.inputs, *facts.outputs):
+            if channel.io_type == "map":
+                self._use("map", channel.name, located, channel.lines)
+
+    def _use(self, kind: str, name: str, located: Located, lines: Sequence[int]) -> None:
+        users = self._users.setdefault((kind, key(name)), [])
+        if users and users[-1].path == located.path and users[-1].program == located.facts.program:
+            users[-1] = users[-1]._replace(lines=tuple(sorted({*users[-1].lines, *lines})))
+        else:
+            users.append(User(located.facts.program, located.path, tuple(lines)))
+
+    def _started(self, transaction: str) -> tuple[str, ...]:
+        """The programs that a transaction starts."""
+        return tuple(self._starts.get(key(transaction), ()))
+
+    def _miss(self, kind: str, name: str, path: str) -> None:
+        self._missing.setdefault((kind, key(name)), {}).setdefault(path)
+
+    def _job(self, member: Member, job: Job) -> None:
+        for step in job.steps:
+            for via, inner, dds in self._steps(member, step, ()):
+                run = Run(job.name or member.name, step.name, via, member.path, step.line)
+                for program in inner.programs:
+                    self._runs.setdefault(key(program), []).append(run)
+                    self._bind(program, run, dds)
+
+    def _steps(self, member: Member, step: Step, above: tuple[str, ...]) -> Iterator[tuple[str, Step, tuple[Dd, ...]]]:
+        """The steps that an EXEC comes to, with the DD statements of the procedure and what overrides them."""
+        if step.procedure is None:
+            yield (above[-1] if above else ""), step, step.dds
+            return
+        name = key(step.procedure)
+        found = self._procedures.get(name)
+        if found is None:
+            self._miss("procedure", step.procedure, member.path)
+        elif name not in above and len(above) < 15:  # the deepest that JCL itself allows
+            for inner in found[1].steps:
+                for via, run, dds in self._steps(found[0], inner, (*above, name)):
+                    own = [dd for dd in step.dds if dd.step is None or key(dd.step) == key(inner.name)]
+                    replaced = {key(dd.name) for dd in own}
+                    yield via, run, (*(dd for dd in dds if key(dd.name) not in replaced), *own)
+
+    def _bind(self, program: str, run: Run, dds: Sequence[Dd]) -> None:
+        by_name = {key(dd.name): dd for dd in dds}
+        for located in self._named.get(key(program), ()):
+            for file in located.facts.files:
+                dd = by_name.get(key(file.dd or ""))
+                if dd is not None:
+                    bound = DataSet(
+                        program, file.name, dd.name, dd.dsns, dd.other, run.job, run.step, run.path, dd.line
+                    )
+                    self._data.setdefault(key(program), []).append(bound)

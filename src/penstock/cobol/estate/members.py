@@ -1,0 +1,75 @@
+"""What is in each file of an estate? Its kind, and what a file of that kind defines.
+
+Keeps out: COBOL programs, which `scan` and `facts` read. Law: any bytes are a member, without an exception and in linear time.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from . import bms, csd, ddl, ims, jcl
+from .kinds import decoded
+
+if TYPE_CHECKING:
+    from .bms import Mapset
+    from .csd import Resource
+    from .ddl import Table
+    from .ims import Dbd, Psb
+    from .jcl import Job
+    from .kinds import Kind
+
+
+class Member(NamedTuple):
+    """A file by its path; of what it may define, all but the fitting tuple are empty."""
+
+    path: str
+    kind: Kind
+    lines: int
+    jobs: tuple[Job, ...] = ()
+    mapsets: tuple[Mapset, ...] = ()
+    resources: tuple[Resource, ...] = ()
+    tables: tuple[Table, ...] = ()
+    psbs: tuple[Psb, ...] = ()
+    dbds: tuple[Dbd, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The member name: the file's, without folders and suffix."""
+        return stem(self.path)
+
+    @property
+    def defines(self) -> tuple[str, ...]:
+        """The names of what it defines."""
+        found = (
+            *(job.name for job in self.jobs),
+            *(name for mapset in self.mapsets for name in (mapset.name, *(one.name for one in mapset.maps))),
+            *(resource.name for resource in self.resources),
+            *(table.name for table in self.tables),
+            *(psb.name for psb in self.psbs),
+            *(dbd.name for dbd in self.dbds),
+        )
+        return tuple(dict.fromkeys(filter(None, found)))
+
+
+def stem(path: str) -> str:
+    """The name of a file without folders and suffix."""
+    return path.rpartition("/")[2].partition(".")[0]
+
+
+def member(path: str, kind: Kind, data: bytes) -> Member:
+    """A file as a member of the estate."""
+    lines = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
+    found = Member(path, kind, lines)
+    if kind in {"jcl", "proc"}:
+        return found._replace(jobs=jcl.jobs(decoded(data)))
+    if kind == "bms":
+        return found._replace(mapsets=bms.mapsets(decoded(data)))
+    if kind == "csd":
+        return found._replace(resources=csd.resources(decoded(data)))
+    if kind in {"ddl", "dclgen"}:
+        return found._replace(tables=ddl.tables(decoded(data)))
+    if kind == "psb":
+        return found._replace(psbs=ims.psbs(decoded(data)))
+    if kind == "dbd":
+        return found._replace(dbds=ims.dbds(decoded(data)))
+    return found
