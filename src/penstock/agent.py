@@ -334,10 +334,14 @@ class Agent:
             self.listener.step(self.session, notices.escalated(state.faults.row))
 
     def _run(self, call: ToolCall) -> Done:
-        """One call; what changes the world is written down before and after."""
+        """One call; what changes the world is written down before and after, and not done again where a kill came between."""
         intent = self.tools.intent(call)
-        effect_id = f"{new_id()}:{call.id}"  # of this agent alone: another that resumed the same session conflicts before it acts
+        place = f"{self.session.state.all_turns}:{call.id}"  # some servers give the same ids in every turn
+        # of this agent alone: another that resumed the same session conflicts before it acts
+        effect_id = f"{new_id()}:{place}"
         if intent is not None:
+            if (left := self._left(place)) is not None:
+                return left
             self.feed(
                 Intended(effect_id=effect_id, kind=intent.kind, what=self._redact(intent.what), digest=intent.digest)
             )
@@ -350,6 +354,17 @@ class Agent:
         for note in done.notes:
             self.feed(note)
         return done
+
+    def _left(self, place: str) -> Done | None:
+        """What there is to say of a call that was begun before a kill; None where it may be done: nothing of it was."""
+        begun = [effect for name, effect in self.session.state.effects if name.partition(":")[2] == place]
+        if not begun:
+            return None
+        kind, what = begun[-1].kind, begun[-1].what
+        told = self.tools.settled(kind, what, begun[-1].digest)
+        if told == "not done":
+            return None
+        return Done(text=notices.effect_settled(kind, what, told), failed=told == "unknown")
 
     # ── forgetting ───────────────────────────────────────────────────────────────────────────────────────────────
 
