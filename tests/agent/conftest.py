@@ -68,6 +68,7 @@ def begun(tree: Path, store: Store) -> Callable[..., Agent]:
         *,
         window: int = WINDOW,
         limits: Limits | None = None,
+        system: str = "Answer from the files.",
         acting: Sequence[Acting] = (),
         clock: Callable[[], float] = lambda: 0.0,
     ) -> Agent:
@@ -77,7 +78,7 @@ def begun(tree: Path, store: Store) -> Callable[..., Agent]:
         session = Session(
             limits=(limits or PROFILES["default"]).scaled(window),
             wire=model.wire,
-            system="Answer from the files.",
+            system=system,
             tools=tools_of(toolbox.tools, model.wire),
             session_id=new_id(),
         )

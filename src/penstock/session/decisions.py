@@ -238,9 +238,7 @@ class Decider:
             pending=[todo.title for todo in pending],
         )
         said = [entry.text[:_WORDS_CHARS] for entry in state.transcript.entries if entry.speaks]
-        made = replace(
-            made, constraints=tuple(said[1:-1])
-        )  # the first is the goal, and the newest words are said again
+        made = replace(made, constraints=tuple(said[1:-1]))  # the first words are the goal, the newest are said again
         return made if state.handed_on is None else _gone_on(state.handed_on, made)
 
 
