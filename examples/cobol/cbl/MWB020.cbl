@@ -109,8 +109,8 @@
        1100-READ.
            READ READINGS AT END MOVE 'Y' TO WS-END-SWITCH.
       *----------------------------------------------------------------
-      * One reading. The ranges 2000 THRU 2000-EXIT and 2200 THRU
-      * 2300-EXIT overlap; 2900 is jumped to from both.
+      * One reading. The range 2300 THRU 2300-EXIT lies in the range
+      * 2000 THRU 2000-EXIT; 2900 is jumped to from several places.
       *----------------------------------------------------------------
        2000-BILL-ONE.
            PERFORM 2100-FIND-CUSTOMER THRU 2100-FIND-CUSTOMER-EXIT
@@ -130,7 +130,7 @@
                GO TO 2900-REFUSE
            END-IF
            COMPUTE WS-EXPECTED-M3 = WS-USED-M3 * WS-LEAK-FACTOR
-           PERFORM 2300-RATE.
+           PERFORM 2300-RATE THRU 2300-RATE-EXIT.
            GO TO 2800-WRITE.
        2300-RATE.
            MOVE CU-TARIFF-CLASS TO RATE-CLASS

@@ -1,0 +1,44 @@
+"""How is a document read? As Markdown, as an index of its estate, and as a site that opens from disk.
+
+Values in, texts out: what a document says, in the order in which a maintainer asks, with every citation. Nothing here opens a file.
+Law: a name or a literal of a program can only be read, wherever it is shown. Keeps out: what is known (`documents`), and who
+writes the files.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from penstock.scribe.pages import index, markdown, program
+from penstock.scribe.pages.blocks import Section
+from penstock.scribe.pages.estate import Estate, Names
+from penstock.scribe.pages.inventory import estate_of
+from penstock.scribe.pages.site import site
+
+if TYPE_CHECKING:
+    from penstock.transcript.shapes import Json
+
+__all__ = ["Estate", "Names", "estate_of", "index_json", "index_markdown", "program_markdown", "site"]
+
+
+def program_markdown(document: Json, page: str = "", names: Names | None = None) -> str:
+    """A program, to be read. With the names of its estate, other programs are links: `page` is the id of this one there."""
+    known = names or Names({page: document})
+    told = program.sections(page, document, known)
+    return markdown.page(document["header"]["program_id"], told, lambda other: f"{quote(other)}.md")
+
+
+def index_markdown(estate: Estate) -> str:
+    """The index of an estate, its data dictionary at the end."""
+    names = Names(estate["programs"])
+    sections = [*index.overview(estate, names), *index.shared(estate, names), *index.around(estate, names)]
+    if terms := index.terms(estate):
+        sections.append(Section("Data dictionary", (index.dictionary(terms, names),)))
+    return markdown.page(estate["name"], sections, lambda page: f"programs/{quote(page)}.md")
+
+
+def index_json(estate: Estate) -> str:
+    """The same as JSON."""
+    return json.dumps(index.as_json(estate, Names(estate["programs"])), ensure_ascii=False, indent=1) + "\n"

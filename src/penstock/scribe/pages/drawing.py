@@ -1,0 +1,316 @@
+"""Where do boxes stand? A graph in layers from left to right, as SVG that any browser draws without a library.
+
+Arrows back are turned for the layering and drawn as what they are. What hangs together stands together; boxes without arrows
+stand below in rows. Law: no two boxes overlap, every box lies within the drawing; equal graphs give equal drawings.
+Keeps out: which boxes there are (`graphs`), colours (`assets`).
+"""
+
+from __future__ import annotations
+
+import html
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock import inert
+from penstock.scribe.pages.graphs import MAX_LABEL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from penstock.scribe.pages.blocks import Arrow, Graph, Node
+
+_HEIGHT, _GAP, _STEP, _MARGIN = 24.0, 10.0, 56.0, 8.0
+_LETTER = 7.3  # of the 12 px monospace in assets.STYLE: wide enough for every platform's own
+_ROW = 900.0  # how wide the rows of single boxes become
+_SWEEPS = 6
+_SETTLING = 4
+_ASIDE = 6.0  # from the lower edge of a box: where an arrow back begins and ends
+_THIN = 2.0  # what an arrow that passes by a layer takes of it
+
+
+class Box(NamedTuple):
+    """A node and its place."""
+
+    node: Node
+    label: str
+    x: float
+    y: float
+    width: float
+
+
+class Path(NamedTuple):
+    """An arrow and the points it goes by, from border to border."""
+
+    arrow: Arrow
+    points: tuple[tuple[float, float], ...]
+
+
+class Drawing(NamedTuple):
+    """Everything in its place."""
+
+    width: float
+    height: float
+    boxes: tuple[Box, ...]
+    paths: tuple[Path, ...]
+
+
+def svg(graph: Graph, name: str, href: Callable[[Node], str]) -> str:
+    """The drawing of a graph. `href` is where a box leads, or nothing."""
+    drawing = draw(graph)
+    width, height = round(drawing.width), round(drawing.height)
+    opened = (
+        f'<svg class="graph" role="group" aria-label="{html.escape(name)}" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}">'
+    )
+    boxes = (_box(box, href(box.node)) for box in drawing.boxes)
+    return "\n".join([opened, _TIP, *map(_path, drawing.paths), *boxes, "</svg>"])
+
+
+_TIP = (
+    '<defs><marker id="tip" viewBox="0 0 8 8" refX="7.5" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
+    '<path class="tip" d="M0 .8 8 4 0 7.2Z"/></marker></defs>'
+)
+
+
+def _path(path: Path) -> str:
+    points = path.points
+    said = [f"M{points[0][0]:.0f} {points[0][1]:.0f}"]
+    for (x0, y0), (x1, y1) in pairwise(points):
+        middle = (x0 + x1) / 2 if x0 != x1 else x0 + _STEP / 2  # an arrow to itself goes round the end of its box
+        said.append(f"C{middle:.0f} {y0:.0f} {middle:.0f} {y1:.0f} {x1:.0f} {y1:.0f}")
+    return f'<path class="{"weak " if path.arrow.weak else ""}arrow" marker-end="url(#tip)" d="{" ".join(said)}"/>'
+
+
+def _box(box: Box, href: str) -> str:
+    shape = (
+        f'<rect class="box {box.node.kind}" x="{box.x:.0f}" y="{box.y:.0f}" width="{box.width:.0f}" height="{_HEIGHT:.0f}" '
+        f'rx="{12 if box.node.kind == "transaction" else 3}"/>'
+        f'<text x="{box.x + box.width / 2:.0f}" y="{box.y + 16:.0f}">{html.escape(box.label)}</text>'
+    )
+    title = f"<title>{html.escape(inert.show_name(box.node.label))} ({box.node.kind})</title>"
+    return f'<a href="{html.escape(href)}">{title}{shape}</a>' if href else f"<g>{title}{shape}</g>"
+
+
+def draw(graph: Graph) -> Drawing:
+    """Components below each other, the largest first; then the boxes that no arrow touches."""
+    boxes: list[Box] = []
+    paths: list[Path] = []
+    width, top = 0.0, _MARGIN
+    groups, singles = _components(graph)
+    for nodes, arrows in groups:
+        part = _Layers(nodes, arrows).placed()
+        boxes += (box._replace(y=box.y + top) for box in part.boxes)
+        paths += (path._replace(points=tuple((x, y + top) for x, y in path.points)) for path in part.paths)
+        width, top = max(width, part.width), top + part.height + 2 * _GAP
+    x = _MARGIN
+    for node in singles:
+        box = _boxed(node)
+        if x > _MARGIN and x + box.width > max(width, _ROW):
+            x, top = _MARGIN, top + _HEIGHT + _GAP
+        boxes.append(box._replace(x=x, y=top))
+        x += box.width + _GAP
+        width = max(width, x)
+    return Drawing(width + _MARGIN, top + (_HEIGHT if singles else 0) + _MARGIN, tuple(boxes), tuple(paths))
+
+
+def _boxed(node: Node) -> Box:
+    shown = inert.show_name(node.label)
+    label = shown if len(shown) <= MAX_LABEL else shown[: MAX_LABEL - 1] + "…"
+    return Box(node, label, 0, 0, max(len(label), 3) * _LETTER + 16)
+
+
+def _components(graph: Graph) -> tuple[list[tuple[list[Node], list[Arrow]]], list[Node]]:
+    """What hangs together, the largest first, and what hangs on nothing."""
+    beside: dict[str, list[str]] = {node.id: [] for node in graph.nodes}
+    for arrow in graph.arrows:
+        beside[arrow.source].append(arrow.target)
+        beside[arrow.target].append(arrow.source)
+    group_of: dict[str, int] = {}
+    for node in graph.nodes:
+        stack, number = [node.id], len(group_of)
+        while stack:
+            if (at := stack.pop()) not in group_of:
+                group_of[at] = number
+                stack += beside[at]
+    groups: dict[int, tuple[list[Node], list[Arrow]]] = {}
+    singles: list[Node] = []
+    for node in graph.nodes:
+        if beside[node.id]:
+            groups.setdefault(group_of[node.id], ([], []))[0].append(node)
+        else:
+            singles.append(node)
+    for arrow in graph.arrows:
+        groups[group_of[arrow.source]][1].append(arrow)
+    return sorted(groups.values(), key=lambda group: -len(group[0])), singles
+
+
+class _Slot:
+    """A place in a layer: a box, or an arrow that passes by (`box` is None)."""
+
+    __slots__ = ("after", "before", "box", "layer", "x", "y")
+
+    def __init__(self, box: Box | None, layer: int) -> None:
+        self.box, self.layer, self.x, self.y = box, layer, 0.0, 0.0
+        self.before: list[_Slot] = []
+        self.after: list[_Slot] = []
+
+    @property
+    def height(self) -> float:
+        return _THIN if self.box is None else _HEIGHT
+
+    @property
+    def middle(self) -> float:
+        return self.y + self.height / 2
+
+    @property
+    def width(self) -> float:
+        return 0.0 if self.box is None else self.box.width
+
+
+class _Layers:
+    """One component after Sugiyama: arrows back turned, layers by the longest way, order by barycentres, then heights."""
+
+    def __init__(self, nodes: Sequence[Node], arrows: Sequence[Arrow]) -> None:
+        self._nodes, self._arrows = nodes, arrows
+        ends = {(arrow.source, arrow.target) for arrow in arrows if arrow.source != arrow.target}
+        back = _back_edges([node.id for node in nodes], sorted(ends))
+        self._down = sorted({(b, a) if (a, b) in back else (a, b) for a, b in ends})
+        self._layer = _longest_ways([node.id for node in nodes], self._down)
+        self._slots = {node.id: _Slot(_boxed(node), self._layer[node.id]) for node in nodes}
+        self._layers: list[list[_Slot]] = [[] for _ in range(max(self._layer.values()) + 1)]
+        for slot in self._slots.values():
+            self._layers[slot.layer].append(slot)
+        self._widths = [max(slot.width for slot in layer) for layer in self._layers]
+        self._ways = {pair: list(self._joined(*pair)) for pair in self._down}
+
+    def _joined(self, source: str, target: str) -> Iterator[_Slot]:
+        """The slots that an arrow passes, put into the layers between its ends."""
+        last, end = self._slots[source], self._slots[target]
+        yield last
+        for layer in range(last.layer + 1, end.layer + 1):
+            slot = end if layer == end.layer else _Slot(None, layer)
+            if slot is not end:
+                self._layers[layer].append(slot)
+            last.after.append(slot)
+            slot.before.append(last)
+            last = slot
+            yield slot
+
+    def placed(self) -> Drawing:
+        self._order()
+        self._settle()
+        x = _MARGIN
+        for layer, width in zip(self._layers, self._widths, strict=True):
+            for slot in layer:
+                slot.x = x
+            x += width + _STEP
+        top = min(slot.y for layer in self._layers for slot in layer)
+        boxes = tuple(
+            slot.box._replace(x=slot.x, y=slot.y - top) for slot in self._slots.values() if slot.box is not None
+        )
+        paths = tuple(self._way(arrow, top) for arrow in self._arrows)
+        loops = any(arrow.source == arrow.target for arrow in self._arrows)
+        right = max([box.x + box.width for box in boxes] + [px for path in paths for px, _ in path.points])
+        bottom = max([box.y + _HEIGHT for box in boxes] + [py for path in paths for _, py in path.points])
+        return Drawing(right + (30 if loops else 0), bottom, boxes, paths)
+
+    def _order(self) -> None:
+        for sweep in range(_SWEEPS):
+            down = sweep % 2 == 0
+            for layer in self._layers if down else reversed(self._layers):
+                for at, slot in enumerate(layer):
+                    slot.y = float(at)
+                layer.sort(key=lambda slot, down=down: _mean(slot, slot.before if down else slot.after))  # type: ignore[misc]
+                for at, slot in enumerate(layer):
+                    slot.y = float(at)
+
+    def _settle(self) -> None:
+        for layer in self._layers:
+            _stack(layer, [at * (_HEIGHT + _GAP) for at, _ in enumerate(layer)])
+        for turn in range(_SETTLING):
+            down = turn % 2 == 0
+            for layer in self._layers if down else reversed(self._layers):
+                _stack(layer, [_wanted(slot, slot.before if down else slot.after) for slot in layer])
+
+    def _way(self, arrow: Arrow, top: float) -> Path:
+        if arrow.source == arrow.target:  # round its own right end
+            slot = self._slots[arrow.source]
+            x, y = slot.x + slot.width, slot.y - top
+            return Path(arrow, ((x, y + 6), (x, y + _HEIGHT - 6)))
+        forward = (arrow.source, arrow.target) in self._ways
+        slots = self._ways[(arrow.source, arrow.target) if forward else (arrow.target, arrow.source)]
+        aside = 0.0 if forward else _ASIDE - _HEIGHT / 2
+        points = [(slots[0].x + slots[0].width, slots[0].middle - top - aside)]
+        for slot in slots[1:]:
+            points.append((slot.x, slot.middle - top - (aside if slot.box else 0)))
+            if slot.box is None:  # straight through the layer, between its boxes
+                points.append((slot.x + self._widths[slot.layer], slot.middle - top))
+        return Path(arrow, tuple(points if forward else reversed(points)))
+
+
+def _mean(slot: _Slot, beside: Sequence[_Slot]) -> float:
+    return sum(other.y for other in beside) / len(beside) if beside else slot.y
+
+
+def _wanted(slot: _Slot, beside: Sequence[_Slot]) -> float:
+    return sum(other.middle for other in beside) / len(beside) - slot.height / 2 if beside else slot.y
+
+
+def _stack(layer: Sequence[_Slot], wanted: Sequence[float]) -> None:
+    """Each slot as near to where it wants to be as those above it allow; then all of them moved by what is left on average."""
+    free = float("-inf")
+    for slot, want in zip(layer, wanted, strict=True):
+        slot.y = max(want, free)
+        free = slot.y + slot.height + _GAP
+    shift = sum(want - slot.y for slot, want in zip(layer, wanted, strict=True)) / len(layer)
+    for slot in layer:
+        slot.y += shift
+
+
+def _back_edges(nodes: Sequence[str], edges: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+    """The edges that close a circle when one walks from the ways in, in the order of the nodes."""
+    after: dict[str, list[str]] = {node: [] for node in nodes}
+    entered = {target for _, target in edges}
+    rank = {node: at for at, node in enumerate(nodes)}
+    for source, target in edges:
+        after[source].append(target)
+    for targets in after.values():
+        targets.sort(key=rank.__getitem__)
+    back: set[tuple[str, str]] = set()
+    state: dict[str, int] = {}
+    for start in sorted(nodes, key=lambda node: (node in entered, rank[node])):
+        if start in state:
+            continue
+        state[start] = 1
+        stack = [(start, iter(after[start]))]
+        while stack:
+            node, rest = stack[-1]
+            following = next(rest, None)
+            if following is None:
+                state[node] = 2
+                stack.pop()
+            elif state.get(following) == 1:
+                back.add((node, following))
+            elif following not in state:
+                state[following] = 1
+                stack.append((following, iter(after[following])))
+    return back
+
+
+def _longest_ways(nodes: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str, int]:
+    """The layer of each node: one more than the highest before it."""
+    after: dict[str, list[str]] = {node: [] for node in nodes}
+    waiting = dict.fromkeys(nodes, 0)
+    for source, target in edges:
+        after[source].append(target)
+        waiting[target] += 1
+    layer = dict.fromkeys(nodes, 0)
+    ready = [node for node in nodes if not waiting[node]]
+    while ready:
+        node = ready.pop()
+        for target in after[node]:
+            layer[target] = max(layer[target], layer[node] + 1)
+            waiting[target] -= 1
+            if not waiting[target]:
+                ready.append(target)
+    return layer

@@ -1,0 +1,211 @@
+"""Which boxes and arrows show it? The control flow of a program, its neighbours, the calls of an estate.
+
+A graph that would be too large to be read is folded, and says so: paragraphs into their sections, then to what is nearest to the
+way in. Law: no arrow leads to a box that is not there; equal documents give equal graphs. Keeps out: where boxes stand (`drawing`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock.cobol.facts.calls import is_interface
+from penstock.scribe.pages.blocks import Arrow, Graph, Node, Picture, count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from penstock.scribe.pages.estate import Estate, Names
+    from penstock.transcript.shapes import Json
+
+MAX_FLOW_BOXES = 60
+"""Of a program's control flow: what fits on two screens and can be followed with a finger."""
+MAX_ESTATE_BOXES = 240
+MAX_LABEL = 30
+
+
+def flow(document: Json) -> Picture | None:
+    """Which paragraph performs, jumps to or falls into which; None for a program of one paragraph."""
+    paragraphs: Sequence[Json] = document["paragraphs"]
+    if len(paragraphs) < 2:
+        return None
+    graph = _paragraphs(paragraphs)
+    said = "Solid: PERFORM. Dashed: GO TO, or control runs on."
+    if len(graph.nodes) <= MAX_FLOW_BOXES:
+        return Picture(graph, said)
+    sections = {item["section"] for item in paragraphs if item["section"]}
+    if len(sections) > 1:
+        graph = _sections(paragraphs, graph)
+        said += f" {count(len(paragraphs), 'paragraph')} are folded into their sections."
+    shown = _nearest(graph, MAX_FLOW_BOXES)
+    if (missing := len(graph.nodes) - len(shown.nodes)) > 0:
+        said += f" {missing} further boxes are left out: the table of paragraphs has them all."
+    return Picture(shown, said)
+
+
+def neighbours(page: str, document: Json, names: Names) -> Picture | None:
+    """Who runs this program, and what it calls; None where nobody and nothing is known."""
+    context = document["calling_context"]
+    here = names.own(page)
+    nodes = {here.id: here._replace(kind="main")}
+    arrows: dict[tuple[str, str], bool] = {}
+    for kind, label in (("transaction", "transactions"), ("job", "jobs"), ("program", "called_by")):
+        for name in context[label]:
+            node = names.program(name) if kind == "program" else names.entrance(kind, name)
+            nodes.setdefault(node.id, node)
+            arrows[node.id, here.id] = False
+    for call in _programs_called(document):
+        node = names.called(call)
+        nodes.setdefault(node.id, node)
+        arrows[here.id, node.id] = arrows.get((here.id, node.id), True) and _is_weak(call)
+    return Picture(Graph(tuple(nodes.values()), _arrows(arrows)), _WEAK_CALL) if arrows else None
+
+
+def estate_calls(estate: Estate, names: Names) -> Picture | None:
+    """Jobs and transactions, the programs they run, and the programs that those call."""
+    nodes: dict[str, Node] = {}
+    arrows: dict[tuple[str, str], bool] = {}
+
+    def arrow(source: Node, target: Node, *, weak: bool = False) -> None:
+        nodes.setdefault(source.id, source)
+        nodes.setdefault(target.id, target)
+        arrows[source.id, target.id] = arrows.get((source.id, target.id), True) and weak
+
+    for transaction in estate["transactions"]:
+        if transaction["program"]:
+            arrow(names.entrance("transaction", transaction["name"]), names.program(transaction["program"]))
+    for job in estate["jobs"]:
+        for name in job["runs"] if job["kind"] == "job" else ():
+            if names.is_here(name):
+                arrow(names.entrance("job", job["name"]), names.program(name))
+    for page, document in estate["programs"].items():
+        here = names.own(page)
+        nodes.setdefault(here.id, here)
+        for call in _programs_called(document):
+            arrow(here, names.called(call), weak=_is_weak(call))
+    whole = Graph(tuple(nodes.values()), _arrows(arrows))
+    said = f"{_WEAK_CALL} What has a broken frame is not in this estate."
+    shown = whole
+    if len(shown.nodes) > MAX_ESTATE_BOXES:
+        shown = _without(shown, {node.id for node in shown.nodes if node.kind in {"job", "outside"}})
+        said += " Jobs and programs of others are left out: the tables have them."
+    if len(shown.nodes) > MAX_ESTATE_BOXES:
+        shown = _nearest(shown, MAX_ESTATE_BOXES)
+        said += f" {len(whole.nodes) - len(shown.nodes)} boxes are left out in all; every program's own page draws its neighbours."
+    return Picture(shown, said) if shown.arrows else None
+
+
+def mermaid(graph: Graph) -> str:
+    """The graph in the language that many viewers of Markdown draw."""
+    ids = {node.id: f"n{at}" for at, node in enumerate(graph.nodes)}
+    shapes = {"job": ("[[", "]]"), "transaction": ("([", "])"), "outside": ("{{", "}}")}
+    lines = ["flowchart LR"]
+    for node in graph.nodes:
+        opened, closed = shapes.get(node.kind, ("[", "]"))
+        lines.append(f'  {ids[node.id]}{opened}"{_entities(node.label)}"{closed}')
+    arrows = (f"  {ids[arrow.source]} {'-.->' if arrow.weak else '-->'} {ids[arrow.target]}" for arrow in graph.arrows)
+    return "\n".join((*lines, *arrows))
+
+
+def _entities(text: str) -> str:
+    """Whatever could be syntax, as mermaid's entities: letters, digits and what names have stay."""
+    return "".join(c if c.isascii() and (c.isalnum() or c in " -_.$@") else f"#{ord(c)};" for c in text[:MAX_LABEL])
+
+
+_WEAK_CALL = "Dashed: the name is data, or a transaction to come."
+
+
+def _arrows(found: Mapping[tuple[str, str], bool]) -> tuple[Arrow, ...]:
+    return tuple(Arrow(source, target, weak=weak) for (source, target), weak in found.items())
+
+
+def _programs_called(document: Json) -> list[Json]:
+    """The calls that lead to programs of somebody: those of IMS, MQ and the like are operations."""
+    return [call for call in document["called_programs"] if not is_interface(call["program_name"])]
+
+
+def _is_weak(call: Json) -> bool:
+    return call["call_type"] in {"dynamic", "start", "return_transid"} or bool(call["resolved_from"])
+
+
+class _Place(NamedTuple):
+    id: str
+    name: str
+    section: str | None
+
+
+def _paragraphs(paragraphs: Sequence[Json]) -> Graph:
+    places = [
+        _Place(f"{at}", item["paragraph_name"].upper(), (item["section"] or "").upper())
+        for at, item in enumerate(paragraphs)
+    ]
+    found: dict[str, list[_Place]] = {}
+    for place in places:
+        found.setdefault(place.name, []).append(place)
+        if place.section and place.section not in found:
+            found[place.section] = [place]  # a section is entered at its first paragraph
+    nodes = tuple(
+        Node(place.id, item["paragraph_name"], "dead" if item["is_dead_code"] else "paragraph", line=item["start_line"])
+        for place, item in zip(places, paragraphs, strict=True)
+    )
+    arrows: dict[tuple[str, str], bool] = {}
+    callers = [{name.upper() for name in item["called_by"]} for item in paragraphs]
+    named = {item["paragraph_name"].upper(): {name.upper() for name in item["calls"]} for item in paragraphs}
+    for at, (place, item) in enumerate(zip(places, paragraphs, strict=True)):
+        for names, weak in ((item["calls"], False), (item.get("jumps", ()), True)):
+            for name in names:
+                if (target := _nearest_place(found.get(name.upper(), ()), place)) is not None:
+                    arrows.setdefault((place.id, target), weak)
+        if item["falls_into"] and at + 1 < len(places) and not paragraphs[at + 1]["is_dead_code"]:
+            following = places[at + 1]
+            entered = {following.name, following.section if following.section != place.section else ""}
+            through = [caller for caller in callers[at] & callers[at + 1] if not entered & named.get(caller, set())]
+            if through or not callers[at + 1]:  # else what performs the one gets control back before the other
+                arrows.setdefault((place.id, following.id), True)
+    return Graph(nodes, _arrows(arrows))
+
+
+def _nearest_place(candidates: Iterable[_Place], to: _Place) -> str | None:
+    """Of paragraphs of one name that of the same section, else the first."""
+    ordered = sorted(candidates, key=lambda place: place.section != to.section)
+    return ordered[0].id if ordered else None
+
+
+def _sections(paragraphs: Sequence[Json], graph: Graph) -> Graph:
+    """The same with a box for each section."""
+    box_of: dict[str, str] = {}
+    boxes: dict[str, Node] = {}
+    for node, item in zip(graph.nodes, paragraphs, strict=True):
+        name = item["section"]
+        box = f"section {name}".upper() if name else node.id
+        box_of[node.id] = box
+        boxes.setdefault(box, Node(box, name, "section", line=item["start_line"]) if name else node)
+    arrows: dict[tuple[str, str], bool] = {}
+    for arrow in graph.arrows:
+        ends = box_of[arrow.source], box_of[arrow.target]
+        if ends[0] != ends[1]:
+            arrows[ends] = arrows.get(ends, True) and arrow.weak
+    return Graph(tuple(boxes.values()), _arrows(arrows))
+
+
+def _nearest(graph: Graph, most: int) -> Graph:
+    """What is reached first from the ways in."""
+    after: dict[str, list[str]] = {node.id: [] for node in graph.nodes}
+    reached = {arrow.target for arrow in graph.arrows if arrow.source != arrow.target}
+    for arrow in graph.arrows:
+        after[arrow.source].append(arrow.target)
+    kept: dict[str, None] = {}
+    ways_in = [node.id for node in graph.nodes if node.id not in reached and after[node.id]] or list(after)[:1]
+    wave = [graph.nodes[0].id, *ways_in]
+    while wave and len(kept) < most:
+        following: dict[str, None] = {}
+        for node in wave:
+            if node not in kept and len(kept) < most:
+                kept[node] = None
+                following |= dict.fromkeys(after[node])
+        wave = list(following)
+    return _without(graph, {node.id for node in graph.nodes} - kept.keys())
+
+
+def _without(graph: Graph, gone: set[str]) -> Graph:
+    nodes = tuple(node for node in graph.nodes if node.id not in gone)
+    return Graph(nodes, tuple(a for a in graph.arrows if a.source not in gone and a.target not in gone))

@@ -1,0 +1,148 @@
+"""What lies around the programs, as pages show it? The linked estate as plain values, programs by the ids of their pages.
+
+Keeps out: reading and linking (`penstock.cobol.estate`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.cobol.program import key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from penstock.cobol.estate import Copybooks, User
+    from penstock.cobol.estate import Estate as Linked
+    from penstock.cobol.estate.jcl import Step as LinkedStep
+    from penstock.scribe.pages.estate import Copybook, DataSet, DbTable, Estate, Job, Mapset, Missing, Step
+    from penstock.transcript.shapes import Json
+
+
+def estate_of(name: str, programs: Mapping[str, Json], linked: Linked, copybooks: Copybooks) -> Estate:
+    """The estate as pages want it. `programs` are documents by the ids of their pages."""
+    whose = _Whose(programs)
+    return {
+        "name": name,
+        "programs": programs,
+        "jobs": list(_jobs(linked)),
+        "maps": list(_maps(linked, whose)),
+        "copybooks": list(_copybooks(linked, copybooks, whose)),
+        "tables": list(_tables(linked, whose)),
+        "transactions": [
+            {"name": one.name, "program": one.attributes.get("PROGRAM"), "path": member.path, "line": one.line}
+            for member in linked.members
+            for one in member.resources
+            if one.kind == "TRANSACTION"
+        ],
+        "data_sets": list(_data_sets(linked, whose)),
+        "missing": [_missing(one.kind, one.name, one.users, whose) for one in linked.missing],
+    }
+
+
+class _Whose:
+    """Whose page it is: by the file and the name of a program."""
+
+    def __init__(self, programs: Mapping[str, Json]) -> None:
+        self._pages: dict[tuple[str, str], str] = {}
+        self._files: dict[str, str] = {}
+        self._names: dict[str, str] = {}
+        for page, document in programs.items():
+            header = document["header"]
+            self._pages[header["file_name"], key(header["program_id"])] = page
+            self._files.setdefault(header["file_name"], page)
+            self._names.setdefault(key(header["program_id"]), page)
+
+    def pages(self, users: Sequence[User]) -> list[str]:
+        """The pages of users, each once."""
+        return list(dict.fromkeys(self._pages.get((user.path, key(user.program)), user.program) for user in users))
+
+    def of_file(self, path: str) -> str:
+        """The first program of a file, or the file."""
+        return self._files.get(path, path)
+
+    def of_name(self, program: str) -> str:
+        """The page of a program, or its name."""
+        return self._names.get(key(program), program)
+
+
+def _jobs(linked: Linked) -> Iterator[Job]:
+    ran: dict[tuple[str, str], dict[str, None]] = {}
+    for located in linked.programs:
+        for run in linked.runs(located.facts.program):
+            ran.setdefault((run.path, run.job), {})[located.facts.program] = None
+    for member in linked.members:
+        for job in member.jobs:
+            name = job.name or member.name
+            yield {
+                "name": name,
+                "kind": "job" if job.kind == "job" else "procedure",
+                "path": member.path,
+                "steps": list(map(_step, job.steps)),
+                "runs": list(ran.get((member.path, name), ())),
+            }
+
+
+def _step(step: LinkedStep) -> Step:
+    return {
+        "name": step.name,
+        "programs": list(step.programs),
+        "procedure": step.procedure,
+        "line": step.line,
+        "dds": [{"name": dd.name, "datasets": list(dd.dsns)} for dd in step.dds],
+    }
+
+
+def _maps(linked: Linked, whose: _Whose) -> Iterator[Mapset]:
+    for member in linked.members:
+        for mapset in member.mapsets:
+            names = [one.name for one in mapset.maps]
+            users = [user for one in names for user in linked.users("map", one)]
+            yield {
+                "name": mapset.name or member.name,
+                "path": member.path,
+                "maps": names,
+                "used_by": whose.pages(users),
+            }
+
+
+def _copybooks(linked: Linked, copybooks: Copybooks, whose: _Whose) -> Iterator[Copybook]:
+    missing = {key(one.name) for one in linked.missing if one.kind == "copybook"}
+    for name in linked.used("copybook"):
+        path = copybooks.path(name)
+        used_by = whose.pages(linked.users("copybook", name))
+        yield {"name": name, "path": path, "system": path is None and key(name) not in missing, "used_by": used_by}
+
+
+def _tables(linked: Linked, whose: _Whose) -> Iterator[DbTable]:
+    defined = {key(table.name): (member, table) for member in reversed(linked.members) for table in member.tables}
+    for name in sorted({*defined, *map(key, linked.used("table"))}):
+        used_by = whose.pages(linked.users("table", name))
+        if (found := defined.get(name)) is None:
+            yield {"name": name, "path": None, "columns": [], "used_by": used_by}
+        else:
+            member, table = found
+            columns = [column.name for column in table.columns]
+            yield {"name": table.name, "path": member.path, "columns": columns, "used_by": used_by}
+
+
+def _data_sets(linked: Linked, whose: _Whose) -> Iterator[DataSet]:
+    seen: dict[tuple[str, str, int, str], None] = {}
+    for located in linked.programs:
+        for one in linked.data_sets(located.facts.program):
+            for dataset in one.dsns:
+                where = (one.path, one.file, one.line, dataset)
+                if where not in seen:
+                    seen[where] = None
+                    yield {
+                        "dataset": dataset,
+                        "program": whose.of_name(one.program),
+                        "file": one.file,
+                        "dd": one.dd,
+                        "job": one.job,
+                        "step": one.step,
+                    }
+
+
+def _missing(kind: str, name: str, users: Sequence[str], whose: _Whose) -> Missing:
+    return {"name": name, "kind": kind, "named_by": [whose.of_file(path) for path in users]}

@@ -1,0 +1,107 @@
+"""How does a page look as Markdown? Sections as GitHub and every other viewer show them.
+
+Law: whatever a program is called or says, it can only be read: no markup, no link and no HTML of its own gets out of its place.
+Keeps out: what is said.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from penstock import inert
+from penstock.scribe.pages import graphs
+from penstock.scribe.pages.blocks import (
+    Code,
+    Lines,
+    Page,
+    Paragraph,
+    Picture,
+    Program,
+    Said,
+    Table,
+    Tag,
+    Terms,
+    Words,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from penstock.scribe.pages.blocks import Block, Cell, Piece, Section
+
+_ACTIVE = re.compile(r"([\\`*_{}\[\]<>#|~$&!])")
+_BLANKS = re.compile(r"\s+")
+
+
+def page(title: str, sections: Iterable[Section], link: Callable[[str], str]) -> str:
+    """The sections under a title. `link` is where the page of a program is, by its id."""
+    parts = [f"# {escaped(title)}"]
+    for section in sections:
+        parts.append(f"## {escaped(section.title)}")
+        parts += [_block(block, link) for block in section.blocks]
+    return "\n\n".join(parts) + "\n"
+
+
+def escaped(text: str) -> str:
+    """Text that stands for itself, on one line."""
+    return _ACTIVE.sub(r"\\\1", _one_line(text))
+
+
+def code(text: str) -> str:
+    """A span of code that holds any text; a bar is escaped because it may stand in a table."""
+    shown = _one_line(text)
+    fence = "`" * (max((len(run) for run in re.findall(r"`+", shown)), default=0) + 1)
+    padded = f" {shown} " if shown[:1] == "`" or shown[-1:] == "`" else shown
+    return f"{fence}{padded}{fence}".replace("|", r"\|") if shown else ""
+
+
+def _one_line(text: str) -> str:
+    return _BLANKS.sub(" ", inert.show(text)[0]).strip()
+
+
+def _block(block: Block, link: Callable[[str], str]) -> str:
+    if isinstance(block, Words):
+        text = cell(block.cell, link)
+        return f"*{text}*" if block.aside and not any(isinstance(piece, Said) for piece in block.cell) else text
+    if isinstance(block, Terms):
+        return "\n".join(f"- {escaped(name)}: {cell(told, link)}" for name, told in block.rows)
+    if isinstance(block, Picture):
+        return f"```mermaid\n{graphs.mermaid(block.graph)}\n```\n\n*{escaped(block.caption)}*"
+    return _table(block, link)
+
+
+def _table(table: Table, link: Callable[[str], str]) -> str:
+    rule = ("---:" if at in table.numbers else "---" for at in range(len(table.columns)))
+    lines = ["| " + " | ".join(map(escaped, table.columns)) + " |", "|" + "|".join(rule) + "|"]
+    for row in table.rows:
+        cells = [cell(one, link) for one in row.cells]
+        if row.depth and cells:
+            cells[0] = "\u2003" * row.depth + cells[0]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def cell(pieces: Cell, link: Callable[[str], str]) -> str:
+    """Pieces as one line; what looks like an address is none."""
+    return "".join(_piece(piece, link) for piece in pieces).strip()
+
+
+def _piece(piece: Piece, link: Callable[[str], str]) -> str:
+    if isinstance(piece, str):
+        lead, trail = piece[: len(piece) - len(piece.lstrip())], piece[len(piece.rstrip()) :]
+        return f"{lead and ' '}{escaped(piece)}{trail and ' '}" if piece.strip() else " "
+    if isinstance(piece, Code):
+        return code(piece.text)
+    if isinstance(piece, Lines):
+        return f"line {piece.first}" if piece.first == piece.last else f"lines {piece.first}–{piece.last}"
+    if isinstance(piece, Program):
+        return f"[{escaped(piece.name)}]({link(piece.id)})"
+    if isinstance(piece, Page):
+        return f"[{escaped(piece.name)}]({piece.path})"
+    if isinstance(piece, Paragraph):
+        return code(piece.name)
+    if isinstance(piece, Said):
+        held = "" if piece.confidence is None else f" *(model, {piece.confidence:.0%})*"
+        return escaped(piece.text) + held
+    return f"**{escaped(piece.text)}**" if isinstance(piece, Tag) else ""

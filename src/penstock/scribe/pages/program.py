@@ -1,0 +1,614 @@
+"""What does the page of a program say? The sections of a document, in the order in which a maintainer asks.
+
+What nobody generated is said to be missing, in one place; a section without content is left out and named. Law: every item of the
+document that has citations has them here. Keeps out: Markdown and HTML (`markdown`, `html`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.cobol.facts.calls import is_interface
+from penstock.scribe.pages import graphs
+from penstock.scribe.pages.blocks import (
+    Code,
+    Lines,
+    Paragraph,
+    Row,
+    Said,
+    Section,
+    Table,
+    Tag,
+    Terms,
+    Words,
+    count,
+    joined,
+)
+from penstock.scribe.pages.estate import TO_TRANSACTION
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from penstock.scribe.pages.blocks import Block, Cell, Piece
+    from penstock.scribe.pages.estate import Names
+    from penstock.transcript.shapes import Json
+
+MAX_LINES_OF_ITEM = 24
+"""Lines that an item's reads or writes are listed with; the JSON has all."""
+
+
+def sections(page: str, document: Json, names: Names) -> Iterator[Section]:
+    """All sections that have something to say."""
+    for title, blocks in (
+        ("Purpose", _purpose(document)),
+        ("At a glance", _glance(document, names)),
+        ("Inputs and outputs", _channels(document)),
+        ("Calls", _calls(page, document, names)),
+        ("Control flow", _flow(document)),
+        ("Paragraphs", _paragraphs(document)),
+        ("Business rules", _rules(document)),
+        ("Files", _files(document)),
+        ("What is created, read, updated and deleted", crud(document["crud"])),
+        ("SQL", _sql(document)),
+        ("CICS", _cics(document)),
+        ("IMS", _dli(document)),
+        ("MQ", _mq(document)),
+        ("Calculations", _transforms(document)),
+        ("Error handling", _errors(document)),
+        ("Copybooks", _copybooks(document)),
+        ("Data dictionary", _items(document)),
+        ("Constants and messages", _constants(document)),
+        ("Dead code", _dead(document)),
+        ("Open questions", _questions(document)),
+        ("Coverage and confidence", _coverage(document)),
+    ):
+        if blocks:
+            yield Section(title, tuple(blocks))
+
+
+def lines(item: Json) -> Cell:
+    """Where an item is."""
+    return joined(Lines(at["first_line"], at["last_line"], at["evidence"]) for at in item["citations"])
+
+
+def _line_list(numbers: Sequence[int]) -> Cell:
+    shown = joined(Lines(number, number) for number in numbers[:MAX_LINES_OF_ITEM])
+    more = len(numbers) - MAX_LINES_OF_ITEM
+    return (*shown, f" and {more} more") if more > 0 else shown
+
+
+def _said(item: Json, *fields: str) -> Cell:
+    """What a model said of an item, nothing where it was not asked."""
+    return joined((Said(item[field], item.get("confidence")) for field in fields if item.get(field)), " ")
+
+
+def _code(text: Json) -> Cell:
+    return () if text is None or text == "" else (Code(str(text)),)
+
+
+def _plain(text: Json) -> Cell:
+    return () if text is None or text == "" else (str(text),)
+
+
+def _codes(texts: Iterable[Json]) -> Cell:
+    return joined(Code(str(text)) for text in texts)
+
+
+def _table(
+    items: Sequence[Json],
+    columns: Mapping[str, Callable[[Json], Cell]],
+    *,
+    numbers: Sequence[str] = (),
+    depth: Callable[[Json], int] = lambda _: 0,
+    anchor: Callable[[Json], str] = lambda _: "",
+) -> list[Block]:
+    """The items under those columns that at least one of them fills."""
+    if not items:
+        return []
+    rows = [[column(item) for column in columns.values()] for item in items]
+    kept = [at for at in range(len(columns)) if any(row[at] for row in rows)]
+    titles = [title for at, title in enumerate(columns) if at in kept]
+    made = tuple(
+        Row(tuple(row[at] for at in kept), anchor(item), depth(item)) for item, row in zip(items, rows, strict=True)
+    )
+    return [Table(tuple(titles), made, frozenset(at for at, title in enumerate(titles) if title in numbers))]
+
+
+# ── what it is ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _purpose(document: Json) -> list[Block]:
+    purpose = document["purpose"]
+    if purpose is None:
+        return [
+            Words(("Not generated: no model described this program. What follows is read from its code.",), aside=True)
+        ]
+    blocks: list[Block] = [
+        Words(_said(purpose, field)) for field in ("summary", "business_context") if purpose.get(field)
+    ]
+    if cited := lines(purpose):
+        blocks.append(Words(("Cited: ", *cited), aside=True))
+    return blocks
+
+
+def _glance(document: Json, names: Names) -> list[Block]:
+    header, context, size = document["header"], document["calling_context"], document["complexity"]
+    coverage, confidence = document["coverage"], document["confidence"]
+    told: list[tuple[str, Cell]] = [
+        (
+            "Type",
+            (
+                header["program_type"],
+                *((f": {header['program_type_reason']}",) if header.get("program_type_reason") else ()),
+            ),
+        ),
+        ("File", (Code(header["file_name"]), f" ({header['format']} format, {header['encoding']})")),
+        (
+            "Size",
+            (
+                f"{count(header['lines'], 'line')}: {header['code_lines']} of code, {header['comment_lines']} of comment",
+                f"; {count(size['statements'], 'statement')}",
+            ),
+        ),
+        ("Complexity", (f"{size['cyclomatic']} ways at decisions, {size['max_depth']} deep at most",)),
+        ("Transactions", _codes(context["transactions"])),
+        ("Jobs", _codes(context["jobs"])),
+        ("Called by", joined(names.piece(name) for name in context["called_by"])),
+        ("Entry points", tuple(piece for entry in context["entry_points"] for piece in _entry(entry))),
+        ("Parameters", _codes(context.get("using", ()))),
+        ("Linkage", _codes(context["linkage_section"])),
+        ("Copybooks not found", joined((Tag(name, "doubt") for name in document["copybooks_not_found"]), " ")),
+        (
+            "Words",
+            (
+                f"{header['final_status']}; {coverage['paragraphs_described']} of ",
+                f"{count(coverage['paragraphs_total'], 'paragraph')} described",
+            ),
+        ),
+        ("Confidence", _percent(confidence["overall"])),
+    ]
+    blocks: list[Block] = [Terms(tuple((name, cell) for name, cell in told if cell))]
+    absent = [
+        title
+        for title, key in (
+            ("calls", "called_programs"),
+            ("files", "files"),
+            ("SQL", "sql_operations"),
+            ("CICS", "cics_operations"),
+            ("IMS", "dli_operations"),
+            ("MQ", "mq_operations"),
+            ("copybooks", "copybooks_used"),
+            ("error handling", "error_handling"),
+            ("dead code", "dead_code"),
+        )
+        if not document[key]
+    ]
+    if absent:
+        blocks.append(Words((f"None found: {', '.join(absent)}.",), aside=True))
+    return blocks
+
+
+def _entry(entry: Json) -> Cell:
+    return (Code(entry["name"]), " ", Lines(entry["line"], entry["line"]), " ")
+
+
+def _percent(share: float | None) -> Cell:
+    return () if share is None else (f"{share:.0%} of what was claimed held",)
+
+
+def _channels(document: Json) -> list[Block]:
+    items = [("in", item) for item in document["inputs"]] + [("out", item) for item in document["outputs"]]
+    return _table(
+        items,
+        {
+            "Direction": lambda pair: (pair[0],),
+            "Name": lambda pair: _code(pair[1]["name"]),
+            "Kind": lambda pair: _plain(pair[1]["io_type"]),
+            "Copybook": lambda pair: _code(pair[1]["copybook"]),
+            "What it is": lambda pair: _said(pair[1], "description"),
+            "Lines": lambda pair: lines(pair[1]),
+        },
+    )
+
+
+# ── control ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _calls(page: str, document: Json, names: Names) -> list[Block]:
+    picture = graphs.neighbours(page, document, names)
+    blocks: list[Block] = [] if picture is None else [picture]
+    purposes = {item["callee"].upper(): item for item in document["call_semantics"] if item["callee"]}
+    blocks += _table(
+        document["called_programs"],
+        {
+            "Program": lambda call: _target(call, names),
+            "How": lambda call: (call["call_type"].replace("_", " "),),
+            "Known from": lambda call: _plain(call["resolved_from"]),
+            "Parameters": lambda call: joined(_parameters(call["parameters"])),
+            "What for": lambda call: _said(purposes.get(call["program_name"].upper(), {}), "purpose"),
+            "Lines": lines,
+        },
+    )
+    return blocks
+
+
+def _target(call: Json, names: Names) -> Cell:
+    name = call["program_name"]
+    if call["call_type"] in TO_TRANSACTION:
+        return (Code(name), " ", Tag("transaction"))
+    if names.is_here(name):
+        return (names.piece(name),)
+    return (Code(name), " ", Tag("of the system") if is_interface(name) else Tag("not here", "doubt"))
+
+
+def _parameters(given: Sequence[Json]) -> Iterator[Piece]:
+    for parameter in given:
+        yield from (Code(str(one)) for one in (parameter if isinstance(parameter, list) else [parameter]))
+
+
+def _flow(document: Json) -> list[Block]:
+    picture = graphs.flow(document)
+    return [] if picture is None else [picture]
+
+
+def _paragraphs(document: Json) -> list[Block]:
+    starts: dict[str, int] = {}
+    for item in document["paragraphs"]:
+        starts.setdefault(item["paragraph_name"].upper(), item["start_line"])
+    for item in document["paragraphs"]:
+        if item["section"]:  # a section is entered at its first paragraph
+            starts.setdefault(item["section"].upper(), item["start_line"])
+
+    def named(texts: Iterable[str]) -> Cell:
+        return joined(Paragraph(name, starts[name.upper()]) if name.upper() in starts else Code(name) for name in texts)
+
+    def name_of(item: Json) -> Cell:
+        dead: Cell = (" ", Tag("dead", "bad")) if item["is_dead_code"] else ()
+        return (Paragraph(item["paragraph_name"], item["start_line"]), *dead)
+
+    anchors: set[int] = set()
+
+    def anchor(item: Json) -> str:
+        line = item["start_line"]
+        is_first = line not in anchors
+        anchors.add(line)
+        return f"p{line}" if is_first else ""
+
+    return _table(
+        document["paragraphs"],
+        {
+            "Paragraph": name_of,
+            "Section": lambda item: _code(item["section"]),
+            "Lines": lambda item: (Lines(item["start_line"], item["end_line"], _evidence(item)),),
+            "Statements": lambda item: (str(item["statements"]),),
+            "Complexity": lambda item: (str(item["complexity"]),),
+            "What it does": lambda item: _said(item, "summary", "purpose"),
+            "Calls": lambda item: named(item["calls"]),
+            "Called by": lambda item: named(item["called_by"]),
+            "Jumps to": lambda item: named(item.get("jumps", ())),
+            "Runs on into": lambda item: named([item["falls_into"]] if item["falls_into"] else []),
+        },
+        numbers=("Statements", "Complexity"),
+        anchor=anchor,
+    )
+
+
+def _evidence(item: Json) -> str:
+    return str(item["citations"][0]["evidence"]) if item["citations"] else ""
+
+
+def _rules(document: Json) -> list[Block]:
+    def when(rule: Json) -> Cell:
+        meanings = [f"{one['name']}: {one['meaning']}" for one in rule.get("meanings", ())]
+        said = joined((Code(condition) for condition in rule["conditions"]), " · ")
+        return (*said, " (", *_codes(meanings), ")") if meanings else said
+
+    rows = _table(
+        document["business_rules"],
+        {
+            "Rule": lambda rule: _code(rule["rule_id"]),
+            "In": lambda rule: _code(rule["paragraph"]),
+            "When": when,
+            "Then": lambda rule: joined((Code(action) for action in rule["actions"]), " · "),
+            "What it means": lambda rule: _said(rule, "logic_summary", "description"),
+            "Lines": lines,
+        },
+    )
+    if not rows:
+        return []
+    told = "Decisions that the code makes and that may be rules of the business; what looks at errors is under error handling."
+    return [Words((told,), aside=True), *rows]
+
+
+def _dead(document: Json) -> list[Block]:
+    return _table(
+        document["dead_code"],
+        {
+            "Paragraph": lambda item: (Paragraph(item["paragraph_name"], item["start_line"]),),
+            "Section": lambda item: _code(item["section"]),
+            "Why": lambda item: _plain(item["dead_code_reason"]),
+            "Doubts": lambda item: joined(map(str, item["doubts"]), "; "),
+            "Lines": lines,
+        },
+    )
+
+
+# ── what it works on ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _files(document: Json) -> list[Block]:
+    def opened(file: Json) -> Cell:
+        pieces: list[Piece] = []
+        for use in file["opens"]:
+            mode, line = (use["mode"], use["line"]) if isinstance(use, dict) else (use, None)
+            pieces += [", "] if pieces else []
+            pieces += [str(mode)] if line is None else [f"{mode} ", Lines(line, line)]
+        return tuple(pieces)
+
+    return _table(
+        document["files"],
+        {
+            "File": lambda file: _code(file["name"]),
+            "Assigned to": lambda file: _code(file["assign"]),
+            "DD": lambda file: _code(file.get("dd")),
+            "Organization": lambda file: _plain((file["organization"] or "").lower()),
+            "Access": lambda file: _plain((file["access"] or "").lower()),
+            "Keys": lambda file: _codes(file["keys"]),
+            "Status": lambda file: _code(file["status"]),
+            "Record": lambda file: _codes(file.get("records") or ([file["record"]] if file["record"] else [])),
+            "Opened": opened,
+            "Lines": lines,
+        },
+    )
+
+
+DEEDS = ("create", "read", "update", "delete")
+
+
+def crud(items: Sequence[Json]) -> list[Block]:
+    """Resources by what is done with them."""
+
+    def deed(name: str) -> Callable[[Json], Cell]:
+        return lambda item: _line_list(item[name])
+
+    columns = {
+        "Resource": lambda item: _code(item["resource"]),
+        "Kind": lambda item: _plain(item["kind"]),
+    } | {name.capitalize(): deed(name) for name in DEEDS}
+    return _table(items, columns)
+
+
+def _sql(document: Json) -> list[Block]:
+    return _table(
+        document["sql_operations"],
+        {
+            "Operation": lambda item: _code(item["operation"]),
+            "Tables": lambda item: _codes(item.get("tables") or ([item["table"]] if item["table"] else [])),
+            "Cursor": lambda item: _code(item["cursor"]),
+            "Host variables": lambda item: _codes(item["host_variables"]),
+            "In": lambda item: _code(item.get("paragraph")),
+            "Lines": lines,
+        },
+    )
+
+
+def _cics(document: Json) -> list[Block]:
+    return _table(
+        document["cics_operations"],
+        {
+            "Command": lambda item: _code(item["command"]),
+            "Resource": lambda item: _code(item["resource"]),
+            "Kind": lambda item: _plain(item.get("kind")),
+            "Known from": lambda item: joined(map(str, item.get("resolved_from") or ())),
+            "Response": lambda item: _code(item["resp"]) or _plain(item.get("response")),
+            "In": lambda item: _code(item.get("paragraph")),
+            "Lines": lines,
+        },
+    )
+
+
+def _dli(document: Json) -> list[Block]:
+    return _table(
+        document["dli_operations"],
+        {
+            "Function": lambda item: _code(item["function"]),
+            "Segments": lambda item: _codes(item["segments"]),
+            "PCB": lambda item: _code(item["pcb"]),
+            "Area": lambda item: _code(item["area"]),
+            "In": lambda item: _code(item["paragraph"]),
+            "Lines": lines,
+        },
+    )
+
+
+def _mq(document: Json) -> list[Block]:
+    return _table(
+        document["mq_operations"],
+        {
+            "Call": lambda item: _code(item["call"]),
+            "Queue": lambda item: _code(item["queue"]),
+            "Known from": lambda item: joined(map(str, item["resolved_from"])),
+            "In": lambda item: _code(item["paragraph"]),
+            "Lines": lines,
+        },
+    )
+
+
+def _transforms(document: Json) -> list[Block]:
+    return _table(
+        document["data_flow"]["transforms"],
+        {
+            "Statement": lambda item: _code(item["text"]),
+            "Writes": lambda item: _codes(item["targets"]),
+            "From": lambda item: _codes(item["sources"]),
+            "In": lambda item: _code(item["paragraph"]),
+            "Lines": lines,
+        },
+    )
+
+
+def _errors(document: Json) -> list[Block]:
+    return _table(
+        document["error_handling"],
+        {
+            "Kind": lambda item: _plain(item["kind"]),
+            "Condition": lambda item: _code(item["condition"]),
+            "What is done": lambda item: _code(item["action"]),
+            "What it means": lambda item: _said(item, "description"),
+            "In": lambda item: _code(item.get("paragraph")),
+            "Lines": lines,
+        },
+    )
+
+
+def condition(item: Json) -> str:
+    """A level 88 in a line."""
+    return f"{item['name']} = {', '.join(map(str, item['values']))}" if isinstance(item, dict) else str(item)
+
+
+# ── data ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _copybooks(document: Json) -> list[Block]:
+    def found(item: Json) -> Cell:
+        if item["found"]:
+            return _code(item["path"]) or (Tag("found", "good"),)
+        return (Tag("of the system"),) if item.get("system") else (Tag("not found", "doubt"),)
+
+    def replaced(item: Json) -> Cell:
+        pairs = [one.values() if isinstance(one, dict) else one for one in item["replacing"]]
+        return _codes(" BY ".join(map(str, pair)) for pair in pairs)
+
+    return _table(
+        document["copybooks_used"],
+        {
+            "Copybook": lambda item: _code(item["copybook_name"]),
+            "Library": lambda item: _code(item["library"]),
+            "By": lambda item: _plain(item["via"]),
+            "Where": found,
+            "Replacing": replaced,
+            "Within": lambda item: _code(item.get("copybook")),
+            "Lines": lines,
+        },
+    )
+
+
+def _items(document: Json) -> list[Block]:
+    levels: list[int] = []
+
+    def depth(item: Json) -> int:
+        level = item["level"]
+        if level in {1, 66, 77, 78}:
+            levels.clear()
+        while levels and levels[-1] >= level:
+            levels.pop()
+        levels.append(level)
+        return len(levels) - 1
+
+    def occurs(item: Json) -> Cell:
+        if item["occurs"] is None:
+            return ()
+        depending = item.get("depending")
+        return (str(item["occurs"]), *((" by ", Code(depending)) if depending else ()))
+
+    def meaning(item: Json) -> Cell:
+        value, names = _code(item["value"]), joined(map(Code, map(condition, item["conditions"])), " · ")
+        return (*value, *((" · ",) if value and names else ()), *names)
+
+    return _table(
+        document["data_items"],
+        {
+            "Name": lambda item: (Code(f"{item['level']:02d} {item['name']}"),),
+            "Picture": lambda item: _code(item["picture"]),
+            "Usage": lambda item: _plain(None if item["usage"] in {"DISPLAY", "GROUP"} else item["usage"]),
+            "Occurs": occurs,
+            "Redefines": lambda item: _code(item["redefines"]),
+            "Offset": lambda item: _plain(item["offset"]),
+            "Bytes": lambda item: _plain(item["bytes"]),
+            "Values": meaning,
+            "Section": lambda item: _plain((item["section"] or "").capitalize()),
+            "Copybook": lambda item: _code(item.get("copybook")),
+            "Read": lambda item: _line_list(item["read_lines"]),
+            "Written": lambda item: _line_list(item["written_lines"]),
+            "Lines": lines,
+        },
+        numbers=("Offset", "Bytes"),
+        depth=depth,
+    )
+
+
+def _constants(document: Json) -> list[Block]:
+    constants = _table(
+        document["constants"],
+        {"Constant": lambda item: _code(item["name"]), "Value": lambda item: _code(item["value"]), "Lines": lines},
+    )
+    messages = _table(
+        document["messages"],
+        {"Message": lambda item: _code(item["text"]), "Goes to": lambda item: _code(item["target"]), "Lines": lines},
+    )
+    return [*constants, *messages]
+
+
+# ── how it went ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _questions(document: Json) -> list[Block]:
+    return _table(
+        document["open_questions"],
+        {
+            "Question": lambda item: _plain(item["question"]),
+            "Why it is open": lambda item: _plain(item["reason"]),
+            "Lines": lambda item: lines(item) or joined(_spans(item["lines"])),
+        },
+    )
+
+
+def _spans(spans: Iterable[Json]) -> Iterator[Piece]:
+    for span in spans:
+        first, last = (span[0], span[-1]) if isinstance(span, list) else (span, span)
+        yield Lines(first, last)
+
+
+def _coverage(document: Json) -> list[Block]:
+    coverage, confidence = document["coverage"], document["confidence"]
+    blocks: list[Block] = [
+        Terms(
+            (
+                ("Paragraphs described", (f"{coverage['paragraphs_described']} of {coverage['paragraphs_total']}",)),
+                (
+                    "Lines in prompts that were answered",
+                    (f"{coverage['lines_documented']} of {document['header']['lines']}",),
+                ),
+                ("Chunks", (f"{coverage['chunks_total']}, {len(coverage['chunks_failed'])} failed",)),
+                ("Confidence", _percent(confidence["overall"]) or ("no model was asked",)),
+            )
+        )
+    ]
+    blocks += _table(
+        coverage["chunks_failed"],
+        {"Not described": lambda item: joined(_spans(item["lines"])), "Why": lambda item: _plain(item["reason"])},
+    )
+    blocks += _table(
+        sorted(confidence["per_section"].items()),
+        {
+            "Section": lambda pair: (pair[0].replace("_", " "),),
+            "Least": lambda pair: (f"{pair[1]['min']:.0%}",),
+            "Mean": lambda pair: (f"{pair[1]['mean']:.0%}",),
+        },
+        numbers=("Least", "Mean"),
+    )
+    blocks += _table(
+        document["tickets"],
+        {
+            "Ticket": lambda item: _code(item["id"]),
+            "Type": lambda item: (item["type"].replace("_", " "),),
+            "State": lambda item: (Tag(item["state"], {"done": "good", "failed": "bad"}.get(item["state"], "plain")),),  # type: ignore[arg-type]
+            "Lines": lambda item: joined(_spans(item["lines"])),
+            "Why": lambda item: _plain(item.get("reason")),
+        },
+    )
+    if document["not_generated"]:
+        missing = ", ".join(name.replace("_", " ") for name in document["not_generated"])
+        blocks.append(Words((f"Not generated, because only a model can say it: {missing}.",), aside=True))
+    blocks += [Words((Tag("note", "doubt"), " ", str(warning))) for warning in document["warnings"]]
+    return blocks

@@ -1,0 +1,101 @@
+"""Which files is the site made of? Pages of the estate, a page for each program, and what they share.
+
+It opens from disk: no page asks for anything but files beside it. Law: every link leads to a page or a line that is there.
+Keeps out: writing the files.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from penstock import inert
+from penstock.scribe.pages import html, index, program
+from penstock.scribe.pages.assets import SCRIPT, STYLE
+from penstock.scribe.pages.blocks import Page, Section, Words, count, joined
+from penstock.scribe.pages.estate import Names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from penstock.scribe.pages.estate import Estate
+    from penstock.scribe.pages.index import Term
+
+TERMS_PER_PAGE = 1_500
+"""Names of a page of the data dictionary: about half a megabyte."""
+KINDS = ("program", "transaction", "job", "paragraph", "resource", "copybook", "data")
+"""What can be searched for; of equal matches the first kind is shown first."""
+
+
+def site(estate: Estate, sources: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
+    """Paths and texts, one after the other. `sources` are the shown lines of each program's file, by the id of its page."""
+    names = Names(estate["programs"])
+    terms = index.terms(estate)
+    pages = [terms[at : at + TERMS_PER_PAGE] for at in range(0, len(terms), TERMS_PER_PAGE)]
+    shared, around = tuple(index.shared(estate, names)), tuple(index.around(estate, names))
+    tabs = [("index.html", "Overview")]
+    tabs += [("resources.html", "Files and tables")] if shared else []
+    tabs += [("data.html", "Data")] if terms else []
+    tabs += [("parts.html", "Jobs, maps, copybooks")] if around else []
+    title = estate["name"]
+    yield "style.css", STYLE
+    yield "site.js", SCRIPT
+    yield "search.js", _search(estate, pages)
+    yield "index.html", html.page("Overview", title, tuple(index.overview(estate, names)), tabs=tabs, here="index.html")
+    if shared:
+        yield "resources.html", html.page("Files and tables", title, shared, tabs=tabs, here="resources.html")
+    for at, part in enumerate(pages):
+        lead = f"Names {at * TERMS_PER_PAGE + 1} to {at * TERMS_PER_PAGE + len(part)} of {len(terms)}"
+        sections = _data(part, len(pages), at, names)
+        yield _data_path(at), html.page("Data dictionary", title, sections, tabs=tabs, here=_data_path(at), lead=lead)
+    if around:
+        yield "parts.html", html.page("Jobs, maps, copybooks", title, around, tabs=tabs, here="parts.html")
+    for page, document in estate["programs"].items():
+        header, path = document["header"], html.program_path(page)
+        lead = f"{header['program_type']} · {header['file_name']} · {count(header['lines'], 'line')}"
+        sections = tuple(program.sections(page, document, names))
+        listing = sources.get(page, ())
+        yield path, html.page(header["program_id"], title, sections, tabs=tabs, here=path, lead=lead, listing=listing)
+
+
+def _data_path(at: int) -> str:
+    return "data.html" if at == 0 else f"data-{at + 1}.html"
+
+
+def _data(part: Sequence[Term], pages: int, here: int, names: Names) -> tuple[Section, ...]:
+    """A page of names, and the way to the others."""
+    turn = joined((str(at + 1) if at == here else Page(str(at + 1), _data_path(at)) for at in range(pages)), " · ")
+    blocks = (Words(("Pages: ", *turn)),) if pages > 1 else ()
+    return (Section("Names", (*blocks, index.dictionary(part, names))),)
+
+
+def _search(estate: Estate, pages: Sequence[Sequence[Term]]) -> str:
+    """The index that the script looks in: names with their kind, their page and the place in it."""
+    places: list[tuple[str, str]] = [("parts.html", ""), ("resources.html", "")]
+    entries: list[tuple[str, int, int, str]] = []
+
+    def add(name: str, kind: str, place: int, anchor: str = "") -> None:
+        entries.append((inert.show_name(name), KINDS.index(kind), place, anchor))
+
+    for page, document in estate["programs"].items():
+        name, here = document["header"]["program_id"], len(places)
+        places.append((quote(html.program_path(page)), inert.show_name(name)))
+        add(name, "program", here)
+        for item in document["paragraphs"]:
+            add(item["paragraph_name"], "paragraph", here, f"p{item['start_line']}")
+    for transaction in estate["transactions"]:
+        add(transaction["name"], "transaction", len(places), "how-it-is-entered")
+    places.append(("index.html", ""))
+    for job in estate["jobs"]:
+        add(job["name"], "job", 0, "jobs")
+    for copybook in estate["copybooks"]:
+        add(copybook["name"], "copybook", 0, "copybooks")
+    for resource in index.resources(estate):
+        add(resource.name, "resource", 1)
+    for at, part in enumerate(pages):
+        for number, term in enumerate(part):
+            add(term.name, "data", len(places), f"n{number}")
+        places.append((_data_path(at), ""))
+    index_json = json.dumps({"kinds": KINDS, "pages": places, "entries": entries}, separators=(",", ":"))
+    return f"window.penstockIndex = {index_json};\n"
