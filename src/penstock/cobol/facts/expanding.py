@@ -24,6 +24,7 @@ _SYSTEM = re.compile(
     r"CMQ[A-Z0-9]*|CEEIGZ[A-Z0-9]*|CEE[A-Z0-9]*CT|IGZ[A-Z0-9]*|DLIUIB|DFSAIB|XMLSS|EZACIC[0-9]*|EZA[A-Z0-9]*",
     re.IGNORECASE,
 )
+_ELSEWHERE = frozenset({"COPY", "EXEC", "REPLACE"})  # sentences that are told by Program.copies and Program.execs
 _PARTS = re.compile(r"\S+")
 
 
@@ -93,7 +94,7 @@ class _Expanding:
         elif program.statements and place.division in {"PROCEDURE", ""}:
             self.pieces.append(Piece(source, program, place.copybook, place.line, place.end_line))
         section = ""
-        queue: list[tuple[int, int, Entry | Copy]] = [(entry.line, 0, entry) for entry in program.entries]
+        queue: list[tuple[int, int, Entry | Copy]] = [(entry.line, 0, entry) for entry in program.entries if entry.word.upper() not in _ELSEWHERE]
         queue += [(copy.line, 1, copy) for copy in program.copies]
         queue.sort(key=lambda row: row[:2])
         for _, _, found in queue:
