@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from .edges import Edges, blocks
+from .lexing import spelled
 from .program import Copy, Division, Entry, Exec, Paragraph, Perform, Program, Section, Statement, Warned
-from .reading import BREAK
 
 if TYPE_CHECKING:
     from .procedure import Header, Procedure
@@ -28,14 +28,10 @@ class Lines:
         self.code = code
         self.starts = starts
         last = 0
-        bounds = zip(starts, (*starts[1:], len(code) + 1), strict=True)
-        self._last = [
-            0,
-            *(
-                (last := number) if code[start : end - 1].strip() else last
-                for number, (start, end) in enumerate(bounds, 1)
-            ),
+        coded = [
+            bool(code[start:end].strip()) for start, end in zip(starts, (*starts[1:], len(code)), strict=bool(starts))
         ]
+        self._last = [0, *((last := number) if has else last for number, has in enumerate(coded, start=1))]
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -215,4 +211,4 @@ class _Units:
         return _clamp(self._lines.before(end), line, self._end_line)
 
     def _name(self, header: Header) -> str:
-        return self._lines.code[header.start : header.end].replace(BREAK, "")
+        return spelled(self._lines.code, header.start, header.end)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from .lexing import COPIED, LITERAL, PAIR, WORD
+from .lexing import COPIED, LITERAL, PAIR, WORD, spelled
 from .procedure import inline
 from .program import Call, Copy, Exec, GoTo, Perform, Statement
 from .reading import BREAK
@@ -44,7 +44,6 @@ class Edges:
         self._readers: dict[str, Callable[[Statement], None]] = {
             "PERFORM": self._perform,
             "GO TO": self._goto,
-            "GO": self._goto,
             "CALL": self._call,
             "ENTRY": self._entry,
             "SORT": self._procedures,
@@ -64,7 +63,7 @@ class Edges:
                 reader(statement)
 
     def _name(self, match: re.Match[str], group: int) -> str:
-        return self._code[match.start(group) : match.end(group)].replace(BREAK, "")
+        return spelled(self._code, *match.span(group))
 
     def _to(self, match: re.Match[str], line: int, via: str) -> Perform:
         section = self._name(match, 2) if match[2] else None
@@ -135,7 +134,7 @@ def blocks(
             pairs = PAIR.finditer(folded, at, copied.end("pairs")) if at >= 0 else ()
             replacing = tuple((_text(code[slice(*pair.span(1))]), _text(code[slice(*pair.span(2))])) for pair in pairs)
             library = copied["library"]
-            name, of = (code[slice(*copied.span(group))].replace(BREAK, "") for group in ("name", "library"))
+            name, of = (spelled(code, *copied.span(group)) for group in ("name", "library"))
             yield Copy(line, end_line, _unquoted(name), _unquoted(of) if library else None, replacing)
         elif block:
             yield Exec(line, end_line, block[1], " ".join(code[start:end].replace(BREAK, "").split()))

@@ -18,17 +18,17 @@ from .reading import BREAK
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_BROKEN = re.compile(rf"{BREAK}(?<=[\w-]{BREAK})(?:{BREAK}*+[\w#@$:-]++)++")
 _UPPER = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
 
 WORD = r"[^\s.'\"(),;=<>+*/&]++"
 """A word, generously: what stands between blanks and punctuation."""
-RUN = r"[^\s.'\"(),;]++(?:\.\d[^\s.'\"(),;]*+)*+"
+RUN = r"(?:[^\s.'\"(),;]|\.(?=\d))[^\s.'\"(),;]*+(?:\.\d[^\s.'\"(),;]*+)*+"
 """What stands between blanks and separators, operators included: a verb is a run of its own."""
 GAP = r"[\s,;]*+"
-LITERAL = rf"(?:'(?:[^'\n]++|'{BREAK}?+')*+'?+|\"(?:[^\"\n]++|\"{BREAK}?+\")*+\"?+)"
+LITERAL = rf"(?:'(?:[^'\n]++|'{BREAK}*+')*+'?+|\"(?:[^\"\n]++|\"{BREAK}*+\")*+\"?+)"
 PSEUDO = r"==(?:[^=]++|=(?!=))*+=="
 PERIOD = r"\.(?!\d)"
-_NOTHING_BEFORE = r"(?<![\w-])"
 EXEC = (
     r"EXEC(?:UTE(?=\s++(?:CICS|SQL|DLI)\b))?\s++(?P<exec>[A-Z]\w*+)(?=\s)"
     r"(?:[^E]++|(?<=[\w-])E|E(?!ND-EXEC|XEC\s++[A-Z]|XECUTE\s++(?:CICS|SQL|DLI)\b))*+END-EXEC(?![\w-])"
@@ -53,7 +53,7 @@ COPIED = re.compile(
 _TOKEN = re.compile(
     rf"{GAP}(?:(?P<block>{EXEC})|(?P<literal>(?:[XZNGBHU]{{1,2}})?(?=['\"]){LITERAL})|(?P<pseudo>{PSEUDO})"
     rf"|(?P<number>[+-]?(?:\d++(?:[.,]\d++)?|\.\d++)(?![\w-]))|(?P<period>{PERIOD})"
-    rf"|(?P<word>[\w#@$-](?:[\w#@$-]|{BREAK})*+|:\w[\w-]*+:[\w#@$-]*+)|(?P<mark>\*\*|[<>]=|<>|\S))"
+    rf"|(?P<word>[\w#@$-]++|:\w[\w-]*+:[\w#@$-]*+)|(?P<mark>\*\*|[<>]=|<>|\S))"
 )
 _KINDS: dict[str, Literal["word", "literal", "number", "period", "mark", "pseudo", "exec"]] = {
     "block": "exec",
@@ -72,8 +72,17 @@ def vocabulary(words: str) -> frozenset[str]:
 
 
 def fold(code: str) -> str:
-    """Code in upper case, letter for letter."""
-    return code.upper() if code.isascii() else code.translate(_UPPER)
+    """Code in upper case, of the same length. A word that goes on on the next line is whole: its break stands behind it."""
+    folded = code.upper() if code.isascii() else code.translate(_UPPER)
+    return _BROKEN.sub(_whole, folded) if BREAK in folded else folded
+
+
+def spelled(code: str, start: int, end: int) -> str:
+    """A word of `fold(code)` as the code has it."""
+    text = code[start:end]
+    while len(text) - text.count(BREAK) < end - start and start + len(text) < len(code):
+        text = code[start : end + text.count(BREAK)]
+    return text.replace(BREAK, "")
 
 
 def tokens(code: str, start: int, end: int, line_at: Callable[[int], int]) -> list[Word]:
@@ -81,10 +90,15 @@ def tokens(code: str, start: int, end: int, line_at: Callable[[int], int]) -> li
     text = code[start:end]
     words: list[Word] = []
     for token in _TOKEN.finditer(fold(text)):
-        kind = token.lastgroup
+        kind = token.lastgroup or ""
         if kind == "exec":  # the block's inner group
             kind = "block"
-        begin, stop = token.span(kind or 0)
-        shown = text[begin:stop].replace(BREAK, "")
-        words.append(Word(shown, line_at(start + begin), _KINDS[kind or ""]))
+        begin, stop = token.span(kind)
+        shown = spelled(text, begin, stop) if kind == "word" else text[begin:stop].replace(BREAK, "")
+        words.append(Word(shown, line_at(start + begin), _KINDS[kind]))
     return words
+
+
+def _whole(broken: re.Match[str]) -> str:
+    parts = broken[0].split(BREAK)
+    return "".join(parts).ljust(len(broken[0]), BREAK)

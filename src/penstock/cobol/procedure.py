@@ -22,7 +22,7 @@ _HEADER = rf"(?P<head>{_NAME})(?:\s++(?P<section>SECTION)(?:\s++(?P<segment>\d++
 _BEGUN = re.compile(rf"[\s,;]*+{_HEADER}")
 _TOKEN = re.compile(
     rf"{_SEPARATORS}(?:{LITERAL}{_SEPARATORS})*+"
-    rf"(?:(?P<block>{EXEC}|{COPY}|{REPLACE})|(?P<word>{RUN})|(?P<period>\.)(?:[\s,;]*+{_HEADER})?+)"
+    rf"(?:(?P<block>{EXEC}|{COPY}|{REPLACE})|(?P<word>{RUN})|(?P<period>{PERIOD})(?:[\s,;]*+{_HEADER})?+)"
 )
 _BLOCK, _WORD = _TOKEN.groupindex["block"], _TOKEN.groupindex["word"]
 
@@ -272,7 +272,7 @@ class Procedure:
         form = _FORMS[verb].match(self._folded, start)
         if form:
             self._until = form.end()
-            self._row(" ".join(form[0].split()), start)
+            self._row("GO TO" if verb == "GO" else " ".join(form[0].split()), start)
             self._last = verb
 
     def _dialect(self, verb: str, start: int) -> None:

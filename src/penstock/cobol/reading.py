@@ -15,8 +15,8 @@ from typing import NamedTuple, get_args
 
 from .program import Format, LineKind, Warned
 
-BREAK = "\x01"
-"""Stands where a continued line goes on: no blank, and no part of the word or literal it is in."""
+BREAK = "\x1f"
+"""Stands where a continued line goes on, in the middle of a word or literal. To expressions it is a blank."""
 
 RECORD_BYTES = 80  # of a card, and of a data set member that was copied without its record ends
 _TAB = 8
@@ -40,7 +40,8 @@ _SHIFTED = re.compile("\x0e([^\x0f\n]*+)\x0f")
 _HEADERS = re.compile(
     r"(?i)\n([^*\n]{0,12}?)(?:(?:identification|id|environment|data|procedure)[ \t]++division|(?:program|function|class)-id)\b"
 )
-_NO_INDICATORS = frozenset("$>\x00\x1a")
+_NOTHING = {0: " ", 0x1A: " "}  # what fills records, and what ended files
+_NO_INDICATORS = frozenset("$>")
 _INDICATORS = frozenset(["", *" *-/Dd$"])
 
 
@@ -123,6 +124,8 @@ def _records(data: bytes, encoding: str) -> tuple[list[str], tuple[int, ...]]:
     else:
         lines = data.decode(encoding).split("\n")[: len(records)]
         lines[0] = lines[0].removeprefix("\ufeff")
+    if b"\0" in data or b"\x1a" in data:
+        lines = [line.translate(_NOTHING) for line in lines]
     if b"\r" in data or encoding == "cp037":
         lines = [line.rstrip("\r\x85") for line in lines]
     return lines, offsets

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from .entries import CLAUSES, DECLARING, ENTRY, PARAGRAPHS, REMARK, REMARK_ENDS, SECTIONS, USING
-from .lexing import fold
+from .lexing import fold, spelled
 from .procedure import VERBS, Procedure
-from .reading import BREAK
 
 if TYPE_CHECKING:
     import re
@@ -226,5 +225,4 @@ class _Walk:
         return draft
 
     def _name(self, entry: re.Match[str], group: str) -> str:
-        start, end = entry.span(group)
-        return self._code[start:end].replace(BREAK, "")
+        return spelled(self._code, *entry.span(group))

@@ -1,0 +1,341 @@
+"""What is code is told from what is none, whatever the format, the encoding and the ends of lines."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penstock.cobol import Source, scan
+from penstock.cobol.reading import BREAK
+
+from .sources import names, one, program, verbs
+
+pytestmark = pytest.mark.proves("C-2")
+
+FREE = """identification division.
+program-id. hello.
+procedure division.
+main-para.
+    if a = 1 *> not a period.
+        display "free *> format"
+    end-if.
+    stop run.
+"""
+
+
+def code_of(source: Source) -> list[str]:
+    """The code of each line."""
+    ends = [*source.starts[1:], len(source.code) + 1]
+    return [source.code[start : end - 1].rstrip() for start, end in zip(source.starts, ends, strict=True)]
+
+
+def test_row_1_the_format_is_told_by_the_columns() -> None:
+    """Row 1: fixed, free and variable in one tree, each told for itself."""
+    assert scan(program("A.", "    EXIT.")).format == "fixed"
+    assert scan(FREE).format == "free"
+    assert names(one(FREE)) == ["main-para"]
+    wide = program(
+        "A.", '    DISPLAY "a literal that goes on and on until far behind the column" UPON CONSOLE, OTHER-ITEM.'
+    )
+    assert scan(wide).format == "variable"
+    assert code_of(scan(wide))[-1].endswith("OTHER-ITEM.")
+
+
+@pytest.mark.parametrize(
+    "directive",
+    [
+        ">>SOURCE FORMAT IS FREE",
+        ">>SOURCE FREE",
+        "       >>SET SOURCEFORMAT(FREE)",
+        '      $SET SOURCEFORMAT"FREE"',
+        "$set sourceformat(free)",
+    ],
+)
+def test_row_1_a_directive_overrules_the_columns(directive: str) -> None:
+    """Row 1: a directive says what the columns do not."""
+    source = scan(
+        f"{directive}\n       identification division.\n       program-id. p.\n procedure division.\n x. exit.\n"
+    )
+    assert source.format == "free"
+    assert source.kinds[0] == "directive"
+    assert names(one(source)) == ["x"]
+
+
+def test_row_1_the_format_may_be_given_and_may_switch_in_the_middle() -> None:
+    """Row 1: a caller overrules the columns, a directive in the middle overrules both from there on."""
+    text = (
+        program("A.", "    EXIT.")
+        + "       >>SOURCE FORMAT IS FREE\nB. EXIT.\n>>SOURCE FORMAT IS FIXED\n000100 C. EXIT.\n"
+    )
+    source = scan(text)
+    assert names(one(source)) == ["A", "B", "C"]
+    assert [source.format_at(line) for line in (1, 7, 9)] == ["fixed", "free", "fixed"]
+    assert scan("       A. EXIT.\n", source_format="free").format == "free"
+
+
+def test_row_2_sequence_numbers_are_no_code() -> None:
+    """Row 2: neither columns 1 to 6 nor 73 to 80 are in code or names; the bytes have them."""
+    text = "".join(
+        f"{n:06d} {line:<65}PROG0001\n" for n, line in enumerate(["PROCEDURE DIVISION.", "A.", "    MOVE B TO C."])
+    )
+    source = scan(text)
+    assert code_of(source) == ["PROCEDURE DIVISION.", "A.", "    MOVE B TO C."]
+    assert source.bytes_of(2, 2) == f"000001 {'A.':<65}PROG0001\n".encode()
+
+
+def test_row_3_a_prompt_shows_lines_without_padding() -> None:
+    """Row 3: what is shown ends with its last letter and begins with the indicator; the source keeps its blanks."""
+    source = scan(f"000100 {'A.':<65}PROG0001\n000200*{' a comment':<73}\n")
+    assert [source.shown(1), source.shown(2)] == [" A.", "* a comment"]
+    assert source.text(1, 1) == f"000100 {'A.':<65}PROG0001"
+
+
+def test_row_4_the_indicator_says_what_a_line_is() -> None:
+    """Row 4: comments and pages make no boundaries, debug lines are reported, an unknown letter is a comment with a warning."""
+    text = program("A.", "*|B.", "/|C.", "D|D.", "d|    DISPLAY X.", "Y|E.", "    EXIT.")
+    source = scan(text)
+    assert source.kinds[3:] == ("code", "comment", "comment", "debug", "debug", "comment", "code")
+    assert names(one(source)) == ["A"]
+    assert [warned.line for warned in source.warnings] == [9]
+
+
+def test_row_4_debug_lines_are_code_where_that_is_asked_for() -> None:
+    """Row 4: by the caller, or by WITH DEBUGGING MODE in the program."""
+    text = program("A.", "D|B.", "D|    DISPLAY X.", "    EXIT.")
+    assert names(one(scan(text, debug_lines=True))) == ["A", "B"]
+    asked = text.replace(
+        "       PROCEDURE",
+        "       ENVIRONMENT DIVISION.\n       SOURCE-COMPUTER. X WITH DEBUGGING MODE.\n       PROCEDURE",
+    )
+    source = scan(asked)
+    assert names(one(source)) == ["A", "B"]
+    assert source.kinds[6] == "debug"
+    assert source.is_code(7)
+
+
+def test_row_5_a_literal_goes_on_behind_the_indicator() -> None:
+    """Row 5: its padding to column 72 is part of it; the line cannot be parted from the one before."""
+    text = program("A.", "    MOVE 'IT IS. ALL", "-|    ' ONE LITERAL.' TO B.", "C.", "    EXIT.")
+    source = scan(text)
+    (literal,) = [word.text for word in source.words(0, len(source.code)) if word.kind == "literal"]
+    assert literal == f"'{'IT IS. ALL':<55} ONE LITERAL.'"
+    assert names(one(source)) == ["A", "C"]
+    assert source.joined == {6}
+
+
+def test_row_5_a_word_goes_on_behind_comments() -> None:
+    """Row 5: a verb and a name are whole, wherever they break; comments may stand between."""
+    found = one(program("PER-", "-|FORMED.", "    PER", "*| PERFORM NOTHING.", "-|    FORM PER-FOR", "-|    MED."))
+    assert verbs(found) == ["PERFORM"]
+    assert names(found) == ["PER-FORMED"]
+    assert [(perform.line, perform.target) for perform in found.performs] == [(6, "PER-FORMED")]
+
+
+def test_row_5_quotes_are_doubled_even_where_the_line_ends() -> None:
+    """Row 5: a quote in column 72 with one that continues it is a quote inside of the literal."""
+    line = "    DISPLAY " + '"'.ljust(52, "x") + '"'
+    assert len(line) == 65
+    source = scan(program("A.", line, '-|    "." TO B.', "C.", "    EXIT."))
+    assert names(one(source)) == ["A", "C"]
+    assert [w.text for w in source.words(0, len(source.code)) if w.kind == "literal"] == [f'"{"x" * 51}""."']
+
+
+def test_row_5_what_looks_like_a_comment_in_a_literal_is_none() -> None:
+    """Row 5: `*>` inside a literal is text, behind it a comment, whatever quotes are in it."""
+    source = scan(program("A.", "    DISPLAY 'a *> b' *> it's a comment.", "    DISPLAY 'C'."))
+    assert code_of(source)[4:] == ["    DISPLAY 'a *> b'", "    DISPLAY 'C'."]
+
+
+def test_row_6_tabs_are_expanded_for_the_columns_alone() -> None:
+    """Row 6: text that tabs carry beyond column 72 is code; the bytes keep their tabs."""
+    text = "       01  RECORD-A.\n\t\t     05  A-NAME-THAT-IS-QUITE-LONG               PIC X(25).\n"
+    source = scan(text)
+    assert [entry.name for entry in one(source).entries] == ["RECORD-A", "A-NAME-THAT-IS-QUITE-LONG"]
+    assert code_of(source)[1].endswith("PIC X(25).")
+    assert source.bytes_of(1, 2) == text.encode()
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("last", ["", "\n"])
+def test_row_7_ends_of_lines_change_nothing(end: str, last: str) -> None:
+    """Row 7: CRLF, and a last line without an end."""
+    text = program("A.", "    MOVE 'B", "-|    'C' TO D.", "E.", "    EXIT.").removesuffix("\n") + last
+    source, plain = scan(text.replace("\n", end)), scan(text)
+    assert [p.paragraphs for p in source] == [p.paragraphs for p in plain]
+    assert code_of(source) == code_of(plain)
+    assert source.text(1, source.lines) == plain.text(1, plain.lines)
+    assert source.bytes_of(1, source.lines) == text.replace("\n", end).encode()
+
+
+def test_row_7_bytes_that_are_no_utf_8_are_read() -> None:
+    """Row 7: UTF-8 is tried first, and its columns are letters; else it is latin-1."""
+    text = program("A.", f"    DISPLAY '{'ä' * 45}'.    ", "B.", "    EXIT.")
+    for encoding in ("utf-8", "latin-1"):
+        source = scan(text.encode(encoding))
+        assert source.encoding == encoding
+        assert names(one(source)) == ["A", "B"]
+        assert source.text(5, 5).strip() == f"DISPLAY '{'ä' * 45}'."
+
+
+@pytest.mark.parametrize("end", [b"\x15", b"\x25", b""])
+def test_row_7_ebcdic_is_told_by_its_bytes(end: bytes) -> None:
+    """Row 7: NEL or LF between records, or records of 80 bytes; lines are records, bytes stay bytes."""
+    lines = program("A.", "    PERFORM B.", "B.", "    DISPLAY 'X. Y'.").splitlines()
+    data = b"".join(line.ljust(80).encode("cp037") + end for line in lines)
+    source = scan(data)
+    assert source.encoding == "cp037"
+    assert source.lines == len(lines)
+    assert names(one(source)) == ["A", "B"]
+    assert source.text(5, 5).rstrip() == lines[4]
+    assert b"".join(source.bytes_of(n, n) for n in range(1, source.lines + 1)) == data
+
+
+def test_row_7_double_bytes_in_ebcdic_are_no_quotes() -> None:
+    """Row 7: between shift-out and shift-in a byte is half a letter, even where it is that of a quote."""
+    shifted = b"\x0e\x7d\x4b\x42\x7d\x0f"
+    data = b"".join(
+        line.encode("cp037") + b"\x15" for line in program("A.", "    DISPLAY 'HERE'.", "B.", "    EXIT.").splitlines()
+    ).replace("HERE".encode("cp037"), shifted)
+    assert names(one(data)) == ["A", "B"]
+
+
+def test_row_8_options_before_the_first_division_are_no_code() -> None:
+    """Row 8: CBL and PROCESS lines stand in any column; the program begins with them."""
+    source = scan(" CBL LIST,MAP\nPROCESS XREF\n      * a preamble\n" + program("A.", "    EXIT."))
+    assert source.kinds[:3] == ("directive", "directive", "comment")
+    assert (one(source).name, one(source).start_line) == ("P", 1)
+    assert not source.warnings
+
+
+def test_listing_words_need_no_period() -> None:
+    """EJECT, SKIP1 and TITLE between two sentences hide no header."""
+    found = one(
+        program("A.", "    EXIT.", "    EJECT", "B.", "    EXIT.", "    SKIP2", "    TITLE 'C.'", "D.", "    EXIT.")
+    )
+    assert names(found) == ["A", "B", "D"]
+
+
+@pytest.mark.parametrize(
+    ("data", "lines", "kinds"),
+    [
+        (b"", 0, set()),
+        (b"\n", 1, {"blank"}),
+        (b"      * a comment\n      * and another\n", 2, {"comment"}),
+        (b"\x00" * 5000, 1, {"blank"}),
+        (bytes(range(256)) * 40, 41, {"code", "comment", "blank"}),
+    ],
+)
+def test_row_34_odd_files_have_a_defined_outcome(data: bytes, lines: int, kinds: set[str]) -> None:
+    """Row 34: an empty file, comments alone, NUL and any binary have lines and, where there is no code, no program."""
+    source = scan(data)
+    assert source.lines == lines
+    assert set(source.kinds) <= kinds
+    assert source.programs == () or "code" in kinds
+    assert b"".join(source.bytes_of(n, n) for n in range(1, lines + 1)) == data
+
+
+PIECES = st.sampled_from(
+    [
+        *(
+            "       ",
+            "      *",
+            "      -",
+            "      D",
+            "000100 ",
+            "\t",
+            " ",
+            "\n",
+            "\r\n",
+            "'",
+            '"',
+            ".",
+            "==",
+            "*>",
+            ">>",
+            "$SET ",
+            "\x00",
+            BREAK,
+            "é",
+        ),
+        *(
+            "IDENTIFICATION DIVISION.",
+            "PROGRAM-ID. ",
+            "DATA DIVISION.",
+            "PROCEDURE DIVISION",
+            " USING X",
+            "END PROGRAM",
+            "DECLARATIVES.",
+            "END ",
+        ),
+        *(
+            "SECTION",
+            "A-1",
+            "100",
+            "01 ",
+            "PIC X",
+            "COPY ",
+            "REPLACING ",
+            " BY ",
+            "EXEC SQL ",
+            "END-EXEC",
+            "IF ",
+            "ELSE ",
+            "END-IF ",
+            "PERFORM ",
+            "GO TO ",
+        ),
+        *(
+            ">>SOURCE FORMAT FREE\n",
+            "TIMES",
+            "UNTIL",
+            "THRU ",
+            "EVALUATE ",
+            "WHEN ",
+            "READ F ",
+            "AT END ",
+            "AUTHOR. ",
+            "(",
+            ")",
+            ",",
+            "CALL 'X'",
+            "1.5",
+            "-",
+        ),
+    ]
+)
+
+
+@given(st.one_of(st.binary(max_size=400), st.lists(PIECES, max_size=60).map(lambda pieces: "".join(pieces).encode())))
+def test_any_bytes_are_a_source_whose_parts_nest(data: bytes) -> None:
+    """Lines joined are the bytes; every part is within the lines and within what holds it."""
+    source = scan(data)
+    lines = source.lines
+    assert b"".join(source.bytes_of(n, n) for n in range(1, lines + 1)) == data
+    assert len(source.kinds) == len(source.starts) == lines
+    assert source.code.count("\n") + source.code.count(BREAK) >= lines - 1
+    assert all(1 < line <= lines for line in source.joined)
+    for n in range(1, lines + 1):
+        assert "\n" not in source.shown(n)
+    outermost = [program for program in source if program.parent is None]
+    if outermost:
+        assert (outermost[0].start_line, outermost[-1].end_line) == (1, lines)
+    for found in source:
+        spans = [(part.line, part.end_line) for part in found.entries + found.statements + found.execs + found.copies]
+        spans += [(part.start_line, part.end_line) for part in found.divisions]
+        spans += [(part.start_line, part.end_line) for part in found.sections]
+        spans += [(part.start_line, part.end_line) for part in found.paragraphs]
+        assert all(found.start_line <= start <= end <= found.end_line for start, end in spans)
+        in_order([(part.start_line, part.end_line) for part in found.divisions])
+        in_order([(part.start_line, part.end_line) for part in found.sections])
+        in_order([(part.start_line, part.end_line) for part in found.paragraphs])
+        in_order([(statement.start, statement.end) for statement in found.statements])
+        assert [n for p in found.paragraphs for n in range(p.first, p.last)] == list(range(len(found.statements)))
+
+
+def in_order(spans: list[tuple[int, int]]) -> None:
+    """Each ends before the next begins; two may share a line."""
+    assert all(start <= end for start, end in spans)
+    assert all(before[1] <= after[0] for before, after in pairwise(spans))
