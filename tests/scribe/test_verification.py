@@ -39,9 +39,9 @@ KNOWN = Known(
     copybooks=frozenset({"CUSTBK"}),
 )
 ITEMS = [
-    Item(PROGRAM, "purpose", ("summary", "question"), {}, 1, 18, "the program"),
-    Item("P2", "paragraphs", ("summary",), {"paragraph_name": "READ-IT"}, 2, 10, "READ-IT"),
-    Item("P11", "paragraphs", ("summary",), {"paragraph_name": "WRITE-IT"}, 11, 14, "WRITE-IT"),
+    Item(PROGRAM, "purpose", ("summary", "question"), {}, 1, 18, "program", "P"),
+    Item("P2", "paragraphs", ("summary",), {"paragraph_name": "READ-IT"}, 2, 10, "paragraph", "READ-IT"),
+    Item("P11", "paragraphs", ("summary",), {"paragraph_name": "WRITE-IT"}, 11, 14, "paragraph", "WRITE-IT"),
 ]
 HELD = shown(SOURCE, [(1, 14)], ITEMS, KNOWN)
 
@@ -149,7 +149,14 @@ def test_what_is_not_there_has_nothing_said_about_it(of: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["Moves WS-OTHER.", "Uses `ws-other`.", "Writes to FILE99X.", "It is the A-B-C-D.", "Sets WS-COUNT and WS_COUNT."],
+    [
+        "Moves WS-OTHER.",
+        "Uses `ws-other`.",
+        "Writes to FILE99X.",
+        "It is the A-B-C-D.",
+        "Calls on COPAU00C.",
+        "Sets WS-COUNT and WS_COUNT.",
+    ],
 )
 def test_an_invented_name_is_rejected(text: str) -> None:
     """What looks like a name must be one of the program's."""
@@ -166,7 +173,7 @@ def test_names_that_are_listed_are_looked_at_too() -> None:
     "text",
     [
         "Reads IN-FILE until WS-DONE.",
-        "An end-of-day job in COMP-3, as ISO-8601 says; 2024-01-31.",
+        "An end-of-day job in COMP-3, as ISO-8601 and R120 say; 2024-01-31.",
         "Uses COBOL and VSAM.",
     ],
 )

@@ -56,7 +56,7 @@ def read_answer(text: str) -> Answer:
         listed, is_whole = list(_rescued(text)), False
     else:
         listed, is_whole = found, True
-    read = [_claim(value) for value in listed[:MAX_CLAIMS]]
+    read = [claim_of(value) for value in listed[:MAX_CLAIMS]]
     claims = dict.fromkeys(claim for claim in read if claim is not None)
     return Answer(tuple(claims), read.count(None) + max(0, len(listed) - MAX_CLAIMS), is_whole)
 
@@ -97,7 +97,7 @@ def _rescued(text: str) -> Iterator[Json]:
         yield value
 
 
-def _claim(value: Json) -> Claim | None:
+def claim_of(value: Json) -> Claim | None:
     """The claim that a value is, None for what is none."""
     said = _words(field(value, "claim"))
     lines = _lines(field(value, "lines"))

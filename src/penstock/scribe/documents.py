@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from penstock import __version__
+from penstock.cobol.facts import call_diagram, flow_diagram
 from penstock.scribe.filling import Lines, cite
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ _CHANNEL = (*_one("name", "io_type", "copybook"), *_text("description"))
 _LISTS: dict[str, tuple[_Field, ...]] = {
     "inputs": _CHANNEL,
     "outputs": _CHANNEL,
-    "called_programs": (*_one("program_name", "call_type", "resolved_from"), *_many("parameters")),
+    "called_programs": _one("program_name", "call_type", "resolved_from", "parameters"),
     "business_rules": (
         *_one("rule_id", "paragraph"),
         *_text("logic_summary", "description"),
@@ -229,6 +230,8 @@ def document_of(
         "messages": listed["messages"],
         "dead_code": dead,
         "call_semantics": listed["call_semantics"],
+        "flow_diagram": flow_diagram(facts),
+        "call_graph": call_diagram(facts),
         "complexity": {"statements": facts.statements, "cyclomatic": facts.complexity, "max_depth": facts.depth},
         "open_questions": listed["open_questions"],
         "coverage": _coverage(listed["paragraphs"], done),

@@ -7,7 +7,7 @@ that `merge` puts words to facts. Law: every citation is on a line of code, and 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from penstock import inert
 from penstock.chunk.template import Citation, Record, Template
@@ -25,12 +25,13 @@ if TYPE_CHECKING:
         Resolved,
         Rule,
     )
+    from penstock.cobol.program import Program
 
 SECTIONS: Mapping[str, tuple[str, ...]] = {
     "purpose": (),
     "inputs": ("name", "io_type"),
     "outputs": ("name", "io_type"),
-    "called_programs": ("program_name", "call_type"),
+    "called_programs": ("program_name", "call_type", "parameters"),
     "business_rules": ("rule_id",),
     "reads_from": ("name", "kind"),
     "writes_to": ("name", "kind"),
@@ -98,6 +99,14 @@ def paragraph_name(name: str) -> str:
     return name or _MAIN
 
 
+class Part(NamedTuple):
+    """One program of a file: where it stands, what is known of it, and that as a template."""
+
+    program: Program
+    facts: Facts
+    template: Template
+
+
 def filled(facts: Facts, source: Lines, *, paths: Mapping[str, str] | None = None) -> Template:
     """All that the code says of a program. `paths` are where copybooks were found, by name."""
     fill = _Filling(facts, source, {name.upper(): path for name, path in (paths or {}).items()})
@@ -137,7 +146,7 @@ class _Filling:
                     "program_name": name,
                     "call_type": call.call_type,
                     "resolved_from": resolved,
-                    "parameters": [call.parameters] if call.parameters else [],
+                    "parameters": call.parameters,
                 }
                 yield self._record(fields, call.line, call.end_line)
 

@@ -24,12 +24,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from penstock.models import Model
-    from penstock.overflow import Diagnosis
+    from penstock.overflow import Diagnosis, Overflow
     from penstock.scribe.prompts import Prompt
     from penstock.transcript.shapes import Json
 
 ATTEMPTS = 5  # of one question; the waits between them are 1, 2, 4 and 8 seconds where the provider names none
 LONGEST_WAIT_SECONDS = 300.0  # a provider that asks for more has no room for us today
+REPLY_TOKENS = 8_192  # forty paragraphs of two claims, and as many conditions
+LEAST_REPLY_TOKENS = 1_024  # less is no answer on a chunk, however small
+_SMALLER = 0.5  # of a prompt that was refused without a number
+_MARGIN = 0.9  # of what a provider's own count leaves, which is not ours
+_LARGEST_SHARE, _SMALLEST_SHARE = 0.8, 0.1
 _LOOK_SECONDS = 0.1  # between two looks at what is done, so that an interrupt is noticed
 
 Task = TypeVar("Task")
@@ -39,8 +44,7 @@ Made = TypeVar("Made")
 class Reply(NamedTuple):
     """What came of a question.
 
-    `too_large`: the provider refused its size, `limit_tokens` being what it takes where that is known; `stopped`: nobody waits
-    for it any more; `failed`: `reason` says why.
+    `too_large`: the provider takes about `fitting_tokens`; `stopped`: nobody waits for it any more; `failed`: `reason` says why.
     """
 
     outcome: Literal["answered", "too_large", "failed", "stopped"]
@@ -48,7 +52,7 @@ class Reply(NamedTuple):
     reason: str = ""
     sent: int = 0
     """How many requests went out for it."""
-    limit_tokens: int | None = None
+    fitting_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +72,18 @@ class Desk:
         self,
         model: Model,
         *,
+        reply_tokens: int = REPLY_TOKENS,
         attempts: int = ATTEMPTS,
         clock: Callable[[], float] = time.monotonic,
         pause: Callable[[float], object] | None = None,
     ) -> None:
-        self._model, self._attempts, self._clock = model, attempts, clock
+        self._model, self._reply_tokens, self._attempts, self._clock = model, reply_tokens, attempts, clock
+        self._refused: tuple[int, int] | None = None  # the smallest prompt that was too large, and what would fit
         self._stopped = threading.Event()
         self._pause = pause or self._stopped.wait
         self._lock = threading.Lock()
         self._not_before = clock()
-        self._useless = ""
+        self._useless = self._too_large = ""
         self._takes_cancelled = "cancelled" in signature(model.send).parameters
 
     @property
@@ -89,34 +95,52 @@ class Desk:
         """Ends what is under way, and sends nothing more."""
         self._stopped.set()
 
-    def ask(self, prompt: Prompt, reply_tokens: int) -> Reply:
-        """What the model answers. Raises what a script of a test raises, and nothing else."""
-        request = _request(prompt, self._model, reply_tokens)
-        reason = ""
-        for attempt in range(self._attempts):
+    def ask(self, prompt: Prompt, size_tokens: int) -> Reply:
+        """What the model answers to a prompt of that size. Raises what a script of a test raises, and nothing else."""
+        reason, sent = "", 0
+        while sent < self._attempts:
             if self._useless:
-                return Reply("failed", reason=self._useless, sent=attempt)
+                return Reply("failed", reason=self._useless, sent=sent)
+            if self._refused is not None and size_tokens >= self._refused[0]:
+                return Reply("too_large", reason=self._too_large, sent=sent, fitting_tokens=self._refused[1])
             if not self._wait_turn():
-                return Reply("stopped", sent=attempt)
+                return Reply("stopped", sent=sent)
+            reply_tokens = self._reply_tokens
             try:
-                body = self._sent(request)
-                return Reply("answered", wires.words(body, self._model.wire), sent=attempt + 1)
+                body = self._sent(_request(prompt, self._model, reply_tokens))
+                return Reply("answered", wires.words(body, self._model.wire), sent=sent + 1)
             except Cancelled:
-                return Reply("stopped", sent=attempt + 1)
+                return Reply("stopped", sent=sent + 1)
             except AssertionError:
                 raise
             except Exception as error:  # noqa: BLE001 - whatever a model raises is read as a refusal
+                sent += 1
                 told = diagnose(error)
                 reason = _reason(told, error)
                 if told.recovery in {"shrink_input", "shrink_output", "shrink_payload"}:
-                    limit = told.overflow.limit if told.overflow is not None else None
-                    return Reply("too_large", reason=reason, sent=attempt + 1, limit_tokens=limit)
-                if not self._may_pass(told, error):
+                    self._learn(told.overflow, size_tokens, reply_tokens, reason)
+                elif not self._may_pass(told, error):
                     if told.kind in {"auth", "quota"}:
                         self._useless = reason
-                    return Reply("failed", reason=reason, sent=attempt + 1)
-                self._hold_back(told.retry_after_seconds, attempt)
-        return Reply("failed", reason=f"{reason}, {self._attempts} times", sent=self._attempts)
+                    return Reply("failed", reason=reason, sent=sent)
+                else:
+                    self._hold_back(told.retry_after_seconds, sent - 1)
+        return Reply("failed", reason=f"{reason}, {sent} times", sent=sent)
+
+    def _learn(self, overflow: Overflow | None, size_tokens: int, reply_tokens: int, reason: str) -> None:
+        """From a refusal for size: a shorter reply for all where that is enough, else that such a prompt is too large for all."""
+        limit = overflow.limit if overflow is not None else None
+        given = overflow.input if overflow is not None and overflow.bound == "exact" else None
+        with self._lock:
+            if limit is not None and given is not None and limit - given >= LEAST_REPLY_TOKENS < reply_tokens:
+                self._reply_tokens = min(self._reply_tokens, limit - given - LEAST_REPLY_TOKENS // 8, reply_tokens - 1)
+                return
+            share = _SMALLER
+            if limit is not None and given:
+                share = min(_LARGEST_SHARE, max(_SMALLEST_SHARE, _MARGIN * (limit - LEAST_REPLY_TOKENS) / given))
+            if self._refused is None or size_tokens < self._refused[0]:
+                self._refused = size_tokens, int(size_tokens * share)
+                self._too_large = reason
 
     def _sent(self, request: dict[str, Json]) -> dict[str, Json]:
         if not self._takes_cancelled:

@@ -15,16 +15,21 @@ from penstock.scribe.filling import SECTIONS
 from penstock.scribe.verification import Item, Known, names_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from penstock.chunk.template import Plain, Template
-    from penstock.cobol.facts.values import Facts
+    from penstock.chunk.template import Plain
+    from penstock.scribe.filling import Part
     from penstock.scribe.verification import Reason, Verdict
 
 VERSION = 1
 """Of all that is asked here: results of another version are asked for again."""
 FIXED_TOKENS = 900  # C-5
-NOTES_SHARE = 12  # of a budget, one part in so many is for the notes where a program takes several prompts
+
+
+def room_for_notes(prompt_tokens: int) -> int:
+    """What is kept free for notes in each prompt where a program takes several: small prompts have as many ids for a line."""
+    return max(prompt_tokens // 24, min(300, prompt_tokens // 8))
+
 
 SYSTEM = """\
 You document COBOL for the people who maintain it. You are shown part of a program, each line of code with its number in the file, \
@@ -96,25 +101,40 @@ class Prompt(NamedTuple):
 # ── what may be spoken of ────────────────────────────────────────────────────────────────────────────────────────
 
 
-def items_of(template: Template, facts: Facts, spans: Sequence[tuple[int, int]]) -> list[Item]:
-    """What a chunk of these lines wants words for: the program, and every record that begins in the chunk."""
-    made = [Item(PROGRAM, "purpose", PROGRAM_FIELDS, {}, 1, facts.lines, "the program")]
+def items_of(parts: Sequence[Part], spans: Sequence[tuple[int, int]]) -> list[Item]:
+    """What a chunk of these lines wants words for: the programs that it is of, and every record that begins in the chunk."""
     taken: set[str] = set()
+    return [
+        item
+        for number, part in enumerate(parts)
+        for item in _items(part, spans, taken, number, is_only=len(parts) == 1)
+    ]
+
+
+def _items(
+    part: Part, spans: Sequence[tuple[int, int]], taken: set[str], number: int, *, is_only: bool
+) -> Iterator[Item]:
+    program, facts, template = part
+    if any(first <= program.end_line and program.start_line <= last for first, last in spans):
+        made_id = PROGRAM if is_only else _free(f"{PROGRAM}-{facts.program}", taken)
+        lines = program.start_line, program.end_line
+        yield Item(made_id, "purpose", PROGRAM_FIELDS, {}, *lines, "program", facts.program, number)
     for section, wanted in _WANTED.items():
         for record in template[section]:
             found = next((proof for proof in record.citations if _begins_in(proof.first_line, spans)), None)
             if found is None:
                 continue
             name = str(record.first(wanted.name))
-            made_id = _free(f"{wanted.letter}{name if wanted.letter in 'IO' else found.first_line}", taken)
-            lines, label = (found.first_line, found.last_line), f"{wanted.label} {name}"
+            made_id = _free(
+                f"{wanted.letter}:{name}" if wanted.letter in "IO" else f"{wanted.letter}{found.first_line}", taken
+            )
+            place = found.first_line, found.last_line
             if section == "called_programs":
                 key: dict[str, Plain] = {"caller": facts.program, "callee": name, "line": found.first_line}
-                made.append(Item(made_id, "call_semantics", wanted.fields, key, *lines, label))
+                yield Item(made_id, "call_semantics", wanted.fields, key, *place, wanted.label, name, number)
                 continue
             key = {field: [value.said for value in record.fields.get(field, ())] for field in SECTIONS[section]}
-            made.append(Item(made_id, section, wanted.fields, key, *lines, label))
-    return made
+            yield Item(made_id, section, wanted.fields, key, *place, wanted.label, name, number)
 
 
 def _begins_in(line: int, spans: Sequence[tuple[int, int]]) -> bool:
@@ -130,20 +150,26 @@ def _free(wanted: str, taken: set[str]) -> str:
     return made
 
 
-def known(facts: Facts, code: str, names: Iterable[str] = ()) -> Known:
-    """What claims about a program may speak of: `code` is all of its text, `names` what else is around it."""
-    items = [item.name for item in facts.items]
-    callees = [name for call in facts.calls for name in (call.target, *call.names)]
-    paragraphs = [name for found in facts.paragraphs for name in (found.name, found.section or "")]
-    entries = [name for name, _ in facts.entry_points]
-    tables = [table for operation in facts.sql for table in operation.tables]
-    copybooks = [used.name for used in facts.copybooks]
-    around = [value.value for found in facts.calls + facts.cics for value in found.resolved]
-    listed = [facts.program, *items, *callees, *paragraphs, *entries, *tables, *copybooks, *around, *names]
+def known(parts: Sequence[Part], code: str, names: Iterable[str] = ()) -> Known:
+    """What claims about the programs of a file may speak of: `code` is all of its text, `names` what else is around it."""
+    callable_, tables, copybooks, others = list(names), [""], [""], [""]
+    for _, facts, _ in parts:
+        callable_ += [facts.program, *(name for name, _ in facts.entry_points)]
+        callable_ += [name for call in facts.calls for name in (call.target, *call.names)]
+        callable_ += [name for found in facts.paragraphs for name in (found.name, found.section or "")]
+        callable_ += [found.name for found in facts.outside]
+        callable_ += [value.value for operation in facts.cics for value in operation.resolved]
+        tables += [table for operation in facts.sql for table in operation.tables]
+        tables += [item.name for item in facts.items]
+        copybooks += [used.name for used in facts.copybooks]
+        others += [condition.name for item in facts.items for condition in item.conditions]
+        others += [found.resource for found in facts.crud]
+        others += [name for file in facts.files for name in (file.name, file.dd or "")]
+    everything = [code, *callable_, *tables, *copybooks, *others]
     return Known(
-        names=names_in(code) | names_in(" ".join(listed)),
-        callable=names_in(" ".join([facts.program, *callees, *paragraphs, *entries, *around, *names])),
-        tables=names_in(" ".join([*tables, *items, *(table.rpartition(".")[2] for table in tables)])),
+        names=names_in(" ".join(everything)),
+        callable=names_in(" ".join(callable_)),
+        tables=names_in(" ".join(tables)),
         copybooks=names_in(" ".join(copybooks)),
     )
 
@@ -151,14 +177,16 @@ def known(facts: Facts, code: str, names: Iterable[str] = ()) -> Known:
 # ── notes ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def notes(program: str, items: Sequence[Item], place: tuple[int, int], fits: Callable[[str], bool]) -> str:
+def notes(items: Sequence[Item], place: tuple[int, int], fits: Callable[[str], bool]) -> str:
     """What is known of a chunk, and the ids of what wants words: as many as fit, those of each kind in order.
 
     `place` is the number of the chunk and how many there are.
     """
     part = f"part {place[0]} of {place[1]}" if place[1] > 1 else "complete"
-    head = f"Notes on this part of {inert.show_name(program)} ({part}). Known for certain; ids that want words:"
-    listed = [item for item in items if item.id != PROGRAM]
+    programs = [item.id for item in items if item.id.startswith(PROGRAM)]
+    named = "" if programs == [PROGRAM] else f" of {', '.join(map(inert.show_name, programs))}"
+    head = f"Notes ({part}{named}). Known for certain; what wants words beside the program itself:"
+    listed = [item for item in items if not item.id.startswith(PROGRAM)]
     low, high = 0, len(listed)
     while low < high:  # the most that fit
         middle = (low + high + 1) // 2
@@ -167,9 +195,9 @@ def notes(program: str, items: Sequence[Item], place: tuple[int, int], fits: Cal
 
 
 def _noted(head: str, shown: Sequence[Item], total: int) -> str:
-    lines = [head]
+    lines = [head] if total else [head, "nothing"]
     for letter, title in _TITLES.items():
-        row = ", ".join(_noted_item(item) for item in shown if item.id[0] == letter)
+        row = ", ".join(map(_noted_item, (item for item in shown if item.id[0] == letter)))
         lines += [f"{title}: {row}"] if row else []
     if len(shown) < total:
         lines.append(f"({total - len(shown)} more are not listed; their ids are made alike)")
@@ -177,10 +205,8 @@ def _noted(head: str, shown: Sequence[Item], total: int) -> str:
 
 
 def _noted_item(item: Item) -> str:
-    """An id, and what it does not say itself."""
-    name = "" if item.id[0] in "IOR" else f" {inert.show_name(item.label.partition(' ')[2])}"
-    until = f"-{item.last_line}" if item.last_line > item.first_line and item.id[0] in "PR" else ""
-    return f"{item.id}{until and f' to {item.last_line}'}{name}"
+    """An id, with a name where neither it nor its line says that."""
+    return item.id if item.id[0] in "IOPR" else f"{item.id} {inert.show_name(item.name)}"
 
 
 # ── what was not true ────────────────────────────────────────────────────────────────────────────────────────────
@@ -227,9 +253,10 @@ def question_of(item: Item | None, field: str) -> str:
     if item is None:
         return "What was said about something that is not in the program?"
     words = _QUESTIONS.get(field, "What is to be said of {}?")
-    return words.format(item.label)
+    return words.format(f"{item.kind} {item.name}".strip())
 
 
+ASKED = "the model asks"
 _QUESTIONS = {
     "summary": "What does {} do?",
     "purpose": "What is {} for?",

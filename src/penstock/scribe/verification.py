@@ -40,7 +40,10 @@ class Item(NamedTuple):
     key: Mapping[str, Plain]
     first_line: int
     last_line: int
-    label: str
+    kind: str
+    name: str
+    program: int = 0
+    """Which program of the file it is of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,18 +196,16 @@ def _runs(lines: Sequence[int], held: Shown) -> Iterator[Citation]:
 # ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _WORD = r"[^\W_][\w#@$-]*"
-_LIKE_A_NAME = re.compile(  # in capitals with a hyphen, or letters with digits among them, or in backquotes
-    r"(?<![\w-])(?=[A-Z0-9_-]*[A-Z])[A-Z0-9]+(?:[-_][A-Z0-9]+)+(?![\w-])"
-    r"|(?<![\w-])(?=[A-Z]*\d)(?=\d*[A-Z])[A-Z0-9]{5,}(?![\w-])"
-    rf"|(?<=`){_WORD}(?=`)"
+_LIKE_A_NAME = re.compile(  # a word and a number (COMP-3, ISO-8601, R120) may be anything
+    r"(?<![\w-])(?![A-Z]+-?\d+(?![\w-]))"
+    r"(?:(?=[A-Z0-9_-]*[A-Z])[A-Z0-9]+(?:[-_][A-Z0-9]+)+"  # in capitals, with a hyphen,
+    r"|(?=[A-Z0-9]*\d)[A-Z][A-Z0-9]{5,7})(?![\w-])"  # or as long as the name of a program, with a digit in it,
+    rf"|(?<=`){_WORD}(?=`)"  # or in backquotes
 )
 _COMMON = frozenset(  # look like names, and are words of the trade
     {
         *("OF", "IN", "THRU", "I-O", "INPUT-OUTPUT", "FILE-CONTROL", "FILE-STATUS", "RETURN-CODE"),
-        *("WORKING-STORAGE", "LOCAL-STORAGE", "END-OF-FILE", "END-OF-DATA", "YES-NO"),
-        *("COMP-1", "COMP-2", "COMP-3", "COMP-4", "COMP-5", "COBOL-74", "COBOL-85", "COBOL-2002"),
-        *("CP037", "CP1047", "CP1140", "UTF-8", "UTF-16", "ISO-8601", "ISO-8859-1"),
-        *("SHA-1", "SHA-256", "AES-256", "CRC-32", "CRC32", "MOD-10", "MOD-11"),
+        *("WORKING-STORAGE", "LOCAL-STORAGE", "END-OF-FILE", "END-OF-DATA", "YES-NO", "ISO-8859-1"),
         *("YYYY-MM-DD", "DD-MM-YYYY", "MM-DD-YYYY", "YY-MM-DD", "HH-MM-SS"),
     }
 )

@@ -1,0 +1,233 @@
+"""What does a chunk come to? It is asked about, what is answered is verified, and what was not true is asked once more.
+
+An answer is kept under the hash of what was shown, its lines counted within the chunk: wherever the chunk stands next time, the
+same answer is held against the source again. Law: a chunk has an outcome, and an outcome that is no answer says why; no claim
+leaves here that was not verified against this source. Keeps out: which chunks there are (`documenting`), and how a request is sent
+(`pool`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from penstock.chunk.template import Grade, Record, Template, Value
+from penstock.scribe import prompts
+from penstock.scribe.answers import PROGRAM, claim_of, read_answer
+from penstock.scribe.filling import SECTIONS
+from penstock.scribe.prompts import Prompt
+from penstock.scribe.results import key_of
+from penstock.scribe.verification import Verdict, same_claims, verify
+from penstock.transcript.shapes import field, objects, string
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from penstock.chunk.chunks import Chunk
+    from penstock.chunk.template import Origin
+    from penstock.scribe.pool import Desk
+    from penstock.scribe.results import Results
+    from penstock.scribe.verification import Item, Shown
+    from penstock.transcript.shapes import Json
+
+_UNREADABLE_TRIES = 2  # an answer without a claim may be bad luck; a second one is a reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A chunk as it is asked about: what is sent for it, and what claims about it are held against.
+
+    `fits` says whether a text may stand where the notes are.
+    """
+
+    chunk: Chunk
+    body: str
+    notes: str
+    held: Shown
+    fits: Callable[[str], bool]
+
+    def prompt(self, notes: str | None = None) -> Prompt:
+        """What is sent: the chunk, and the notes on it."""
+        return Prompt(prompts.SYSTEM, f"{self.body}\n{self.notes if notes is None else notes}")
+
+    def key(self, model: str) -> str:
+        """What an answer depends on: the text and what it refers to, who is asked, and how."""
+        return key_of("answer", str(prompts.VERSION), model, self.chunk.digest)
+
+
+class Answered(NamedTuple):
+    """How a chunk fared."""
+
+    outcome: Literal["answered", "too_large", "failed", "stopped"]
+    verdicts: tuple[Verdict, ...] = ()
+    calls: int = 0
+    reason: str = ""
+    fitting_tokens: int = 0
+    """Of a chunk that is too large: what a prompt may have instead."""
+    was_kept: bool = False
+    """Nobody was asked: the answer was there."""
+    retried: int = 0
+    """How many claims were asked for again."""
+
+
+def asked(question: Question, desk: Desk, model: str, results: Results | None) -> Answered:
+    """The verified answer on a chunk: the one that is kept, else the model's."""
+    key = question.key(model)
+    if results is not None and (kept := results.get(key)) is not None:
+        if type(tokens := field(kept, "fitting_tokens")) is int:
+            return Answered("too_large", reason=string(field(kept, "reason")), fitting_tokens=tokens, was_kept=True)
+        return Answered("answered", tuple(_restored(kept, question)), was_kept=True)
+    made = _asked(question, desk)
+    if results is not None and made.outcome == "answered":
+        results.put(key, _to_keep(made.verdicts, question))
+    elif results is not None and made.outcome == "too_large":
+        results.put(key, {"fitting_tokens": made.fitting_tokens, "reason": made.reason})
+    return made
+
+
+def _asked(question: Question, desk: Desk) -> Answered:
+    size_tokens = question.chunk.prompt_tokens or 0
+    calls, notes = 0, question.notes
+    for _ in range(_UNREADABLE_TRIES):
+        reply = desk.ask(question.prompt(notes), size_tokens)
+        calls += reply.sent
+        if reply.outcome != "answered":
+            return Answered(reply.outcome, calls=calls, reason=reply.reason, fitting_tokens=reply.fitting_tokens)
+        answer = read_answer(reply.words)
+        if answer.claims:
+            break
+        longer = f"{question.notes}\n{prompts.UNREADABLE}"
+        notes = longer if question.fits(longer) else question.notes
+    else:
+        return Answered("failed", calls=calls, reason="the answers had no claims that can be read")
+    verdicts = same_claims(verify(claim, question.held) for claim in answer.claims)
+    wrong = [verdict for verdict in verdicts if verdict.outcome == "rejected"]
+    ask_again = prompts.again(wrong, question.fits)
+    if not ask_again:
+        return Answered("answered", tuple(verdicts), calls)
+    reply = desk.ask(question.prompt(ask_again), size_tokens)
+    second = [verify(claim, question.held) for claim in read_answer(reply.words).claims]
+    return Answered("answered", tuple(_mended(verdicts, second)), calls + reply.sent, retried=len(wrong))
+
+
+def _mended(first: Sequence[Verdict], second: Iterable[Verdict]) -> list[Verdict]:
+    """The first answer with what the second one bears out in place of what was wrong, by item and field."""
+    better = [verdict for verdict in second if verdict.outcome != "rejected"]
+    cured = {(verdict.claim.of, verdict.claim.field) for verdict in better}
+    asks = any(verdict.claim.field == "question" for verdict in better)
+    rest = [
+        verdict
+        for verdict in first
+        if verdict.outcome != "rejected"
+        or not ((verdict.claim.of, verdict.claim.field) in cured or (asks and verdict.claim.of == PROGRAM))
+    ]
+    return same_claims([*rest, *better])
+
+
+# ── what is kept ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _to_keep(verdicts: Iterable[Verdict], question: Question) -> Json:
+    places = {line: place for place, line in enumerate(_lines(question.chunk))}
+    ids = {item.id: _relative(item, places) for item in question.held.items.values()}
+    kept = []
+    for verdict in verdicts:
+        lines = [line for proof in verdict.citations for line in range(proof.first_line, proof.last_line + 1)]
+        kept.append(
+            {
+                **verdict.claim._asdict(),
+                "of": ids.get(verdict.claim.of, verdict.claim.of),
+                "lines": [places[line] for line in lines if line in places] or [0],
+                "outcome": verdict.outcome,
+                "reason": verdict.reason,
+            }
+        )
+    return {"claims": kept}
+
+
+def _restored(kept: Json, question: Question) -> list[Verdict]:
+    """The verdicts again: what held is held against the source as it is now, what did not hold does not hold now."""
+    lines = _lines(question.chunk)
+    places = {line: place for place, line in enumerate(lines)}
+    ids = {_relative(item, places): item.id for item in question.held.items.values()}
+    made = []
+    for value in objects(field(kept, "claims")):
+        claim = claim_of(value)
+        if claim is None or not all(0 <= place < len(lines) for place in claim.lines):
+            continue
+        claim = claim._replace(of=ids.get(claim.of, claim.of), lines=tuple(lines[place] for place in claim.lines))
+        if value.get("outcome") == "rejected":
+            made.append(Verdict(claim, "rejected", reason=value.get("reason", "")))
+            continue
+        verdict = verify(claim, question.held)
+        is_moved = verdict.holds and value.get("outcome") == "relocated"
+        made.append(verdict._replace(outcome="relocated") if is_moved else verdict)
+    return same_claims(made)
+
+
+def _lines(chunk: Chunk) -> list[int]:
+    """The lines that a chunk shows, its own first: a line has the same place in it wherever the chunk stands."""
+    return [line for first, last in (*chunk.spans, *chunk.context_spans) for line in range(first, last + 1)]
+
+
+def _relative(item: Item, places: Mapping[int, int]) -> str:
+    """The id of an item with the place of its line instead of the line."""
+    line = str(item.first_line)
+    if item.id[1:].partition(".")[0] != line:
+        return item.id
+    return f"{item.id[0]}@{places.get(item.first_line)}{item.id[1 + len(line) :]}"
+
+
+# ── what is told ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Told(NamedTuple):
+    """What the verdicts on a chunk come to for one program: words under the keys of its facts, and how they fared by section."""
+
+    template: Template
+    grades: Mapping[str, tuple[int, int]]
+
+
+_OF_THE_MODEL = frozenset({"purpose", "call_semantics", "open_questions"})
+"""Sections that are there because a model said something."""
+
+
+def told(verdicts: Sequence[Verdict], held: Shown, chunk: str, program: int) -> Told:
+    """What may be said of a program, and what is open: a claim that was not borne out leaves a question in our own words."""
+    grades: dict[tuple[str, str], list[int]] = {}
+    of_program = [
+        (verdict, item)
+        for verdict in verdicts
+        if (item := held.items.get(verdict.claim.of)) is not None and item.program == program
+    ]
+    for verdict, item in of_program:
+        counts = grades.setdefault((item.section, verdict.claim.field), [0, 0])
+        counts[0 if verdict.holds else 1] += 1
+    records: dict[str, list[Record]] = {name: [] for name in SECTIONS}
+    for verdict, item in of_program:
+        grade = Grade(chunk, *grades[item.section, verdict.claim.field])
+        section, record = _record(verdict, item, grade)
+        records[section].append(record)
+    by_section: dict[str, tuple[int, int]] = {}
+    for (section, _), (good, bad) in grades.items():
+        before = by_section.get(section, (0, 0))
+        by_section[section] = (before[0] + good, before[1] + bad)
+    return Told(Template.of({name: (SECTIONS[name], found) for name, found in records.items()}), by_section)
+
+
+def _record(verdict: Verdict, item: Item, grade: Grade) -> tuple[str, Record]:
+    name, citations = verdict.claim.field, verdict.citations
+    if not verdict.holds:
+        fields = {
+            "question": prompts.question_of(item, name),
+            "reason": prompts.reason_of(verdict.reason),
+            "lines": sorted({item.first_line, item.last_line}),
+        }
+        return "open_questions", Record.of(fields)
+    said = Value(verdict.claim.claim, "model", citations, (grade,))
+    if name == "question":
+        lines = [line for proof in citations for line in (proof.first_line, proof.last_line)]
+        fields = {"question": said, "reason": prompts.ASKED, "lines": sorted(set(lines))}
+        return "open_questions", Record.of(fields, origin="model")
+    origin: Origin = "model" if item.section in _OF_THE_MODEL else "code"
+    return item.section, Record.of({**item.key, name: said}, origin=origin)

@@ -1,0 +1,110 @@
+"""A model that documents from what its prompt shows, and plants claims of every kind: right, shifted, twice, and wrong ones.
+
+What is right begins with `Right`, what is wrong with `Wrong`: whoever reads a document can tell.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from typing import TYPE_CHECKING, Any
+
+from penstock.models import say, sizes
+
+if TYPE_CHECKING:
+    from penstock.models import Step
+
+_LINE = re.compile(r"^(\d+)\|(.*)$", re.MULTILINE)
+_ID = re.compile(r"\b([PREC])(\d+)(\.\d+)?\b|([IO]):([\w-]+(?:\.\d+)?)")
+FIELDS = {
+    "P": "summary",
+    "R": "description",
+    "E": "description",
+    "C": "purpose",
+    "I": "description",
+    "O": "description",
+}
+
+
+def shown_in(request: dict[str, Any]) -> dict[int, str]:
+    """The lines that a request shows, by number."""
+    return {int(number): text.rstrip() for number, text in _LINE.findall(sizes.text_of(request))}
+
+
+def is_code(text: str) -> bool:
+    """Whether a shown line of fixed format is code."""
+    return bool(text.strip()) and not text.startswith("*")
+
+
+class Author:
+    """Answers requests; remembers what was asked. Threads may share one."""
+
+    def __init__(self, *, wrong: bool = False, shift: int = 0) -> None:
+        self.wrong, self.shift = wrong, shift
+        self.requests: list[dict[str, Any]] = []
+        self.right: set[str] = set()
+        self._lock = threading.Lock()
+
+    def __call__(self, request: dict[str, Any]) -> Step:
+        with self._lock:
+            self.requests.append(request)
+        return say(json.dumps({"claims": self.claims(request)}))
+
+    def claims(self, request: dict[str, Any]) -> list[dict[str, Any]]:
+        """The claims about what a request shows."""
+        lines = shown_in(request)
+        code = {number: text for number, text in lines.items() if is_code(text)}
+        made = []
+        for of, line in self._items(request, code):
+            claim = f"Right about {of} as {' '.join(code[line].split())}"[:120].replace("'", "").replace('"', "")
+            with self._lock:
+                self.right.add(claim)
+            field = "summary" if of.startswith("program") else FIELDS[of[0]]
+            good = {
+                "of": of,
+                "field": field,
+                "claim": claim,
+                "lines": [line],
+                "evidence": code[line].strip(),
+                "names": [],
+            }
+            made += [{**good, "lines": [self._shifted(line, lines)]}, good]
+            if self.wrong:
+                made += _wrong(good, max(lines))
+        return made
+
+    def _shifted(self, line: int, lines: dict[int, str]) -> int:
+        """A line next to the right one, as a model that counts wrongly gives it."""
+        there = line + self.shift
+        return there if there in lines else line
+
+    def _items(self, request: dict[str, Any], code: dict[int, str]) -> list[tuple[str, int]]:
+        notes = sizes.text_of(request).partition("\nNotes (")[2]
+        first = min(code)
+        programs = re.findall(r"\bprogram-[\w-]+", notes.partition("\n")[0])
+        made = [(of, first) for of in programs or ["program"]] if notes else []
+        for letter, number, rest, channel, name in _ID.findall(notes):
+            if letter and int(number) in code:
+                made.append((f"{letter}{number}{rest}", int(number)))
+            elif channel:
+                made.append(
+                    (
+                        f"{channel}:{name}",
+                        next((at for at, text in code.items() if name.partition(".")[0] in text), first),
+                    )
+                )
+        return made
+
+
+def _wrong(good: dict[str, Any], last: int) -> list[dict[str, Any]]:
+    return [
+        {**good, "claim": "Wrong: no such line", "lines": [last + 5_000]},
+        {**good, "claim": "Wrong: no such evidence", "evidence": "MOVE NEVER TO NOWHERE"},
+        {**good, "claim": "Wrong: it uses WS-INVENTED"},
+        {**good, "claim": "Wrong: it names something", "names": ["INVENTED"]},
+        {**good, "claim": "Wrong: it calls PAYROLL"},
+        {**good, "claim": "Wrong: no such item", "of": "P999999"},
+        {**good, "claim": "Wrong: no such field", "field": "poetry"},
+        {**good, "claim": "Wrong: nothing proves it", "evidence": ""},
+    ]

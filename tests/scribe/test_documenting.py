@@ -1,0 +1,409 @@
+"""From a source to its documents: everything right that a model says is in them, and nothing that is wrong."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.scribe.author import Author, is_code
+from tests.scribe.programs import program
+
+from penstock import tokens
+from penstock.models import fail, load_model, say, sizes
+from penstock.scribe.documenting import Run, Subject, planned, run, subject
+from penstock.testing import LoopbackProvider
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from penstock.models import Step
+    from penstock.scribe.pool import Progress
+
+WIRES = ["openai-chat", "openai-responses", "anthropic"]
+WIDE = 200_000
+BUDGET = 2_400
+
+
+def asked(
+    policy: Callable[[dict[str, Any]], Step],
+    text: str | list[Subject],
+    *,
+    wire: str = "openai-chat",
+    window: int = WIDE,
+    **more: Any,
+) -> tuple[Run, LoopbackProvider]:
+    """A run over one source with a model in this process, on a clock that waiting moves on."""
+    subjects = [subject(text, "ledger.cbl")] if isinstance(text, str) else text
+    provider = LoopbackProvider(wire, window, policy=policy)
+    waits: list[float] = more.pop("waits", [])
+    given = {"max_prompt_tokens": BUDGET, "pause": waits.append, "clock": lambda: sum(waits), **more}
+    return run(subjects, model=Unsized(provider), **given), provider
+
+
+class Unsized:
+    """A model of which nobody knows how much it holds, as most are."""
+
+    window_tokens = None
+
+    def __init__(self, provider: LoopbackProvider) -> None:
+        self.wire, self.name, self.send = provider.wire, provider.name, provider.send
+
+
+def document(made: Run) -> dict[str, Any]:
+    """The first document of a run."""
+    return made.documents[0][1][0]
+
+
+def citations_of(value: Any) -> list[dict[str, Any]]:
+    """Every citation anywhere in a document."""
+    found: list[dict[str, Any]] = []
+    if isinstance(value, dict):
+        found += value.get("citations", [])
+        value = list(value.values())
+    if isinstance(value, list):
+        for inner in value:
+            found += citations_of(inner)
+    return found
+
+
+def test_without_a_model_the_document_says_what_is_missing() -> None:
+    """All that the code says is there; words are null, and named; the chunks wait as tickets."""
+    made = document(run([subject(program(40), "ledger.cbl")], max_prompt_tokens=BUDGET))
+    assert made["purpose"] is None
+    assert made["header"]["final_status"] == "code only"
+    assert {"purpose", "paragraph_summaries", "rule_descriptions"} <= set(made["not_generated"])
+    assert len(made["paragraphs"]) == 41
+    assert all(item["summary"] is None and item["origin"] == "code" for item in made["paragraphs"])
+    assert made["called_programs"][0]["program_name"] == "AUDITLOG"
+    assert made["coverage"]["lines_documented"] == 0
+    kinds = [(ticket["type"], ticket["state"]) for ticket in made["tickets"]]
+    assert kinds == [("chunk_continuation", "open")] * made["coverage"]["chunks_total"] + [("chunk_synthesis", "open")]
+    assert json.loads(json.dumps(made)) == made
+
+
+@pytest.mark.proves("C-7", "C-8")
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("shift", [-3, -1, 1, 2, 7])
+def test_every_right_fact_survives_and_nothing_false_is_told(wire: str, shift: int) -> None:
+    """Right, shifted, duplicated, out of range, invented: the first two are in the document, once, the rest nowhere."""
+    author = Author(wrong=True, shift=shift)
+    made, _ = asked(author, program(40), wire=wire)
+    told = json.dumps(document(made))
+    assert made.chunks > 3
+    assert len(author.right) > 80
+    assert [right for right in sorted(author.right) if right not in told] == []
+    assert "Wrong" not in told
+    assert "INVENTED" not in told
+    assert "NEVER" not in told
+    assert made.relocated > 50
+    assert made.rejected > 0
+
+
+@pytest.mark.proves("C-7")
+def test_every_citation_is_a_line_of_code_with_its_evidence() -> None:
+    """Whatever was cited, what the document cites can be found there."""
+    text = program(40)
+    made, _ = asked(Author(wrong=True, shift=2), text)
+    lines = [line[6:72].rstrip() for line in text.splitlines()]
+    found = citations_of(document(made))
+    assert len(found) > 200
+    for citation in found:
+        first, last = citation["first_line"], citation["last_line"]
+        assert 1 <= first <= last <= len(lines)
+        assert is_code(lines[first - 1])
+        assert is_code(lines[last - 1])
+        assert citation["evidence"] == " ".join(lines[first - 1].split())
+
+
+@pytest.mark.proves("C-8")
+def test_no_item_is_told_twice() -> None:
+    """Paragraphs, rules and calls have one entry each, however often they were spoken of."""
+    made = document(asked(Author(shift=1), program(40))[0])
+    for section, key in [("paragraphs", "start_line"), ("business_rules", "rule_id"), ("inputs", "name")]:
+        keys = [item[key] for item in made[section]]
+        assert keys
+        assert len(keys) == len(set(keys))
+
+
+@pytest.mark.proves("C-5")
+@pytest.mark.parametrize("budget", [1_500, 2_400, 4_000, 15_000])
+def test_no_prompt_is_larger_than_its_budget(budget: int) -> None:
+    """Instructions, schema, context, source, notes and the second asking: counted as they are sent."""
+    author = Author(wrong=True)
+    made, _ = asked(author, program(60), max_prompt_tokens=budget)
+    assert made.failed == 0
+    counts = [tokens.count(sizes.text_of(body["messages"]), mode="exact").tokens for body in author.requests]
+    assert max(counts) <= budget
+
+
+@pytest.mark.proves("C-5")
+def test_what_is_fixed_takes_at_most_900_tokens() -> None:
+    """Instructions and schema together, counted exactly."""
+    made, prompt_of = planned(subject(program(3), "ledger.cbl"))
+    assert tokens.count(prompt_of(made.chunks[0].id).system, mode="exact").tokens <= 900
+    assert made.overhead_tokens <= 900
+
+
+@pytest.mark.proves("C-10")
+def test_a_program_that_fits_is_asked_about_once() -> None:
+    """One call, whose prompt is the file with its numbers, from the first line to the last."""
+    text = program(5)
+    author = Author()
+    found = subject(text, "ledger.cbl")
+    made, _ = asked(author, [found], max_prompt_tokens=15_000)
+    assert (made.calls, made.chunks) == (1, 1)
+    plan, prompt_of = planned(found)
+    (body,) = author.requests
+    assert body["messages"][1]["content"] == prompt_of(plan.chunks[0].id).user
+    shown = [f"{number}|{line[6:72].rstrip()}" for number, line in enumerate(text.splitlines(), 1)]
+    assert "\n".join(shown) in body["messages"][1]["content"]
+    assert document(made)["tickets"][0]["type"] == "documentation"
+    assert document(made)["header"]["final_status"] == "complete"
+
+
+@pytest.mark.proves("C-11")
+def test_there_are_few_calls() -> None:
+    """Fewer than twice as many as the source needs at least, and none with more than forty paragraphs."""
+    found = subject(program(120), "ledger.cbl")
+    made, provider = asked(Author(), [found], max_prompt_tokens=4_000)
+    plan, _ = planned(found, model=provider, max_prompt_tokens=4_000)
+    assert made.calls == made.chunks == len(plan.chunks) < 2 * plan.minimum_calls
+    starts = [paragraph.start_line for paragraph in found.parts[0].program.paragraphs]
+    assert max(sum(start in chunk for start in starts) for chunk in plan.chunks) <= 40
+
+
+@pytest.mark.proves("C-7")
+def test_what_was_rejected_is_asked_once_more_with_the_reason() -> None:
+    """A model that mends its claim is believed then; one that does not leaves a question in our words."""
+    text = program(3)
+    line = text.splitlines().index("       0000-MAIN.") + 1
+
+    def policy(request: dict[str, Any]) -> Step:
+        shown = sizes.text_of(request)
+        if "You answered before" in shown:
+            assert "the evidence does not stand in the lines that were shown" in shown
+            return told_by(claim(f"P{line}", "Mended: opens the file.", [line + 1], "OPEN INPUT DAY-FILE"))
+        return told_by(
+            claim(f"P{line}", "Wrong at first.", [line + 1], "OPEN OUTPUT DAY-FILE"),
+            claim(f"P{line}", "Wrong for good.", [line + 1], "CLOSE", field="purpose"),
+        )
+
+    made, provider = asked(policy, text, max_prompt_tokens=15_000)
+    told = document(made)
+    assert len(provider.requests) == 2
+    main = next(item for item in told["paragraphs"] if item["paragraph_name"] == "0000-MAIN")
+    assert (main["summary"], main["purpose"]) == ("Mended: opens the file.", None)
+    assert [(item["question"], item["origin"]) for item in told["open_questions"]] == [
+        ("What is paragraph 0000-MAIN for?", "code")
+    ]
+    assert [ticket["state"] for ticket in told["tickets"] if ticket["type"] == "validation"] == ["failed"]
+    assert told["confidence"]["overall"] == 0.5
+
+
+def claim(of: str, text: str, lines: list[int], evidence: str, field: str = "summary") -> dict[str, Any]:
+    """One claim as a model sends it."""
+    return {"of": of, "field": field, "claim": text, "lines": lines, "evidence": evidence, "names": []}
+
+
+def told_by(*claims: dict[str, Any]) -> Step:
+    """An answer of these claims."""
+    return say(json.dumps({"claims": claims}))
+
+
+# ── what goes wrong on the way ───────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.proves("C-5", "C-9")
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("window", [2_500, 9_000])
+def test_a_provider_with_a_smaller_window_gets_smaller_chunks(wire: str, window: int) -> None:
+    """What is refused for its size is asked about in pieces or with a shorter reply; every line is documented in the end."""
+    text = program(60)
+    author = Author()
+    made, provider = asked(author, text, wire=wire, max_prompt_tokens=7_000, window=window)
+    told = document(made)
+    assert provider.refused > 0 or wire == "openai-responses"  # which does not count the reply
+    assert told["coverage"]["chunks_failed"] == []
+    assert told["coverage"]["lines_documented"] == len(text.splitlines())
+    assert told["coverage"]["paragraphs_described"] == 61
+    assert made.calls < 2 * provider.refused + 2 * told["coverage"]["chunks_total"]
+
+
+def test_a_prompt_that_no_cut_makes_fit_is_listed() -> None:
+    """A provider that takes next to nothing: each chunk is listed with its lines and the reason, and few requests went out."""
+    made, provider = asked(Author(), program(20), window=1_200)
+    told = document(made)
+    failed = told["coverage"]["chunks_failed"]
+    assert sum(last - first + 1 for one in failed for first, last in one["lines"]) == told["header"]["lines"]
+    assert all(one["reason"].startswith("context") for one in failed)
+    assert told["header"]["final_status"] == "partial"
+    assert {ticket["state"] for ticket in told["tickets"]} == {"failed", "open"}
+    assert len(provider.requests) < 10
+
+
+@pytest.mark.proves("C-9")
+@pytest.mark.parametrize(
+    ("step", "reason", "most_requests"),
+    [
+        (fail(500, {"error": {"message": "boom"}}), "server error", 5),
+        (fail(429, {"error": {"message": "slow down", "code": "rate_limit_exceeded"}}), "rate limit", 5),
+        (fail(401, {"error": {"message": "bad key", "code": "invalid_api_key"}}), "auth", 1),
+        (fail(400, {"error": {"message": "no such parameter"}}), "bad request", 1),
+        (say("I would rather not."), "no claims", 2),
+        (say('{"claims": [' * 10_000), "no claims", 2),
+        (say(json.dumps({"claims": [7, None, {"of": []}]})), "no claims", 2),
+    ],
+    ids=["500", "429", "401", "400", "refusal", "deep", "types"],
+)
+def test_a_chunk_that_fails_for_good_is_reported(step: Step, reason: str, most_requests: int) -> None:
+    """Tried again where that may help, then listed with its lines and the reason; the rest of the document is there."""
+    made, provider = asked(lambda _: step, program(5), max_prompt_tokens=15_000)
+    told = document(made)
+    (failed,) = told["coverage"]["chunks_failed"]
+    assert reason in failed["reason"]
+    assert failed["lines"] == [[1, told["header"]["lines"]]]
+    assert len(provider.requests) == most_requests
+    assert told["header"]["final_status"] == "partial"
+    assert len(told["paragraphs"]) == 6
+    assert told["purpose"] is None
+
+
+@pytest.mark.proves("C-9")
+@pytest.mark.parametrize("wire", WIRES)
+def test_what_passes_by_itself_is_waited_for(wire: str) -> None:
+    """Two failures of every kind in the way of every chunk: all is documented in the end, and each wait is for everybody."""
+    author = Author()
+    troubles = [fail(503, "down"), fail(429, {"error": {"message": "Rate limit reached, try again in 2s"}})]
+    seen: dict[str, int] = {}
+
+    def policy(request: dict[str, Any]) -> Step:
+        asked_for = sizes.text_of(request)
+        seen[asked_for] = seen.get(asked_for, 0) + 1
+        return troubles[seen[asked_for] - 1] if seen[asked_for] <= 2 else author(request)
+
+    waits: list[float] = []
+    made, _ = asked(policy, program(30), wire=wire, waits=waits, jobs=1)
+    assert document(made)["header"]["final_status"] == "complete"
+    assert made.calls == 3 * made.chunks
+    assert max(waits) >= 2
+
+
+@pytest.mark.proves("C-9")
+def test_an_answer_that_breaks_off_is_taken_as_far_as_it_goes() -> None:
+    """A reply that ran out of tokens documents what it got to."""
+    author = Author()
+
+    def policy(request: dict[str, Any]) -> Step:
+        whole = json.dumps({"claims": author.claims(request)})
+        return say(whole[: len(whole) // 4])
+
+    told = document(asked(policy, program(10), max_prompt_tokens=15_000)[0])
+    assert 0 < told["coverage"]["paragraphs_described"] < 11
+
+
+def test_the_order_of_answers_does_not_matter() -> None:
+    """One at a time or eight, the document is the same."""
+    one, eight = (document(asked(Author(wrong=True, shift=1), program(40), jobs=jobs)[0]) for jobs in (1, 8))
+    assert one == eight
+
+
+def test_progress_is_told_with_the_time_that_is_left() -> None:
+    """After every chunk, up to the last, when nothing is left."""
+    told: list[Progress] = []
+    made, _ = asked(Author(), program(40), progress=told.append)
+    assert [step.done for step in told] == list(range(1, made.chunks + 1))
+    assert told[-1].left_seconds == 0
+    assert all(step.left_seconds >= 0 and step.total == made.chunks for step in told)
+
+
+@pytest.mark.proves("C-9")
+def test_an_interrupt_keeps_what_is_there() -> None:
+    """Ctrl-C in the middle: what was answered is in the document, what was not is open, and nothing more is sent."""
+    author = Author()
+
+    def policy(request: dict[str, Any]) -> Step:
+        step = author(request)
+        if len(author.requests) == 3:
+            signal.raise_signal(signal.SIGINT)
+        return step
+
+    made, provider = asked(policy, program(60), jobs=1)
+    told = document(made)
+    assert made.was_interrupted
+    assert 3 <= len(provider.requests) <= 4 < made.chunks
+    assert told["header"]["final_status"] == "interrupted"
+    assert 0 < told["coverage"]["lines_documented"] < told["header"]["lines"]
+    assert len(told["coverage"]["chunks_failed"]) == made.chunks - len(provider.requests)
+
+
+def test_two_programs_of_a_file_have_a_document_each() -> None:
+    """Names are of their program: what is said of one stands in its document alone."""
+    text = program(4, name="FIRST") + "       END PROGRAM FIRST.\n" + program(4, name="SECOND")
+    author = Author(wrong=True)
+    made, _ = asked(author, text, max_prompt_tokens=15_000)
+    ((_, documents),) = made.documents
+    assert [one["header"]["program_id"] for one in documents] == ["FIRST", "SECOND"]
+    told = [json.dumps(one) for one in documents]
+    for right in author.right:
+        assert sum(right in one for one in told) == 1
+    assert all(one["coverage"]["paragraphs_described"] == 5 for one in documents)
+
+
+def test_a_contradiction_becomes_a_ticket() -> None:
+    """A call that the code does not have is asked about, with the lines that are said to prove it."""
+    text = program(3)
+    line = text.splitlines().index("       0000-MAIN.") + 1
+    wrong = told_by(claim(f"P{line}", "It calls PAYROLL.", [line + 1], "OPEN INPUT DAY-FILE"))
+    made, provider = asked(lambda _: wrong, text, max_prompt_tokens=15_000)
+    told = document(made)
+    (ticket,) = [one for one in told["tickets"] if one["type"] == "clarification"]
+    assert (ticket["state"], ticket["lines"]) == ("open", [[line + 1, line + 1]])
+    assert "PAYROLL" not in json.dumps(told)
+    assert len(provider.requests) == 1
+
+
+def test_a_program_is_asked_about_over_http() -> None:
+    """The same over real HTTP, with a provider that fails in between."""
+    author = Author(wrong=True, shift=2)
+    troubles = [
+        fail(500, "<html>"),
+        say("```json\n{broken"),
+        fail(429, {"error": {"message": "slow", "type": "rate_limit"}}),
+    ]
+
+    def policy(request: dict[str, Any]) -> Step:
+        return troubles.pop() if troubles else author(request)
+
+    with LoopbackProvider("anthropic", 20_000, policy=policy) as provider:
+        model = load_model("anthropic:claude-test", base_url=provider.base_url, environment={})
+        made = run([subject(program(30), "x.cbl")], model=model, max_prompt_tokens=BUDGET, **_no_waiting())
+    told = document(made)
+    assert [right for right in sorted(author.right) if right not in json.dumps(told)] == []
+    assert "Wrong" not in json.dumps(told)
+    assert told["header"]["final_status"] == "complete"
+
+
+@pytest.mark.proves("C-9")
+def test_a_provider_that_does_not_answer_is_given_up() -> None:
+    """Time-outs are tried again, then the chunk is listed."""
+    release = threading.Event()
+
+    def policy(_: dict[str, Any]) -> Step:
+        release.wait(60)
+        return say("{}")
+
+    with LoopbackProvider("openai-chat", WIDE, policy=policy) as provider:
+        model = load_model("openai-chat:x", base_url=provider.base_url, environment={}, timeout_seconds=0.2)
+        made = run([subject(program(3), "x.cbl")], model=model, attempts=2, **_no_waiting())
+        release.set()
+    assert "connection" in document(made)["coverage"]["chunks_failed"][0]["reason"]
+    assert made.calls == 2
+
+
+def _no_waiting() -> dict[str, Any]:
+    """A clock that waiting moves on."""
+    waits: list[float] = []
+    return {"pause": waits.append, "clock": lambda: sum(waits)}
