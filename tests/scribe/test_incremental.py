@@ -1,0 +1,207 @@
+"""A second run asks for what changed, and for nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.scribe.author import Author
+from tests.scribe.programs import program
+
+from penstock.scribe.documenting import Run, run, subject
+from penstock.scribe.results import Folder
+from penstock.testing import LoopbackProvider
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from penstock.models import Step
+
+pytestmark = pytest.mark.proves("C-13")
+
+BUDGET = 3_000
+SIZE = 80
+
+
+def again(folder: Path, text: str | bytes, author: Author | None = None, **more: Any) -> tuple[Run, Author]:
+    """A run that keeps its results in a folder."""
+    author = author or Author(wrong=True, shift=1)
+    provider = LoopbackProvider("anthropic", 200_000, policy=author)
+    results = Folder(str(folder), fresh=more.pop("fresh", False))
+    found = subject(text, "ledger.cbl")
+    return run([found], model=provider, results=results, max_prompt_tokens=BUDGET, **more), author
+
+
+def told(made: Run) -> dict[str, Any]:
+    """The document of a run."""
+    return made.documents[0][1][0]
+
+
+def test_nothing_changed_is_nothing_asked(tmp_path: Path) -> None:
+    """The second document is the first, without a call."""
+    first, _ = again(tmp_path, program(SIZE))
+    second, author = again(tmp_path, program(SIZE))
+    assert first.chunks > 5
+    assert first.calls > 0
+    assert first.resent == 0
+    assert (second.calls, second.resent, second.reused, author.requests) == (0, 0, second.chunks, [])
+    assert told(second) == told(first)
+    assert (second.accepted, second.relocated, second.rejected) == (first.accepted, first.relocated, first.rejected)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        program(SIZE, numbered=True),
+        program(SIZE).replace("\n", "\r\n"),
+        "\n".join(f"{line:<80}" for line in program(SIZE).splitlines()),
+        program(SIZE).encode("utf-8").removesuffix(b"\n"),
+    ],
+    ids=["sequence numbers", "line ends", "padding", "no last line end"],
+)
+def test_what_is_no_code_changes_nothing(tmp_path: Path, changed: str | bytes) -> None:
+    """Columns 1 to 6 and 73 to 80, blanks at the end of lines, CRLF: no call, and the same words on the same lines."""
+    first, _ = again(tmp_path, program(SIZE))
+    second, _ = again(tmp_path, changed)
+    assert (second.calls, second.failed) == (0, 0)
+    assert told(second)["paragraphs"] == told(first)["paragraphs"]
+    assert told(second)["business_rules"] == told(first)["business_rules"]
+
+
+@pytest.mark.parametrize("changed", [1, 2, SIZE // 2, SIZE - 1, SIZE])
+def test_one_edited_paragraph_is_asked_about_with_one_neighbour_at_most(tmp_path: Path, changed: int) -> None:
+    """A statement more in one paragraph: every line behind it moves, and the words about them move along."""
+    author = Author(shift=1)
+    again(tmp_path, program(SIZE), author)
+    before = len(author.requests)
+    second, _ = again(tmp_path, program(SIZE, changed=changed), author)
+    assert 1 <= len(author.requests) - before <= 2
+    assert second.resent == second.chunks - second.reused <= 2
+    document = told(second)
+    assert document["coverage"]["paragraphs_described"] == SIZE + 1
+    lines = [line[6:72].rstrip() for line in program(SIZE, changed=changed).splitlines()]
+    for item in document["paragraphs"]:
+        for citation in item["citations"]:
+            assert citation["evidence"] == " ".join(lines[citation["first_line"] - 1].split())
+        own = [line for line in (proof["first_line"] for proof in item["citations"]) if line >= item["start_line"]]
+        assert own
+
+
+def test_fresh_asks_for_everything(tmp_path: Path) -> None:
+    """What was kept is not looked at, and replaced."""
+    first, _ = again(tmp_path, program(SIZE))
+    second, _ = again(tmp_path, program(SIZE), fresh=True)
+    third, _ = again(tmp_path, program(SIZE))
+    assert (second.calls, second.reused) == (first.calls, 0)
+    assert third.calls == 0
+
+
+def test_another_model_is_asked_itself(tmp_path: Path) -> None:
+    """An answer is one model's."""
+    again(tmp_path, program(5))
+    other = LoopbackProvider("anthropic", 200_000, policy=Author(), model="other")
+    found = subject(program(5), "ledger.cbl")
+    assert run([found], model=other, results=Folder(str(tmp_path)), max_prompt_tokens=BUDGET).calls > 0
+
+
+def test_what_was_damaged_is_asked_for_again(tmp_path: Path) -> None:
+    """A result that is not what was written is none; nothing of it reaches the document."""
+    first, _ = again(tmp_path, program(SIZE))
+    files = sorted(path for path in tmp_path.rglob("*") if path.is_file())
+    for path in files:
+        path.write_bytes(path.read_bytes().replace(b"Right", b"Wrong"))
+    second, _ = again(tmp_path, program(SIZE))
+    assert second.calls >= first.chunks
+    assert "Wrong" not in json.dumps(told(second))
+
+
+def test_what_was_kept_is_held_against_the_source_again(tmp_path: Path) -> None:
+    """Whoever writes results of their own gets no claim past the lines that it cites."""
+    from hashlib import sha256
+
+    again(tmp_path, program(5))
+    for path in (path for path in tmp_path.rglob("*") if path.is_file()):
+        value = json.loads(path.read_bytes().split(b"\n", 1)[1])
+        for claim in value.get("claims", []):
+            claim.update(claim="Wrong", evidence="MOVE NEVER TO NOWHERE", outcome="accepted")
+        text = json.dumps(value)
+        path.write_text(f"{sha256(text.encode()).hexdigest()}\n{text}")
+    second, _ = again(tmp_path, program(5))
+    assert second.calls == 0
+    assert "Wrong" not in json.dumps(told(second))
+
+
+def test_what_had_to_be_cut_is_not_refused_again(tmp_path: Path) -> None:
+    """That a prompt was too large is kept as well: the second run sends nothing at all."""
+
+    class Small:
+        wire, name, window_tokens = "openai-chat", "small", None
+
+        def __init__(self) -> None:
+            self.provider = LoopbackProvider("openai-chat", 2_600, policy=Author())
+            self.send = self.provider.send
+
+    def asked() -> tuple[Run, Small]:
+        model = Small()
+        found = subject(program(30), "ledger.cbl")
+        return run([found], model=model, results=Folder(str(tmp_path)), max_prompt_tokens=4_000), model
+
+    first, model = asked()
+    assert model.provider.refused > 0
+    second, model = asked()
+    assert (second.calls, len(model.provider.requests)) == (0, 0)
+    assert told(second) == told(first)
+
+
+CHILD = """
+import sys
+from penstock.models import load_model
+from penstock.scribe.documenting import run, subject
+from penstock.scribe.results import Folder
+from tests.scribe.programs import program
+
+model = load_model("anthropic:loopback", base_url=sys.argv[1], environment={})
+subjects = [subject(program(size, name=f"PROG{size}"), f"{size}.cbl") for size in (20, 30, 40)]
+run(subjects, model=model, results=Folder(sys.argv[2]), max_prompt_tokens=3_000, jobs=1)
+"""
+
+
+@pytest.mark.parametrize("answered", [1, 4, 9])
+def test_a_run_that_was_killed_goes_on_where_it_stopped(tmp_path: Path, answered: int) -> None:
+    """Kill -9 in the middle of three programs: the second run sends only what was not answered."""
+    author = Author()
+    reached, release = threading.Event(), threading.Event()
+
+    def policy(request: dict[str, Any]) -> Step:
+        step = author(request)
+        if len(author.requests) == answered + 1:
+            reached.set()
+            release.wait(60)
+        return step
+
+    with LoopbackProvider("anthropic", 200_000, policy=policy) as provider:
+        child = subprocess.Popen([sys.executable, "-c", CHILD, provider.base_url, str(tmp_path)], env={**os.environ})
+        assert reached.wait(60)
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        release.set()
+        sent = len(author.requests)
+        done = subprocess.run([sys.executable, "-c", CHILD, provider.base_url, str(tmp_path)], check=True)
+        assert done.returncode == 0
+        everything = len(author.requests)
+    total = sum(
+        run([subject(program(size, name=f"PROG{size}"), "x")], max_prompt_tokens=3_000, model=_counted()).calls
+        for size in (20, 30, 40)
+    )
+    assert sent == answered + 1
+    assert everything - sent == total - answered
+
+
+def _counted() -> LoopbackProvider:
+    return LoopbackProvider("anthropic", 200_000, policy=Author())
