@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import Copy, Entry, Program, Source, key
+from ..reading import BREAK
 from .values import CopybookUse, Note
 
 if TYPE_CHECKING:
@@ -94,13 +95,15 @@ class _Expanding:
         elif program.statements and place.division in {"PROCEDURE", ""}:
             self.pieces.append(Piece(source, program, place.copybook, place.line, place.end_line))
         section = ""
-        queue: list[tuple[int, int, Entry | Copy]] = [(entry.line, 0, entry) for entry in program.entries if entry.word.upper() not in _ELSEWHERE]
+        queue: list[tuple[int, int, Entry | Copy]] = [
+            (entry.line, 0, entry) for entry in program.entries if entry.word.upper() not in _ELSEWHERE
+        ]
         queue += [(copy.line, 1, copy) for copy in program.copies]
         queue.sort(key=lambda row: row[:2])
         for _, _, found in queue:
             if isinstance(found, Entry):
                 section = found.section or section
-                code = source.code[found.start : found.end]
+                code = source.code[found.start : found.end].replace(BREAK, "")
                 if place is None:
                     yield Row(found, code, section, found.line, found.end_line, None)
                 else:

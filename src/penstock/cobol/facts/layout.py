@@ -172,9 +172,7 @@ class _Building:
         usage = clauses.usage or (group.usage if group else None)
         sign = clauses.sign or (group.sign if group else None)
         parent = group.index if group else None
-        elementary = clauses.picture is not None or (
-            clauses.usage is not None and bytes_of(None, clauses.usage) is not None
-        )
+        elementary = clauses.picture is not None
         size = (
             bytes_of(clauses.picture, usage or "DISPLAY", sign_apart=bool(sign) and "SEPARATE" in (sign or ""))
             if elementary
@@ -252,8 +250,15 @@ class _Building:
         while self._open and self._open[-1].level >= max(level, 1):
             done = self._open.pop()
             item = self.items[done.index]
-            size = None if done.end is None or item.offset is None else done.end - item.offset
-            self.items[done.index] = item = replace(item, bytes=size)
+            if (
+                done.index == len(self.items) - 1
+            ):  # it holds nothing: an index, a pointer, a floating point number, or unknown
+                usage = done.usage or "DISPLAY"
+                size = bytes_of(None, usage) if not self._missing or done.end is not None else None
+                item = replace(item, bytes=size, usage="GROUP" if size is None else usage)
+            else:
+                item = replace(item, bytes=None if done.end is None or item.offset is None else done.end - item.offset)
+            self.items[done.index] = item
             above = self._open[-1] if self._open else None
             if above is not None and done.varies:
                 above.varies = True

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-_SYMBOL = re.compile(r"(CR|DB|[A-Z0-9$*+,./\-€£¥#@])(?:\((\d{1,9})\))?", re.IGNORECASE)
+_SYMBOL = re.compile(r"(CR|DB|[^\s()'\"])(?:\(0*+(\d{1,9})\))?", re.IGNORECASE)  # any character may be the currency's
 _DOUBLE = frozenset("GN")  # a national or DBCS character is two bytes
 
 USAGES: dict[str, str] = {
