@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -59,39 +60,42 @@ def tree(tmp_path: Path) -> Path:
     return root
 
 
+def begin(
+    root: Path,
+    store: Store,
+    model: Any,
+    *,
+    window: int = WINDOW,
+    limits: Limits | None = None,
+    system: str = "Answer from the files.",
+    acting: Sequence[Acting] = (),
+    clock: Callable[[], float] = lambda: 0.0,
+) -> Agent:
+    """An agent that has begun; where it would wait, its clock goes on."""
+    toolbox = Toolbox(Workspace(root), store, window_tokens=window)
+    for actor in acting:
+        toolbox.allow(actor)
+    session = Session(
+        limits=(limits or PROFILES["default"]).scaled(window),
+        wire=model.wire,
+        system=system,
+        tools=tools_of(toolbox.tools, model.wire),
+        session_id=new_id(),
+    )
+    waited = [0.0]
+
+    def now() -> float:
+        return clock() + waited[0]
+
+    def sleep(seconds: float) -> None:
+        waited[0] += seconds
+
+    agent = Agent(session, model, toolbox, store, listener=Heard(), clock=now, sleep=sleep)
+    agent.begin(about={"model": model.name})
+    return agent
+
+
 @pytest.fixture
 def begun(tree: Path, store: Store) -> Callable[..., Agent]:
     """An agent that has begun: `begun(model)`."""
-
-    def begin(
-        model: Any,
-        *,
-        window: int = WINDOW,
-        limits: Limits | None = None,
-        system: str = "Answer from the files.",
-        acting: Sequence[Acting] = (),
-        clock: Callable[[], float] = lambda: 0.0,
-    ) -> Agent:
-        toolbox = Toolbox(Workspace(tree), store, window_tokens=window)
-        for actor in acting:
-            toolbox.allow(actor)
-        session = Session(
-            limits=(limits or PROFILES["default"]).scaled(window),
-            wire=model.wire,
-            system=system,
-            tools=tools_of(toolbox.tools, model.wire),
-            session_id=new_id(),
-        )
-        waited = [0.0]
-
-        def now() -> float:
-            return clock() + waited[0]
-
-        def sleep(seconds: float) -> None:
-            waited[0] += seconds
-
-        agent = Agent(session, model, toolbox, store, listener=Heard(), clock=now, sleep=sleep)
-        agent.begin(about={"model": model.name})
-        return agent
-
-    return begin
+    return partial(begin, tree, store)

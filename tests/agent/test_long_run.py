@@ -1,31 +1,48 @@
-"""Hundreds of turns in a small window, with everything going wrong: the answer is right, and every request was valid and fitted."""
+"""Hundreds of turns in a small window, with everything going wrong: the answer is right, every request was valid and fitted.
+
+The agent is a process of its own, so that its memory is its own; the provider is here, and remembers every request.
+"""
 
 from __future__ import annotations
 
+import gc
 import itertools
+import json
+import os
 import re
+import subprocess
+import sys
+import threading
+from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.agent.conftest import begin
 
-from penstock.models import call, calls, fail, say
-from penstock.testing import LoopbackProvider
+from penstock.models import RemoteModel, call, calls, fail, refuse, say
+from penstock.store import open_store
+from penstock.testing import LoopbackProvider, events, routes
 from penstock.transcript import load_request, messages_of, violations
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+    from collections.abc import Iterator
 
-    from penstock.agent import Agent
     from penstock.models import Step
+    from penstock.session import Session
 
 FORMS = [
     ("anthropic", "anthropic", 300),
-    ("openai-chat", "openai", 80),
-    ("openai-responses", "openai", 80),
-    ("openai-chat", "vllm", 80),
-    ("openai-chat", "vllm-lower-bound", 80),
+    ("openai-chat", "openai", 64),
+    ("openai-responses", "openai", 64),
+    ("openai-chat", "vllm", 64),
+    ("openai-chat", "vllm-lower-bound", 64),
 ]
+WINDOW, BELIEVED = 16_000, 40_000
+TIMEOUT_SECONDS = 0.6  # of the model; half of it without an event is too long
+THROWN = ("429", "500", "silent", "stalled", "refused", "flood")
+MOST_GROWTH_BYTES = 8 << 20
+"""From turn 50 to 300: 6 MB for what was said in them, in a process that begins with 60; with every request remembered, 14."""
 
 
 class Adder:
@@ -38,12 +55,33 @@ class Adder:
         self.wire = wire
         self.parts = parts
         self.asked = 0
+        self.thrown: Counter[str] = Counter()
+        self.stalls = False
+        """Whether this answer is to stop in the middle."""
+        self.given_up = threading.Event()
+        """Set when the client has come again, or comes no more: nobody waits for the answer any longer."""
 
     def __call__(self, request: dict[str, Any]) -> Step:
+        self.given_up.set()
+        self.given_up = threading.Event()
         self.asked += 1
+        self.stalls = self.asked % 60 == 50
+        self.thrown["stalled"] += self.stalls
+        if self.asked % 60 == 25:
+            self.thrown["silent"] += 1
+            self.given_up.wait()
+            return say("Nobody hears this.")
+        if self.asked % 61 == 31:
+            self.thrown["refused"] += 1
+            return refuse(WINDOW + 1_000, of=WINDOW)
+        if self.asked % 37 == 20:
+            self.thrown["flood"] += 1
+            return calls(*(call("view", file_path="large.log", offset=self.asked * 9 + row) for row in range(4)))
         if self.asked % 29 == 0:
+            self.thrown["429"] += 1
             return fail(429, {"error": {"message": "Rate limit reached", "type": "rate_limit_error"}})
         if self.asked % 41 == 0:
+            self.thrown["500"] += 1
             return fail(500, {"error": {"message": "internal error"}})
         shown = load_request(request, self.wire)
         texts = [entry.text for entry in shown.visible()] + [r.text for entry in shown.visible() for r in entry.results]
@@ -72,25 +110,91 @@ def planted(tree: Path, parts: int) -> int:
     return sum(number * 7 for number in range(parts))
 
 
+def stalling(adder: Adder) -> Any:
+    """The events of an answer; of one that is to stall, the first two."""
+
+    def answer_events(*answer: Any) -> Iterator[bytes]:
+        made = events.answer_events(*answer)
+        if not adder.stalls:
+            yield from made
+            return
+        given_up = adder.given_up
+        yield from itertools.islice(made, 2)
+        given_up.wait()
+
+    return answer_events
+
+
+# ── the agent's process ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Watching:
+    """What the process takes at turn 50."""
+
+    def __init__(self) -> None:
+        self.bytes = 0
+
+    def text(self, delta: str) -> None:
+        pass
+
+    def step(self, session: Session, what: str) -> None:
+        if session.state.all_turns == 50 and what == "answered":
+            self.bytes = resident_bytes()
+
+
+def resident_bytes() -> int:
+    """The memory of this process."""
+    gc.collect()
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def work(wire: str, base_url: str, tree: str, store_url: str) -> None:
+    """Asks until there is an answer, six times at most, and says how it went."""
+    model = RemoteModel(wire, "adder", base_url=base_url, environment={}, timeout_seconds=TIMEOUT_SECONDS)
+    store = open_store(store_url)
+    agent = begin(Path(tree), store, model, window=BELIEVED)
+    agent.listener = watching = Watching()
+    prompts = ["Add up the values of all parts, one after the other. Answer in French.", *["Go on."] * 5]
+    for prompt in prompts:
+        run = agent.run(prompt)
+        if run.outcome == "answered":
+            break
+    grown_bytes = resident_bytes() - watching.bytes
+    store.close()
+    state = agent.session.state
+    told = {"answer": run.answer, "turns": state.all_turns, "grown": grown_bytes}
+    print(json.dumps({**told, "forgotten": state.compactions + state.handoffs}))
+
+
 @pytest.mark.proves("S-4", "S-11", "O-8")
 @pytest.mark.parametrize(("wire", "form", "parts"), FORMS)
 def test_a_long_run_in_a_small_window_ends_with_the_right_answer(
-    wire: str, form: Any, parts: int, tree: Path, begun: Callable[..., Agent]
+    wire: str, form: Any, parts: int, tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With rate limits, faults, and refusals in that provider's words, over hundreds of requests of 16,000 tokens at most."""
+    """Floods, rate limits, faults, silence, streams that stall, refusals in that provider's words; and its memory stays flat."""
     total = planted(tree, parts)
     adder = Adder(wire, parts)
-    with LoopbackProvider(wire, 16_000, policy=adder, refusal=form) as provider:
-        agent = begun(provider, window=20_000)  # believed larger than it is
-        first = agent.run("Add up the values of all parts, one after the other. Answer in French.")
-        outcomes = [first]
-        for _ in itertools.repeat(None, 5):
-            if outcomes[-1].outcome == "answered":
-                break
-            outcomes.append(agent.run("Go on."))
-        assert outcomes[-1].answer.startswith(f"La somme est {total}."), outcomes
-        assert agent.session.state.all_turns >= parts
-        assert agent.session.state.compactions + agent.session.state.handoffs > 3
-        for received in provider.requests:
-            assert received.outcome != "invalid"
-            assert violations(messages_of(received.request, wire), wire) == []
+    monkeypatch.setattr(routes, "answer_events", stalling(adder))
+    with LoopbackProvider(wire, WINDOW, policy=adder, refusal=form) as provider:
+        arguments = (wire, provider.base_url, str(tree), f"sqlite://{tmp_path}/store")
+        driver = f"from tests.agent.test_long_run import work; work(*{arguments!r})"
+        ended = subprocess.run(
+            [sys.executable, "-c", driver],
+            cwd=Path(__file__).parents[2],
+            stdout=subprocess.PIPE,
+            timeout=300,
+            check=True,
+        )
+        adder.given_up.set()
+    told = json.loads(ended.stdout)
+    assert told["answer"].startswith(f"La somme est {total}."), told
+    assert told["turns"] >= parts
+    assert told["forgotten"] > 3
+    assert told["grown"] < MOST_GROWTH_BYTES
+    assert [what for what in THROWN if not adder.thrown[what]] == []
+    outcomes = Counter(received.outcome for received in provider.requests)
+    assert outcomes["refused"] > adder.thrown["refused"]  # for its size, too
+    for received in provider.requests:
+        assert received.outcome != "invalid"
+        assert received.outcome == "refused" or received.input_tokens <= WINDOW
+        assert violations(messages_of(received.request, wire), wire) == []
