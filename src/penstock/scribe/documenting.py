@@ -19,7 +19,7 @@ from penstock.chunk import Overhead, plan
 from penstock.chunk.chunks import joined
 from penstock.chunk.merging import merge
 from penstock.chunk.template import Template
-from penstock.cobol import scan
+from penstock.cobol import Source, scan
 from penstock.cobol.facts import facts as facts_of
 from penstock.errors import CallerError
 from penstock.scribe import prompts
@@ -27,6 +27,7 @@ from penstock.scribe.asking import Answered, Question, Told, asked, told
 from penstock.scribe.documents import About, Coverage, Failure, Ticket, document_of
 from penstock.scribe.filling import Part, filled
 from penstock.scribe.pool import ATTEMPTS, LEAST_REPLY_TOKENS, REPLY_TOKENS, Desk, Pool
+from penstock.scribe.reconciling import reconciled
 from penstock.scribe.results import key_of
 from penstock.scribe.verification import shown
 from penstock.tokens import best_counter
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
     from penstock.chunk import Chunk, ChunkPlan
     from penstock.chunk.chunks import Span
-    from penstock.cobol import Format, Source
+    from penstock.cobol import Format
     from penstock.models import Model
     from penstock.scribe.documents import Status, TicketState, TicketType
     from penstock.scribe.pool import Progress
@@ -67,7 +68,7 @@ class Subject:
 
 
 def subject(
-    data: bytes | str,
+    content: bytes | str | Source,
     file_name: str,
     *,
     copybooks: Mapping[str, Source] | None = None,
@@ -76,7 +77,9 @@ def subject(
     debug_lines: bool = False,
 ) -> Subject:
     """What a file says. `copybooks` are sources by their names in capitals, `paths` where they were found."""
-    source = scan(data, source_format=source_format, debug_lines=debug_lines)
+    if not isinstance(content, Source):
+        content = scan(content, source_format=source_format, debug_lines=debug_lines)
+    source = content
     books = copybooks or {}
     parts = []
     for program in source.programs:
@@ -120,6 +123,7 @@ def run(
     jobs: int = JOBS,
     max_prompt_tokens: int = MAX_PROMPT_TOKENS,
     adaptive: bool = False,
+    reconcile: bool = False,
     attempts: int = ATTEMPTS,
     progress: Callable[[Progress], None] | None = None,
     finished: Callable[[Subject, list[dict[str, Json]]], None] | None = None,
@@ -128,14 +132,15 @@ def run(
 ) -> Run:
     """Documents every subject. `finished` is told of each as soon as its last chunk is done; an interrupt keeps what is there.
 
+    With `reconcile` the model is asked once more about a program of several chunks, to say in one wording what they said alike.
     Raises `CallerError` where a budget has no room for a line.
     """
     budget = _Budget.of(model, max_prompt_tokens, adaptive=adaptive)
     files = [_File(one, budget, results, is_asked=model is not None) for one in subjects]
     made = Run(chunks=sum(len(file.plan.chunks) for file in files))
 
-    def complete(file: _File) -> None:
-        documents = file.documents()
+    def complete(file: _File, reword: _Reword | None = None) -> None:
+        documents = file.documents(reword)
         made.documents.append((file.subject, documents))
         if finished is not None:
             finished(file.subject, documents)
@@ -163,7 +168,7 @@ def run(
         task.file.open -= 1
         _count(made, task.file, answered)
         if not task.file.open:
-            complete(task.file)
+            complete(task.file, _Reword(desk, budget, results, name, made) if reconcile else None)
     made.was_interrupted = pool.was_interrupted
     return made
 
@@ -212,6 +217,32 @@ def planned(
         raise CallerError(f"{chunk_id!r} is no chunk that can be sent")
 
     return made, prompt_of
+
+
+class _Reword(NamedTuple):
+    """Asks for a wording; an answer that was kept is not asked for again."""
+
+    desk: Desk
+    budget: _Budget
+    results: Results | None
+    model: str
+    made: Run
+
+    def fits(self, prompt: prompts.Prompt) -> bool:
+        """Whether it may be sent."""
+        return self.budget.counter.count(f"{prompt.system}\n{prompt.user}").high <= self.budget.prompt_tokens
+
+    def ask(self, prompt: prompts.Prompt) -> str:
+        """The words of the model, empty where there are none."""
+        key = key_of("wording", self.model, *prompt)
+        kept = self.results.get(key) if self.results is not None else None
+        if isinstance(kept, str):
+            return kept
+        reply = self.desk.ask(prompt, self.budget.prompt_tokens)
+        self.made.calls += reply.sent
+        if reply.outcome == "answered" and self.results is not None:
+            self.results.put(key, reply.words)
+        return reply.words
 
 
 class _Task(NamedTuple):
@@ -311,10 +342,14 @@ class _File:
             self._done.append(done)
         return done.answered, []
 
-    def question(self, chunk: Chunk, made: ChunkPlan, place: tuple[int, int]) -> Question:
-        """What is asked about a chunk."""
+    def known(self) -> Known:
+        """What claims may speak of."""
         if self._known is None:
             self._known = prompts.known(self.subject.parts, self.subject.source.code, self.subject.names)
+        return self._known
+
+    def question(self, chunk: Chunk, made: ChunkPlan, place: tuple[int, int]) -> Question:
+        """What is asked about a chunk."""
         items = prompts.items_of(self.subject.parts, chunk.spans)
         room = made.budget_tokens - (chunk.prompt_tokens or 0) - _SEAM_TOKENS
         counter = self._budget.counter
@@ -326,23 +361,25 @@ class _File:
             chunk=chunk,
             body=made.prompts[chunk.id],
             notes=prompts.notes(items, place, fits),
-            held=shown(self.subject.source, (*chunk.spans, *chunk.context_spans), items, self._known),
+            held=shown(self.subject.source, (*chunk.spans, *chunk.context_spans), items, self.known()),
             fits=fits,
         )
 
     # ── documents ────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def documents(self) -> list[dict[str, Json]]:
+    def documents(self, reword: _Reword | None = None) -> list[dict[str, Json]]:
         """The documents of all programs in the file."""
         done = sorted(self._done, key=lambda one: one.chunk.spans)
-        return [self._document(number, done) for number in range(len(self.subject.parts))]
+        return [self._document(number, done, reword) for number in range(len(self.subject.parts))]
 
-    def _document(self, number: int, done: Sequence[_Done]) -> dict[str, Json]:
+    def _document(self, number: int, done: Sequence[_Done], reword: _Reword | None) -> dict[str, Json]:
         part, about = self.subject.parts[number], self.subject.about[number]
         lines = part.program.start_line, part.program.end_line
         of_program = [one for one in done if _touches(one.chunk, lines)]
         accounts = {one.chunk.id: _told(one, number) for one in of_program}
         template = merge([part.template, *(account.template for account in accounts.values())])
+        if reword is not None and len(of_program) > 1:
+            template = reconciled(template, self.known(), reword.ask, reword.fits)
         coverage = self._coverage(lines, of_program, accounts)
         return document_of(template, part.facts, self.subject.source, about, coverage)
 

@@ -20,6 +20,7 @@ from penstock.workspace.walk import Walk
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from penstock.cobol.estate import Kind
     from penstock.workspace.root import OpenFile, Root
 
 MOST_BYTES = 32 << 20  # the largest program known has 4 MB; what is larger is data
@@ -30,7 +31,7 @@ class Found(NamedTuple):
     """A file: its path from the root, what it is taken for, and its bytes."""
 
     path: str
-    kind: str
+    kind: Kind
     data: bytes
 
 
@@ -52,7 +53,7 @@ class Gathered(NamedTuple):
 def gather(
     root: Root,
     paths: Iterable[str],
-    kind_of: Callable[[str, bytes], str | None],
+    kind_of: Callable[[str, bytes], Kind | None],
     progress: Callable[[int], None] | None = None,
 ) -> Gathered:
     """The files at and beneath `paths`, each once. Raises `ToolError` for a path that cannot be looked at at all."""
@@ -109,7 +110,7 @@ def read_whole(root: Root, path: str) -> bytes:
         file.close()
 
 
-def _read(root: Root, path: str, kind_of: Callable[[str, bytes], str | None], is_named: bool) -> Found | None:
+def _read(root: Root, path: str, kind_of: Callable[[str, bytes], Kind | None], is_named: bool) -> Found | None:
     """The file, None where it is of no kind. Raises `ToolError` or `OSError`."""
     file = root.open_file(os.fsencode(path))
     try:

@@ -1,0 +1,246 @@
+"""Who documents a program? The files of an estate become documents, pages and a site, with or without a model.
+
+    done = document(["cbl"], root="estate", out="docs")          # what the code says
+    done = document(["cbl"], out="docs", model=load_model("anthropic:NAME"))
+
+Documents are written as soon as each is done; an interrupt or a kill keeps them, and the next run asks only for what is missing.
+Law: nothing is written but beneath `out`; every file that was found is documented, linked, or named with the reason why not.
+Keeps out: what is asked and verified (`documenting`), and how pages look (`pages`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from penstock import __version__
+from penstock.cobol.program import key
+from penstock.scribe.documenting import JOBS, MAX_PROMPT_TOKENS, run, subject
+from penstock.scribe.gathering import gather
+from penstock.scribe.output import Output
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from penstock.cobol import Format, Source
+    from penstock.cobol.estate import Copybooks, Estate
+    from penstock.models import Model
+    from penstock.scribe.documenting import Run, Subject
+    from penstock.scribe.gathering import Found, Gathered, Skipped
+    from penstock.scribe.pool import Progress
+    from penstock.transcript.shapes import Json
+    from penstock.workspace.root import Root
+
+__all__ = ["JOBS", "MAX_PROMPT_TOKENS", "Documented", "document"]
+
+RESULTS = ".penstock"
+"""The folder beneath `out` that keeps answers for the next run."""
+_UNSAFE = re.compile(r"[^\w#@$-]+", re.ASCII)
+_MOST_LETTERS = 60
+_HASH_LETTERS = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Documented:
+    """What came of an estate: its programs and copybooks by the ids of their files, what was not read, and what the run took."""
+
+    programs: Mapping[str, dict[str, Json]]
+    copybooks: Mapping[str, dict[str, Json]]
+    members: int
+    others: int
+    skipped: tuple[Skipped, ...]
+    run: Run
+    written: int
+
+    def to_dict(self) -> dict[str, Json]:
+        """`run.json`: the figures of the run, and what was left out."""
+        return {
+            "penstock_version": __version__,
+            **self.run.to_dict(),
+            "programs": len(self.programs),
+            "copybooks": len(self.copybooks),
+            "members": self.members,
+            "others": self.others,
+            "skipped": [one._asdict() for one in self.skipped],
+        }
+
+
+def document(
+    paths: Iterable[str],
+    *,
+    root: Root,
+    out: str,
+    model: Model | None = None,
+    jobs: int = JOBS,
+    max_prompt_tokens: int = MAX_PROMPT_TOKENS,
+    adaptive: bool = False,
+    fresh: bool = False,
+    source_format: Format | None = None,
+    looked: Callable[[int], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Documented:
+    """Documents the files at and beneath `paths`, which are relative to `root`, into the folder `out`.
+
+    `fresh` asks again for everything. `looked` is told how many files were seen, `progress` how far the chunks are. Raises
+    `ToolError` for a path that is not there, `CallerError` for an `out` that cannot be written and for a budget without room.
+    """
+    from penstock.cobol.estate import kind_of
+    from penstock.scribe import pages
+    from penstock.scribe.results import Folder
+
+    output = Output(out)
+    found = gather(root, paths, kind_of, looked)
+    estate = _Files(found, source_format)
+    ids = _Ids()
+    programs = {id(one): [ids.of(part.facts.program, one.file_name) for part in one.parts] for one in estate.programs}
+    made: dict[str, dict[str, Json]] = {}
+    listings: dict[str, list[str]] = {}
+    names = pages.Names({})
+
+    def finished(one: Subject, documents: list[dict[str, Json]]) -> None:
+        shown = [one.source.shown(line) for line in range(1, one.source.lines + 1)]
+        for page, told in zip(programs[id(one)], documents, strict=True):
+            made[page], listings[page] = told, shown
+            output.write(f"programs/{page}.json", _json(told))
+
+    done = run(
+        estate.programs,
+        model=model,
+        results=Folder(output.folder(RESULTS), fresh=fresh),
+        jobs=jobs,
+        max_prompt_tokens=max_prompt_tokens,
+        adaptive=adaptive,
+        progress=progress,
+        finished=finished,
+    )
+    in_order = {page: made[page] for one in estate.programs for page in programs[id(one)] if page in made}
+    told = pages.estate_of(_title(found.files), in_order, estate.linked, estate.shelf)
+    names = pages.Names(in_order)
+    for page, one_document in in_order.items():
+        output.write(f"programs/{page}.md", pages.program_markdown(one_document, page, names))
+    copybooks = _copybooks(estate, output)
+    output.write("index.md", pages.index_markdown(told))
+    output.write("index.json", pages.index_json(told))
+    for path, text in pages.site(told, listings):
+        output.write(path, text)
+    documented = Documented(
+        programs=in_order,
+        copybooks=copybooks,
+        members=len(estate.linked.members),
+        others=found.others,
+        skipped=found.skipped,
+        run=done,
+        written=output.written,
+    )
+    output.write("run.json", _json(documented.to_dict()))
+    return documented
+
+
+class _Files:
+    """What was found, read and linked: sources with programs, copybooks by name, and what lies around them."""
+
+    def __init__(self, found: Gathered, source_format: Format | None) -> None:
+        from penstock.cobol.estate import Copybooks, Estate, Located, member
+
+        members = [member(one.path, one.kind, one.data) for one in found.files if one.kind != "cobol"]
+        mapsets = [(one.path, mapset) for one in members for mapset in one.mapsets]
+        self.shelf = Copybooks(found.files, mapsets)
+        sources = [one for one in found.files if one.kind in {"cobol", "copybook", "dclgen"}]
+        subjects = [_subject(one, self.shelf, source_format) for one in sources]
+        self.copybooks = [one for one in subjects if _is_copybook(one)]
+        programs = [one for one in subjects if one.parts and not _is_copybook(one)]
+        located = [Located(one.file_name, part.facts) for one in programs for part in one.parts]
+        self.linked: Estate = Estate(members, located)
+        self.programs = [_situated(one, self.linked) for one in programs]
+
+
+def _subject(found: Found, shelf: Copybooks, source_format: Format | None) -> Subject:
+    from penstock.cobol import scan
+
+    source = scan(found.data, source_format=source_format)
+    books = _books(source, shelf)
+    paths = {name: path for name in books if (path := shelf.path(name)) is not None}
+    return subject(source, found.path, copybooks=books, paths=paths)
+
+
+def _books(source: Source, shelf: Copybooks) -> dict[str, Source]:
+    """The copybooks that a source names, and those that they name."""
+    books: dict[str, Source] = {}
+    waiting = [source]
+    while waiting:
+        for program in waiting.pop():
+            for copy in program.copies:
+                name = key(copy.name)
+                if name not in books and (book := shelf(copy.name, copy.library)) is not None:
+                    books[name] = book
+                    waiting.append(book)
+    return books
+
+
+def _is_copybook(one: Subject) -> bool:
+    return bool(one.parts) and all(part.facts.type == "copybook" for part in one.parts)
+
+
+def _situated(one: Subject, linked: Estate) -> Subject:
+    """The subject with who calls, starts and runs each of its programs."""
+    about = []
+    for part, known in zip(one.parts, one.about, strict=True):
+        name = part.facts.program
+        about.append(
+            replace(
+                known,
+                called_by=tuple(dict.fromkeys(caller.program for caller in linked.called_by(name))),
+                transactions=tuple(dict.fromkeys(start.name for start in linked.transactions(name))),
+                jobs=tuple(dict.fromkeys(step.job for step in linked.runs(name))),
+            )
+        )
+    around = {name for known in about for name in (*known.called_by, *known.transactions, *known.jobs)}
+    return replace(one, about=tuple(about), names=frozenset(around))
+
+
+def _copybooks(estate: _Files, output: Output) -> dict[str, dict[str, Json]]:
+    """The layouts of copybooks, which no model is asked about."""
+    from penstock.scribe import pages
+
+    made: dict[str, dict[str, Json]] = {}
+    ids = _Ids()
+    for one, documents in run(estate.copybooks).documents:
+        for told in documents:
+            page = ids.of(told["header"]["program_id"], one.file_name)
+            made[page] = told
+            output.write(f"copybooks/{page}.json", _json(told))
+            output.write(f"copybooks/{page}.md", pages.program_markdown(told))
+    return made
+
+
+class _Ids:
+    """Names of files: those of programs, told apart by their paths where two have one name. The same files have the same names."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def of(self, program: str, path: str) -> str:
+        """The id of a program in a file."""
+        stem = path.rpartition("/")[2].partition(".")[0]
+        name = (_UNSAFE.sub("_", program.strip("'\"")) or _UNSAFE.sub("_", stem) or "UNNAMED")[:_MOST_LETTERS]
+        made, digest = name, path
+        while key(made) in self._taken:
+            digest = sha256(digest.encode("utf-8", "surrogateescape")).hexdigest()
+            made = f"{name}.{digest[:_HASH_LETTERS]}"
+        self._taken.add(key(made))
+        return made
+
+
+def _title(files: Sequence[Found]) -> str:
+    """The folder that holds all files, as a name."""
+    import os
+
+    common = os.path.commonpath([os.path.dirname(one.path) or "." for one in files]) if files else ""
+    return os.path.basename(common) or "Programs"
+
+
+def _json(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=1) + "\n"

@@ -1,0 +1,63 @@
+"""Where do documents go? Beneath one folder, each whole or not at all; what is there already and says the same is left alone.
+
+Law: nothing outside the folder is written, no link within it is followed. Keeps out: what is written.
+"""
+
+from __future__ import annotations
+
+import os
+
+from penstock import inert
+from penstock.errors import CallerError, ToolError
+from penstock.workspace.root import Root
+
+
+class Output:
+    """A folder for documents, made where there is none. Raises `CallerError` where it cannot be."""
+
+    def __init__(self, path: str) -> None:
+        self.path = os.path.abspath(path)
+        self.written = 0
+        try:
+            os.makedirs(self.path, exist_ok=True)
+        except OSError as error:
+            raise CallerError(f"Documents cannot be written to {inert.shorten(path)}: {error.strerror}") from error
+        self._root = Root(self.path)
+
+    def folder(self, name: str) -> str:
+        """The path of a folder beneath it."""
+        return os.path.join(self.path, name)
+
+    def write(self, path: str, text: str) -> None:
+        """Gives the file at `path` its text. Raises `CallerError` for what the disk says."""
+        relative, content = os.fsencode(path), text.encode("utf-8", "backslashreplace")
+        try:
+            known = self._known(relative, content)
+            if known != content:
+                self._root.replace_file(relative, content, None if known is None else self._status(relative))
+                self.written += 1
+        except ToolError as error:
+            raise CallerError(f"{inert.shorten(path)} cannot be written: {error.message}") from error
+
+    def _known(self, relative: bytes, content: bytes) -> bytes | None:
+        """As much of what is there as tells whether it is the same; None where nothing is."""
+        try:
+            file = self._root.open_file(relative)
+        except ToolError as error:
+            if error.code == "not_found":
+                return None
+            raise
+        try:
+            if file.status.st_size != len(content):
+                return b""
+            read = b""
+            while part := os.pread(file.descriptor, len(content) + 1, len(read)):
+                read += part
+            return read
+        finally:
+            file.close()
+
+    def _status(self, relative: bytes) -> os.stat_result:
+        handle, status = self._root.look(relative)
+        os.close(handle)
+        return status
