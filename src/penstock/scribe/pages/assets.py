@@ -126,7 +126,7 @@ summary { cursor: pointer; color: var(--quiet); }
 @media (max-width: 60rem) {
   .page { grid-template-columns: minmax(0, 1fr); gap: 0; padding: 0 1rem 3rem; }
   .contents { display: none; }
-  .bar { padding: .4rem 1rem; }
+  .bar { position: static; padding: .4rem 1rem; }
   dl div { grid-template-columns: 1fr; gap: 0; padding: .3rem 0; }
 }
 @media print {

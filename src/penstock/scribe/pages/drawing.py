@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from penstock.scribe.pages.blocks import Arrow, Graph, Node
 
-_HEIGHT, _GAP, _STEP, _MARGIN = 24.0, 10.0, 56.0, 8.0
+HEIGHT, _GAP, _STEP, _MARGIN = 24.0, 10.0, 56.0, 8.0
 _LETTER = 7.3  # of the 12 px monospace in assets.STYLE: wide enough for every platform's own
 _ROW = 900.0  # how wide the rows of single boxes become
 _SWEEPS = 6
@@ -62,28 +62,28 @@ def svg(graph: Graph, name: str, href: Callable[[Node], str]) -> str:
         f'<svg class="graph" role="group" aria-label="{html.escape(name)}" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}">'
     )
+    tip = f"tip-{''.join(filter(str.isalnum, name))}"  # of this drawing: a page has several
+    marker = (
+        f'<defs><marker id="{tip}" viewBox="0 0 8 8" refX="7.5" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
+        '<path class="tip" d="M0 .8 8 4 0 7.2Z"/></marker></defs>'
+    )
+    paths = (_path(path, tip) for path in drawing.paths)
     boxes = (_box(box, href(box.node)) for box in drawing.boxes)
-    return "\n".join([opened, _TIP, *map(_path, drawing.paths), *boxes, "</svg>"])
+    return "\n".join([opened, marker, *paths, *boxes, "</svg>"])
 
 
-_TIP = (
-    '<defs><marker id="tip" viewBox="0 0 8 8" refX="7.5" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
-    '<path class="tip" d="M0 .8 8 4 0 7.2Z"/></marker></defs>'
-)
-
-
-def _path(path: Path) -> str:
+def _path(path: Path, tip: str) -> str:
     points = path.points
     said = [f"M{points[0][0]:.0f} {points[0][1]:.0f}"]
     for (x0, y0), (x1, y1) in pairwise(points):
         middle = (x0 + x1) / 2 if x0 != x1 else x0 + _STEP / 2  # an arrow to itself goes round the end of its box
         said.append(f"C{middle:.0f} {y0:.0f} {middle:.0f} {y1:.0f} {x1:.0f} {y1:.0f}")
-    return f'<path class="{"weak " if path.arrow.weak else ""}arrow" marker-end="url(#tip)" d="{" ".join(said)}"/>'
+    return f'<path class="{"weak " if path.arrow.weak else ""}arrow" marker-end="url(#{tip})" d="{" ".join(said)}"/>'
 
 
 def _box(box: Box, href: str) -> str:
     shape = (
-        f'<rect class="box {box.node.kind}" x="{box.x:.0f}" y="{box.y:.0f}" width="{box.width:.0f}" height="{_HEIGHT:.0f}" '
+        f'<rect class="box {box.node.kind}" x="{box.x:.0f}" y="{box.y:.0f}" width="{box.width:.0f}" height="{HEIGHT:.0f}" '
         f'rx="{12 if box.node.kind == "transaction" else 3}"/>'
         f'<text x="{box.x + box.width / 2:.0f}" y="{box.y + 16:.0f}">{html.escape(box.label)}</text>'
     )
@@ -106,11 +106,11 @@ def draw(graph: Graph) -> Drawing:
     for node in singles:
         box = _boxed(node)
         if x > _MARGIN and x + box.width > max(width, _ROW):
-            x, top = _MARGIN, top + _HEIGHT + _GAP
+            x, top = _MARGIN, top + HEIGHT + _GAP
         boxes.append(box._replace(x=x, y=top))
         x += box.width + _GAP
         width = max(width, x)
-    return Drawing(width + _MARGIN, top + (_HEIGHT if singles else 0) + _MARGIN, tuple(boxes), tuple(paths))
+    return Drawing(width + _MARGIN, top + (HEIGHT if singles else 0) + _MARGIN, tuple(boxes), tuple(paths))
 
 
 def _boxed(node: Node) -> Box:
@@ -156,7 +156,7 @@ class _Slot:
 
     @property
     def height(self) -> float:
-        return _THIN if self.box is None else _HEIGHT
+        return _THIN if self.box is None else HEIGHT
 
     @property
     def middle(self) -> float:
@@ -211,7 +211,7 @@ class _Layers:
         paths = tuple(self._way(arrow, top) for arrow in self._arrows)
         loops = any(arrow.source == arrow.target for arrow in self._arrows)
         right = max([box.x + box.width for box in boxes] + [px for path in paths for px, _ in path.points])
-        bottom = max([box.y + _HEIGHT for box in boxes] + [py for path in paths for _, py in path.points])
+        bottom = max([box.y + HEIGHT for box in boxes] + [py for path in paths for _, py in path.points])
         return Drawing(right + (30 if loops else 0), bottom, boxes, paths)
 
     def _order(self) -> None:
@@ -226,7 +226,7 @@ class _Layers:
 
     def _settle(self) -> None:
         for layer in self._layers:
-            _stack(layer, [at * (_HEIGHT + _GAP) for at, _ in enumerate(layer)])
+            _stack(layer, [at * (HEIGHT + _GAP) for at, _ in enumerate(layer)])
         for turn in range(_SETTLING):
             down = turn % 2 == 0
             for layer in self._layers if down else reversed(self._layers):
@@ -236,10 +236,10 @@ class _Layers:
         if arrow.source == arrow.target:  # round its own right end
             slot = self._slots[arrow.source]
             x, y = slot.x + slot.width, slot.y - top
-            return Path(arrow, ((x, y + 6), (x, y + _HEIGHT - 6)))
+            return Path(arrow, ((x, y + 6), (x, y + HEIGHT - 6)))
         forward = (arrow.source, arrow.target) in self._ways
         slots = self._ways[(arrow.source, arrow.target) if forward else (arrow.target, arrow.source)]
-        aside = 0.0 if forward else _ASIDE - _HEIGHT / 2
+        aside = 0.0 if forward else _ASIDE - HEIGHT / 2
         points = [(slots[0].x + slots[0].width, slots[0].middle - top - aside)]
         for slot in slots[1:]:
             points.append((slot.x, slot.middle - top - (aside if slot.box else 0)))

@@ -52,11 +52,11 @@ class Resource(NamedTuple):
 def overview(estate: Estate, names: Names) -> Iterator[Section]:
     """What a first look needs: how much there is, how it is entered, who calls whom, what is missing."""
     yield Section("At a glance", (_glance(estate),))
+    if (picture := graphs.estate_calls(estate, names)) is not None:
+        yield Section("Who calls whom", (picture,))
     if found := _entrances(estate, names):
         yield Section("How it is entered", tuple(found))
     yield Section("Programs", tuple(_programs(estate, names)))
-    if (picture := graphs.estate_calls(estate, names)) is not None:
-        yield Section("Who calls whom", (picture,))
     if estate["missing"]:
         rows = tuple(
             Row(((Code(one["name"]),), (one["kind"],), _users(one["named_by"], names))) for one in estate["missing"]

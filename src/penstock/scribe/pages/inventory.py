@@ -45,12 +45,12 @@ class _Whose:
 
     def __init__(self, programs: Mapping[str, Json]) -> None:
         self._pages: dict[tuple[str, str], str] = {}
-        self._files: dict[str, str] = {}
+        self._files: dict[str, list[str]] = {}
         self._names: dict[str, str] = {}
         for page, document in programs.items():
             header = document["header"]
             self._pages[header["file_name"], key(header["program_id"])] = page
-            self._files.setdefault(header["file_name"], page)
+            self._files.setdefault(header["file_name"], []).append(page)
             self._names.setdefault(key(header["program_id"]), page)
 
     def pages(self, users: Sequence[User]) -> list[str]:
@@ -58,8 +58,9 @@ class _Whose:
         return list(dict.fromkeys(self._pages.get((user.path, key(user.program)), user.program) for user in users))
 
     def of_file(self, path: str) -> str:
-        """The first program of a file, or the file."""
-        return self._files.get(path, path)
+        """The program of a file; the file where it holds several, or none."""
+        found = self._files.get(path, ())
+        return found[0] if len(found) == 1 else path
 
     def of_name(self, program: str) -> str:
         """The page of a program, or its name."""

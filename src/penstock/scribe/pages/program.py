@@ -159,7 +159,7 @@ def _glance(document: Json, names: Names) -> list[Block]:
         ("Linkage", _codes(context["linkage_section"])),
         ("Copybooks not found", joined((Tag(name, "doubt") for name in document["copybooks_not_found"]), " ")),
         (
-            "Words",
+            "Words of a model",
             (
                 f"{header['final_status']}; {coverage['paragraphs_described']} of ",
                 f"{count(coverage['paragraphs_total'], 'paragraph')} described",
@@ -279,7 +279,7 @@ def _paragraphs(document: Json) -> list[Block]:
         {
             "Paragraph": name_of,
             "Section": lambda item: _code(item["section"]),
-            "Lines": lambda item: (Lines(item["start_line"], item["end_line"], _evidence(item)),),
+            "Lines": lines,
             "Statements": lambda item: (str(item["statements"]),),
             "Complexity": lambda item: (str(item["complexity"]),),
             "What it does": lambda item: _said(item, "summary", "purpose"),
@@ -291,10 +291,6 @@ def _paragraphs(document: Json) -> list[Block]:
         numbers=("Statements", "Complexity"),
         anchor=anchor,
     )
-
-
-def _evidence(item: Json) -> str:
-    return str(item["citations"][0]["evidence"]) if item["citations"] else ""
 
 
 def _rules(document: Json) -> list[Block]:
@@ -526,7 +522,7 @@ def _items(document: Json) -> list[Block]:
             "Offset": lambda item: _plain(item["offset"]),
             "Bytes": lambda item: _plain(item["bytes"]),
             "Values": meaning,
-            "Section": lambda item: _plain((item["section"] or "").capitalize()),
+            "Section": lambda item: _code(item["section"]),
             "Copybook": lambda item: _code(item.get("copybook")),
             "Read": lambda item: _line_list(item["read_lines"]),
             "Written": lambda item: _line_list(item["written_lines"]),

@@ -1,0 +1,134 @@
+"""The pages of examples/cobol, as a run without a model makes them; and the same estate with a hostile word for every text."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+from penstock.cobol import estate as members
+from penstock.cobol import scan
+from penstock.cobol.facts import facts
+from penstock.scribe import pages
+from penstock.scribe.documents import About, document_of
+from penstock.scribe.filling import filled
+
+if TYPE_CHECKING:
+    from penstock.scribe.pages import Estate
+
+MILLWATER = Path(__file__).parents[3] / "examples" / "cobol"
+HOSTILE = "</script><img src=//x onerror=window.acted=1>\"'`|[x](//x)\u202e&lt;\x1b[31m\x00"
+
+
+class Made(NamedTuple):
+    """An estate, and the lines of its sources by page."""
+
+    estate: Estate
+    sources: dict[str, list[str]]
+
+
+def estate_at(root: Path) -> Made:
+    """An estate read from disk, documented from its code alone."""
+    found = []
+    for path in sorted(path for path in root.rglob("*") if path.is_file()):
+        data, name = path.read_bytes(), str(path.relative_to(root))
+        if (kind := members.kind_of(name, data[: members.HEAD_BYTES])) is not None:
+            found.append((name, kind, data))
+    around = [members.member(name, kind, data) for name, kind, data in found if kind != "cobol"]
+    copybooks = members.Copybooks(found, [(one.path, mapset) for one in around for mapset in one.mapsets])
+    scanned = [(name, scan(data)) for name, kind, data in found if kind == "cobol"]
+    known = [
+        (name, source, facts(source, program, copybooks=copybooks)) for name, source in scanned for program in source
+    ]
+    linked = members.Estate(around, [members.Located(name, said) for name, _, said in known])
+    documents: dict[str, Any] = {}
+    sources: dict[str, list[str]] = {}
+    for name, source, said in known:
+        about = About(
+            file_name=name,
+            format=source.format,
+            encoding=source.encoding,
+            called_by=tuple(dict.fromkeys(caller.program for caller in linked.called_by(said.program))),
+            transactions=tuple(one.name for one in linked.transactions(said.program)),
+            jobs=tuple(dict.fromkeys(run.job for run in linked.runs(said.program))),
+        )
+        documents[said.program] = document_of(filled(said, source), said, source, about)
+        sources[said.program] = [source.shown(line) for line in range(1, source.lines + 1)]
+    return Made(pages.estate_of("Millwater", documents, linked, copybooks), sources)
+
+
+@pytest.fixture(scope="session")
+def millwater() -> Made:
+    """The estate of examples/cobol."""
+    return estate_at(MILLWATER)
+
+
+@pytest.fixture
+def told(millwater: Made) -> dict[str, Any]:
+    """MWB020 with what a model would add: words, their confidence, a chunk that failed, a question, tickets."""
+    document: dict[str, Any] = deepcopy(millwater.estate["programs"]["MWB020"])
+    cited = document["paragraphs"][0]["citations"]
+    document["header"]["final_status"] = "partial"
+    document["purpose"] = {
+        "summary": "Bills the readings of the day.",
+        "business_context": "Runs in the daily job.",
+        "citations": cited,
+        "origin": "model",
+        "confidence": 0.75,
+    }
+    document["paragraphs"][0] |= {"summary": "Opens, bills, closes.", "confidence": 0.5}
+    document["paragraphs"][1] |= {"jumps": ["2000-BILL-ONE-EXIT"]}
+    document["business_rules"][0] |= {"description": "Who is gone gets no bill.", "confidence": 1.0}
+    document["open_questions"] = [
+        {
+            "question": "Which tariff?",
+            "reason": "no line proves it",
+            "lines": [[1, 3], 7],
+            "citations": [],
+            "origin": "model",
+        }
+    ]
+    document["coverage"] |= {
+        "paragraphs_described": 1,
+        "chunks_total": 3,
+        "chunks_failed": [{"chunk": "c2", "lines": [[100, 120]], "reason": "the provider timed out"}],
+    }
+    document["confidence"] = {
+        "overall": 0.8,
+        "per_section": {"paragraphs": {"min": 0.5, "mean": 0.75}},
+        "per_chunk": {},
+    }
+    document["tickets"] = [
+        {
+            "id": "t1",
+            "type": "chunk_synthesis",
+            "state": "failed",
+            "chunk": "c2",
+            "lines": [[100, 120]],
+            "reason": "late",
+        }
+    ]
+    document["warnings"] = ["line 3: odd"]
+    return document
+
+
+def hostile(made: Made, word: str) -> Made:
+    """The same with a word after every text; names stay apart, and pages keep their file names."""
+    estate: Any = {name: _changed(value, word) for name, value in made.estate.items()}
+    estate["programs"] = {page: _changed(document, word) for page, document in made.estate["programs"].items()}
+    return Made(estate, {page: [line + word for line in lines[:50]] for page, lines in made.sources.items()})
+
+
+def _changed(value: Any, word: str) -> Any:
+    if isinstance(value, str):
+        return value if value in _DECIDING else value + word
+    if isinstance(value, list):
+        return [_changed(one, word) for one in value]
+    if isinstance(value, dict):
+        return {name: _changed(one, word) for name, one in value.items()}
+    return value
+
+
+_DECIDING = {"job", "procedure", "static", "dynamic", "link", "xctl", "start", "return_transid"}  # what pages decide by

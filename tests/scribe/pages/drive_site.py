@@ -1,0 +1,163 @@
+"""Opens a site from disk in Chromium and prints what it saw as JSON: `drive_site.py CHROMIUM SITE HOSTILE [PICTURE]`.
+
+Runs in an environment of its own, which has Playwright. SITE is examples/cobol as pages, HOSTILE the same with hostile words;
+PICTURE takes the picture of docs/pictures.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from playwright.sync_api import sync_playwright  # type: ignore[import-not-found]
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+BOXES = """() => [...document.querySelectorAll("svg.graph")].map((svg) => {
+    const frame = svg.getBoundingClientRect();
+    const view = svg.parentElement.getBoundingClientRect();
+    const boxes = [...svg.querySelectorAll("rect.box")].map((box) => box.getBoundingClientRect());
+    const within = (box) => box.left >= frame.left && box.right <= frame.right + 1
+        && box.top >= frame.top && box.bottom <= frame.bottom + 1;
+    return { boxes: boxes.length, within: boxes.every(within), sized: boxes.every((box) => box.width > 20 && box.height > 20),
+        arrows: [...svg.querySelectorAll("path.arrow")].every((path) => path.getTotalLength() > 0),
+        seen: view.left >= 0 && view.right <= innerWidth && boxes.some((box) => box.left >= view.left && box.right <= view.right) };
+})"""
+IN_VIEW = """(line) => {
+    const box = line.getBoundingClientRect();
+    const list = (line.closest("ol") || document.documentElement).getBoundingClientRect();
+    return box.top >= Math.max(0, list.top) - 1 && box.bottom <= Math.min(innerHeight, list.bottom) + 1;
+}"""
+
+
+class Seen:
+    """What a page asks for and complains about, whatever is done with it."""
+
+    def __init__(self) -> None:
+        self.requests: list[str] = []
+        self.complaints: list[str] = []
+
+    def watch(self, page: Page) -> Page:
+        page.on("request", lambda request: self.requests.append(request.url.split(":")[0]))
+        page.on("console", lambda message: self.complaints.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        return page
+
+
+def searched(page: Page, index: str) -> dict[str, Any]:
+    """By keyboard alone: / leads to the search, a paragraph is found, Enter opens it."""
+    page.goto(index)
+    page.keyboard.press("/")
+    page.keyboard.type("2000-bill")
+    page.wait_for_selector("#found a")
+    first = page.locator("#found a").first.inner_text()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/MWB020.html#p*")
+    row = page.locator("tr:target")
+    return {
+        "first": first,
+        "row": row.inner_text(),
+        "in_view": row.evaluate(IN_VIEW.replace("line.parentElement", "document.body")),
+    }
+
+
+def cited(page: Page, program: str) -> dict[str, Any]:
+    """A citation opens the folded listing at its line."""
+    page.goto(program)
+    page.locator("summary").click()
+    folded = page.locator("details").get_attribute("open") is None
+    link = page.locator("a.at").nth(5)
+    target = link.get_attribute("href") or ""
+    link.click()
+    line = page.locator(target)
+    line.wait_for(state="visible")
+    return {"folded": folded, "in_view": line.evaluate(IN_VIEW), "marked": page.locator("li:target").count()}
+
+
+def ordered(page: Page, index: str) -> dict[str, Any]:
+    """A column sorts by its numbers, and the other way round."""
+    page.goto(index)
+    table = page.locator("section[aria-labelledby=programs] table")
+    button, cells = table.locator("th button").filter(has_text="Lines"), "tbody td:nth-child(4)"
+    button.click()
+    up = [int(text) for text in table.locator(cells).all_inner_texts()]
+    button.click()
+    down = [int(text) for text in table.locator(cells).all_inner_texts()]
+    return {"up": up, "down": down, "says": table.locator("th[aria-sort]").get_attribute("aria-sort")}
+
+
+def coloured(page: Page, index: str) -> list[str]:
+    """Light, then dark, and dark still on the next page."""
+    background = "() => getComputedStyle(document.body).backgroundColor"
+    page.goto(index)
+    seen = [page.evaluate(background)]
+    page.locator("#theme").click()
+    seen.append(page.evaluate(background))
+    page.goto(index)
+    return [*seen, page.evaluate(background)]
+
+
+def plain(browser: Browser, seen: Seen, program: str) -> dict[str, Any]:
+    """Without scripts all of it can be read, and what needs them is not shown."""
+    page = seen.watch(browser.new_context(java_script_enabled=False).new_page())
+    page.goto(f"{program}#L100")
+    return {
+        "search": page.locator("#find").is_visible(),
+        "line": page.locator("#L100").is_visible(),
+        "says": page.locator("noscript").count(),
+    }
+
+
+def narrow(browser: Browser, seen: Seen, program: str) -> bool:
+    """On a telephone only tables and drawings scroll sideways, not the page."""
+    page = seen.watch(browser.new_page(viewport={"width": 390, "height": 800}))
+    page.goto(program)
+    return bool(page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"))
+
+
+def main(chromium: str, site: str, hostile: str, picture: str = "") -> None:
+    index, program = f"file://{site}/index.html", f"file://{site}/programs/MWB020.html"
+    seen, acted = Seen(), []
+    told: dict[str, Any] = {}
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        page = seen.watch(browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme="light"))
+        told["searched"] = searched(page, index)
+        told["cited"] = cited(page, program)
+        told["ordered"] = ordered(page, index)
+        for name, address in (("index", index), ("program", program), ("large", program.replace("MWB020", "MWRATE"))):
+            page.goto(address)
+            told[f"drawn_{name}"] = page.evaluate(BOXES)
+        told["coloured"] = coloured(page, index)
+        told["plain"] = plain(browser, seen, program)
+        told["narrow"] = narrow(browser, seen, program)
+        for path in sorted(Path(hostile).rglob("*.html")):
+            page.goto(f"file://{path}")
+            page.fill("#find", "x")
+            page.wait_for_selector("#found *")
+            acted.append(page.evaluate("() => [window.acted ?? null, document.images.length]"))
+        if picture:
+            page = browser.new_page(viewport={"width": 1280, "height": 1060}, color_scheme="light")
+            page.goto(index)
+            page.screenshot(path=picture)
+        browser.close()
+    print(json.dumps({**told, "acted": acted, "requests": sorted(set(seen.requests)), "complaints": seen.complaints}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

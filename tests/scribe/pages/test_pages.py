@@ -1,0 +1,316 @@
+"""Documents as Markdown, JSON and HTML: all of it is there, every link leads somewhere, and nothing that is shown can act."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.scribe.pages.conftest import HOSTILE, hostile
+
+from penstock import inert
+from penstock.scribe import pages
+from penstock.scribe.pages import drawing, graphs, html, markdown
+from penstock.scribe.pages.blocks import Arrow, Graph, Node
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.scribe.pages.conftest import Made
+
+    from penstock.scribe.pages import Estate
+
+OURS = frozenset(
+    re.findall(
+        r"\w+",
+        "html head meta title link script body a header span nav div input button ol li main h1 h2 p section dl dt dd table thead "
+        "tbody tr th td code figure figcaption svg defs marker path g rect text details summary noscript",
+    )
+)
+
+
+class Parsed(HTMLParser):
+    """What a browser would make of a page: its elements, ids, addresses, and the text between."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.ids: list[str] = []
+        self.addresses: list[str] = []
+        self.attributes: set[str] = set()
+        self.texts: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        for name, value in attrs:
+            self.attributes.add(name)
+            if name == "id":
+                self.ids.append(value or "")
+            if name in {"href", "src"}:
+                self.addresses.append(value or "")
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+@pytest.fixture(scope="module")
+def site(millwater: Made) -> dict[str, str]:
+    """All files of the site."""
+    return dict(pages.site(*millwater))
+
+
+def cited(value: Any) -> Iterator[tuple[int, int]]:
+    """All citations in a document."""
+    if isinstance(value, list):
+        for one in value:
+            yield from cited(one)
+    elif isinstance(value, dict):
+        if "first_line" in value:
+            yield value["first_line"], value["last_line"]
+        for one in value.values():
+            yield from cited(one)
+
+
+@pytest.mark.proves("C-12")
+def test_markdown_has_every_paragraph_and_every_citation(millwater: Made) -> None:
+    """A document of code alone is complete: what it cites is cited, what it does not say is said to be missing."""
+    names = pages.Names(millwater.estate["programs"])
+    for page, document in millwater.estate["programs"].items():
+        text = pages.program_markdown(document, page, names)
+        said = set(re.findall(r"\blines? \d+(?:–\d+)?", text))
+        expected = set(cited({**document, "data_flow": document["data_flow"]["transforms"]}))
+        assert {f"line {first}" if first == last else f"lines {first}–{last}" for first, last in expected} <= said
+        for paragraph in document["paragraphs"]:
+            assert f"`{paragraph['paragraph_name']}`" in text
+        assert "*Not generated: no model described this program." in text
+        assert "Not generated, because only a model can say it: purpose" in text
+
+
+def test_words_of_a_model_are_told_apart(told: dict[str, Any]) -> None:
+    """They stand with the share of claims that held; what failed, what is open and what is to be done are listed."""
+    text = pages.program_markdown(told)
+    assert "Bills the readings of the day. *(model, 75%)*" in text
+    assert "| Opens, bills, closes. *(model, 50%)* |" in text
+    assert "Who is gone gets no bill. *(model, 100%)*" in text
+    assert "| Which tariff? | no line proves it | lines 1–3, line 7 |" in text
+    assert "| lines 100–120 | the provider timed out |" in text
+    assert "| `t1` | chunk synthesis | **failed** | lines 100–120 | late |" in text
+    assert "| paragraphs | 50% | 75% |" in text
+    assert "80% of what was claimed held" in text
+    assert "**note** line 3: odd" in text
+    assert "Not generated: no model described" not in text
+    shown = html.page("T", "S", tuple(_sections(told)), tabs=(), here="programs/T.html")
+    assert (
+        '<span class="said" title="The words of a model">Opens, bills, closes. <span class="held">50%</span></span>'
+        in shown
+    )
+
+
+def _sections(document: dict[str, Any]) -> Any:
+    from penstock.scribe.pages import program
+
+    return program.sections("T", document, pages.Names({"T": document}))
+
+
+@pytest.mark.proves("C-12")
+def test_the_index_lists_everything_once(millwater: Made) -> None:
+    """Programs, jobs, transactions, maps, copybooks, tables; who does what with each resource; what is not here."""
+    index = json.loads(pages.index_json(millwater.estate))
+    assert {one["program_id"] for one in index["programs"]} >= {"MWB010", "MWC010", "MWRATE", "MWS011", "MWS030"}
+    assert len(index["programs"]) == len(millwater.estate["programs"])
+    assert {one["name"]: one["runs"] for one in index["jobs"] if one["kind"] == "job"} == {
+        "MWARCH": ["MWI010"],
+        "MWDAILY": ["MWB010", "MWB020", "MWB030", "MWB040", "MWB050"],
+    }
+    assert [one["name"] for one in index["transactions"]] == ["MW01", "MW02", "MW03"]
+    assert [(one["name"], sorted(one["used_by"])) for one in index["maps"]] == [("MWSET1", ["MWC010", "MWC020"])]
+    copybooks = {one["name"]: one for one in index["copybooks"]}
+    assert (copybooks["MWDATES"]["path"], copybooks["MWLETTER"]["path"]) == ("cpy/mwdates.cpy", None)
+    assert (copybooks["MWLETTER"]["system"], copybooks["DFHAID"]["system"]) == (False, True)
+    bill = next(one for one in index["crud"] if one["resource"] == "MW.BILL")
+    assert (bill["read"], bill["update"], bill["create"], bill["delete"]) == (["MWB040"], ["MWB040"], [], [])
+    assert "MW.BILL" in {one["name"] for one in index["tables"]}
+    assert {(one["kind"], one["name"]) for one in index["missing"]} >= {("copybook", "MWLETTER"), ("program", "MWS021")}
+    sorted_readings = [one for one in index["data_sets"] if one["dataset"].endswith("READINGS.SORTED(+1)")]
+    assert {one["program"] for one in sorted_readings} == {"MWB010", "MWB020"}
+    customer = next(one for one in index["data_dictionary"] if one["name"] == "CU-NUMBER")
+    assert set(customer["programs"]) == {"MWB020", "MWB050", "MWC010"}
+    text = pages.index_markdown(millwater.estate)
+    assert "```mermaid\nflowchart LR\n" in text
+    for page, document in millwater.estate["programs"].items():
+        name = markdown.escaped(document["header"]["program_id"])
+        assert text.count(f"\n| [{name}](programs/{page}.md) | ") == 1
+
+
+def test_every_link_of_the_site_leads_to_something(site: dict[str, str]) -> None:
+    """No address leaves the site, none is dead, no id is there twice."""
+    parsed = {path: Parsed(text) for path, text in site.items() if path.endswith(".html")}
+    for path, page in parsed.items():
+        assert len(page.ids) == len(set(page.ids)), path
+        for address in page.addresses:
+            parts = urlsplit(address)
+            assert (parts.scheme, parts.netloc) == ("", ""), address
+            target = path
+            if parts.path:
+                folder = [] if parts.path.startswith("../") or "/" not in path else path.split("/")[:-1]
+                target = "/".join([*folder, unquote(parts.path).removeprefix("../")])
+            assert target in site, (path, address)
+            if parts.fragment:
+                assert unquote(parts.fragment) in parsed[target].ids, (path, address)
+    index = json.loads(site["search.js"].removeprefix("window.penstockIndex = ").removesuffix(";\n"))
+    for _, _, place, anchor in index["entries"]:
+        target = unquote(index["pages"][place][0])
+        assert not anchor or anchor in parsed[target].ids, (target, anchor)
+
+
+@pytest.mark.proves("C-12")
+def test_every_citation_is_a_link_to_its_line(site: dict[str, str], millwater: Made) -> None:
+    """The line that a link leads to is the line that the document cites."""
+    document, page = millwater.estate["programs"]["MWB020"], site["programs/MWB020.html"]
+    for first, _ in cited(document["error_handling"]):
+        assert f'href="#L{first}"' in page
+    at = document["error_handling"][0]["citations"][0]
+    line = re.search(rf'<li id="L{at["first_line"]}"><code>(.*?)</code>', page)
+    assert line
+    assert " ".join(line[1].split()).startswith(html.text(at["evidence"])[:40])
+
+
+def test_a_large_program_stays_one_page(site: dict[str, str]) -> None:
+    """4,900 lines with tables of 900 items are less than 3 MB, and its flow is folded into its sections."""
+    page = site["programs/MWRATE.html"]
+    assert len(page.encode()) < 3_000_000
+    assert page.count("<li id=") > 4_000
+    assert "130 paragraphs are folded into their sections." in page
+
+
+def test_nothing_that_is_shown_can_act(millwater: Made) -> None:
+    """Every text of an estate is hostile: markup, a script's end, an address, controls. None of it becomes an element."""
+    estate, sources = hostile(millwater, HOSTILE)
+    for path, text in pages.site(estate, sources):
+        assert inert.show(text)[1] == 0, path
+        if path.endswith(".html"):
+            parsed = Parsed(text)
+            assert parsed.tags <= OURS, parsed.tags - OURS
+            assert not {name for name in parsed.attributes if name.startswith("on") or name == "style"}
+            assert not [address for address in parsed.addresses if address.startswith("//") or ":" in address]
+            assert text.count("<script") == 1
+    for page, document in estate["programs"].items():
+        text = pages.program_markdown(document, page)
+        assert inert.show(text)[1] == 0
+        assert not _active(text)
+    assert not _active(pages.index_markdown(estate))
+
+
+@given(st.text(max_size=60))
+def test_any_text_can_only_be_read(text: str) -> None:
+    """Whatever a text is, Markdown shows no markup of its own, and HTML gives back what `inert` shows of it."""
+    for written in (markdown.escaped(text), markdown.code(text)):
+        assert not _active(written)
+        assert "\n" not in written
+        assert not re.search(r"(?<!\\)\|", written)
+    assert "".join(Parsed(f"<p>{html.text(text)}</p>").texts) == inert.show(text)[0]
+    label = graphs.mermaid(Graph((Node("a", text),), ())).split('["', 1)[1].rsplit('"]', 1)[0]
+    assert not set(label) & set('"[](){}<>|`\n')
+
+
+def _active(text: str) -> str | None:
+    """What a viewer of Markdown would act on: an element, a link to elsewhere; spans of code hold anything."""
+    text = re.sub(r"```mermaid\n.*?\n```", "", text, flags=re.DOTALL)
+    text = re.sub(r"(?<![`\\])(`+)(?!`).*?(?<!`)\1(?!`)", "", text)
+    found = re.search(r"(?<!\\)<|(?<!\\)\]\((?!programs/|[^/:]*\.md)", text)
+    return found and text[max(0, found.start() - 40) : found.end() + 40]
+
+
+def test_an_estate_without_programs_says_so() -> None:
+    """Nothing at all is a page, too."""
+    empty: Estate = {
+        "name": "Nothing",
+        "programs": {},
+        "jobs": [],
+        "maps": [],
+        "copybooks": [],
+        "tables": [],
+        "transactions": [],
+        "data_sets": [],
+        "missing": [],
+    }
+    made = dict(pages.site(empty, {}))
+    assert set(made) == {"style.css", "site.js", "search.js", "index.html"}
+    assert "There is no program." in made["index.html"]
+    assert "There is no program\\." in pages.index_markdown(empty) or "There is no program." in pages.index_markdown(
+        empty
+    )
+
+
+# ── drawings ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@st.composite
+def _graphs(draw: st.DrawFn) -> Graph:
+    count = draw(st.integers(1, 25))
+    ends = st.integers(0, count - 1)
+    pairs = draw(st.lists(st.tuples(ends, ends), max_size=60, unique=True))
+    nodes = tuple(Node(str(at), draw(st.text("AB-19", min_size=0, max_size=40))) for at in range(count))
+    return Graph(nodes, tuple(Arrow(str(a), str(b), weak=bool(a % 2)) for a, b in pairs))
+
+
+@given(_graphs())
+def test_boxes_lie_apart_and_within(graph: Graph) -> None:
+    """Any graph, with circles and loops: all boxes are drawn, none overlaps, every arrow begins and ends at its boxes."""
+    drawn = drawing.draw(graph)
+    assert sorted(box.node.id for box in drawn.boxes) == sorted(node.id for node in graph.nodes)
+    assert len(drawn.paths) == len(graph.arrows)
+    assert drawing.draw(graph) == drawn
+    frames = {box.node.id: (box.x, box.y, box.x + box.width, box.y + drawing.HEIGHT) for box in drawn.boxes}
+    for x0, y0, x1, y1 in frames.values():
+        assert x0 >= 0
+        assert y0 >= 0
+        assert x1 <= drawn.width
+        assert y1 <= drawn.height
+    listed = list(frames.values())
+    for at, (x0, y0, x1, y1) in enumerate(listed):
+        for u0, v0, u1, v1 in listed[at + 1 :]:
+            assert x1 <= u0 or u1 <= x0 or y1 <= v0 or v1 <= y0
+    for path in drawn.paths:
+        for (x, y), node in ((path.points[0], path.arrow.source), (path.points[-1], path.arrow.target)):
+            x0, y0, x1, y1 = frames[node]
+            assert min(abs(x - x0), abs(x - x1)) < 0.01
+            assert y0 <= y <= y1
+
+
+def test_a_flow_that_is_too_large_is_folded(millwater: Made) -> None:
+    """At most as many boxes as can be read; what is left out is counted."""
+    document = {**millwater.estate["programs"]["MWB020"]}
+    paragraph = {
+        **document["paragraphs"][0],
+        "section": None,
+        "is_dead_code": False,
+        "falls_into": None,
+        "called_by": [],
+    }
+    document["paragraphs"] = [
+        {**paragraph, "paragraph_name": f"P{at}", "start_line": at + 1, "calls": [f"P{at + 1}"]} for at in range(200)
+    ]
+    picture = graphs.flow(document)
+    assert picture is not None
+    assert [node.label for node in picture.graph.nodes] == [f"P{at}" for at in range(graphs.MAX_FLOW_BOXES)]
+    assert len(picture.graph.arrows) == graphs.MAX_FLOW_BOXES - 1
+    assert f"{200 - graphs.MAX_FLOW_BOXES} further boxes are left out" in picture.caption
+
+
+def test_the_flow_knows_where_control_comes_back(millwater: Made) -> None:
+    """A paragraph that is performed does not run on into the next; one within a range does."""
+    picture = graphs.flow(millwater.estate["programs"]["MWB020"])
+    assert picture is not None
+    labels = {node.id: node.label for node in picture.graph.nodes}
+    arrows = {(labels[arrow.source], labels[arrow.target]): arrow.weak for arrow in picture.graph.arrows}
+    assert arrows["(main)", "1000-OPEN"] is False
+    assert arrows["1000-OPEN", "1000-OPEN-EXIT"] is True
+    assert ("1100-READ", "2000-BILL-ONE") not in arrows
+    assert ("2950-LOST-CUSTOMER", "2960-OLD-TARIFF") not in arrows

@@ -1,0 +1,146 @@
+"""The site in a real browser: opened from disk in Debian's Chromium, searched, sorted, drawn, and asking for nothing else.
+
+Playwright lives in an environment of its own, which PENSTOCK_TEST_BROWSER=1 builds; where it or Chromium is missing the tests are
+skipped, and fail where PENSTOCK_TEST_BROWSER asks for them.
+`python -m tests.scribe.pages.test_site_browser` takes the picture of the docs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.scribe.pages.conftest import HOSTILE, MILLWATER, estate_at, hostile
+from tests.testing.conftest import REPOSITORY, TOOLS_CACHE, one_at_a_time
+
+from penstock.scribe import pages
+
+if TYPE_CHECKING:
+    from tests.scribe.pages.conftest import Made
+
+pytestmark = pytest.mark.timeout(300)  # the first builds an environment
+WANTED = "PENSTOCK_TEST_BROWSER" in os.environ
+PIN = "playwright==1.65.2"
+PICTURE = REPOSITORY / "docs" / "pictures" / "site.png"
+
+
+def python_of_playwright() -> str:
+    """A Python that has Playwright; built where that is asked for, else the tests are skipped."""
+    folder = TOOLS_CACHE / "browser"
+    python, pins = folder / "bin" / "python", folder / ".pins"
+    wanted = f"{PIN} {sys.version}"
+    with one_at_a_time(TOOLS_CACHE / "browser.lock"):
+        if not pins.exists() or pins.read_text() != wanted:
+            if not WANTED:
+                pytest.skip(f"{PIN} is not there: PENSTOCK_TEST_BROWSER=1 installs it, in an environment of its own")
+            subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True, capture_output=True)
+            command = [str(python), "-m", "pip", "install", "-qq", "--retries", "1", "--only-binary", ":all:", PIN]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=250, check=False)
+            assert done.returncode == 0, f"{PIN} cannot be installed: {done.stderr.strip().splitlines()[-1:]}"
+            pins.write_text(wanted)
+    return str(python)
+
+
+def driven(python: str, made: Made, folder: Path, *picture: str) -> dict[str, Any]:
+    """What the browser saw of the estate, and of the same with hostile words."""
+    chromium = shutil.which("chromium")
+    assert chromium is not None
+    for name, (estate, sources) in (("site", made), ("hostile", hostile(made, HOSTILE))):
+        for path, text in pages.site(estate, sources):
+            (folder / name / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name / path).write_text(text, encoding="utf-8")
+    command = [python, str(Path(__file__).with_name("drive_site.py")), chromium, f"{folder}/site", f"{folder}/hostile"]
+    done = subprocess.run([*command, *picture], capture_output=True, text=True, timeout=250, check=False)
+    assert done.returncode == 0, done.stderr
+    seen: dict[str, Any] = json.loads(done.stdout)
+    return seen
+
+
+@pytest.fixture(scope="module")
+def seen(millwater: Made, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the browser saw: it runs once for all tests of this file."""
+    if shutil.which("chromium") is None:
+        missing = "chromium is not installed (Debian package chromium)"
+        if WANTED or os.environ.get("PENSTOCK_TEST_REQUIRE") == "all":
+            pytest.fail(missing)
+        pytest.skip(missing)
+    return driven(python_of_playwright(), millwater, tmp_path_factory.mktemp("pages"))
+
+
+def test_a_search_finds_a_paragraph_and_opens_it(seen: dict[str, Any]) -> None:
+    """From the keyboard alone, to the row of the paragraph, within view."""
+    found = seen["searched"]
+    assert found["first"].split("\n")[0] == "2000-BILL-ONE"
+    assert "MWB020" in found["first"]
+    assert found["row"].startswith("2000-BILL-ONE\t115–")
+    assert found["in_view"]
+
+
+def test_a_citation_opens_the_folded_source_at_its_line(seen: dict[str, Any]) -> None:
+    """The listing was folded; the line is in view, and marked."""
+    assert seen["cited"] == {"folded": True, "in_view": True, "marked": 1}
+
+
+def test_diagrams_draw(seen: dict[str, Any]) -> None:
+    """Boxes of some size within their drawing, arrows that lead somewhere, the first of them in view."""
+    for name, graphs in (("index", 1), ("program", 2), ("large", 2)):
+        drawn = seen[f"drawn_{name}"]
+        assert len(drawn) == graphs, name
+        for graph in drawn:
+            assert graph.pop("boxes") >= 2, name
+            assert graph == {"within": True, "sized": True, "arrows": True, "seen": True}, name
+
+
+def test_no_request_leaves_the_disk_and_nothing_complains(seen: dict[str, Any]) -> None:
+    """All that any page asked for were files; the console stayed empty."""
+    assert seen["requests"] == ["file"]
+    assert seen["complaints"] == []
+
+
+def test_hostile_names_stay_text(seen: dict[str, Any]) -> None:
+    """On every page of the hostile estate, while it is searched: nothing ran, and no picture came to be."""
+    assert len(seen["acted"]) > 15
+    assert set(map(tuple, seen["acted"])) == {(None, 0)}
+
+
+def test_tables_sort_by_number(seen: dict[str, Any]) -> None:
+    """Up, then down, and the heading says which."""
+    ordered = seen["ordered"]
+    assert ordered["up"] == sorted(ordered["up"])
+    assert ordered["down"] == ordered["up"][::-1]
+    assert (ordered["up"][0] < 100, ordered["up"][-1] > 4_000) == (True, True)
+    assert ordered["says"] == "descending"
+
+
+def test_light_and_dark_are_remembered(seen: dict[str, Any]) -> None:
+    """The button turns the colours; they stay."""
+    light, dark, again = seen["coloured"]
+    assert light == "rgb(255, 255, 255)"
+    assert dark == again != light
+
+
+def test_all_of_it_can_be_read_without_scripts(seen: dict[str, Any]) -> None:
+    """Only search is gone; the page is no wider than a telephone."""
+    assert seen["plain"] == {"search": False, "line": True, "says": 1}
+    assert seen["narrow"] is True
+
+
+def test_the_picture_of_the_docs_is_small() -> None:
+    """It is there, it is a PNG, and it does not make the docs slow."""
+    picture = PICTURE.read_bytes()
+    assert picture.startswith(b"\x89PNG")
+    assert len(picture) < 300_000
+
+
+if __name__ == "__main__":
+    import tempfile
+
+    WANTED = True
+    with tempfile.TemporaryDirectory() as made_in:
+        driven(python_of_playwright(), estate_at(MILLWATER), Path(made_in), str(PICTURE))
