@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from penstock.models import Step, call, fail, say
+from penstock.models.answers import answer
+from penstock.models.steps import Reply
 from penstock.testing import LoopbackProvider
 from penstock.transcript import load_request
 
@@ -81,6 +83,30 @@ def test_a_question_is_answered_over_every_wire(wire: str, tree: Path, tmp_path:
     handoff = json.loads(penstock(tmp_path, "handoff", found["session"]).stdout)
     assert list(handoff)[:3] == ["sessionId", "agent", "turnsCompleted"]
     assert handoff["goal"] == "Which port?"
+
+
+@pytest.mark.proves("S-9")
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_question_is_answered_where_the_server_does_not_stream(wire: str, tree: Path, tmp_path: Path) -> None:
+    """It answers with a whole body what was to be streamed, as some do: the words are shown once, the usage is counted."""
+    policy, numbers = investigating(wire), count(1)
+
+    def plainly(request: dict[str, Any]) -> Step:
+        step: Step = policy(request)
+        if not isinstance(step, Reply):
+            return step
+        return fail(200, answer(step, wire, number=next(numbers), model="x", input_tokens=100, output_tokens=10))
+
+    with LoopbackProvider(wire, 12_000, policy=plainly) as provider:
+        begin = ("run", "Which port?", "--root", str(tree), "--model", f"{wire}:x", "--base-url", provider.base_url)
+        person = penstock(tmp_path, *begin, "--window", "16000")
+        asked = [received.request.get("stream") for received in provider.requests]
+        statuses = [received.status for received in provider.requests]
+    assert person.returncode == 0, person.stderr
+    assert person.stdout.count("It is 8443.") == 1
+    assert f"{statuses.count(200)} turns, {100 * statuses.count(200)} tokens in" in person.stderr
+    assert set(asked) == {True}
+    assert set(statuses) == {200, 503}
 
 
 @pytest.mark.proves("S-10")
