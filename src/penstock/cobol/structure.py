@@ -135,12 +135,13 @@ class _Walk:
         """A block, or where a program or division begins or ends; whether that is the PROCEDURE DIVISION."""
         if entry["block"] is not None:
             start, end = entry.span("block")
-            word, name = entry["block"].split(None, 2)[:2]
+            words = spelled(self._code, start, end).split(None, 3)
+            word, name = fold(words[0]), words[1]
+            if entry["exec"] is not None:
+                word, name = f"EXEC {entry['exec']}", words[2]
             draft = self._draft(start)
             draft.blocks.append((start, end))
-            draft.entries.append(
-                (word if word in {"COPY", "REPLACE"} else f"EXEC {name}", name, None, self._section, start, entry.end())
-            )
+            draft.entries.append((word, name, None, self._section, start, entry.end()))
         elif entry["division"] is not None:
             return self._begin_division(entry)
         elif entry["unit"] is not None:
