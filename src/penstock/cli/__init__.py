@@ -32,6 +32,8 @@ _HOMES = {
     "fit": "requests",
     "check-code": "code",
     "structure": "documents",
+    "chunk": "documents",
+    "document": "documents",
     "run": "running",
     "chat": "running",
     "sessions": "running",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
@@ -16,8 +17,15 @@ from penstock.errors import CallerError, ToolError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from penstock.chunk import ChunkPlan
     from penstock.cobol.program import Program, Source
+    from penstock.scribe import Documented
+    from penstock.scribe.pool import Progress
+    from penstock.scribe.prompts import Prompt
     from penstock.workspace.root import Root
+
+_MOST_SPANS = 6
+_MINUTES_FROM = 120
 
 
 def _answering(as_json: bool, work: Callable[[], int]) -> int:
@@ -144,3 +152,241 @@ def _told(path: str, source: Source) -> list[str]:
     if not source.programs:
         told.append("There is no COBOL in it.")
     return told
+
+
+_budget_option = click.option(
+    "--max-prompt-tokens",
+    type=click.IntRange(min=1),
+    envvar="SCRIBE_MAX_PROMPT_TOKENS",
+    show_envvar=True,
+    metavar="N",
+    help="Every whole prompt has at most N tokens [default: 15000].",
+)
+_adaptive_option = click.option("--adaptive", is_flag=True, help="Smaller chunks where the code branches more.")
+
+
+@click.command("chunk")
+@click.argument("file")
+@click.option(
+    "--max-tokens", type=click.IntRange(min=1), metavar="N", help="The text of each chunk has at most N tokens."
+)
+@_budget_option
+@click.option("--prompt", "prompt_id", metavar="ID", help="Print the prompt of one chunk exactly as it is sent.")
+@click.option("--copybooks", multiple=True, metavar="PATH", help="Where copybooks are; as often as you like.")
+@_adaptive_option
+@_format_option
+@answer.root_option
+def chunk_command(file: str, prompt_id: str | None, root: str, as_json: bool, **about: Any) -> int:
+    """Say in which chunks FILE is read, without asking any model: each line in exactly one, none above the budget.
+
+    COBOL is cut for whole prompts and along its call graph; any other language at its landmarks, for --max-tokens of text.
+    """
+    if prompt_id is not None and about["max_tokens"] is not None:
+        raise click.UsageError("--max-tokens is for text alone, which is in no prompt: leave out one of the two.")
+
+    def work() -> int:
+        path, made, prompt_of = _planned(root, file, **about)
+        if prompt_id is not None:
+            prompt = prompt_of(prompt_id)
+            click.echo(json.dumps({"id": prompt_id, **prompt._asdict()}) if as_json else "\n\n".join(prompt))
+        elif as_json:
+            click.echo(json.dumps({"file": path, **made.to_dict()}))
+        else:
+            click.echo("\n".join(_cut(path, made)))
+        return 0
+
+    return _answering(as_json, work)
+
+
+def _planned(
+    root: str,
+    file: str,
+    *,
+    max_tokens: int | None,
+    max_prompt_tokens: int | None,
+    copybooks: tuple[str, ...],
+    adaptive: bool,
+    source_format: Format | None,
+) -> tuple[str, ChunkPlan, Callable[[str], Prompt]]:
+    """The path from the root, the plan, and what gives the prompt of a chunk."""
+    from penstock.chunk import ChunkPlan, chunk, plan
+    from penstock.cobol import scan
+    from penstock.cobol.estate import kind_of
+    from penstock.outline import language_of
+    from penstock.scribe import MAX_PROMPT_TOKENS, subjects
+    from penstock.scribe.documenting import planned
+    from penstock.scribe.gathering import gather
+
+    def no_prompt(chunk_id: str) -> Prompt:
+        raise CallerError(f"{chunk_id} is text alone: it is in no prompt")
+
+    looking, (path, *beside) = _rooted(root, (file, *copybooks))
+    try:
+        found = gather(looking, [path, *beside], kind_of)
+    finally:
+        looking.close()
+    data = next((one.data for one in found.files if one.path == os.path.normpath(path)), None)
+    if data is None:
+        raise ToolError("not_regular_file", next((one.reason for one in found.skipped), f"{path} is no file"))
+    language = language_of(path, data)
+    if language not in {None, "cobol"}:
+        if max_tokens is None:
+            raise CallerError(f"{path} is {language}: say how much text a chunk may have, with --max-tokens")
+        pieces = chunk(data, language, max_tokens)
+        lines = max((last for one in pieces for _, last in one.spans), default=0)
+        return path, ChunkPlan(lines=lines, budget_tokens=max_tokens, chunks=tuple(pieces)), no_prompt
+    if max_tokens is not None:
+        source = scan(data, source_format=source_format)
+        return path, plan(source, source_tokens=max_tokens, adaptive=adaptive), no_prompt
+    (one,) = subjects(found.files, [path], source_format)
+    return path, *planned(one, max_prompt_tokens=max_prompt_tokens or MAX_PROMPT_TOKENS, adaptive=adaptive)
+
+
+def _cut(path: str, made: ChunkPlan) -> list[str]:
+    """A plan for people: a line for each chunk."""
+    head = (
+        f"{inert.shorten(path)}: {made.lines} lines in {len(made.chunks)} chunks of at most {made.budget_tokens} tokens"
+    )
+    told = [f"{head}; {made.minimum_calls} could do; {made.kept_edges} of {made.edges} PERFORMs within one chunk"]
+    for one in made.chunks:
+        spans = ", ".join(f"{first}-{last}" for first, last in one.spans[:_MOST_SPANS])
+        if len(one.spans) > _MOST_SPANS:
+            spans += f" and {len(one.spans) - _MOST_SPANS} more"
+        size = f"{one.prompt_tokens} in its prompt, {one.tokens} of source" if one.prompt_tokens else f"{one.tokens}"
+        too_large = "" if one.fits else "  LARGER THAN THE BUDGET: it is one statement, and never sent"
+        told.append(f"{one.id}  {one.kind:<9} {size} tokens  lines {spans}{too_large}")
+    return [*told, *made.decisions]
+
+
+@click.command("document")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option("--out", default="penstock-docs", show_default=True, metavar="DIR", help="Where the documents go.")
+@click.option(
+    "--model",
+    "model_name",
+    metavar="NAME",
+    help="Who writes what the code does not say: openai-chat:NAME, openai-responses:NAME, anthropic:NAME or scripted:FILE. "
+    "Without one the documents hold what the code says.",
+)
+@click.option("--base-url", metavar="URL", help="Where the model is served.")
+@click.option("--window", type=click.IntRange(min=1_000), metavar="TOKENS", help="The model's context window.")
+@_budget_option
+@click.option(
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="Chunks that are asked about at once [default: 4]."
+)
+@click.option("--fresh", is_flag=True, help="Ask again about everything.")
+@_adaptive_option
+@_format_option
+@answer.root_option
+def document_command(
+    paths: tuple[str, ...],
+    out: str,
+    model_name: str | None,
+    base_url: str | None,
+    window: int | None,
+    max_prompt_tokens: int | None,
+    jobs: int | None,
+    fresh: bool,
+    adaptive: bool,
+    source_format: Format | None,
+    root: str,
+    as_json: bool,
+) -> int:
+    """Document the COBOL programs at and beneath PATH: Markdown, JSON and a site that opens from disk.
+
+    Every citation of a model is checked against the source. Ctrl-C keeps what is there; the next run asks for what is missing.
+    """
+
+    def work() -> int:
+        from penstock.models import load_model
+        from penstock.scribe import JOBS, MAX_PROMPT_TOKENS, document
+
+        model = load_model(model_name, base_url=base_url, window_tokens=window) if model_name is not None else None
+        looking, beneath = _rooted(root, paths)
+        try:
+            done = document(
+                beneath,
+                root=looking,
+                out=out,
+                model=model,
+                jobs=jobs or JOBS,
+                max_prompt_tokens=max_prompt_tokens or MAX_PROMPT_TOKENS,
+                adaptive=adaptive,
+                fresh=fresh,
+                source_format=source_format,
+                looked=answer.progress("files"),
+                progress=None if as_json else _progress(),
+            )
+        finally:
+            looking.close()
+        answer.clear_progress()
+        if as_json:
+            click.echo(json.dumps({"out": out, **done.to_dict()}))
+        else:
+            click.echo("\n".join(_said(done, out, asked=model is not None)))
+        if done.run.was_interrupted:
+            return answer.INTERRUPTED
+        if not done.programs and not done.copybooks:
+            return answer.NOTHING
+        return answer.PARTIAL if done.run.failed or done.skipped else 0
+
+    return _answering(as_json, work)
+
+
+def _progress() -> Callable[[Progress], None] | None:
+    """A line of how far it is, for a person at a terminal."""
+    if not sys.stderr.isatty():
+        return None
+
+    def tell(made: Progress) -> None:
+        failed = f", {made.failed} failed" if made.failed else ""
+        left = f", {_seconds(made.left_seconds)} left" if made.done else ""
+        click.echo(f"\r\x1b[K{made.done} of {made.total} chunks{failed}{left}", nl=False, err=True)
+
+    return tell
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < _MINUTES_FROM else f"{seconds / 60:.0f} min"
+
+
+def _said(done: Documented, out: str, *, asked: bool) -> list[str]:
+    """What came of it, and what to do next."""
+    from penstock.scribe.pages.blocks import count
+
+    said = []
+    if done.programs:
+        lines = sum(told["header"]["lines"] for told in done.programs.values())
+        said.append(
+            f"{count(len(done.programs), 'program')}, {count(lines, 'line')}; {count(len(done.copybooks), 'copybook')}, "
+            f"{count(done.members - len(done.copybooks), 'other file')}."
+        )
+        said.append(f"Open {os.path.join(out, 'index.html')} in a browser, or read {os.path.join(out, 'index.md')}.")
+    elif done.copybooks:
+        said.append(
+            f"No program, {count(len(done.copybooks), 'copybook')}: what is in it stands in {os.path.join(out, 'copybooks')}. "
+            "Name the folder of the programs too, to see who uses it."
+        )
+    else:
+        files = done.others + done.members + len(done.empty) + len(done.skipped)
+        said.append(f"There is no COBOL here, in {count(files, 'file')}. Name a program, or a folder that holds some.")
+    run = done.run
+    if asked:
+        said.append(
+            f"{run.calls} calls for {run.chunks} chunks, {run.reused} answered before; claims: {run.accepted} accepted, "
+            f"{run.relocated} relocated, {run.rejected} rejected, {run.contradicted} against the code."
+        )
+    elif done.programs:
+        said.append(
+            f"What the code says is all there. Purpose, summaries and the words of rules need a model: --model NAME asks "
+            f"about {run.chunks} chunks."
+        )
+    said += [f"Not read: {inert.shorten(one.path)}: {one.reason}" for one in done.skipped]
+    said += [f"Nothing to document: {inert.shorten(one.path)}: {one.reason}" for one in done.empty]
+    if run.was_interrupted:
+        said.append("Stopped; what is done is kept. The same command goes on.")
+    elif run.failed:
+        said.append(
+            f"{run.failed} chunks could not be described: the documents say which lines, and why. The same command tries again."
+        )
+    return said

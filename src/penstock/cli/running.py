@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from penstock.session import Session
     from penstock.store import Store
 
-_CITATION = re.compile(r"^\s*(?:[-*]\s+)?`?([^\s:`]+):(\d+)`?:\s?(.*)$", re.MULTILINE)
+_CITATION = re.compile(r"[ \t]*(?:[-*][ \t]+)?`?([^\s:`]+):(\d+)`?:[ \t]?(.*)")
 _OUTCOMES = {"answered": 0, "interrupted": answer.INTERRUPTED, "irreducible": answer.OVER_BUDGET}
 
 
@@ -348,14 +348,13 @@ def _interrupts(agent: Agent) -> Iterator[None]:
 
 
 def _told(done: Run, agent: Agent, as_json: bool, **more: Any) -> int:
-    citations = [{"path": path, "line": int(line), "text": text} for path, line, text in _CITATION.findall(done.answer)]
     if as_json:
         click.echo(
             json.dumps(
                 {
                     "session": done.session,
                     "answer": done.answer,
-                    "citations": citations,
+                    "citations": _citations(done.answer),
                     "turns": done.turns,
                     "usage": done.usage,
                     "cuts": done.cuts,
@@ -377,6 +376,22 @@ def _told(done: Run, agent: Agent, as_json: bool, **more: Any) -> int:
             err=True,
         )
     return _OUTCOMES.get(done.outcome, answer.FAULT)
+
+
+def _citations(text: str) -> list[dict[str, Any]]:
+    """The lines that an answer quotes, in its order. Those of one file that follow one another there and here are a passage."""
+    made: list[dict[str, Any]] = []
+    passage, after = 0, ("", 0)
+    for written in text.split("\n"):
+        cited = _CITATION.fullmatch(written)
+        if cited is None:
+            after = ("", 0)
+            continue
+        path, line = cited[1], int(cited[2])
+        passage += (path, line) != after
+        after = (path, line + 1)
+        made.append({"path": path, "line": line, "text": cited[3], "passage": passage})
+    return made
 
 
 def _begun_with(store: Store, session_id: str) -> dict[str, Any]:

@@ -11,30 +11,31 @@ Keeps out: what is asked and verified (`documenting`), and how pages look (`page
 from __future__ import annotations
 
 import json
+import os
 import re
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from penstock import __version__
+from penstock import __version__, window
 from penstock.cobol.program import key
 from penstock.scribe.documenting import JOBS, MAX_PROMPT_TOKENS, run, subject
-from penstock.scribe.gathering import gather
+from penstock.scribe.gathering import HEAD_BYTES, Skipped, gather
 from penstock.scribe.output import Output
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from penstock.cobol import Format, Source
-    from penstock.cobol.estate import Copybooks, Estate
+    from penstock.cobol.estate import Copybooks, Estate, Member
     from penstock.models import Model
     from penstock.scribe.documenting import Run, Subject
-    from penstock.scribe.gathering import Found, Gathered, Skipped
+    from penstock.scribe.gathering import Found, Gathered
     from penstock.scribe.pool import Progress
     from penstock.transcript.shapes import Json
     from penstock.workspace.root import Root
 
-__all__ = ["JOBS", "MAX_PROMPT_TOKENS", "Documented", "document"]
+__all__ = ["JOBS", "MAX_PROMPT_TOKENS", "Documented", "document", "subjects"]
 
 RESULTS = ".penstock"
 """The folder beneath `out` that keeps answers for the next run."""
@@ -52,6 +53,8 @@ class Documented:
     members: int
     others: int
     skipped: tuple[Skipped, ...]
+    empty: tuple[Skipped, ...]
+    """Files that were taken for COBOL and have none;"""
     run: Run
     written: int
 
@@ -65,6 +68,7 @@ class Documented:
             "members": self.members,
             "others": self.others,
             "skipped": [one._asdict() for one in self.skipped],
+            "empty": [one._asdict() for one in self.empty],
         }
 
 
@@ -98,7 +102,6 @@ def document(
     programs = {id(one): [ids.of(part.facts.program, one.file_name) for part in one.parts] for one in estate.programs}
     made: dict[str, dict[str, Json]] = {}
     listings: dict[str, list[str]] = {}
-    names = pages.Names({})
 
     def finished(one: Subject, documents: list[dict[str, Json]]) -> None:
         shown = [one.source.shown(line) for line in range(1, one.source.lines + 1)]
@@ -132,6 +135,7 @@ def document(
         members=len(estate.linked.members),
         others=found.others,
         skipped=found.skipped,
+        empty=tuple(estate.empty),
         run=done,
         written=output.written,
     )
@@ -139,21 +143,39 @@ def document(
     return documented
 
 
+def subjects(found: Sequence[Found], paths: Iterable[str], source_format: Format | None = None) -> list[Subject]:
+    """What the files at `paths` say, with the copybooks among all that were found."""
+    shelf = _shelf(found, _members(found))
+    wanted = {os.path.normpath(path) for path in paths}
+    return [_subject(one, shelf, source_format) for one in found if one.path in wanted]
+
+
+def _members(found: Iterable[Found]) -> list[Member]:
+    from penstock.cobol.estate import member
+
+    return [member(one.path, one.kind, one.data) for one in found if one.kind != "cobol"]
+
+
+def _shelf(found: Sequence[Found], members: Iterable[Member]) -> Copybooks:
+    from penstock.cobol.estate import Copybooks
+
+    return Copybooks(found, [(one.path, mapset) for one in members for mapset in one.mapsets])
+
+
 class _Files:
-    """What was found, read and linked: sources with programs, copybooks by name, and what lies around them."""
+    """What was found, read and linked: sources with programs, copybooks, and what lies around them."""
 
     def __init__(self, found: Gathered, source_format: Format | None) -> None:
-        from penstock.cobol.estate import Copybooks, Estate, Located, member
+        from penstock.cobol.estate import Estate, Located
 
-        members = [member(one.path, one.kind, one.data) for one in found.files if one.kind != "cobol"]
-        mapsets = [(one.path, mapset) for one in members for mapset in one.mapsets]
-        self.shelf = Copybooks(found.files, mapsets)
+        members = _members(found.files)
+        self.shelf = _shelf(found.files, members)
         sources = [one for one in found.files if one.kind in {"cobol", "copybook", "dclgen"}]
-        subjects = [_subject(one, self.shelf, source_format) for one in sources]
-        self.copybooks = [one for one in subjects if _is_copybook(one)]
-        programs = [one for one in subjects if one.parts and not _is_copybook(one)]
-        located = [Located(one.file_name, part.facts) for one in programs for part in one.parts]
-        self.linked: Estate = Estate(members, located)
+        read = [_subject(one, self.shelf, source_format) for one in sources]
+        self.empty = [_empty(file) for file, one in zip(sources, read, strict=True) if not _says_anything(one)]
+        self.copybooks = [one for one in read if _says_anything(one) and _is_copybook(one)]
+        programs = [one for one in read if one.parts and not _is_copybook(one)]
+        self.linked = Estate(members, [Located(one.file_name, part.facts) for one in programs for part in one.parts])
         self.programs = [_situated(one, self.linked) for one in programs]
 
 
@@ -181,7 +203,20 @@ def _books(source: Source, shelf: Copybooks) -> dict[str, Source]:
 
 
 def _is_copybook(one: Subject) -> bool:
-    return bool(one.parts) and all(part.facts.type == "copybook" for part in one.parts)
+    return all(part.program.kind == "copybook" for part in one.parts)
+
+
+def _says_anything(one: Subject) -> bool:
+    """Whether there is a program, or data: any other text has something that looks like a sentence of COBOL."""
+    return not _is_copybook(one) or any(
+        part.facts.items or part.program.copies or part.program.paragraphs for part in one.parts
+    )
+
+
+def _empty(file: Found) -> Skipped:
+    is_binary = window.detect(file.data[:HEAD_BYTES]) is None
+    said = f"it is binary: {window.kind_of(file.data[:HEAD_BYTES])}" if is_binary else "there is no COBOL in it"
+    return Skipped(file.path, said)
 
 
 def _situated(one: Subject, linked: Estate) -> Subject:
@@ -236,8 +271,6 @@ class _Ids:
 
 def _title(files: Sequence[Found]) -> str:
     """The folder that holds all files, as a name."""
-    import os
-
     common = os.path.commonpath([os.path.dirname(one.path) or "." for one in files]) if files else ""
     return os.path.basename(common) or "Programs"
 

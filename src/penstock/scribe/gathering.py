@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from penstock import inert
 from penstock.errors import ToolError
+from penstock.outline import language_of
 from penstock.workspace import root as opens
 from penstock.workspace.deadline import Deadline
 from penstock.workspace.walk import Walk
@@ -114,7 +115,13 @@ def _read(root: Root, path: str, kind_of: Callable[[str, bytes], Kind | None], i
     """The file, None where it is of no kind. Raises `ToolError` or `OSError`."""
     file = root.open_file(os.fsencode(path))
     try:
-        kind = kind_of(path, os.pread(file.descriptor, HEAD_BYTES, 0)) or ("cobol" if is_named else None)
+        head = os.pread(file.descriptor, HEAD_BYTES, 0)
+        kind = kind_of(path, head)
+        if kind is None and is_named:
+            language = language_of(path, head)
+            if language not in {None, "cobol", "text"}:
+                raise ToolError("binary", f"it is {language}, and there is no COBOL in it")
+            kind = "cobol"
         return None if kind is None else Found(path, kind, _whole(file, path))
     finally:
         file.close()
