@@ -30,7 +30,6 @@ from penstock.cobol.facts import Facts, call_diagram, facts, flow_diagram
 
 ROW = re.compile(r"^(?:(\d{5})|\s{5}) (\w[\w -]*?)\s+(\d\d)\s{3}(\S+?),?(?:\s+(.*))?$")
 FIELD = re.compile(r"static cob_field f_\d+\s*= \{(\d+), b_\d+(?: \+ (\d+))?, &a_\d+\};\s*/\* (\S+) \*/")
-WORDS = re.compile(r"""'(?:[^'\n]|'')*'|"(?:[^"\n]|"")*"|[A-Za-z0-9_#@$-]+|\S""")
 
 Found = dict[str, Counter[tuple[object, ...]]]
 

@@ -6,6 +6,7 @@ Keeps out: attributes that link nothing.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import NamedTuple
 
 _PART = re.compile(r"([A-Za-z0-9]+)[ \t\n]*\(([^()]*)\)|([A-Za-z0-9*]+)")
@@ -30,7 +31,7 @@ def resources(text: str) -> tuple[Resource, ...]:
     found: list[Resource] = []
     line = 1
     at = 0
-    for start, end in zip(starts, [*starts[1:], len(code)], strict=True):
+    for start, end in pairwise([*starts, len(code)]):
         line += code.count("\n", at, start)
         at = start
         parts = _PART.findall(code[start:end].partition("DEFINE")[2] or code[start:end][7:])

@@ -9,6 +9,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 from .execs import Command, command
+from .vocabulary import is_reserved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from ..program import Exec, Word
     from .expanding import Piece
 
+_OPENING = frozenset({"(", ":"})
+_CLOSING = frozenset({")", ":", ","})
 _NESTING = frozenset({"IF", "EVALUATE", "SEARCH", "PERFORM"})
 _LOOPS = frozenset({"UNTIL", "VARYING", "WITH", "TEST", "FOREVER"})
 PHRASES = frozenset(
@@ -151,10 +154,21 @@ def nests(said: Sequence[Said]) -> list[Node]:
 
 
 def text_of(words: Sequence[Word], most: int = 0) -> str:
-    """Words as a person writes them, on one line; with `most`, at most so many characters."""
-    text = " ".join(" ".join(word.text.split()) if word.kind == "exec" else word.text for word in words)
-    text = text.replace("( ", "(").replace(" )", ")").replace(" :", ":").replace(": ", ":").replace(" ,", ",")
-    return text[: most - 1] + "…" if most and len(text) > most else text
+    """Words as a person writes them, on one line, literals as they are; with `most`, at most so many characters."""
+    parts: list[str] = []
+    before = "("
+    for word in words:
+        text = " ".join(word.text.split()) if word.kind == "exec" else word.text
+        glued = before in _OPENING or text in _CLOSING or (text == "(" and _takes_arguments(before))
+        parts.append(text if glued else " " + text)
+        before = text
+    line = "".join(parts)
+    return line[: most - 1] + "…" if most and len(line) > most else line
+
+
+def _takes_arguments(word: str) -> bool:
+    upper = word.upper()
+    return word[0].isalnum() and (upper.startswith("DFH") or not is_reserved(upper))
 
 
 def walk(top: Sequence[Node]) -> Iterator[tuple[Node, int]]:

@@ -11,44 +11,37 @@ from typing import TYPE_CHECKING
 from .flow import MAIN, is_jump
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from .values import Facts, ParagraphFacts
 
 MAX_NODES = 80
 MAX_EDGES = 160  # Mermaid itself refuses 500; more than this nobody can read
 _LABEL_CHARS = 60
-_ARROWS = {"FALL": "-.->|falls into|", "GO TO": "-.->|GO TO|", "PERFORM": "-->"}
 
 
 def flow_diagram(facts: Facts, *, max_nodes: int = MAX_NODES, max_edges: int = MAX_EDGES) -> str:
-    """Paragraphs with what performs, jumps to and falls into what: the nearest to the start where they are too many."""
+    """Paragraphs with what performs, jumps to and falls into what: the nearest to the start where they are too many.
+
+    Paragraphs that only end a range, and the way there, are not drawn.
+    """
     paragraphs = facts.paragraphs
+    ends = {one.key for one in paragraphs if one.ends_range and one.statements <= 1 and not one.calls}
     lines: dict[tuple[int, int, str], None] = {}
-    performed = {
-        at
-        for edge in facts.edges
-        if edge.target is not None and edge.thru is not None
-        for at in range(edge.target + 1, edge.thru + 1)
-    }
     for edge in facts.edges:
-        if edge.target is not None and edge.source >= 0 and edge.copybook is None:
+        if edge.target is not None and edge.source >= 0 and edge.copybook is None and edge.target not in ends:
             arrow = f"-.->|{edge.via}|" if is_jump(edge) else "-->" if edge.via == "PERFORM" else f"-->|{edge.via}|"
             lines.setdefault((edge.source, edge.target, arrow))
-    for paragraph in paragraphs:
-        following = paragraph.key + 1
-        if (
-            paragraph.falls_into is not None
-            and following not in performed
-            and _reached_only_by_falling(facts, following)
-        ):
-            lines.setdefault((paragraph.key, following, _ARROWS["FALL"]))
-    shown = _nearest([(source, target) for source, target, _ in lines], len(paragraphs), max_nodes)
+    for one in paragraphs:
+        if one.falls_into is not None and one.key + 1 not in ends and one.key not in ends:
+            lines.setdefault((one.key, one.key + 1, "-.->|falls into|"))
+    drawn = [one.key for one in paragraphs if one.key not in ends]
+    shown = _nearest([(source, target) for source, target, _ in lines], drawn, max_nodes)
     kept = [row for row in lines if row[0] in shown and row[1] in shown]
     text = ["flowchart TD"]
     text += [f"    p{at}{_node(paragraphs[at])}" for at in sorted(shown)]
     text += [f"    p{source} {arrow} p{target}" for source, target, arrow in kept[:max_edges]]
-    return _bounded(text, len(paragraphs) - len(shown), "paragraphs", len(lines) - len(kept[:max_edges]))
+    return _bounded(text, len(drawn) - len(shown), "paragraphs", len(lines) - len(kept[:max_edges]))
 
 
 def call_diagram(facts: Facts, *, max_nodes: int = MAX_NODES) -> str:
@@ -86,18 +79,13 @@ def _node(paragraph: ParagraphFacts) -> str:
     return f"[/{name}/]" if paragraph.dead else f"[{name}]"
 
 
-def _reached_only_by_falling(facts: Facts, at: int) -> bool:
-    """Falling into what is performed anyway is mostly the layout of the text, not the way of control."""
-    return at < len(facts.paragraphs) and not facts.paragraphs[at].called_by
-
-
-def _nearest(edges: Iterable[tuple[int, int]], count: int, most: int) -> set[int]:
+def _nearest(edges: Iterable[tuple[int, int]], starts: Sequence[int], most: int) -> set[int]:
     """The paragraphs nearest to the first one, breadth first, then the rest in order."""
     following: dict[int, list[int]] = {}
     for source, target in edges:
         following.setdefault(source, []).append(target)
     shown: dict[int, None] = {}
-    for start in range(count):
+    for start in starts:
         queue = [start]
         for at in queue:
             if len(shown) >= most:

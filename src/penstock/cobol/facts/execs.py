@@ -93,7 +93,7 @@ def command(text: str) -> Command:
     second = next((name for name, _ in options[1:] if name in _SECOND.get(first, ())), None)
     if first in {"READQ", "WRITEQ", "DELETEQ"} and second is None:
         second = "TS"
-    rest = options if options[0][1] else options[1:]
+    rest = [option for option in (options if options[0][1] else options[1:]) if option != (second, "")]
     return Command(f"{first} {second}" if second else first, tuple(rest))
 
 

@@ -5,6 +5,7 @@ Keeps out: whether what is done about them is enough.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from .code import text_of, walk
@@ -25,9 +26,9 @@ _PHRASES = {
     "ON EXCEPTION": "EXCEPTION",
 }
 _ABENDS = frozenset({"CEE3ABD", "CEE3AB2", "ILBOABN0", "ABEND", "CBLABN0"})
-_FINE = frozenset(
-    {"'00'", '"00"', "ZERO", "ZEROS", "ZEROES", "SPACES", "SPACE", "0", "00", "NORMAL", "+100", "100", "STATUS-OK"}
-)
+_FINE = frozenset({"00", "0", "ZERO", "ZEROS", "ZEROES", "SPACES", "SPACE", "", "NORMAL", "MQCC-OK"})
+_NEGATED = frozenset({"NOT", "<>", ">", "<", "UNEQUAL"})
+_VALUE = re.compile(r"'([^']*)'|\"([^\"]*)\"|([A-Za-z0-9+-]+)")
 
 
 def sites(
@@ -94,9 +95,9 @@ def _failing(rule: Rule) -> Branch | None:
         return None
     if rule.verb != "IF":
         return next((branch for branch in rule.branches if branch.label.upper() == "WHEN OTHER"), rule.branches[-1])
-    words = rule.condition.upper().replace("(", " ").replace(")", " ").split()
-    fine = any(word in _FINE or word in {"'", "' '"} for word in words) and not {"NOT", "<>", ">", "<"} & set(words)
-    if fine:
+    said = [rule.condition, *(meaning for _, meaning in rule.meanings)]
+    values = {"".join(found).strip().upper() for text in said for found in _VALUE.findall(text)}
+    if values & _FINE and not set(rule.condition.upper().split()) & _NEGATED:
         return rule.branches[1] if len(rule.branches) > 1 else None
     return rule.branches[0]
 

@@ -77,13 +77,15 @@ def flow(
     doubts = _doubts(code, copybooks)
     if program.kind == "copybook":
         return Flow(edges, drawing.found(), calls, jumps, called_by, falls, drawing.range_ends, {}, doubts, ())
-    live, complete = _live(code, edges, falls, drawing.range_ends)
+    live, fallen, complete = _live(code, edges, falls, drawing.range_ends)
     notes = (
         ()
         if complete
         else (Note(program.start_line, "the ways through this program are too many to follow: no code is called dead"),)
     )
     dead = _dead(program, edges, falls, live) if complete else {}
+    if complete:  # only what may be reached over its end, rather than be performed alone
+        falls = [following if at in fallen else None for at, following in enumerate(falls)]
     return Flow(edges, drawing.found(), calls, jumps, called_by, falls, drawing.range_ends, dead, doubts, notes)
 
 
@@ -259,8 +261,8 @@ def _doubts(code: Code, copybooks: Sequence[CopybookUse]) -> tuple[str, ...]:
 
 def _live(
     code: Code, edges: Sequence[Edge], falls: Sequence[int | None], range_ends: set[int]
-) -> tuple[set[int], bool]:
-    """The paragraphs that control may reach; False where there are too many ways to follow.
+) -> tuple[set[int], set[int], bool]:
+    """The paragraphs that control may reach, and those whose end it may fall over; False where there are too many ways to follow.
 
     A state is a paragraph and the end of the range that is being performed: past that end control returns.
     """
@@ -283,6 +285,7 @@ def _live(
     roots += _roots(code)
     seen: set[tuple[int, int | None]] = set()
     live: set[int] = set()
+    fallen: set[int] = set()
     limit = _STATES_PER_PARAGRAPH * count + 1_000
     stack = list(roots)
     while stack:
@@ -291,17 +294,18 @@ def _live(
             continue
         seen.add(state)
         if len(seen) > limit:
-            return live, False
+            return live, fallen, False
         at, last = state
         if at not in live:
             live.add(at)
             stack += performs[at]
             stack += [(end, end) for _, end in performs[at] if end in range_ends]
         stack += [(target, last) for target in jumps[at]]
-        fallen = falls[at]
-        if fallen is not None and at != last:
-            stack.append((fallen, last))
-    return live, True
+        following = falls[at]
+        if following is not None and at != last:
+            fallen.add(at)
+            stack.append((following, last))
+    return live, fallen, True
 
 
 def _roots(code: Code) -> list[tuple[int, int | None]]:

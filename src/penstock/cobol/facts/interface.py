@@ -57,6 +57,7 @@ _DLI_DEEDS = {
 }
 _SORT_DEEDS = {"USING": "read", "GIVING": "create"}
 _MQ_DEEDS = {"MQGET": "read", "MQPUT": "create", "MQPUT1": "create"}
+_CLOCK = frozenset({"DATE", "DAY", "DAY-OF-WEEK", "TIME"})
 _ORDER = {"file": 0, "table": 1, "segment": 2, "queue": 3, "tsqueue": 4, "tdqueue": 5}
 
 
@@ -254,7 +255,7 @@ def _statements(code: Code, into: _Channels, out: _Channels) -> None:
     for said in code.said:
         if said.verb == "ACCEPT" and len(said.words) > 1:
             name = said.keys[said.keys.index("FROM") + 1] if "FROM" in said.keys[:-1] else "SYSIN"
-            into.add(name, "console", (said.line,))
+            into.add(name, "clock" if name in _CLOCK else "console", (said.line,))
         elif said.verb == "DISPLAY":
             name = said.keys[said.keys.index("UPON") + 1] if "UPON" in said.keys[:-1] else "SYSOUT"
             out.add(name, "console", (said.line,))

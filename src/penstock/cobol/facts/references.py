@@ -222,7 +222,7 @@ class References:
         known, size = self._names.known, len(keys)
         depth = 0
         while at < size:
-            word, is_word = keys[at], words[at].kind == "word"
+            word, is_word = keys[at], words[at].kind == "word" and keys[at] != "-"
             depth += (word == "(") - (word == ")")
             end = at + 1
             if depth <= 0 and word in switches and (word not in known or at == 1):
@@ -235,7 +235,7 @@ class References:
                     if said.verb == "INSPECT" and end < size and keys[end] == "FOR":
                         acts = BOTH
                     self._mention(said, at, end, acts)
-                elif acts and keys[at - 1] != "FUNCTION":
+                elif acts and keys[at - 1] != "FUNCTION" and keys[max(0, at - 2)] not in {"DFHRESP", "DFHVALUE"}:
                     self._unknown(word, words[at].text, said.line if said.copybook else words[at].line)
             at = end
 

@@ -108,11 +108,11 @@ def _rule(
     condition = text_of(words)
     openers = [opener for _, opener, _ in node.branches if opener is not said]
     used = _used([said, *openers], names)
-    whole = "\n".join([condition, *(text_of(opener.words) for opener in openers)])
+    whole = key("\n".join([condition, *(text_of(opener.words) for opener in openers)]))
     seen[paragraph, whole] += 1
-    identity = "\0".join((program, paragraph, verb, whole, str(seen[paragraph, whole])))
+    identity = "\0".join((key(program), key(paragraph), verb, whole, str(seen[paragraph, whole])))
     return Rule(
-        rule_id="R-" + hashlib.sha256(identity.upper().encode("utf-8", "replace")).hexdigest()[:10],
+        rule_id="R-" + hashlib.sha256(identity.encode("utf-8", "replace")).hexdigest()[:10],
         verb=verb,
         condition=condition,
         meanings=_meanings(used, names),

@@ -226,7 +226,7 @@ class MqOperation(NamedTuple):
 
 
 class Channel(NamedTuple):
-    """One way in or out. `io_type`: file, table, segment, queue, map, screen, commarea, container, parameter, console, program …"""
+    """One way in or out. `io_type`: file, table, segment, queue, map, screen, commarea, container, parameter, console, clock …"""
 
     name: str
     io_type: str

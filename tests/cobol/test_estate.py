@@ -1,0 +1,409 @@
+"""What stands beside the programs: kinds of files, jobs, screens, regions, tables, databases, and what leads to what."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penstock.cobol import scan
+from penstock.cobol.estate import Copybooks, Estate, Kind, Located, Member, kind_of, member
+from penstock.cobol.estate.bms import copybook
+from penstock.cobol.facts import facts
+
+from .sources import fixed, program
+
+pytestmark = pytest.mark.proves("C-12")
+
+JOB = """\
+//PAYJOB   JOB (ACCT),'PAY',CLASS=A
+//* a comment
+//         SET HLQ=MW.PROD
+//STEP1    EXEC PGM=PAYPGM,PARM='A,B',
+//             COND=(0,NE)                                              00010000
+//STEPLIB  DD DISP=SHR,DSN=&HLQ..LOAD
+//         DD DISP=SHR,DSN=OTHER.LOAD
+//PAYIN    DD DSN=&HLQ..PAY(+1),DISP=(NEW,CATLG,
+//            DELETE)
+//PAYOUT   DD SYSOUT=*
+//SYSIN    DD DATA
+//THIS IS A STEP EXEC PGM=NOT
+/*
+//STEP2    EXEC PGM=IKJEFT01
+//SYSTSIN  DD *
+  DSN SYSTEM(DB2P)
+  RUN PROGRAM(DB2PGM) PLAN(P1)
+/*
+//STEP3    EXEC PGM=DFSRRC00,PARM='BMP,IMSPGM,PAYPSB'
+//STEP4    EXEC PAYPROC
+//INNER.MASTER DD DSN=MW.TEST.MASTER,DISP=SHR
+//STEP5    EXEC PROC=GONEPROC
+"""
+PROC = """\
+//PAYPROC  PROC LIB='MW.PROD'
+//INNER    EXEC PGM=SUBPGM
+//MASTER   DD DSN=&LIB..MASTER,DISP=OLD
+//EXTRA    DD DUMMY
+//         PEND
+"""
+MAP = """\
+MENU    DFHMSD TYPE=&&SYSPARM,MODE=INOUT,LANG=COBOL,TIOAPFX=YES
+MENU1   DFHMDI SIZE=(24,80),                                           X
+               DSATTS=(COLOR,HILIGHT)
+        DFHMDF POS=(1,1),LENGTH=5,INITIAL='It''s '
+CHOICE  DFHMDF POS=(2,1),LENGTH=2,ATTRB=(UNPROT,NUM),PICIN='99'
+LINES   DFHMDF POS=(4,1),LENGTH=40,OCCURS=3
+        DFHMSD TYPE=FINAL
+"""
+SYMBOLIC = """\
+       01  MENU1I.
+           02  FILLER PIC X(12).
+           02  CHOICEL    COMP  PIC  S9(4).
+           02  CHOICEF    PICTURE X.
+           02  FILLER REDEFINES CHOICEF.
+             03 CHOICEA    PICTURE X.
+           02  FILLER   PICTURE X(2).
+           02  CHOICEI  PIC 99.
+           02  LINESD OCCURS 3 TIMES.
+             03  LINESL    COMP  PIC  S9(4).
+             03  LINESF    PICTURE X.
+             03  FILLER REDEFINES LINESF.
+               04 LINESA    PICTURE X.
+             03  FILLER   PICTURE X(2).
+             03  LINESI  PIC X(40).
+       01  MENU1O REDEFINES MENU1I.
+           02  FILLER PIC X(12).
+           02  FILLER PICTURE X(3).
+           02  CHOICEC    PICTURE X.
+           02  CHOICEH    PICTURE X.
+           02  CHOICEO  PIC X(2).
+           02  DFHMS6 OCCURS 3 TIMES.
+             03  FILLER PICTURE X(3).
+             03  LINESC    PICTURE X.
+             03  LINESH    PICTURE X.
+             03  LINESO  PIC X(40).
+"""
+CSD = """\
+DEFINE PROGRAM(MENUPGM) GROUP(PAY)
+       LANGUAGE(COBOL) TRANSID(MENU)
+DEFINE TRANSACTION(MENU) GROUP(PAY)
+       PROGRAM(MENUPGM) TWASIZE(0)
+"""
+DDL = """\
+-- CREATE TABLE NOT.THIS (A CHAR(1));
+CREATE TABLE PAY.CLERK (
+  ID      INTEGER NOT NULL,
+  NAME    VARCHAR(40) DEFAULT 'a, b',
+  SALARY  DECIMAL(9, 2),
+  PRIMARY KEY (ID)
+);
+"""
+DBD = """\
+         DBD   NAME=PAYDB,ACCESS=(HIDAM,VSAM)
+         SEGM  NAME=ROOT,PARENT=0,BYTES=100
+         FIELD NAME=(KEY1,SEQ,U),START=1,BYTES=6
+         SEGM  NAME=CHILD,PARENT=((ROOT,)),BYTES=20
+DSG      DATASET DD1=PAYDD
+         DBDGEN
+"""
+PSB = """\
+PAYPCB   PCB   TYPE=DB,DBDNAME=PAYDB,PROCOPT=AP
+         SENSEG NAME=ROOT,PARENT=0
+         PSBGEN LANG=COBOL,PSBNAME=PAYPSB
+"""
+
+
+def job(text: str = JOB) -> Member:
+    """The member of a job."""
+    return member("jcl/payjob.jcl", "jcl", text.encode())
+
+
+def known(text: str, path: str) -> Located:
+    """A program where it stands."""
+    source = scan(text)
+    return Located(path, facts(source, source.programs[0]))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "kind"),
+    [
+        ("a/PAY.cbl", program("    GOBACK."), "cobol"),
+        ("a/LATE.cob", "* preamble\n" * 4, "cobol"),
+        ("a/PAY.cbl", fixed("01  A PIC X."), "cobol"),
+        ("a/REC.cpy", fixed("01  A PIC X."), "copybook"),
+        ("a/WRONG.cpy", program("    GOBACK."), "cobol"),
+        ("a/REC", fixed("    05  A PIC X."), "copybook"),
+        ("a/T.dcl", "     EXEC SQL DECLARE T TABLE (A CHAR(1)) END-EXEC.", "dclgen"),
+        ("a/JOB1.txt", JOB, "jcl"),
+        ("a/P.prc", PROC, "proc"),
+        ("a/P", PROC, "proc"),
+        ("a/M.bms", MAP, "bms"),
+        ("a/R.csd", CSD, "csd"),
+        ("a/T.ddl", DDL, "ddl"),
+        ("a/T.sql", DDL, "ddl"),
+        ("a/D.dbd", DBD, "dbd"),
+        ("a/P.psb", PSB, "psb"),
+        ("a/X.pli", "X: PROC;", "pli"),
+        ("a/X.asm", "X CSECT", "hlasm"),
+        ("a/M.mac", MAP, "bms"),
+        ("a/README.md", "IDENTIFICATION DIVISION.", None),
+        ("a/notes.txt", "nothing of the kind", None),
+        ("a/x.txt", "\0\0\0", None),
+    ],
+)
+def test_a_file_is_what_it_says_and_else_what_it_is_called(name: str, text: str, kind: Kind | None) -> None:
+    """Content decides between kinds that share a suffix; documents are none."""
+    assert kind_of(name, text.encode()) == kind
+
+
+def test_ebcdic_members_are_recognised() -> None:
+    """A job in EBCDIC records is one."""
+    cards = "".join(line.ljust(80) for line in PROC.splitlines())
+    assert kind_of("a/MEMBER", cards.encode("cp037")) == "proc"
+    (found,) = member("a/MEMBER", "proc", cards.encode("cp037")).jobs
+    assert [step.program for step in found.steps] == ["SUBPGM"]
+
+
+def test_a_job_has_steps_with_their_data() -> None:
+    """Continuations, concatenations, symbols, in-stream data and the programs that TSO and IMS run."""
+    (found,) = job().jobs
+    assert (found.name, found.kind, found.line, found.end_line) == ("PAYJOB", "job", 1, 22)
+    first, tso, ims, proc, gone = found.steps
+    assert (first.program, first.parm, first.line, first.end_line) == ("PAYPGM", "'A,B'", 4, 13)
+    assert [(dd.name, dd.dsns, dd.other, dd.line) for dd in first.dds] == [
+        ("STEPLIB", ("MW.PROD.LOAD", "OTHER.LOAD"), "", 6),
+        ("PAYIN", ("MW.PROD.PAY(+1)",), "", 8),
+        ("PAYOUT", (), "SYSOUT=*", 10),
+        ("SYSIN", (), "DATA", 11),
+    ]
+    assert first.dds[1].disp == ("NEW", "CATLG", "DELETE")
+    assert tso.programs == ("IKJEFT01", "DB2PGM")
+    assert (ims.programs, ims.psb) == (("DFSRRC00", "IMSPGM"), "PAYPSB")
+    assert (proc.procedure, proc.dds[0].name, proc.dds[0].step) == ("PAYPROC", "MASTER", "INNER")
+    assert gone.procedure == "GONEPROC"
+
+
+def test_a_procedure_in_the_stream_is_apart_from_its_job() -> None:
+    """What follows PEND belongs to the job again; symbols of the procedure are put in."""
+    text = "//J JOB\n//P PROC X=A\n//S EXEC PGM=&X.B\n// PEND\n//T EXEC P\n"
+    outer, inner = member("j", "jcl", text.encode()).jobs
+    assert ([step.procedure for step in outer.steps], [step.program for step in inner.steps]) == (["P"], ["AB"])
+
+
+def test_a_screen_has_fields_and_the_copybook_that_cics_makes() -> None:
+    """Names, positions, texts; and the symbolic map letter for letter."""
+    (found,) = member("m.bms", "bms", MAP.encode()).mapsets
+    (screen,) = found.maps
+    assert (found.name, screen.name, screen.size) == ("MENU", "MENU1", ("24", "80"))
+    assert [
+        (field.name, field.row, field.column, field.length, field.initial, field.occurs) for field in screen.fields
+    ] == [
+        ("", 1, 1, 5, "It's ", None),
+        ("CHOICE", 2, 1, 2, None, None),
+        ("LINES", 4, 1, 40, None, 3),
+    ]
+    assert copybook(found) == SYMBOLIC
+
+
+def test_regions_tables_and_databases_are_read() -> None:
+    """CSD, DDL, DCLGEN, DBD and PSB."""
+    resources = member("r.csd", "csd", CSD.encode()).resources
+    assert [(one.kind, one.name, one.group, one.line, one.end_line) for one in resources] == [
+        ("PROGRAM", "MENUPGM", "PAY", 1, 2),
+        ("TRANSACTION", "MENU", "PAY", 3, 4),
+    ]
+    (table,) = member("t.ddl", "ddl", DDL.encode()).tables
+    assert (table.name, table.key, table.line, table.end_line) == ("PAY.CLERK", ("ID",), 2, 7)
+    assert table.columns == (("ID", "INTEGER", False), ("NAME", "VARCHAR(40)", True), ("SALARY", "DECIMAL(9, 2)", True))
+    (declared,) = member("t.dcl", "dclgen", b" EXEC SQL DECLARE PAY.T TABLE\n (A CHAR(1) NOT NULL) END-EXEC.").tables
+    assert (declared.name, declared.columns) == ("PAY.T", (("A", "CHAR(1)", False),))
+    (database,) = member("d.dbd", "dbd", DBD.encode()).dbds
+    assert (database.name, database.dds) == ("PAYDB", ("PAYDD",))
+    assert [(one.name, one.parent, one.bytes, one.fields) for one in database.segments] == [
+        ("ROOT", "", 100, (("KEY1", 1, 6),)),
+        ("CHILD", "ROOT", 20, ()),
+    ]
+    (view,) = member("p.psb", "psb", PSB.encode()).psbs
+    assert (view.name, view.pcbs[0].dbd, view.pcbs[0].segments) == ("PAYPSB", "PAYDB", ("ROOT",))
+
+
+def test_copybooks_are_found_case_blind_and_before_programs() -> None:
+    """A copybook, then a DCLGEN, then a map that CICS would make, then a program; the library chooses between folders."""
+    found = member("maps/menu.bms", "bms", MAP.encode()).mapsets
+    shelf = Copybooks(
+        [
+            ("src/rate.cbl", "cobol", program("    GOBACK.", name="RATE").encode()),
+            ("cpy/RATE.cpy", "copybook", fixed("01  R PIC X.").encode()),
+            ("old/body.cpy", "copybook", fixed("01  OLD-BODY PIC X.").encode()),
+            ("new/BODY.cpy", "copybook", fixed("01  NEW-BODY PIC X.").encode()),
+        ],
+        [("maps/menu.bms", found[0])],
+    )
+    assert (shelf.path("Rate"), shelf.path("BODY"), shelf.path("body", "OLD"), shelf.path("NONE")) == (
+        "cpy/RATE.cpy",
+        "new/BODY.cpy",
+        "old/body.cpy",
+        None,
+    )
+    assert shelf.ambiguous == (("BODY", ("new/BODY.cpy", "old/body.cpy")),)
+    derived = shelf("menu", None)
+    assert derived is not None
+    assert shelf.path("MENU") == "maps/menu.bms"
+    assert "MENU1I" in {entry.name for entry in derived.programs[0].entries}
+    assert shelf("menu", None) is derived
+
+
+PAY = fixed(
+    "IDENTIFICATION DIVISION.",
+    "PROGRAM-ID. PAYPGM.",
+    "ENVIRONMENT DIVISION.",
+    "INPUT-OUTPUT SECTION.",
+    "FILE-CONTROL.",
+    "    SELECT PAYMENTS ASSIGN TO UT-S-PAYIN.",
+    "DATA DIVISION.",
+    "FILE SECTION.",
+    "FD  PAYMENTS.",
+    "01  PAYMENT PIC X(80).",
+    "WORKING-STORAGE SECTION.",
+    "COPY BODY.",
+    "01  WS-NEXT PIC X(8) VALUE 'SUBPGM'.",
+    "PROCEDURE DIVISION.",
+    "    OPEN INPUT PAYMENTS.",
+    "    CALL WS-NEXT.",
+    "    CALL 'NOWHERE'.",
+    "    CALL 'ASMPGM'.",
+    "    CALL 'CEE3ABD'.",
+    "    EXEC SQL SELECT A INTO :B FROM PAY.CLERK END-EXEC.",
+    "    GOBACK.",
+)
+
+
+@pytest.fixture
+def estate() -> Estate:
+    """A job, a procedure, a region and four programs."""
+    members = [
+        job(),
+        member("proc/payproc.prc", "proc", PROC.encode()),
+        member("r.csd", "csd", CSD.encode()),
+        member("asm/ASMPGM.asm", "hlasm", b"ASMPGM CSECT"),
+    ]
+    screen = "    EXEC CICS SEND MAP('MENU1') MAPSET('MENU') END-EXEC."
+    again = "    EXEC CICS RETURN TRANSID('MENU') END-EXEC."
+    return Estate(
+        members,
+        [
+            known(PAY, "cbl/paypgm.cbl"),
+            known(program("    GOBACK.", name="SUBPGM"), "cbl/subpgm.cbl"),
+            known(program(screen, again, name="MENUPGM"), "cbl/menupgm.cbl"),
+            known(program("    CALL 'PAYPGM'.", "    GOBACK.", name="DB2PGM"), "cbl/db2pgm.cbl"),
+        ],
+    )
+
+
+def test_programs_have_callers_and_transactions(estate: Estate) -> None:
+    """By literal and by value; a transaction that a program returns to starts the program of the region."""
+    assert [(one.program, one.call_type, one.resolved, one.line) for one in estate.called_by("subpgm")] == [
+        ("PAYPGM", "dynamic", True, 16)
+    ]
+    assert [one.program for one in estate.called_by("PAYPGM")] == ["DB2PGM"]
+    assert [(one.program, one.call_type) for one in estate.called_by("MENUPGM")] == [("MENUPGM", "return_transid")]
+    assert [(one.name, one.path, one.line) for one in estate.transactions("MENUPGM")] == [("MENU", "r.csd", 3)]
+
+
+def test_steps_run_programs_on_data_sets(estate: Estate) -> None:
+    """Directly, through a procedure, and as TSO and IMS are told; a SELECT is bound to the data set of its DD."""
+    assert [(one.job, one.step, one.via, one.line) for one in estate.runs("PAYPGM")] == [("PAYJOB", "STEP1", "", 4)]
+    assert [(one.step, one.via) for one in estate.runs("SUBPGM")] == [("STEP4", "PAYPROC")]
+    assert [one.step for one in (*estate.runs("DB2PGM"), *estate.runs("IMSPGM"))] == ["STEP2", "STEP3"]
+    assert [(one.file, one.dd, one.dsns, one.step, one.line) for one in estate.data_sets("PAYPGM")] == [
+        ("PAYMENTS", "PAYIN", ("MW.PROD.PAY(+1)",), "STEP1", 8)
+    ]
+
+
+def test_what_is_used_has_its_users(estate: Estate) -> None:
+    """Copybooks, tables, maps and files, with the lines."""
+    assert [(one.program, one.lines) for one in estate.users("copybook", "body")] == [("PAYPGM", (12,))]
+    assert [(one.program, one.lines) for one in estate.users("table", "PAY.CLERK")] == [("PAYPGM", (20,))]
+    assert [one.program for one in estate.users("map", "MENU1")] == ["MENUPGM"]
+    assert estate.used("map") == ("MENU1",)
+
+
+def test_what_is_nowhere_is_missing(estate: Estate) -> None:
+    """Not what comes with the system, nor what another language defines."""
+    assert [(one.kind, one.name) for one in estate.missing] == [
+        ("copybook", "BODY"),
+        ("procedure", "GONEPROC"),
+        ("program", "NOWHERE"),
+    ]
+
+
+def test_programs_of_one_name_are_ambiguous() -> None:
+    """Both paths are told."""
+    twice = [known(program("    GOBACK.", name="A"), path) for path in ("x/a.cbl", "y/a.cbl")]
+    assert Estate([], twice).ambiguous == (("A", ("x/a.cbl", "y/a.cbl")),)
+
+
+def test_a_procedure_that_runs_itself_ends() -> None:
+    """Its steps are taken once."""
+    text = "//P PROC\n//S EXEC PGM=A\n//T EXEC P\n// PEND\n//J JOB\n//U EXEC P\n"
+    found = Estate([member("p", "proc", text.encode())], [])
+    assert [one.step for one in found.runs("A")] == ["U"]
+
+
+def test_members_say_what_they_define() -> None:
+    """Jobs, maps, resources, tables and databases, each name once."""
+    assert job().defines == ("PAYJOB",)
+    assert member("m.bms", "bms", MAP.encode()).defines == ("MENU", "MENU1")
+    assert member("r.csd", "csd", CSD.encode()).defines == ("MENUPGM", "MENU")
+    assert (job().name, job().lines) == ("payjob", 22)
+
+
+PIECES = (
+    "//",
+    " DD ",
+    "EXEC ",
+    "PGM=",
+    "&",
+    "(",
+    ")",
+    "'",
+    ",",
+    "\n",
+    "*",
+    "DEFINE ",
+    "DFHMDF ",
+    "CREATE TABLE T (",
+    "SEGM ",
+    "=",
+    "X" * 72,
+)
+
+
+@given(
+    st.lists(st.sampled_from([*PIECES, "JOB", "PROC", "A", " ", "/*"]), max_size=60),
+    st.sampled_from(["jcl", "bms", "csd", "ddl", "psb", "dbd"]),
+)
+def test_any_text_is_a_member(pieces: list[str], kind: Kind) -> None:
+    """Whatever it says, it is read, and lines are lines of it."""
+    data = "".join(pieces).encode()
+    found = member("x", kind, data)
+    lines = [one.line for group in found[3:] for one in group]
+    assert all(1 <= line <= max(1, data.count(b"\n") + 1) for line in lines)
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_have_a_kind_or_none(data: bytes) -> None:
+    """No bytes raise."""
+    assert kind_of("MEMBER", data) in {
+        None,
+        "jcl",
+        "proc",
+        "bms",
+        "csd",
+        "ddl",
+        "dbd",
+        "psb",
+        "cobol",
+        "copybook",
+        "dclgen",
+    }

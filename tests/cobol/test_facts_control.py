@@ -1,0 +1,450 @@
+"""What the facts say of control: paragraphs, ways between them, dead code, complexity, rules, errors, diagrams."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from penstock.cobol import scan
+from penstock.cobol.facts import call_diagram, facts, flow_diagram
+
+from .sources import fixed, program
+
+if TYPE_CHECKING:
+    from penstock.cobol.facts import Facts
+
+pytestmark = pytest.mark.proves("C-12")
+
+
+def told(text: str, **copybooks: str) -> Facts:
+    """The facts of the only program in a text."""
+    source = scan(text)
+    (only,) = source.programs
+    return facts(source, only, copybooks={name: scan(copied) for name, copied in copybooks.items()})
+
+
+def dead(found: Facts) -> list[str]:
+    """The names of the paragraphs that nothing reaches."""
+    return [paragraph.name for paragraph in found.paragraphs if paragraph.dead]
+
+
+def test_a_range_calls_all_its_paragraphs() -> None:
+    """PERFORM A THRU C runs A, B and C; their caller is that of each."""
+    found = told(
+        program(
+            "MAIN.",
+            "    PERFORM A THRU C.",
+            "    GOBACK.",
+            "A.",
+            "    CONTINUE.",
+            "B.",
+            "    CONTINUE.",
+            "C.",
+            "    EXIT.",
+            "D.",
+            "    EXIT.",
+        )
+    )
+    main, a, b, c, d = found.paragraphs
+    assert main.calls == ("A",)
+    assert [one.called_by for one in (a, b, c, d)] == [("MAIN",), ("MAIN",), ("MAIN",), ()]
+    assert [(edge.via, edge.target, edge.thru, edge.line) for edge in found.edges] == [("PERFORM", 1, 3, 5)]
+    assert (a.falls_into, b.falls_into, c.falls_into) == ("B", "C", None)
+    assert c.ends_range
+    assert dead(found) == ["D"]
+    assert d.dead == "no PERFORM, GO TO or fall-through reaches it"
+    assert d.doubts == ("it holds no more than one statement",)
+
+
+def test_the_exit_of_a_range_is_not_dead_where_its_range_ends_early() -> None:
+    """X-EXIT is there for GO TO, whether there is one or not."""
+    found = told(
+        program("MAIN.", "    PERFORM X THRU X-EXIT.", "    GOBACK.", "X.", "    GOBACK.", "X-EXIT.", "    EXIT.")
+    )
+    assert dead(found) == []
+
+
+def test_a_jump_out_of_a_range_falls_on() -> None:
+    """GO TO leaves the range, so what it falls into is reached; a paragraph performed alone falls into nothing."""
+    found = told(
+        program(
+            "MAIN.",
+            "    PERFORM A.",
+            "    GOBACK.",
+            "A.",
+            "    IF X = 1 GO TO C END-IF.",
+            "B.",
+            "    GOBACK.",
+            "C.",
+            "    CONTINUE.",
+            "D.",
+            "    GOBACK.",
+        )
+    )
+    by_name = {one.name: one for one in found.paragraphs}
+    assert dead(found) == ["B"]
+    assert by_name["A"].jumps == ("C",)
+    assert by_name["A"].falls_into is None
+    assert by_name["C"].falls_into == "D"
+
+
+@pytest.mark.parametrize(
+    ("ending", "falls"),
+    [
+        ("GOBACK", False),
+        ("STOP RUN", False),
+        ("EXIT PROGRAM", False),
+        ("GO TO LAST-ONE", False),
+        ("EXEC CICS RETURN END-EXEC", False),
+        ("EXEC CICS XCTL PROGRAM('X') END-EXEC", False),
+        ("IF A = 1 GOBACK ELSE STOP RUN END-IF", False),
+        ("EVALUATE A WHEN 1 GOBACK WHEN OTHER GO TO LAST-ONE END-EVALUATE", False),
+        ("IF A = 1 GOBACK END-IF", True),
+        ("IF A = 1 GOBACK ELSE CONTINUE END-IF", True),
+        ("EVALUATE A WHEN 1 GOBACK END-EVALUATE", True),
+        ("GO TO NEXT-ONE LAST-ONE DEPENDING ON A", True),
+        ("PERFORM UNTIL A = 1 GOBACK END-PERFORM", True),
+        ("EXIT", True),
+    ],
+)
+def test_control_falls_on_unless_every_way_leaves(ending: str, falls: bool) -> None:
+    """Both branches of an IF, all of an EVALUATE with OTHER."""
+    found = told(program("MAIN.", f"    {ending}.", "NEXT-ONE.", "    CONTINUE.", "LAST-ONE.", "    GOBACK."))
+    assert found.paragraphs[0].falls_into == ("NEXT-ONE" if falls else None)
+
+
+def test_entries_declaratives_handlers_sorts_and_alter_are_ways_in() -> None:
+    """None of them is dead code."""
+    found = told(
+        fixed(
+            "IDENTIFICATION DIVISION.",
+            "PROGRAM-ID. P.",
+            "PROCEDURE DIVISION.",
+            "DECLARATIVES.",
+            "ERRORS SECTION.",
+            "    USE AFTER ERROR PROCEDURE ON INPUT.",
+            "ERROR-1.",
+            "    DISPLAY 'IT FAILED'.",
+            "END DECLARATIVES.",
+            "WORK SECTION.",
+            "MAIN.",
+            "    EXEC CICS HANDLE CONDITION NOTFND(NOT-FOUND) END-EXEC.",
+            "    SORT F ON ASCENDING KEY K INPUT PROCEDURE GET-ALL OUTPUT PROCEDURE PUT-ALL.",
+            "    ALTER SWITCH TO PROCEED TO ALTERED.",
+            "SWITCH.",
+            "    GO TO.",
+            "ALTERED.",
+            "    GOBACK.",
+            "NOT-FOUND.",
+            "    GOBACK.",
+            "GET-ALL.",
+            "    EXIT.",
+            "PUT-ALL.",
+            "    EXIT.",
+            "SECOND-WAY.",
+            "    ENTRY 'OTHER'.",
+            "    GOBACK.",
+            "NEVER.",
+            "    GOBACK.",
+        )
+    )
+    assert dead(found) == ["NEVER"]
+    assert found.entry_points == (("OTHER", 26),)
+    assert next(one for one in found.paragraphs if one.dead).doubts[0] == "ALTER changes where a GO TO leads"
+
+
+def test_dead_code_that_only_dead_code_reaches_says_so() -> None:
+    """The names of what leads to it are given."""
+    found = told(program("MAIN.", "    GOBACK.", "ONE.", "    PERFORM TWO.", "    GOBACK.", "TWO.", "    EXIT."))
+    assert [(one.name, one.dead) for one in found.paragraphs[1:]] == [
+        ("ONE", "no PERFORM, GO TO or fall-through reaches it"),
+        ("TWO", "only code that is never reached leads to it: ONE"),
+    ]
+
+
+def test_what_stands_in_a_copybook_is_outside_and_keeps_what_it_performs_alive() -> None:
+    """A target in a copybook is named with it; one that is nowhere is not; copied code may perform ours."""
+    found = told(
+        program(
+            "MAIN.", "    PERFORM COPIED.", "    PERFORM NOWHERE.", "    GOBACK.", "OURS.", "    EXIT.", "COPY CODE1."
+        ),
+        CODE1=fixed("COPIED.", "    PERFORM OURS.", "    CALL 'SUB9'."),
+    )
+    assert [(one.name, one.lines, one.copybook) for one in found.outside] == [
+        ("COPIED", (5,), "CODE1"),
+        ("NOWHERE", (6,), None),
+    ]
+    assert dead(found) == []
+    assert [(call.target, call.line, call.copybook) for call in found.calls] == [("SUB9", 10, "CODE1")]
+
+
+def test_a_missing_copybook_of_code_is_a_doubt() -> None:
+    """It may perform what nothing else does."""
+    found = told(program("MAIN.", "    GOBACK.", "OURS.", "    DISPLAY 'A'.", "    GOBACK.", "COPY GONE."))
+    assert found.paragraphs[1].doubts == ("copied code that was not found may perform it: GONE",)
+
+
+def test_paragraphs_of_one_name_are_told_apart_by_section() -> None:
+    """`PERFORM P OF S2`, and the one of the own section where none is named."""
+    found = told(
+        program(
+            "S1 SECTION.",
+            "MAIN.",
+            "    PERFORM P OF S2.",
+            "    PERFORM P.",
+            "    GOBACK.",
+            "P.",
+            "    EXIT.",
+            "S2 SECTION.",
+            "P.",
+            "    EXIT.",
+        )
+    )
+    assert [(edge.line, edge.target) for edge in found.edges] == [(6, 2), (7, 1)]
+
+
+def test_a_section_is_performed_from_its_first_to_its_last_paragraph() -> None:
+    """The edge has both ends."""
+    found = told(
+        program(
+            "A-SECT SECTION.",
+            "    PERFORM B-SECT.",
+            "    GOBACK.",
+            "B-SECT SECTION.",
+            "    CONTINUE.",
+            "B1.",
+            "    EXIT.",
+            "B2.",
+            "    EXIT.",
+        )
+    )
+    (edge,) = found.edges
+    assert (edge.name, [found.paragraphs[at].name for at in (edge.target or 0, edge.thru or 0)]) == (
+        "B-SECT",
+        ["", "B2"],
+    )
+    assert dead(found) == []
+
+
+def test_complexity_counts_decisions_and_depth_nesting() -> None:
+    """IF, WHEN but not OTHER, loops, phrases and GO TO DEPENDING."""
+    found = told(
+        program(
+            "MAIN.",
+            "    IF A = 1",
+            "        EVALUATE B WHEN 1 CONTINUE WHEN 2 CONTINUE WHEN OTHER CONTINUE END-EVALUATE",
+            "        PERFORM UNTIL A = 2",
+            "            READ F AT END CONTINUE END-READ",
+            "        END-PERFORM",
+            "    END-IF.",
+            "    PERFORM MAIN UNTIL A = 3.",
+            "    GO TO X Y Z DEPENDING ON A.",
+            "X.",
+            "Y.",
+            "Z.",
+            "    EXIT.",
+        )
+    )
+    assert (found.paragraphs[0].complexity, found.paragraphs[0].depth) == (1 + 1 + 2 + 1 + 1 + 1 + 2, 2)
+    assert (found.complexity, found.statements) == (9, 11)
+    assert dict(found.verbs)["CONTINUE"] == 4
+
+
+def test_a_rule_has_its_condition_meanings_and_branches() -> None:
+    """What a level 88 stands for is said; literals keep their blanks; branches have their lines."""
+    entries = ("01  STATE PIC X.", "    88  IS-OPEN VALUE 'O' 'P'.", "01  AMOUNT PIC 9(5).", "01  T PIC 9 OCCURS 9.")
+    found = told(
+        program(
+            "MAIN.",
+            "    IF IS-OPEN AND (AMOUNT > 100 OR T(1) = 2)",
+            "        MOVE 'a  b' TO STATE",
+            "    ELSE",
+            "        IF AMOUNT = 0",
+            "            GOBACK",
+            "        END-IF",
+            "    END-IF.",
+            "    EVALUATE TRUE",
+            "        WHEN IS-OPEN",
+            "        WHEN AMOUNT = 1",
+            "            CONTINUE",
+            "        WHEN OTHER",
+            "            GOBACK",
+            "    END-EVALUATE.",
+            data=entries,
+        )
+    )
+    first, inner, cases = found.rules
+    assert first.condition == "IS-OPEN AND (AMOUNT > 100 OR T(1) = 2)"
+    assert first.meanings == (("IS-OPEN", "STATE = 'O' OR 'P'"),)
+    assert first.names == ("IS-OPEN", "AMOUNT", "T")
+    assert [(branch.label, branch.line, branch.end_line) for branch in first.branches] == [
+        ("THEN", 11, 12),
+        ("ELSE", 13, 16),
+    ]
+    assert [action.text for branch in first.branches for action in branch.actions] == [
+        "MOVE 'a  b' TO STATE",
+        "IF AMOUNT = 0",
+    ]
+    assert (first.line, first.end_line, inner.line, inner.end_line) == (11, 17, 14, 16)
+    assert [branch.label for branch in cases.branches] == ["WHEN IS-OPEN", "WHEN AMOUNT = 1", "WHEN OTHER"]
+    assert {rule.check for rule in found.rules} == {""}
+
+
+def test_the_id_of_a_rule_depends_on_words_not_on_lines() -> None:
+    """Lines before it and its spelling change nothing; a second rule of the same words has its own."""
+    rule = ("    IF A = 1 CONTINUE END-IF.",)
+    (one,) = told(program("MAIN.", *rule)).rules
+    again, second = told(program("MAIN.", "    DISPLAY 'X'.", "    if a = 1 continue end-if.", *rule)).rules
+    assert one.rule_id == again.rule_id != second.rule_id
+
+
+def test_errors_are_where_outcomes_are_looked_at() -> None:
+    """FILE STATUS, SQLCODE, phrases, abends, handlers and return codes, with the first thing that is done."""
+    text = fixed(
+        "IDENTIFICATION DIVISION.",
+        "PROGRAM-ID. P.",
+        "ENVIRONMENT DIVISION.",
+        "INPUT-OUTPUT SECTION.",
+        "FILE-CONTROL.",
+        "    SELECT F ASSIGN TO FDD FILE STATUS IS F-STATUS.",
+        "DATA DIVISION.",
+        "FILE SECTION.",
+        "FD  F.",
+        "01  F-REC PIC X.",
+        "WORKING-STORAGE SECTION.",
+        "01  F-STATUS PIC XX.",
+        "    88  F-FINE VALUE '00'.",
+        "01  HELD PIC XX.",
+        "PROCEDURE DIVISION.",
+        "MAIN.",
+        "    IF F-STATUS = '00' CONTINUE ELSE DISPLAY 'BAD' END-IF.",
+        "    IF NOT F-FINE DISPLAY 'WORSE' END-IF.",
+        "    MOVE F-STATUS TO HELD.",
+        "    IF HELD = '35' DISPLAY 'GONE' END-IF.",
+        "    EVALUATE SQLCODE WHEN 0 CONTINUE WHEN OTHER DISPLAY 'SQL' END-EVALUATE.",
+        "    READ F AT END DISPLAY 'DONE' NOT AT END CONTINUE END-READ.",
+        "    COMPUTE A = B / C ON SIZE ERROR MOVE 1 TO A END-COMPUTE.",
+        "    EXEC SQL WHENEVER SQLERROR CONTINUE END-EXEC.",
+        "    EXEC CICS ABEND ABCODE('X001') END-EXEC.",
+        "    CALL 'CEE3ABD' USING A B.",
+        "    MOVE 16 TO RETURN-CODE.",
+        "    IF A = 1 CONTINUE END-IF.",
+        "    GOBACK.",
+    )
+    assert [(one.kind, one.action, one.line) for one in told(text).errors] == [
+        ("FILE STATUS", "DISPLAY 'BAD'", 17),
+        ("FILE STATUS", "DISPLAY 'WORSE'", 18),
+        ("FILE STATUS", "DISPLAY 'GONE'", 20),
+        ("SQLCODE", "DISPLAY 'SQL'", 21),
+        ("AT END", "DISPLAY 'DONE'", 22),
+        ("SIZE ERROR", "MOVE 1 TO A", 23),
+        ("WHENEVER", None, 24),
+        ("ABEND", None, 25),
+        ("ABEND", None, 26),
+        ("RETURN-CODE", None, 27),
+    ]
+
+
+def test_transforms_say_what_comes_of_what() -> None:
+    """Targets, sources and the text of calculations and compositions."""
+    found = told(
+        program(
+            "    COMPUTE C = A *",
+            "        (B + 1).",
+            "    STRING A ' ' B DELIMITED BY SIZE INTO C.",
+            data=("01  A PIC 9.", "01  B PIC 9.", "01  C PIC 9."),
+        )
+    )
+    assert [(one.verb, one.targets, one.sources, one.text, one.line, one.end_line) for one in found.transforms] == [
+        ("COMPUTE", ("C",), ("A", "B"), "COMPUTE C = A * (B + 1)", 9, 10),
+        ("STRING", ("C",), ("A", "B"), "STRING A ' ' B DELIMITED BY SIZE INTO C", 11, 11),
+    ]
+
+
+def test_a_flow_diagram_is_bounded_escaped_and_the_same_twice() -> None:
+    """What is left out is counted; a name cannot end its label."""
+    paragraphs = [line for n in range(200) for line in (f"P{n}.", f"    PERFORM P{(n * 3 + 1) % 200}.")]
+    found = told(program("MAIN.", "    PERFORM P0.", "    GOBACK.", *paragraphs, name="A#B"))
+    drawn = flow_diagram(found)
+    assert drawn == flow_diagram(found)
+    assert len(re.findall(r"^    p\d+\[", drawn, re.MULTILINE)) == 80
+    assert re.search(r'more\["121 more paragraphs and \d+ more edges not shown"\]', drawn)
+    assert '[["A#35;B"]]' in call_diagram(found)
+
+
+def test_a_flow_diagram_shows_jumps_falls_and_dead_code_apart() -> None:
+    """Performing, jumping, falling and being dead look different; the end of a range is not drawn."""
+    text = program(
+        "MAIN.",
+        "    PERFORM A THRU A-EXIT.",
+        "    GO TO C.",
+        "A.",
+        "    CONTINUE.",
+        "A-EXIT.",
+        "    EXIT.",
+        "C.",
+        "    CONTINUE.",
+        "D.",
+        "    GOBACK.",
+        "E.",
+        "    GOBACK.",
+    )
+    assert flow_diagram(told(text)).splitlines() == [
+        "flowchart TD",
+        '    p0["MAIN"]',
+        '    p1["A"]',
+        '    p3["C"]',
+        '    p4["D"]',
+        '    p5[/"E"/]',
+        "    p0 --> p1",
+        "    p0 -.->|GO TO| p3",
+        "    p3 -.->|falls into| p4",
+    ]
+
+
+def test_deep_nesting_needs_no_deep_stack() -> None:
+    """Ten thousand nested IFs are ten thousand rules."""
+    found = told(program("MAIN.", *(["    IF A = 1"] * 10_000), "    CONTINUE."))
+    assert len(found.rules) == 10_000
+    assert found.depth == 10_000
+
+
+def test_a_program_with_too_many_ways_calls_nothing_dead() -> None:
+    """Jumps between ranges are followed up to a limit; past it the note says so."""
+    count = 150
+    ranges = [f"    PERFORM P0 THRU P{n}." for n in range(count)]
+    body = [line for n in range(count) for line in (f"P{n}.", f"    IF A = {n} GO TO P{(n + 7) % count} END-IF.")]
+    found = told(program("MAIN.", *ranges, "    GOBACK.", *body, "NEVER.", "    GOBACK."))
+    assert dead(found) == []
+    assert "too many" in found.notes[0].text
+
+
+PIECES = """
+MOVE A TO B|IF A = 1|ELSE|END-IF|.|PERFORM X THRU Y|GO TO X|X.|Y.|EVALUATE A|WHEN 1|WHEN OTHER|END-EVALUATE|READ F AT END|
+END-READ|EXEC CICS READ FILE(|EXEC SQL SELECT A INTO :B FROM T END-EXEC|END-EXEC|COPY Z REPLACING ==A== BY ==B==|(|)|'|"|
+01 A PIC X(|05 B OCCURS 5 TO 9 DEPENDING ON A|88 C VALUE|66 D RENAMES A|REDEFINES A|SELECT F ASSIGN TO|FD F|CALL A USING B|
+DATA DIVISION.|PROCEDURE DIVISION.|WORKING-STORAGE SECTION.|FILE SECTION.|STRING A INTO|ALTER X TO PROCEED TO Y|OF|IN|TO|UNTIL
+"""
+FRAGMENTS = st.lists(st.sampled_from([piece.strip() for piece in PIECES.split("|")]), max_size=60)
+
+
+@settings(max_examples=150, deadline=None)
+@given(FRAGMENTS)
+def test_any_source_has_facts(fragments: list[str]) -> None:
+    """Whatever the statements and entries are, there are facts, and every line is one of the file."""
+    source = scan(program(*("    " + fragment for fragment in fragments)))
+    copied = scan(fixed("    MOVE A TO C.", "01  A PIC X.", "COPY Z."))
+    for one in source.programs:
+        found = facts(source, one, copybooks={"Z": copied})
+        assert flow_diagram(found)
+        assert call_diagram(found)
+        lines = (
+            [item.line for item in found.items]
+            + [rule.end_line for rule in found.rules]
+            + [site.line for site in found.errors]
+        )
+        assert all(1 <= line <= source.lines for line in lines)

@@ -1,0 +1,338 @@
+"""What the facts say of data: layout, references, values, copybooks."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+
+from penstock.cobol import Source, scan
+from penstock.cobol.facts import facts
+from penstock.cobol.facts.pictures import bytes_of
+
+from .sources import fixed, program
+
+if TYPE_CHECKING:
+    from penstock.cobol.facts import Facts
+    from penstock.cobol.facts.values import DataItem
+
+pytestmark = pytest.mark.proves("C-12")
+
+
+def told(text: str, **copybooks: str) -> Facts:
+    """The facts of the only program in a text."""
+    source = scan(text)
+    (only,) = source.programs
+    return facts(source, only, copybooks={name: scan(copied) for name, copied in copybooks.items()})
+
+
+def data(*entries: str, **copybooks: str) -> dict[str, DataItem]:
+    """The items of WORKING-STORAGE by name."""
+    return {item.name: item for item in told(program("    GOBACK.", data=entries), **copybooks).items}
+
+
+@pytest.mark.parametrize(
+    ("picture", "usage", "size"),
+    [
+        ("X(10)", "DISPLAY", 10),
+        ("S9(7)V99", "DISPLAY", 9),
+        ("S9(7)V99", "COMP-3", 5),
+        ("S9(4)", "COMP", 2),
+        ("9(5)", "BINARY", 4),
+        ("S9(18)", "COMP-5", 8),
+        ("9(5)", "COMP-6", 3),
+        ("ZZ,ZZ9.99CR", "DISPLAY", 11),
+        ("$$,$$9.99", "DISPLAY", 9),
+        ("G(4)", "DISPLAY-1", 8),
+        ("N(4)", "NATIONAL", 8),
+        ("9(3)PP", "COMP-3", 3),
+        ("X(000000000000000020)", "DISPLAY", 20),
+        ("X(999999999)", "DISPLAY", 999_999_999),
+        (None, "COMP-2", 8),
+        (None, "POINTER", 4),
+        (None, "DISPLAY", None),
+        ("X(", "DISPLAY", None),
+    ],
+)
+def test_an_item_takes_the_bytes_of_its_picture_and_usage(picture: str | None, usage: str, size: int | None) -> None:
+    """Sizes are those of the mainframe's compiler; what is no picture has none."""
+    assert bytes_of(picture, usage) == size
+
+
+def test_offsets_follow_groups_tables_and_redefinitions() -> None:
+    """An item lies where what stands before it ends, a redefinition where its subject does."""
+    items = data(
+        "01  ORDER-RECORD.",
+        "    05  ORDER-ID        PIC 9(6).",
+        "    05  ORDER-LINES OCCURS 3 TIMES.",
+        "        10  ITEM-CODE   PIC X(4).",
+        "        10  ITEM-COUNT  PIC S9(4) COMP.",
+        "    05  ORDER-TOTAL     PIC S9(7)V99 COMP-3.",
+        "    05  ORDER-TOTAL-X REDEFINES ORDER-TOTAL PIC X(5).",
+        "    05  ORDER-STATE     PIC X.",
+        "        88  IS-OPEN     VALUE 'O'.",
+        "        88  IS-DONE     VALUE 'A' THRU 'C', 'Z'.",
+        "66  ORDER-KEY RENAMES ORDER-ID THRU ORDER-LINES.",
+        "77  ALONE               PIC S9(3) SIGN LEADING SEPARATE.",
+    )
+    assert (items["ORDER-RECORD"].offset, items["ORDER-RECORD"].bytes) == (0, 30)
+    assert (items["ORDER-LINES"].offset, items["ORDER-LINES"].bytes, items["ORDER-LINES"].occurs) == (6, 6, 3)
+    assert (items["ITEM-COUNT"].offset, items["ITEM-COUNT"].bytes) == (10, 2)
+    assert (items["ORDER-TOTAL"].offset, items["ORDER-TOTAL"].bytes) == (24, 5)
+    assert items["ORDER-TOTAL-X"].offset == 24
+    assert items["ORDER-STATE"].offset == 29
+    assert [condition.values for condition in items["ORDER-STATE"].conditions] == [("'O'",), ("'A' THRU 'C'", "'Z'")]
+    assert (items["ORDER-KEY"].offset, items["ORDER-KEY"].bytes) == (0, 24)
+    assert (items["ALONE"].bytes, items["ALONE"].sign) == (4, "LEADING SEPARATE")
+
+
+def test_what_follows_a_table_of_varying_length_varies() -> None:
+    """Offsets count with the most occurrences, and say that they vary."""
+    items = data(
+        "01  HEAD.",
+        "    05  HOW-MANY   PIC 9(3).",
+        "    05  ENTRY-X    PIC X(8) OCCURS 1 TO 20 TIMES DEPENDING ON HOW-MANY INDEXED BY IX.",
+        "    05  AFTER-IT   PIC X.",
+    )
+    table = items["ENTRY-X"]
+    assert (table.occurs_from, table.occurs, table.depending, table.indexes) == (1, 20, "HOW-MANY", ("IX",))
+    assert (items["AFTER-IT"].offset, items["AFTER-IT"].varies) == (163, True)
+
+
+def test_a_usage_of_the_group_is_that_of_its_items() -> None:
+    """COMP-3 of the group packs what it holds; an item without picture is an index, or a group."""
+    items = data("01  SUMS COMP-3.", "    05  A-SUM PIC S9(5).", "01  AN-INDEX USAGE INDEX.", "01  EMPTY-GROUP.")
+    assert (items["A-SUM"].usage, items["A-SUM"].bytes, items["SUMS"].bytes) == ("COMP-3", 3, 3)
+    assert (items["AN-INDEX"].usage, items["AN-INDEX"].bytes) == ("INDEX", 4)
+    assert (items["EMPTY-GROUP"].usage, items["EMPTY-GROUP"].bytes) == ("GROUP", None)
+
+
+def test_synchronized_items_are_aligned() -> None:
+    """A binary item of four bytes begins at a multiple of four."""
+    items = data("01  R.", "    05  A PIC X.", "    05  B PIC S9(9) COMP SYNC.", "    05  C PIC S9(4) COMP SYNC.")
+    assert (items["B"].offset, items["C"].offset, items["R"].bytes) == (4, 8, 10)
+
+
+def test_nothing_is_guessed_after_a_copybook_that_is_missing() -> None:
+    """Within a record it makes what follows unknown; between records it does not."""
+    items = data(
+        "01  R.",
+        "    05  A PIC X.",
+        "    COPY GONE.",
+        "    05  B PIC X.",
+        "01  S.",
+        "    05  C PIC X.",
+        "COPY GONE.",
+        "01  T PIC X.",
+    )
+    assert (items["A"].offset, items["B"].offset, items["R"].bytes) == (0, None, None)
+    assert items["S"].bytes == 1
+
+
+def test_copybooks_are_put_in_place_with_their_replacing() -> None:
+    """Their items are cited at the COPY, names are replaced, and what they copy is followed."""
+    text = program(
+        "    MOVE 1 TO IN-COUNT.",
+        "    GOBACK.",
+        data=("01  IN-AREA.", "    COPY BODY REPLACING ==:TAG:== BY ==IN==.", "01  LAST-ONE PIC X."),
+    )
+    found = told(
+        text, BODY=fixed("    05  :TAG:-COUNT PIC 9(4).", "    COPY DEEPER."), DEEPER=fixed("    05  DEEP PIC X(3).")
+    )
+    items = {item.name: item for item in found.items}
+    assert [item.name for item in found.items] == ["IN-AREA", "IN-COUNT", "DEEP", "LAST-ONE"]
+    assert (items["IN-COUNT"].copybook, items["IN-COUNT"].line, items["IN-COUNT"].copybook_line) == ("BODY", 6, 1)
+    assert items["IN-COUNT"].written_lines == (9,)
+    assert (items["DEEP"].copybook, items["DEEP"].offset, items["IN-AREA"].bytes) == ("DEEPER", 4, 7)
+    assert [(use.name, use.found, use.copybook) for use in found.copybooks] == [
+        ("BODY", True, None),
+        ("DEEPER", True, "BODY"),
+    ]
+
+
+def test_a_copybook_that_copies_itself_ends() -> None:
+    """It is said and not followed."""
+    found = told(program("    GOBACK.", data=("COPY LOOP.",)), LOOP=fixed("01  A PIC X.", "COPY LOOP."))
+    assert [item.name for item in found.items] == ["A"]
+    assert "copies itself" in found.notes[0].text
+
+
+def test_copybooks_of_the_system_are_not_missing() -> None:
+    """DFHAID and the like are known; any other that is not found is missing."""
+    found = told(program("    GOBACK.", data=("COPY DFHAID.", "COPY CMQV.", "COPY OURS.")))
+    assert [(use.name, use.found, use.system) for use in found.copybooks] == [
+        ("DFHAID", False, True),
+        ("CMQV", False, True),
+        ("OURS", False, False),
+    ]
+
+
+READS_AND_WRITES = {
+    "MOVE A TO B C": ("A", "BC"),
+    "MOVE T(A) TO B": ("AT", "B"),
+    "MOVE A TO T(B)": ("AB", "T"),
+    "ADD A TO B": ("AB", "B"),
+    "ADD A B GIVING C": ("AB", "C"),
+    "ADD A TO B GIVING C": ("AB", "C"),
+    "SUBTRACT A FROM B": ("AB", "B"),
+    "MULTIPLY A BY B GIVING C": ("AB", "C"),
+    "DIVIDE A INTO B GIVING C REMAINDER D": ("AB", "CD"),
+    "DIVIDE A BY B GIVING C": ("AB", "C"),
+    "COMPUTE C ROUNDED = A * (B + 1)": ("AB", "C"),
+    "SET A TO B": ("B", "A"),
+    "SET A UP BY B": ("AB", "A"),
+    "INITIALIZE A B": ("", "AB"),
+    "ACCEPT A FROM DATE": ("", "A"),
+    "DISPLAY A 'X' B": ("AB", ""),
+    "STRING A B DELIMITED BY C INTO D WITH POINTER T": ("ABCT", "DT"),
+    "UNSTRING A DELIMITED BY B INTO C D TALLYING IN T": ("ABT", "CDT"),
+    "INSPECT A REPLACING ALL 'X' BY B": ("AB", "A"),
+    "INSPECT A TALLYING B FOR ALL 'X'": ("AB", "B"),
+    "IF A = B CONTINUE": ("AB", ""),
+    "EVALUATE A WHEN B CONTINUE": ("AB", ""),
+    "PERFORM VARYING A FROM B BY 1 UNTIL C = 1 CONTINUE END-PERFORM": ("ABC", "A"),
+    "PERFORM X UNTIL A = B": ("AB", ""),
+    "CALL 'SUB' USING BY CONTENT A RETURNING B": ("A", "B"),
+    "MOVE LENGTH OF A TO B": ("A", "B"),
+    "MOVE FUNCTION MAX(A B) TO C": ("AB", "C"),
+    "EXEC CICS READ FILE('F') INTO(A) RIDFLD(B) RESP(C) END-EXEC": ("B", "AC"),
+    "EXEC SQL SELECT X, Y INTO :A, :B FROM T WHERE K = :C END-EXEC": ("C", "AB"),
+    "EXEC SQL UPDATE T SET X = :A WHERE K = :B END-EXEC": ("AB", ""),
+    "EXEC DLI GU SEGMENT(S) INTO(A) WHERE(K = B) END-EXEC": ("B", "A"),
+}
+
+
+@pytest.mark.parametrize("statement", READS_AND_WRITES)
+def test_every_verb_reads_and_writes_what_it_does(statement: str) -> None:
+    """The line of the statement is with the items that it reads, and with those that it writes."""
+    entries = (*(f"01  {name} PIC 9(4)." for name in "ABCD"), "01  G.", "    05  T PIC 9(4) OCCURS 5.")
+    found = told(program("MAIN.", f"    {statement}.", "    GOBACK.", "X.", "    EXIT.", data=entries))
+    read, written = READS_AND_WRITES[statement]
+    assert "".join(item.name for item in found.items if item.read_lines) == read.replace("T", "") + "T" * ("T" in read)
+    assert "".join(item.name for item in found.items if item.written_lines) == written.replace("T", "") + "T" * (
+        "T" in written
+    )
+    assert found.undeclared == ()
+
+
+def test_conditions_are_read_where_tested_and_written_where_set() -> None:
+    """A level 88 stands for its item."""
+    entries = ("01  STATE PIC X.", "    88  IS-OPEN VALUE 'O'.", "    88  IS-SHUT VALUE 'S'.")
+    found = told(program("    IF IS-OPEN", "        SET IS-SHUT TO TRUE", "    END-IF.", "    GOBACK.", data=entries))
+    (item,) = found.items
+    assert [(one.name, one.read_lines, one.written_lines) for one in item.conditions] == [
+        ("IS-OPEN", (9,), ()),
+        ("IS-SHUT", (), (10,)),
+    ]
+    assert (item.read_lines, item.written_lines) == ((9,), (10,))
+
+
+def test_qualified_names_mean_the_item_of_that_group() -> None:
+    """`A OF G` is not `A OF H`; MOVE CORRESPONDING moves what both hold."""
+    entries = ("01  G.", "    05  A PIC X.", "    05  B PIC X.", "01  H.", "    05  A PIC X.", "    05  C PIC X.")
+    found = told(program("    MOVE A OF G TO A IN H.", "    MOVE CORRESPONDING G TO H.", "    GOBACK.", data=entries))
+    uses = [(item.name, item.read_lines, item.written_lines) for item in found.items if item.level == 5]
+    assert uses == [("A", (12, 13), ()), ("B", (), ()), ("A", (), (12, 13)), ("C", (), ())]
+
+
+def test_items_given_to_a_program_are_passed() -> None:
+    """By reference it may write them, which is no write of this program."""
+    found = told(program("    CALL 'SUB' USING A, BY CONTENT B.", "    GOBACK.", data=("01  A PIC X.", "01  B PIC X.")))
+    assert [(item.name, item.read_lines, item.passed_lines) for item in found.items] == [
+        ("A", (), (8,)),
+        ("B", (8,), ()),
+    ]
+
+
+def test_names_that_nothing_declares_are_listed() -> None:
+    """Words of the language and names of functions and paragraphs are none."""
+    found = told(
+        program(
+            "MAIN.",
+            "    MOVE FUNCTION TRIM(LOST) TO FOUND-IT.",
+            "    MOVE SPACES TO GONE.",
+            "    PERFORM MAIN.",
+            data=("01  FOUND-IT PIC X.",),
+        )
+    )
+    assert [(one.name, one.lines) for one in found.undeclared] == [("LOST", (8,)), ("GONE", (9,))]
+
+
+def test_constants_are_what_nothing_writes() -> None:
+    """Level 78s, and values whose item, group and redefinition are never written."""
+    entries = (
+        "78  LIMIT-78 VALUE 25.",
+        "01  NEVER PIC X(4) VALUE 'KEEP'.",
+        "01  OFTEN PIC X(4) VALUE 'GO'.",
+        "01  IN-GROUP.",
+        "    05  HELD PIC X VALUE 'H'.",
+        "01  SEEN PIC 9 VALUE 1.",
+        "01  SEEN-X REDEFINES SEEN PIC X.",
+    )
+    found = told(program("    MOVE 'X' TO OFTEN IN-GROUP SEEN-X.", "    GOBACK.", data=entries))
+    assert [(one.name, one.value) for one in found.constants] == [("LIMIT-78", "25"), ("NEVER", "'KEEP'")]
+
+
+def test_messages_are_words_for_people() -> None:
+    """What is displayed, moved or composed into a message, and the values of messages; not codes."""
+    entries = ("01  WS-MSG PIC X(40).", "    88  MSG-NONE VALUE 'Nothing was entered'.", "01  CODE-X PIC X(9).")
+    statements = (
+        "    DISPLAY 'It  failed: ' CODE-X.",
+        "    MOVE 'Try again' TO WS-MSG.",
+        "    MOVE 'NOT SHOWN' TO CODE-X.",
+        "    GOBACK.",
+    )
+    found = told(program(*statements, data=entries))
+    assert [(one.text, one.target) for one in found.messages] == [
+        ("Nothing was entered", "WS-MSG"),
+        ("It  failed:", "DISPLAY"),
+        ("Try again", "WS-MSG"),
+    ]
+
+
+def test_a_literal_that_goes_on_in_the_next_line_is_whole() -> None:
+    """VALUE over two lines is one value."""
+    text = program(
+        "    GOBACK.", data=("01  LONG-ONE PIC X(80) VALUE 'the first part and" + " " * 26, "-|    'the second'.")
+    )
+    (item,) = told(text).items
+    assert item.value is not None
+    assert item.value.replace(" ", "") == "'thefirstpartandthesecond'"
+
+
+def test_facts_grow_no_faster_than_their_source() -> None:
+    """Four times the items and statements take far less than sixteen times the steps."""
+    import sys
+
+    def steps(count: int) -> int:
+        entries = (f"01  A-{n} PIC X(4) VALUE 'V{n}'." for n in range(count))
+        statements = (f"    IF A-{n} = 'X' MOVE A-{n} TO A-{(n * 7) % count} END-IF." for n in range(count))
+        source = scan(program("MAIN.", *statements, data=tuple(entries)))
+        seen = 0
+
+        def count_it(*_: object) -> None:
+            nonlocal seen
+            seen += 1
+
+        sys.setprofile(count_it)
+        try:
+            facts(source, source.programs[0])
+        finally:
+            sys.setprofile(None)
+        return seen
+
+    assert all(more < 5 * less for less, more in pairwise((steps(100), steps(400), steps(1600))))
+
+
+def test_a_lookup_gets_name_and_library() -> None:
+    """Copybooks may be given as a function."""
+    asked: list[tuple[str, str | None]] = []
+
+    def find(name: str, library: str | None) -> Source | None:
+        asked.append((name, library))
+        return None
+
+    source = scan(program("    GOBACK.", data=("COPY BODY OF SHARED.",)))
+    facts(source, source.programs[0], copybooks=find)
+    assert asked == [("BODY", "SHARED")]

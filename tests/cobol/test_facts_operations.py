@@ -1,0 +1,364 @@
+"""What the facts say of files, tables, CICS, IMS, MQ and other programs."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+import pytest
+
+from penstock.cobol import scan
+from penstock.cobol.facts import call_diagram, facts
+
+from .sources import fixed, program
+
+if TYPE_CHECKING:
+    from penstock.cobol.facts import Facts
+
+pytestmark = pytest.mark.proves("C-12")
+
+FILES = fixed(
+    "IDENTIFICATION DIVISION.",
+    "PROGRAM-ID. FILER.",
+    "ENVIRONMENT DIVISION.",
+    "INPUT-OUTPUT SECTION.",
+    "FILE-CONTROL.",
+    "    SELECT OPTIONAL READINGS ASSIGN TO UT-S-READIN.",
+    "    SELECT CUSTOMERS ASSIGN TO CUSTMAST",
+    "        ORGANIZATION IS INDEXED ACCESS MODE IS DYNAMIC",
+    "        RECORD KEY IS CUST-ID ALTERNATE RECORD KEY CUST-NAME WITH DUPLICATES",
+    "        FILE STATUS IS CUST-STATUS CUST-STATUS-2.",
+    "    SELECT METERS ASSIGN TO METERDD ORGANIZATION RELATIVE RELATIVE KEY IS METER-NO.",
+    "    SELECT LISTING ASSIGN TO WS-NAME LINE SEQUENTIAL.",
+    "    SELECT WORK-FILE ASSIGN TO 'SORTWK'.",
+    "DATA DIVISION.",
+    "FILE SECTION.",
+    "FD  READINGS.",
+    "01  READING PIC X(80).",
+    "01  READING-2 PIC X(40).",
+    "FD  CUSTOMERS.",
+    "01  CUSTOMER.",
+    "    05  CUST-ID PIC 9(6).",
+    "    05  CUST-NAME PIC X(30).",
+    "FD  METERS.",
+    "01  METER PIC X(20).",
+    "FD  LISTING.",
+    "01  LISTED PIC X(20).",
+    "SD  WORK-FILE.",
+    "01  SORTED.",
+    "    05  SORT-KEY PIC 9(6).",
+    "WORKING-STORAGE SECTION.",
+    "01  CUST-STATUS PIC XX.",
+    "01  CUST-STATUS-2 PIC XX.",
+    "01  METER-NO PIC 9(4).",
+    "01  WS-NAME PIC X(20) VALUE 'OUTLIST'.",
+    "PROCEDURE DIVISION.",
+    "MAIN.",
+    "    OPEN INPUT READINGS METERS I-O CUSTOMERS OUTPUT LISTING.",
+    "    READ READINGS INTO LISTED AT END MOVE 4 TO RETURN-CODE END-READ.",
+    "    READ CUSTOMERS KEY IS CUST-ID INVALID KEY CONTINUE END-READ.",
+    "    REWRITE CUSTOMER.",
+    "    DELETE CUSTOMERS.",
+    "    START CUSTOMERS KEY NOT LESS THAN CUST-ID.",
+    "    WRITE LISTED FROM READING.",
+    "    SORT WORK-FILE ON ASCENDING KEY SORT-KEY USING READINGS GIVING LISTING.",
+    "    CLOSE READINGS CUSTOMERS.",
+    "    STOP RUN.",
+)
+
+
+def told(text: str, **copybooks: str) -> Facts:
+    """The facts of the only program in a text."""
+    source = scan(text)
+    (only,) = source.programs
+    return facts(source, only, copybooks={name: scan(copied) for name, copied in copybooks.items()})
+
+
+def ran(*statements: str, data: tuple[str, ...] = ()) -> Facts:
+    """The facts of a program with these statements."""
+    lines = [
+        f"    {line}" for statement in statements for line in textwrap.wrap(statement + ".", 60, break_on_hyphens=False)
+    ]
+    return told(program("MAIN.", *lines, "    GOBACK.", data=data))
+
+
+def test_a_file_is_its_select_its_description_and_its_statements() -> None:
+    """Organisation, access, keys, status and DD name come from SELECT, records from the FD, modes from OPEN."""
+    found = told(FILES)
+    by_name = {file.name: file for file in found.files}
+    assert list(by_name) == ["READINGS", "CUSTOMERS", "METERS", "LISTING", "WORK-FILE"]
+    customers = by_name["CUSTOMERS"]
+    assert (customers.organization, customers.access) == ("INDEXED", "DYNAMIC")
+    assert (customers.keys, customers.status) == (("CUST-ID", "CUST-NAME"), ("CUST-STATUS", "CUST-STATUS-2"))
+    assert (customers.kind, customers.description_line, customers.records) == ("FD", 19, ("CUSTOMER",))
+    assert [(use.verb, use.line) for use in customers.uses] == [
+        ("OPEN", 37),
+        ("READ", 39),
+        ("REWRITE", 40),
+        ("DELETE", 41),
+        ("START", 42),
+        ("CLOSE", 45),
+    ]
+    assert (by_name["METERS"].organization, by_name["METERS"].keys) == ("RELATIVE", ("METER-NO",))
+    assert by_name["READINGS"].records == ("READING", "READING-2")
+    assert {name: (file.io, file.kind) for name, file in by_name.items()} == {
+        "READINGS": (("INPUT",), "FD"),
+        "CUSTOMERS": (("I-O",), "FD"),
+        "METERS": (("INPUT",), "FD"),
+        "LISTING": (("OUTPUT",), "FD"),
+        "WORK-FILE": ((), "SD"),
+    }
+
+
+def test_a_dd_name_is_what_assign_comes_to() -> None:
+    """The last part of UT-S-NAME, a literal, a plain name, or the value of a data item."""
+    found = {file.name: file for file in told(FILES).files}
+    assert {name: file.dd for name, file in found.items()} == {
+        "READINGS": "READIN",
+        "CUSTOMERS": "CUSTMAST",
+        "METERS": "METERDD",
+        "LISTING": "OUTLIST",
+        "WORK-FILE": "SORTWK",
+    }
+    resolved = found["LISTING"].dd_resolved
+    assert resolved is not None
+    assert (resolved.how, resolved.line) == ("VALUE", 34)
+    assert found["LISTING"].organization == "LINE SEQUENTIAL"
+
+
+def test_a_file_is_created_read_updated_and_deleted_where_its_statements_say() -> None:
+    """A sort reads what it uses and creates what it gives."""
+    rows = {one.resource: (one.create, one.read, one.update, one.delete) for one in told(FILES).crud}
+    assert rows["CUSTOMERS"] == ((), (39, 42), (40,), (41,))
+    assert rows["READINGS"] == ((), (38, 44), (), ())
+    assert rows["LISTING"] == ((43, 44), (), (), ())
+
+
+def test_files_are_ways_in_and_out() -> None:
+    """What is read or opened for input goes in, what is written goes out; the file of a sort does neither."""
+    found = told(FILES)
+    assert {one.name for one in found.inputs if one.io_type == "file"} == {"READINGS", "CUSTOMERS", "METERS"}
+    assert {one.name for one in found.outputs if one.io_type == "file"} == {"CUSTOMERS", "LISTING"}
+
+
+SQL = {
+    "SELECT A, B INTO :X, :Y FROM S.T1 T, T2 WHERE C = :K": ("SELECT", ("S.T1", "T2"), None, ("K",), ("X", "Y")),
+    "INSERT INTO T1 (A) VALUES (:X)": ("INSERT", ("T1",), None, ("X",), ()),
+    "INSERT INTO T1 SELECT A FROM T2 WHERE B = :X": ("INSERT", ("T1", "T2"), None, ("X",), ()),
+    "UPDATE T1 SET A = :X WHERE CURRENT OF C1": ("UPDATE", ("T1",), "C1", ("X",), ()),
+    "DELETE FROM T1 WHERE A = (SELECT MAX(A) FROM T2)": ("DELETE", ("T1", "T2"), None, (), ()),
+    "MERGE INTO T1 USING T2 ON T1.A = T2.A WHEN MATCHED THEN UPDATE SET B = :X": (
+        "MERGE",
+        ("T1", "T2"),
+        None,
+        ("X",),
+        (),
+    ),
+    "DECLARE C1 CURSOR WITH HOLD FOR SELECT A FROM T1 JOIN T2 ON T1.B = T2.B FOR UPDATE OF A": (
+        "DECLARE CURSOR",
+        ("T1", "T2"),
+        "C1",
+        (),
+        (),
+    ),
+    "OPEN C1": ("OPEN", (), "C1", (), ()),
+    "FETCH NEXT FROM C1 INTO :X:Y-IND, :Y": ("FETCH", (), "C1", (), ("X", "Y-IND", "Y")),
+    "WITH W AS (SELECT A FROM T1) SELECT A INTO :X FROM W": ("SELECT", ("T1",), None, (), ("X",)),
+    "SELECT TRIM(BOTH ' ' FROM A) INTO :X FROM T1": ("SELECT", ("T1",), None, (), ("X",)),
+    "DECLARE T1 TABLE (A CHAR(4) NOT NULL)": ("DECLARE TABLE", ("T1",), None, (), ()),
+    "WHENEVER SQLERROR GO TO MAIN": ("WHENEVER SQLERROR", (), None, (), ()),
+    "COMMIT": ("COMMIT", (), None, (), ()),
+}
+
+
+@pytest.mark.parametrize("statement", SQL)
+def test_a_sql_statement_has_tables_a_cursor_and_host_variables(statement: str) -> None:
+    """Names of common table expressions, functions and FOR UPDATE OF are no tables."""
+    (found,) = ran(f"EXEC SQL {statement} END-EXEC").sql
+    assert (found.operation, found.tables, found.cursor, found.reads, found.writes) == SQL[statement]
+    assert (found.line, found.paragraph) == (5, "MAIN")
+
+
+def test_tables_are_read_where_their_cursor_is_fetched() -> None:
+    """A cursor reads its tables where it is declared and where it is fetched."""
+    found = ran(
+        "EXEC SQL DECLARE C1 CURSOR FOR SELECT A FROM T1 END-EXEC",
+        "EXEC SQL FETCH C1 INTO :X END-EXEC",
+        "EXEC SQL DELETE FROM T1 WHERE CURRENT OF C1 END-EXEC",
+    )
+    (table,) = found.crud
+    assert (table.resource, table.kind, table.read, table.delete) == ("T1", "table", (5, 6), (7,))
+
+
+def test_an_include_is_a_copybook_and_no_operation() -> None:
+    """EXEC SQL INCLUDE brings in source."""
+    found = ran("EXEC SQL INCLUDE DCLT1 END-EXEC")
+    assert found.sql == ()
+    assert [(use.name, use.via) for use in found.copybooks] == [("DCLT1", "INCLUDE")]
+
+
+CICS = {
+    "READ DATASET(WS-FILE) INTO(A) RIDFLD(K) RESP(RC)": ("READ", "WS-FILE", "file"),
+    "SEND MAP('MENU1') MAPSET('MENU') ERASE": ("SEND MAP", "'MENU1'", "map"),
+    "RECEIVE MAP(WS-FILE) INTO(A)": ("RECEIVE MAP", "WS-FILE", "map"),
+    "WRITEQ TD QUEUE('CSSL') FROM(A)": ("WRITEQ TD", "'CSSL'", "tdqueue"),
+    "READQ QUEUE('Q1') INTO(A) ITEM(K)": ("READQ TS", "'Q1'", "tsqueue"),
+    "XCTL PROGRAM('NEXTPGM') COMMAREA(A)": ("XCTL", "'NEXTPGM'", "program"),
+    "RETURN TRANSID('TR01') COMMAREA(A)": ("RETURN", "'TR01'", "transaction"),
+    "RETURN": ("RETURN", None, None),
+    "HANDLE ABEND LABEL(MAIN)": ("HANDLE ABEND", "MAIN", "label"),
+    "ASKTIME ABSTIME(A) NOHANDLE": ("ASKTIME", None, None),
+    "SYNCPOINT ROLLBACK": ("SYNCPOINT ROLLBACK", None, None),
+    "GET CONTAINER('C1') CHANNEL('CH') INTO(A)": ("GET CONTAINER", "'C1'", "container"),
+}
+
+
+@pytest.mark.parametrize("statement", CICS)
+def test_a_cics_command_has_a_resource(statement: str) -> None:
+    """Its name is a literal or a data item, its kind that of the command."""
+    (found,) = ran(f"EXEC CICS {statement} END-EXEC").cics
+    assert (found.command, found.resource, found.kind) == CICS[statement]
+
+
+def test_what_a_data_item_may_hold_is_resolved_with_its_line() -> None:
+    """A literal that is moved to it or is its value, over other items and conditions too."""
+    found = ran(
+        "MOVE 'FIRST' TO WS-PGM",
+        "MOVE WS-OTHER TO WS-PGM",
+        "SET IS-THIRD TO TRUE",
+        "EXEC CICS XCTL PROGRAM(WS-PGM) END-EXEC",
+        "CALL WS-SUB USING WS-PGM",
+        data=(
+            "01  WS-PGM PIC X(8).",
+            "    88  IS-THIRD VALUE 'THIRD'.",
+            "01  WS-OTHER PIC X(8) VALUE 'SECOND  '.",
+            "01  WS-SUB PIC X(8) VALUE 'SUB1'.",
+        ),
+    )
+    transfer, call = found.calls
+    assert [(one.value, one.how, one.line) for one in transfer.resolved] == [
+        ("FIRST", "MOVE", 11),
+        ("THIRD", "SET", 13),
+        ("SECOND", "VALUE", 7),
+    ]
+    assert (call.call_type, call.target, call.names, call.parameters) == ("dynamic", "WS-SUB", ("SUB1",), ("WS-PGM",))
+
+
+def test_an_item_of_a_table_of_values_holds_one_of_them() -> None:
+    """A table that redefines a list of VALUEs holds what lies at its places."""
+    found = ran(
+        "CALL PGM-NAME(IX)",
+        data=(
+            "01  MENU.",
+            "    05  MENU-VALUES.",
+            "        10  FILLER PIC X(3) VALUE 'ONE'.",
+            "        10  FILLER PIC X(8) VALUE 'PGMONE'.",
+            "        10  FILLER PIC X(3) VALUE 'TWO'.",
+            "        10  FILLER PIC X(8) VALUE 'PGMTWO'.",
+            "    05  MENU-TABLE REDEFINES MENU-VALUES.",
+            "        10  MENU-LINE OCCURS 2 TIMES.",
+            "            15  PGM-TEXT PIC X(3).",
+            "            15  PGM-NAME PIC X(8).",
+            "01  IX PIC 9.",
+        ),
+    )
+    (call,) = found.calls
+    assert call.names == ("PGMONE", "PGMTWO")
+
+
+def test_a_part_of_an_item_is_not_its_value() -> None:
+    """A reference modification writes no name of a program."""
+    found = ran("MOVE 'AB' TO WS-PGM(1:2)", "CALL WS-PGM", data=("01  WS-PGM PIC X(8).",))
+    (call,) = found.calls
+    assert call.names == ()
+
+
+@pytest.mark.parametrize(
+    ("statement", "kind", "names"),
+    [
+        ("CALL 'SUB1' USING A BY REFERENCE B OF G BY CONTENT 'X' LENGTH OF A", "static", ("SUB1",)),
+        ("EXEC CICS LINK PROGRAM('SUB2') COMMAREA(A) END-EXEC", "link", ("SUB2",)),
+        ("EXEC CICS START TRANSID('TR02') FROM(A) END-EXEC", "start", ("TR02",)),
+        ("EXEC CICS RETURN TRANSID('TR03') COMMAREA(A) END-EXEC", "return_transid", ("TR03",)),
+    ],
+)
+def test_calls_are_of_five_kinds(statement: str, kind: str, names: tuple[str, ...]) -> None:
+    """CALL, LINK, XCTL, START and RETURN TRANSID reach other programs."""
+    (call,) = ran(statement).calls
+    assert (call.call_type, call.names) == (kind, names)
+    assert call.parameters == (("A", "B OF G", "'X'", "LENGTH OF A") if kind == "static" else ("A",))
+
+
+def test_a_response_is_checked_where_it_is_looked_at() -> None:
+    """Up to the next command of its paragraph."""
+    found = ran(
+        "EXEC CICS READ FILE('F') INTO(A) RIDFLD(A) RESP(RC) END-EXEC",
+        "IF RC = DFHRESP(NORMAL) CONTINUE END-IF",
+        "EXEC CICS REWRITE FILE('F') FROM(A) NOHANDLE END-EXEC",
+        "IF EIBRESP = 13 CONTINUE END-IF",
+        "EXEC CICS UNLOCK FILE('F') END-EXEC",
+        data=("01  RC PIC S9(8) COMP.",),
+    )
+    assert [(one.response, one.checked) for one in found.cics] == [("RESP", (10,)), ("NOHANDLE", (12,)), ("", ())]
+    assert [one.kind for one in found.errors] == ["RESP", "RESP"]
+
+
+def test_dli_by_exec_and_by_call_have_the_same_facts() -> None:
+    """The function, the segments from the outermost, the PCB and the area."""
+    found = ran(
+        "EXEC DLI ISRT USING PCB(1) SEGMENT(ROOT) WHERE(K = A) SEGMENT(CHILD) FROM(A) END-EXEC",
+        "CALL 'CBLTDLI' USING FUNC-GU A-PCB A CHILD-SSA",
+        data=(
+            "01  A PIC X(9).",
+            "01  FUNC-GU PIC X(4) VALUE 'GU  '.",
+            "01  A-PCB PIC X(9).",
+            "01  CHILD-SSA.",
+            "    05  FILLER PIC X(8) VALUE 'CHILD'.",
+            "    05  FILLER PIC X VALUE ' '.",
+        ),
+    )
+    assert [(one.function, one.segments, one.area) for one in found.dli] == [
+        ("ISRT", ("ROOT", "CHILD"), "A"),
+        ("GU", ("CHILD",), "A"),
+    ]
+    (segment,) = found.crud
+    assert (segment.resource, segment.kind, segment.create, segment.read) == ("CHILD", "segment", (13,), (15,))
+    assert found.type == "IMS"
+
+
+def test_a_queue_is_that_of_the_open_which_filled_the_handle() -> None:
+    """MQGET names a handle, MQOPEN the descriptor, MOVE the queue."""
+    found = ran(
+        "MOVE 'PAY.IN' TO WS-Q",
+        "MOVE WS-Q TO MQOD-OBJECTNAME OF MQM-OD",
+        "CALL 'MQOPEN' USING HC MQM-OD OPT HO CC RC",
+        "CALL 'MQGET' USING HC HO MD GMO LEN BUF DLEN CC RC",
+        data=("01  WS-Q PIC X(48).", "01  MQM-OD.", "    COPY CMQODV."),
+    )
+    assert [(one.call, one.queue, [value.value for value in one.resolved]) for one in found.mq] == [
+        ("MQOPEN", "WS-Q", ["PAY.IN"]),
+        ("MQGET", "WS-Q", ["PAY.IN"]),
+    ]
+    assert [(one.resource, one.read) for one in found.crud] == [("PAY.IN", (13,))]
+
+
+def test_the_type_of_a_program_has_a_reason() -> None:
+    """CICS, IMS, subroutine or batch; one parameter of JCL makes no subroutine."""
+    assert told(program("    GOBACK.")).type == "batch"
+    assert ran("EXEC CICS RETURN END-EXEC").type == "CICS"
+    linkage = ("LINKAGE SECTION.", "01  P1.", "    05  P-LEN PIC S9(4) COMP.", "    05  P-TEXT PIC X(80).")
+    head = ("IDENTIFICATION DIVISION.", "PROGRAM-ID. S.", "DATA DIVISION.", *linkage)
+    assert told(fixed(*head, "PROCEDURE DIVISION USING P1.", "    GOBACK.")).type == "batch"
+    both = told(fixed(*head, "01  P2 PIC X.", "PROCEDURE DIVISION USING P1 P2.", "    GOBACK."))
+    assert (both.type, both.type_reason) == ("subroutine", "PROCEDURE DIVISION has USING P1, P2")
+    assert (both.using, both.linkage) == (("P1", "P2"), ("P1", "P2"))
+    assert told(fixed("01  A PIC X.")).type == "copybook"
+
+
+def test_the_call_diagram_shows_programs_and_resources() -> None:
+    """Names are labels; what is not known has a question mark."""
+    drawn = call_diagram(ran("CALL 'SUB1'", "CALL WS-X", "EXEC SQL DELETE FROM T1 END-EXEC", data=("01  WS-X PIC X.",)))
+    assert 'c0(["SUB1"])' in drawn
+    assert 'c1(["WS-X ?"])' in drawn
+    assert 'r0[("T1")]' in drawn
+    assert "program ---|table D| r0" in drawn
