@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from penstock.models import Step
 
 _LINE = re.compile(r"^(\d+)\|(.*)$", re.MULTILINE)
-_ID = re.compile(r"\b([PREC])(\d+)(\.\d+)?\b|([IO]):([\w-]+(?:\.\d+)?)")
+_ID = re.compile(r"\b([PREC])(\d+)(\.\d+)?\b|([IO]):([\w-]+(?:\.\w+)*)")
 FIELDS = {
     "P": "summary",
     "R": "description",
@@ -57,7 +57,8 @@ class Author:
         code = {number: text for number, text in lines.items() if is_code(text)}
         made = []
         for of, line in self._items(request, code):
-            claim = f"Right about {of} as {' '.join(code[line].split())}"[:120].replace("'", "").replace('"', "")
+            plain = code[line].replace("'", "").replace('"', "")
+            claim = " ".join(f"Right about {of} as {plain}".split())[:120].strip()
             with self._lock:
                 self.right.add(claim)
             field = "summary" if of.startswith("program") else FIELDS[of[0]]

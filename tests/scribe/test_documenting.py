@@ -352,6 +352,14 @@ def test_two_programs_of_a_file_have_a_document_each() -> None:
     assert all(one["coverage"]["paragraphs_described"] == 5 for one in documents)
 
 
+def test_a_file_without_a_program_is_not_asked_about() -> None:
+    """Comments alone, or nothing: no document, and no call."""
+    for text in ("      * Kept for its name.\n", ""):
+        made, provider = asked(Author(), text)
+        ((_, documents),) = made.documents
+        assert (documents, provider.requests) == ([], ())
+
+
 def test_a_contradiction_becomes_a_ticket() -> None:
     """A call that the code does not have is asked about, with the lines that are said to prove it."""
     text = program(3)

@@ -33,10 +33,13 @@ SOURCE = Text(
      GOBACK."""
 )
 KNOWN = Known(
-    names=names_in("READ-IT IN-FILE WS-DONE WS-COUNT WRITE-IT AUDIT LAST-IT WS-TOTAL CUSTBK ACCTS"),
+    names=names_in(
+        "READ-IT IN-FILE WS-DONE WS-COUNT WRITE-IT AUDIT LAST-IT WS-TOTAL CUSTBK ACCTS USING EQUAL TABLE-B IF WS-AT@"
+    ),
     callable=frozenset({"AUDIT", "READ-IT", "WRITE-IT", "LAST-IT"}),
     tables=frozenset({"ACCTS", "WS-TOTAL"}),
     copybooks=frozenset({"CUSTBK"}),
+    declared=names_in("READ-IT IN-FILE WS-DONE WS-COUNT WRITE-IT LAST-IT WS-TOTAL AUDIT CUSTBK ACCTS"),
 )
 ITEMS = [
     Item(PROGRAM, "purpose", ("summary", "question"), {}, 1, 18, "program", "P"),
@@ -212,6 +215,8 @@ def test_a_fact_that_the_code_does_not_have_is_a_contradiction(text: str, reason
         "Uses copybook CUSTBK.",
         "Issues EXEC SQL calls, and calls SORT.",
         "The caller is called back; the tables are small.",
+        "CALL PROGRAM USING WS-COUNT",
+        "IF TABLE EQUAL TO 01 TABLE-B",
     ],
 )
 def test_what_the_code_has_is_no_contradiction(text: str) -> None:

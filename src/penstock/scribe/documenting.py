@@ -268,6 +268,7 @@ class _File:
 
     def __init__(self, subject: Subject, budget: _Budget, results: Results | None, *, is_asked: bool) -> None:
         self.subject = subject
+        is_asked = is_asked and bool(subject.parts)
         self._budget, self._results = budget, results if is_asked else None
         key = key_of("assignment", subject.file_name, str(budget.prompt_tokens))
         previous = self._results.get(key) if self._results is not None else None

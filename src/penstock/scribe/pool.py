@@ -21,7 +21,7 @@ from penstock.overflow import diagnose
 from penstock.transcript import load, said
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable
 
     from penstock.models import Model
     from penstock.overflow import Diagnosis, Overflow
@@ -204,7 +204,7 @@ class Pool(Generic[Task, Made]):
         self._is_failed, self._clock = is_failed, clock
         self.was_interrupted = False
 
-    def run(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Made]]:
+    def run(self, tasks: Iterable[Task]) -> Generator[tuple[Task, Made], None, None]:
         """Each piece with what was made of it, as they are done. An interrupt stops the work; what is done by then is given."""
         waiting = list(tasks)[::-1]
         total, done, failed = len(waiting), 0, 0

@@ -171,6 +171,7 @@ def known(parts: Sequence[Part], code: str, names: Iterable[str] = ()) -> Known:
         callable=names_in(" ".join(callable_)),
         tables=names_in(" ".join(tables)),
         copybooks=names_in(" ".join(copybooks)),
+        declared=names_in(" ".join([*callable_, *tables, *copybooks, *others])),
     )
 
 

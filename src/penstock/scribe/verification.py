@@ -17,7 +17,7 @@ from penstock.chunk.template import Citation, folded
 from penstock.scribe.filling import evidence_of, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from penstock.chunk.template import Plain
     from penstock.scribe.answers import Claim
@@ -57,6 +57,8 @@ class Known:
     tables: frozenset[str]
     """SQL tables, and data items, of which some are tables;"""
     copybooks: frozenset[str]
+    declared: frozenset[str]
+    """what the program declares, of any kind: the rest of `names` are words of the language, and of literals."""
 
 
 class Verdict(NamedTuple):
@@ -145,6 +147,11 @@ def verify(claim: Claim, held: Shown) -> Verdict:
     return Verdict(claim, "relocated" if is_moved else "accepted", citations)
 
 
+def may_say(claim: Claim, known: Known) -> bool:
+    """Whether the words of a claim name nothing that the program does not have, whatever they cite."""
+    return _contradiction(claim, known) is None and _names(claim) <= known.names
+
+
 # ── lines ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -195,12 +202,12 @@ def _runs(lines: Sequence[int], held: Shown) -> Iterator[Citation]:
 
 # ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-_WORD = r"[^\W_][\w#@$-]*"
+_LETTERS = r"\w#@$"
 _LIKE_A_NAME = re.compile(  # a word and a number (COMP-3, ISO-8601, R120) may be anything
-    r"(?<![\w-])(?![A-Z]+-?\d+(?![\w-]))"
-    r"(?:(?=[A-Z0-9_-]*[A-Z])[A-Z0-9]+(?:[-_][A-Z0-9]+)+"  # in capitals, with a hyphen,
-    r"|(?=[A-Z0-9]*\d)[A-Z][A-Z0-9]{5,7})(?![\w-])"  # or as long as the name of a program, with a digit in it,
-    rf"|(?<=`){_WORD}(?=`)"  # or in backquotes
+    rf"(?<![{_LETTERS}-])(?![A-Z]+-?\d+(?![{_LETTERS}-]))"
+    r"(?:(?=[A-Z0-9#@$_-]*[A-Z])[A-Z0-9#@$]+(?:[-_][A-Z0-9#@$]+)+"  # in capitals, with a hyphen,
+    rf"|(?=[A-Z0-9]*\d)[A-Z][A-Z0-9]{{5,7}})(?![{_LETTERS}-])"  # or as long as the name of a program, with a digit in it,
+    rf"|(?<=`)[{_LETTERS}-]+(?=`)"  # or in backquotes
 )
 _COMMON = frozenset(  # look like names, and are words of the trade
     {
@@ -213,51 +220,53 @@ _COMMON = frozenset(  # look like names, and are words of the trade
 
 def names_in(text: str) -> frozenset[str]:
     """Every word of a program's code that a claim may name."""
-    return frozenset(word.upper() for word in re.findall(r"[\w#@$-]+", text))
+    return frozenset(word.upper() for word in re.findall(rf"[{_LETTERS}-]+", text))
 
 
 def _names(claim: Claim) -> set[str]:
     """What a claim names and what looks like a name in it, but for the words of the trade."""
     given = {
-        word.upper() for name in claim.names for word in re.findall(r"[\w#@$-]+", re.sub(r"\([^()]*\)", " ", name))
+        word.upper()
+        for name in claim.names
+        for word in re.findall(rf"[{_LETTERS}-]+", re.sub(r"\([^()]*\)", " ", name))
     }
     seen = {match.group().upper() for match in _LIKE_A_NAME.finditer(claim.claim)}
     return {name for name in given | seen if any(map(str.isalpha, name))} - _COMMON
 
 
 # A name stands in capitals; the words around it in any case.
-_NAME = r"['\"`]?([A-Z0-9#@$][A-Z0-9_#@$.-]*[A-Z0-9#@$])(?![\w-])"
+_NAME = r"['\"`]?(?<![\w-])([A-Z0-9#@$][A-Z0-9_#@$.-]*[A-Z0-9#@$])(?![\w-])['\"`]?"
 _SAYS: tuple[tuple[Reason, str, re.Pattern[str]], ...] = (
     (
         "call",
         "callable",
         re.compile(
-            r"\b(?i:calls?|called|calling|invokes?|invoking|links? to|linking to|xctls?(?: to)?|transfers? control to)\s+"
+            r"(?<![\w-])(?i:calls?|called|calling|invokes?|invoking|links? to|linking to|xctls?(?: to)?|transfers? control to)\s+"
             rf"(?i:(?:by|the|a|sub-?program|program|module|routine|transaction|paragraph|section|service)\s+)*{_NAME}"
         ),
     ),
-    ("copybook", "copybooks", re.compile(rf"\b(?i:copybooks?|copy member)\s+{_NAME}")),
-    ("copybook", "copybooks", re.compile(rf"{_NAME}['\"`]?\s+(?i:copybook|copy member)\b")),
-    ("table", "tables", re.compile(rf"\b(?i:tables?|views?)\s+{_NAME}")),
-    ("table", "tables", re.compile(rf"(?<![\w-]){_NAME}['\"`]?\s+(?i:tables?|view)\b")),
-)
-_NO_CALLEES = frozenset(
-    {
-        *("CICS", "SQL", "EXEC", "DLI", "IMS", "MQ", "DB2", "VSAM", "KSDS", "SQLCODE"),
-        *("SORT", "MERGE", "PERFORM", "CALL", "LINK", "XCTL", "GOBACK", "RETURN"),
-    }
+    ("copybook", "copybooks", re.compile(rf"(?<![\w-])(?i:copybooks?|copy member)\s+{_NAME}")),
+    ("copybook", "copybooks", re.compile(rf"{_NAME}\s+(?i:copybook|copy member)(?![\w-])")),
+    ("table", "tables", re.compile(rf"(?<![\w-])(?i:tables?|views?)\s+{_NAME}")),
+    ("table", "tables", re.compile(rf"{_NAME}\s+(?i:tables?|view)(?![\w-])")),
 )
 
 
 def _contradiction(claim: Claim, known: Known) -> Reason | None:
     """What a claim says the program calls, reads or copies, and the code does not have."""
     for reason, kind, pattern in _SAYS:
-        there: Collection[str] = getattr(known, kind)
+        there: frozenset[str] = getattr(known, kind)
         for match in pattern.finditer(claim.claim):
             name = match[1].upper()
-            if name not in _NO_CALLEES and name not in there and name.rpartition(".")[2] not in there:
+            is_thing = name in known.declared or name not in known.names
+            is_name = is_thing and name not in _TRADE and any(map(str.isalpha, name))
+            if is_name and name not in there and name.rpartition(".")[2] not in there:
                 return reason
     return None
+
+
+_TRADE = frozenset({"CICS", "SQL", "EXEC", "DLI", "IMS", "MQ", "DB2", "VSAM", "KSDS", "SORT", "COBOL", "JCL"})
+"""Words in capitals beside a call or a table that are no names of any."""
 
 
 def same_claims(verdicts: Iterable[Verdict]) -> list[Verdict]:

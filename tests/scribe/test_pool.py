@@ -1,0 +1,226 @@
+"""Questions are carried a few at a time; what passes is waited for, what does not is said, and an interrupt ends it."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from penstock.errors import CallerError
+from penstock.models import Disconnected, Refused, ScriptedModel, ScriptMismatch, fail, refuse, say
+from penstock.scribe.pool import LONGEST_WAIT_SECONDS, Desk, Pool, Progress, Reply
+from penstock.scribe.prompts import Prompt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from penstock.models import Model, Step
+
+PROMPT = Prompt("Instructions.", "Source.")
+RATE = {"error": {"message": "Rate limit reached", "code": "rate_limit_exceeded"}}
+
+
+class Waits(list[float]):
+    """A clock that waiting moves on."""
+
+    def __call__(self) -> float:
+        return sum(self)
+
+
+def desk(steps: Iterable[Step], wire: str = "openai-chat", **more: Any) -> tuple[Desk, ScriptedModel, Waits]:
+    """A desk before a model with a script."""
+    waits = Waits()
+    model = ScriptedModel(steps, wire)
+    return Desk(model, clock=waits, pause=waits.append, **more), model, waits
+
+
+@pytest.mark.parametrize("wire", ["openai-chat", "openai-responses", "anthropic"])
+def test_instructions_stand_where_the_wire_has_them(wire: str) -> None:
+    """Once, beside the question, and the words of the answer come back."""
+    asked, model, _ = desk([say("done", requires=["Instructions", "Source"])], wire)
+    assert asked.ask(PROMPT, 100) == Reply("answered", "done", sent=1)
+    (body,) = model.requests
+    assert str(body).count("Instructions.") == 1
+
+
+@pytest.mark.proves("C-9")
+def test_waits_grow_where_nobody_names_one() -> None:
+    """One, two, four, eight seconds, then it is given up and says why and how often."""
+    asked, _, waits = desk([fail(500, "boom")] * 5)
+    reply = asked.ask(PROMPT, 100)
+    assert (reply.outcome, reply.sent, waits) == ("failed", 5, [1, 2, 4, 8])
+    assert reply.reason.startswith("server error")
+    assert reply.reason.endswith("5 times")
+
+
+def test_the_wait_that_a_provider_names_holds_for_everybody() -> None:
+    """Another question that comes meanwhile waits as long."""
+    step = fail(429, {"error": {"message": "Rate limit reached, try again in 20s", "code": "rate_limit_exceeded"}})
+    asked, _, waits = desk([step, say("late")])
+    assert asked.ask(PROMPT, 100).words == "late"
+    assert waits == [20]
+
+
+def test_a_wait_that_is_too_long_is_not_waited_for() -> None:
+    """An hour is for a person to decide."""
+    too_long = f"try again in {int(LONGEST_WAIT_SECONDS) + 1}s"
+    asked, _, waits = desk(
+        [fail(429, {"error": {"message": f"Rate limit, {too_long}", "code": "rate_limit_exceeded"}})]
+    )
+    assert asked.ask(PROMPT, 100).outcome == "failed"
+    assert waits == []
+
+
+def test_a_key_that_is_not_taken_ends_the_asking_for_all() -> None:
+    """What would come again for every chunk is not asked for again."""
+    asked, model, _ = desk([fail(401, {"error": {"message": "bad key", "code": "invalid_api_key"}})])
+    first, second = asked.ask(PROMPT, 100), asked.ask(PROMPT, 100)
+    assert first.outcome == second.outcome == "failed"
+    assert second.reason == first.reason
+    assert (len(model.requests), second.sent) == (1, 0)
+
+
+@pytest.mark.proves("C-5")
+def test_a_prompt_as_large_as_one_that_was_refused_is_not_sent() -> None:
+    """A refusal is learnt by all: a larger prompt is too large unasked, a smaller one is tried."""
+    asked, model, _ = desk([refuse(9_000, of=6_000), say("fits")], reply_tokens=500)
+    refused = asked.ask(PROMPT, 8_000)
+    assert refused.outcome == "too_large"
+    assert 0 < refused.fitting_tokens < 8_000 * 6_000 / 9_000
+    assert asked.ask(PROMPT, 8_001) == Reply("too_large", "", refused.reason, 0, refused.fitting_tokens)
+    assert asked.ask(PROMPT, 4_000).words == "fits"
+    assert len(model.requests) == 2
+
+
+def test_a_shorter_reply_is_asked_for_where_that_is_enough() -> None:
+    """From then on by all: the window that the provider named has room for so much."""
+    body = {
+        "error": {
+            "message": "This model's maximum context length is 8192 tokens. However, you requested 12192 tokens (4000 in the "
+            "messages, 8192 in the completion). Please reduce the length of the messages or completion.",
+            "code": "context_length_exceeded",
+        }
+    }
+    asked, model, _ = desk([fail(400, body), say("short"), say("again")])
+    assert asked.ask(PROMPT, 4_000) == Reply("answered", "short", sent=2)
+    assert asked.ask(PROMPT, 4_000).words == "again"
+    caps = [body["max_tokens"] for body in model.requests]
+    assert caps[0] > caps[1] == caps[2] >= 1_024
+
+
+def test_a_mistake_in_a_script_is_not_taken_for_a_refusal() -> None:
+    """What a test demands is not retried away."""
+    asked, _, _ = desk([])
+    with pytest.raises(ScriptMismatch):
+        asked.ask(PROMPT, 100)
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome", "sent"),
+    [
+        (Disconnected("idle", "nothing came"), "failed", 5),
+        (Refused(400, {"error": {"message": "no such field"}}), "failed", 1),
+        (CallerError("the model's answer holds no message"), "failed", 5),
+        (ValueError("anything"), "failed", 1),
+    ],
+)
+def test_whatever_a_model_raises_is_read(error: Exception, outcome: str, sent: int) -> None:
+    """Time-outs, refusals and mistakes: each has an outcome, and is tried again only where that may help."""
+
+    class Broken:
+        wire, name, window_tokens = "openai-chat", "broken", None
+
+        def send(self, request: dict[str, Any], /) -> dict[str, Any]:
+            raise error
+
+    waits = Waits()
+    reply = Desk(Broken(), clock=waits, pause=waits.append).ask(PROMPT, 100)
+    assert (reply.outcome, reply.sent) == (outcome, sent)
+
+
+def test_a_stopped_desk_sends_nothing() -> None:
+    """Who waits for a turn is told, too."""
+    asked, model, _ = desk([])
+    asked.stop()
+    assert asked.ask(PROMPT, 100).outcome == "stopped"
+    assert model.requests == []
+
+
+def test_a_request_under_way_is_cancelled() -> None:
+    """A model that can be cancelled is."""
+    begun = threading.Event()
+
+    class Slow:
+        wire, name, window_tokens = "openai-chat", "slow", None
+
+        def send(self, request: dict[str, Any], /, *, cancelled: threading.Event) -> dict[str, Any]:
+            from penstock.models import Cancelled
+
+            begun.set()
+            assert cancelled.wait(60)
+            raise Cancelled("gone")
+
+    asked = Desk(cast("Model", Slow()))
+    replies: list[Reply] = []
+    thread = threading.Thread(target=lambda: replies.append(asked.ask(PROMPT, 100)))
+    thread.start()
+    assert begun.wait(60)
+    asked.stop()
+    thread.join(60)
+    assert [reply.outcome for reply in replies] == ["stopped"]
+
+
+# ── pools ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def nothing() -> None:
+    """Stops nothing."""
+
+
+def test_pieces_that_turn_into_smaller_ones_are_all_done() -> None:
+    """A number is done by halves until it is 1; what is in work never exceeds the jobs."""
+    lock, busy, most = threading.Lock(), 0, 0
+
+    def work(task: int) -> tuple[int, list[int]]:
+        nonlocal busy, most
+        with lock:
+            busy += 1
+            most = max(most, busy)
+        with lock:
+            busy -= 1
+        return (1, []) if task == 1 else (0, [task // 2, task - task // 2])
+
+    told: list[Progress] = []
+    pool = Pool(work, jobs=3, stop=nothing, progress=told.append, clock=lambda: 0.0)
+    assert sum(made for _, made in pool.run([5, 8])) == 13
+    assert most <= 3
+    assert told[-1].done == told[-1].total == 13 + 11
+
+
+def test_what_is_raised_in_a_piece_is_raised_to_who_waits() -> None:
+    """And the rest is stopped."""
+    stopped: list[bool] = []
+
+    def work(_: int) -> tuple[int, list[int]]:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        list(Pool(work, jobs=2, stop=lambda: stopped.append(True)).run([1, 2, 3]))
+    assert stopped == [True]
+
+
+def test_whoever_walks_away_stops_the_work() -> None:
+    """A generator that is closed sends nothing more."""
+    stopped: list[bool] = []
+    pool: Pool[int, int] = Pool(lambda task: (task, []), jobs=1, stop=lambda: stopped.append(True))
+    running = pool.run([1, 2, 3])
+    next(running)
+    running.close()
+    assert stopped == [True]
+
+
+def test_there_is_a_job_at_least() -> None:
+    """None would never end."""
+    with pytest.raises(CallerError, match="jobs"):
+        Pool(lambda task: (task, []), jobs=0, stop=nothing)

@@ -1,0 +1,82 @@
+"""One wording for several is taken where it says all of them, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.scribe.author import Author
+from tests.scribe.programs import program
+
+from penstock.models import say, sizes
+from penstock.scribe.documenting import Run, run, subject
+from penstock.testing import LoopbackProvider
+
+if TYPE_CHECKING:
+    from penstock.models import Step
+
+pytestmark = pytest.mark.proves("C-8")
+
+
+def asked(text: str, covers: Any = None, source: str | None = None) -> tuple[Run, list[dict[str, Any]]]:
+    """A run whose model words every group by `text`, and says that it covers so many."""
+    author, asked_to_word = Author(), []
+
+    def policy(request: dict[str, Any]) -> Step:
+        shown = sizes.text_of(request)
+        if "are to become fewer" not in shown:
+            return author(request)
+        asked_to_word.append(request)
+        groups = [len(re.findall(r"^\d+\. ", group, re.MULTILINE)) for group in shown.split("\nGroup ")[1:]]
+        texts = [
+            {"group": at, "text": text, "covers": list(range(1, lines + 1)) if covers is None else covers}
+            for at, lines in enumerate(groups, 1)
+        ]
+        return say(json.dumps({"texts": texts}))
+
+    model = LoopbackProvider("openai-chat", 200_000, policy=policy)
+    found = subject(source or program(30), "x.cbl")
+    return run([found], model=model, max_prompt_tokens=3_000, reconcile=True, jobs=1), asked_to_word
+
+
+def purpose(made: Run) -> dict[str, Any]:
+    """The purpose in the document."""
+    told: dict[str, Any] = made.documents[0][1][0]["purpose"]
+    return told
+
+
+def test_one_text_stands_for_all_with_every_citation() -> None:
+    """The words are fewer, the lines that prove them are the same."""
+    plain, _ = asked("Uses WS-NEVER-THERE.")
+    made, requests = asked("It posts the day's records.")
+    assert purpose(made)["summary"] == "It posts the day's records."
+    assert purpose(made)["citations"] == purpose(plain)["citations"]
+    assert len(purpose(made)["citations"]) > 3
+    assert len(requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "covers"),
+    [
+        ("It posts.", [1]),
+        ("It posts.", "all"),
+        ("It posts.", [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 99]),
+        ("", None),
+        ("x" * 5_000, None),
+        ("It uses WS-NEVER-THERE.", None),
+        ("It calls PAYROLL.", None),
+    ],
+)
+def test_the_union_stays_where_the_text_does_not_hold(text: str, covers: Any) -> None:
+    """A statement that is left out, a name that is not there, or no text at all."""
+    made, _ = asked(text, covers)
+    assert "Right about program" in purpose(made)["summary"]
+    assert not text or text not in purpose(made)["summary"]
+
+
+def test_a_program_of_one_chunk_is_not_asked_about_twice() -> None:
+    """There is nothing to bring together."""
+    made, requests = asked("It posts.", source=program(3))
+    assert (made.calls, requests) == (1, [])
