@@ -242,6 +242,25 @@ def test_what_a_killed_process_left_is_taken_away(store: SqliteStore, path: Path
     assert len(list((path / "contents").iterdir())) == 2
 
 
+@pytest.mark.proves("G-3")
+def test_a_store_that_is_opened_twice_in_a_process_keeps_its_locks(store: SqliteStore, path: Path) -> None:
+    """Opening and closing it beside an open one gives back no lock: what another process writes then is seen, and all is sound."""
+    store.append("ours", 0, "begun", {})
+    write = (
+        "import sys; from penstock.store.sqlite import SqliteStore; store = SqliteStore(sys.argv[1])\n"
+        "for n in range(60): store.append(sys.argv[2], n, 'written', {'n': 'y' * 3000})\nstore.close()"
+    )
+    for turn in range(4):
+        SqliteStore(str(path)).close()
+        subprocess.run([sys.executable, "-c", write, str(path), f"theirs {turn}"], check=True)
+        assert {info.session: info.records for info in store.sessions()} == {
+            "ours": 1,
+            **{f"theirs {earlier}": 60 for earlier in range(turn + 1)},
+        }
+    store.append("ours", 1, "went on", {})
+    assert store.check() == []
+
+
 def test_a_store_is_not_carried_through_a_fork(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """A connection in two processes is how databases are damaged."""
     with monkeypatch.context() as patch:

@@ -77,8 +77,11 @@ class SqliteStore(Tables):
             self._folder = OwnFolder(self.path)
             self._contents = OwnFolder(os.path.join(self.path, "contents"))
             self._guard = _made(self._folder, _GUARD)
-            os.close(_made(self._folder, DATABASE))  # private from the start; SQLite gives its log the same mode
             with self._exclusive():
+                # Private from the start; SQLite gives its log the same mode. One that is there is not opened: whoever closes a
+                # file gives back every lock that this process has on it, those of another connection too.
+                with suppress(FileExistsError):
+                    os.close(self._folder.create(DATABASE))
                 self._connect()
                 self._migrate()
                 self._lost = self._missing()
