@@ -215,26 +215,24 @@ def _planned(
     from penstock.outline import language_of
     from penstock.scribe import MAX_PROMPT_TOKENS, subjects
     from penstock.scribe.documenting import planned
-    from penstock.scribe.gathering import gather
+    from penstock.scribe.gathering import gather, read_whole
 
     def no_prompt(chunk_id: str) -> Prompt:
         raise CallerError(f"{chunk_id} is text alone: it is in no prompt")
 
     looking, (path, *beside) = _rooted(root, (file, *copybooks))
     try:
+        data = read_whole(looking, path)
+        language = language_of(path, data)
+        if language not in {None, "cobol", "text"}:
+            if max_tokens is None:
+                raise CallerError(f"{path} is {language}: say how much text a chunk may have, with --max-tokens")
+            pieces = chunk(data, language, max_tokens)
+            lines = max((last for one in pieces for _, last in one.spans), default=0)
+            return path, ChunkPlan(lines=lines, budget_tokens=max_tokens, chunks=tuple(pieces)), no_prompt
         found = gather(looking, [path, *beside], kind_of)
     finally:
         looking.close()
-    data = next((one.data for one in found.files if one.path == os.path.normpath(path)), None)
-    if data is None:
-        raise ToolError("not_regular_file", next((one.reason for one in found.skipped), f"{path} is no file"))
-    language = language_of(path, data)
-    if language not in {None, "cobol"}:
-        if max_tokens is None:
-            raise CallerError(f"{path} is {language}: say how much text a chunk may have, with --max-tokens")
-        pieces = chunk(data, language, max_tokens)
-        lines = max((last for one in pieces for _, last in one.spans), default=0)
-        return path, ChunkPlan(lines=lines, budget_tokens=max_tokens, chunks=tuple(pieces)), no_prompt
     if max_tokens is not None:
         source = scan(data, source_format=source_format)
         return path, plan(source, source_tokens=max_tokens, adaptive=adaptive), no_prompt

@@ -1,0 +1,202 @@
+"""`penstock structure`, `chunk` and `document` as people and scripts use them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from penstock import tokens
+
+ESTATE = Path(__file__).parents[2] / "examples" / "cobol"
+LARGE = "cbl/MWRATE.cbl"
+
+
+def run(*arguments: str, cwd: Path = ESTATE, environment: dict[str, str] | None = None) -> tuple[int, str, str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "penstock", *arguments],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def as_json(*arguments: str, cwd: Path = ESTATE) -> Any:
+    _, out, _ = run(*arguments, "--json", cwd=cwd)
+    return json.loads(out)
+
+
+@pytest.fixture(scope="module")
+def documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The estate of the examples, documented once."""
+    out = tmp_path_factory.mktemp("documents")
+    status, _, err = run("document", ".", "--out", str(out))
+    assert (status, err) == (0, "")
+    return out
+
+
+@pytest.mark.proves("C-2")
+def test_structure_has_the_keys_of_its_contract() -> None:
+    """Programs, divisions, sections, paragraphs, performs, gotos and calls, each by its lines."""
+    made = as_json("structure", "cbl/MWB010.cbl")
+    (program,) = made["programs"]
+    assert made["format"] == "fixed"
+    assert program["name"] == "MWB010"
+    assert [division["name"] for division in program["divisions"]][-1] == "PROCEDURE"
+    lines = (ESTATE / "cbl/MWB010.cbl").read_bytes().splitlines()
+    assert program["paragraphs"]
+    for paragraph in program["paragraphs"]:
+        assert paragraph["name"].encode() in lines[paragraph["start_line"] - 1]
+        assert paragraph["start_line"] <= paragraph["end_line"] <= len(lines)
+    for perform in program["performs"]:
+        assert perform["target"].encode() in b"".join(lines[perform["line"] - 1 : perform["line"] + 2])
+
+
+def test_structure_is_a_page_for_people_too() -> None:
+    """Without --json each landmark is a line with its lines."""
+    status, out, _ = run("structure", "cbl/MWB010.cbl")
+    assert status == 0
+    assert "program MWB010" in out
+    assert "PROCEDURE DIVISION" in out
+
+
+@pytest.mark.proves("C-4")
+@pytest.mark.parametrize("budget", [["--max-tokens", "2000"], ["--max-prompt-tokens", "8000"]])
+def test_chunks_cover_every_line_once(budget: list[str]) -> None:
+    """The spans of all chunks are the lines of the file, each once, and each chunk is within the budget."""
+    made = as_json("chunk", LARGE, *budget)
+    covered = [line for chunk in made["chunks"] for first, last in chunk["spans"] for line in range(first, last + 1)]
+    assert sorted(covered) == list(range(1, made["lines"] + 1))
+    assert len(made["chunks"]) > 1
+    for chunk in made["chunks"]:
+        assert chunk["fits"]
+        assert (chunk["prompt_tokens"] or chunk["tokens"]) <= made["budget_tokens"]
+
+
+@pytest.mark.proves("C-5")
+def test_the_prompt_of_a_chunk_is_what_is_sent_and_within_the_budget() -> None:
+    """--prompt prints the instructions and the body; an exact counter finds them within the budget."""
+    made = as_json("chunk", LARGE, "--max-prompt-tokens", "6000")
+    for chunk in made["chunks"][:3]:
+        _, prompt, _ = run("chunk", LARGE, "--max-prompt-tokens", "6000", "--prompt", chunk["id"])
+        assert tokens.count(prompt, mode="exact").tokens <= 6_000
+        first, last = chunk["spans"][0]
+        assert f"\n{first}|" in prompt
+        assert f"\n{last}|" in prompt
+    status, _, err = run("chunk", LARGE, "--prompt", "nothing")
+    assert status == 2
+    assert "nothing" in err
+
+
+@pytest.mark.proves("C-5")
+def test_the_budget_may_come_from_the_environment() -> None:
+    """`SCRIBE_MAX_PROMPT_TOKENS` is the budget where no flag says otherwise."""
+    _, out, _ = run("chunk", LARGE, "--json", environment={"SCRIBE_MAX_PROMPT_TOKENS": "9000", "PATH": "/usr/bin"})
+    assert json.loads(out)["budget_tokens"] <= 9_000
+    status, _, err = run("chunk", LARGE, "--max-prompt-tokens", "300")
+    assert status == 2
+    assert "Allow at least" in err
+
+
+def test_other_languages_are_cut_at_their_landmarks() -> None:
+    """A Python file is cut by --max-tokens; without it the answer says what is missing."""
+    file = str(Path(__file__).relative_to(Path(__file__).parents[2]))
+    made = as_json("chunk", file, "--max-tokens", "300", cwd=Path(__file__).parents[2])
+    assert len(made["chunks"]) > 1
+    status, _, err = run("chunk", file, cwd=Path(__file__).parents[2])
+    assert status == 2
+    assert "--max-tokens" in err
+
+
+@pytest.mark.proves("C-12")
+def test_an_estate_is_documented_without_a_model(documents: Path) -> None:
+    """Every program has its JSON, Markdown and page; the index knows all of them; what needs a model is not made up."""
+    index = json.loads((documents / "index.json").read_text())
+    figures = json.loads((documents / "run.json").read_text())
+    pages = sorted(path.stem for path in (documents / "programs").glob("*.json"))
+    assert figures["programs"] == len(pages) > 10
+    assert figures["calls"] == 0
+    for page in pages:
+        told = json.loads((documents / "programs" / f"{page}.json").read_text())
+        assert told["purpose"] is None
+        assert "purpose" in told["not_generated"]
+        assert told["header"]["final_status"] == "code only"
+        assert (documents / "programs" / f"{page}.md").read_text().startswith("# ")
+        assert (documents / "programs" / f"{page}.html").exists()
+        assert told["header"]["program_id"] in json.dumps(index)
+    assert (documents / "index.html").read_text().startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.proves("C-7")
+def test_every_citation_in_a_document_is_on_a_line_of_its_file(documents: Path) -> None:
+    """Lines are absolute, and the evidence of each citation stands on its first line."""
+    from penstock.cobol import scan
+
+    checked = 0
+    for path in (documents / "programs").glob("*.json"):
+        told = json.loads(path.read_text())
+        source = scan((ESTATE / told["header"]["file_name"]).read_bytes())
+        for citation in _citations(told):
+            shown = " ".join(source.shown(citation["first_line"]).split())
+            assert " ".join(citation["evidence"].split()) in shown
+            assert citation["last_line"] <= source.lines
+            checked += 1
+    assert checked > 1_000
+
+
+def _citations(value: Any) -> list[Any]:
+    if isinstance(value, list):
+        return [found for one in value for found in _citations(one)]
+    if isinstance(value, dict):
+        own = value.get("citations", [])
+        return [*own, *(found for name, one in value.items() if name != "citations" for found in _citations(one))]
+    return []
+
+
+def test_a_second_run_writes_nothing_that_says_the_same(documents: Path, tmp_path: Path) -> None:
+    """The same estate gives the same bytes: nothing in a document depends on the clock or the order of a set."""
+    again = tmp_path / "again"
+    status, _, _ = run("document", ".", "--out", str(again))
+    assert status == 0
+    first = {path.relative_to(documents): path.read_bytes() for path in documents.rglob("*") if path.is_file()}
+    second = {path.relative_to(again): path.read_bytes() for path in again.rglob("*") if path.is_file()}
+    assert first == second
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "status", "said"),
+    [
+        ("notes.txt", b"Nothing to see.\n", 1, "There is no COBOL here"),
+        ("data.cbl", b"\0\1\2\3" * 500, 1, "it is binary"),
+        ("tool.py", b"import os\n", 1, "it is python"),
+        ("REC.cpy", b"       01  REC.\n           05  A PIC X.\n", 0, "No program, 1 copybook"),
+    ],
+)
+def test_what_is_no_program_is_said_plainly(tmp_path: Path, name: str, content: bytes, status: int, said: str) -> None:
+    """A text, a binary, another language, a copybook alone: each has its message."""
+    (tmp_path / name).write_bytes(content)
+    done, out, _ = run("document", name, "--out", "docs", cwd=tmp_path)
+    assert done == status
+    assert said in out
+
+
+def test_a_path_that_is_not_there_is_missing(tmp_path: Path) -> None:
+    """The exit status says missing, the message names the path."""
+    status, _, err = run("document", "gone", cwd=tmp_path)
+    assert status == 4
+    assert "gone" in err
+
+
+def test_a_file_of_another_folder_may_be_named(tmp_path: Path) -> None:
+    """Without --root a person may name any file; what they name is where it may look."""
+    shutil.copy(ESTATE / "cbl/MWB010.cbl", tmp_path)
+    made = as_json("structure", str(tmp_path / "MWB010.cbl"))
+    assert made["programs"][0]["name"] == "MWB010"
