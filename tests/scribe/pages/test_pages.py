@@ -304,6 +304,24 @@ def test_a_flow_that_is_too_large_is_folded(millwater: Made) -> None:
     assert f"{200 - graphs.MAX_FLOW_BOXES} further boxes are left out" in picture.caption
 
 
+def test_the_ends_of_ranges_go_first(millwater: Made) -> None:
+    """Paragraphs that are only run on into and lead nowhere are left out before anything else is."""
+    document = {**millwater.estate["programs"]["MWB020"]}
+    item = {**document["paragraphs"][0], "section": None, "is_dead_code": False, "calls": [], "called_by": ["P0"]}
+    document["paragraphs"] = [
+        paragraph
+        for at in range(40)
+        for paragraph in (
+            {**item, "paragraph_name": f"P{at}", "calls": [f"P{at + 1}"], "falls_into": f"P{at}-EXIT"},
+            {**item, "paragraph_name": f"P{at}-EXIT", "falls_into": None},
+        )
+    ]
+    picture = graphs.flow(document)
+    assert picture is not None
+    assert [node.label for node in picture.graph.nodes] == [f"P{at}" for at in range(40)]
+    assert "40 paragraphs that only end a range are left out." in picture.caption
+
+
 def test_the_flow_knows_where_control_comes_back(millwater: Made) -> None:
     """A paragraph that is performed does not run on into the next; one within a range does."""
     picture = graphs.flow(millwater.estate["programs"]["MWB020"])

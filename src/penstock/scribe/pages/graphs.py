@@ -28,18 +28,28 @@ def flow(document: Json) -> Picture | None:
     paragraphs: Sequence[Json] = document["paragraphs"]
     if len(paragraphs) < 2:
         return None
-    graph = _paragraphs(paragraphs)
-    said = "Solid: PERFORM. Dashed: GO TO, or control runs on."
-    if len(graph.nodes) <= MAX_FLOW_BOXES:
-        return Picture(graph, said)
-    sections = {item["section"] for item in paragraphs if item["section"]}
-    if len(sections) > 1:
-        graph = _sections(paragraphs, graph)
-        said += f" {count(len(paragraphs), 'paragraph')} are folded into their sections."
-    shown = _nearest(graph, MAX_FLOW_BOXES)
-    if (missing := len(graph.nodes) - len(shown.nodes)) > 0:
-        said += f" {missing} further boxes are left out: the table of paragraphs has them all."
-    return Picture(shown, said)
+    whole = _paragraphs(paragraphs)
+    if len(whole.nodes) <= MAX_FLOW_BOXES:
+        return Picture(whole, _FLOW)
+    ends = _ends(whole)
+    graph = _without(whole, ends)
+    said = f"{_FLOW} {count(len(ends), 'paragraph')} that only end a range are left out." if ends else _FLOW
+    if len(graph.nodes) > MAX_FLOW_BOXES and len({item["section"] for item in paragraphs}) > 1:
+        graph = _sections(paragraphs, whole)
+        said = f"{_FLOW} {count(len(paragraphs), 'paragraph')} are folded into their sections."
+    if len(graph.nodes) > MAX_FLOW_BOXES:
+        all_boxes, graph = len(graph.nodes), _nearest(graph, MAX_FLOW_BOXES)
+        said += f" {all_boxes - len(graph.nodes)} further boxes are left out: the table of paragraphs has them all."
+    return Picture(graph, said)
+
+
+_FLOW = "Solid: PERFORM. Dashed: GO TO, or control runs on."
+
+
+def _ends(graph: Graph) -> set[str]:
+    """Boxes that control only runs on or jumps to, and that lead nowhere: `X-EXIT` and the like."""
+    ends = {node.id for node in graph.nodes if node.kind == "paragraph"} & {arrow.target for arrow in graph.arrows}
+    return ends - {arrow.source for arrow in graph.arrows} - {arrow.target for arrow in graph.arrows if not arrow.weak}
 
 
 def neighbours(page: str, document: Json, names: Names) -> Picture | None:
