@@ -165,6 +165,7 @@ class Agent:
         sleep: Callable[[float], None] = time.sleep,
         redact: Callable[[str], str] = redacted,
         next_seq: int = 0,
+        streams: bool = True,
     ) -> None:
         self.session, self.model, self.tools, self.store = session, model, tools, store
         self.listener: Listener = listener or _Nobody()
@@ -172,7 +173,8 @@ class Agent:
         self._seq = next_seq
         self._recoveries = 0
         self._stopped = False
-        self._streams = "on_text" in signature(model.send).parameters
+        self._can_stream = "on_text" in signature(model.send).parameters
+        self._streams = streams
 
     def interrupt(self) -> None:
         """Stops the work at the next safe point; the session is kept, and the next prompt goes on."""
@@ -281,11 +283,15 @@ class Agent:
         self.listener.step(self.session, "answered")
 
     def _sent(self, request: dict[str, Json]) -> dict[str, Json]:
-        if self._streams:
+        body: dict[str, Json]
+        if not self._can_stream:
+            body = self.model.send(request)
+        else:
             send: Any = self.model.send
-            made: dict[str, Json] = send(request, on_text=self.listener.text, cancelled=lambda: self._stopped)
-            return made
-        body = self.model.send(request)
+            on_text = self.listener.text if self._streams else None
+            body = send(request, on_text=on_text, cancelled=lambda: self._stopped)
+            if self._streams:
+                return body
         self.listener.text(wires.words(body, self.model.wire))
         return body
 

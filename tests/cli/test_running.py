@@ -87,6 +87,19 @@ def test_a_question_is_answered_over_every_wire(wire: str, tree: Path, tmp_path:
 
 @pytest.mark.proves("S-9")
 @pytest.mark.parametrize("wire", WIRES)
+def test_a_question_is_answered_without_a_stream(wire: str, tree: Path, tmp_path: Path) -> None:
+    """With --no-stream every request is a plain one, and the words are shown once."""
+    with LoopbackProvider(wire, 12_000, policy=investigating(wire)) as provider:
+        begin = ("run", "Which port?", "--root", str(tree), "--model", f"{wire}:x", "--base-url", provider.base_url)
+        person = penstock(tmp_path, *begin, "--window", "16000", "--no-stream")
+        asked = [received.request.get("stream", False) for received in provider.requests]
+    assert person.returncode == 0, person.stderr
+    assert person.stdout.count("It is 8443.") == 1
+    assert set(asked) == {False}
+
+
+@pytest.mark.proves("S-9")
+@pytest.mark.parametrize("wire", WIRES)
 def test_a_question_is_answered_where_the_server_does_not_stream(wire: str, tree: Path, tmp_path: Path) -> None:
     """It answers with a whole body what was to be streamed, as some do: the words are shown once, the usage is counted."""
     policy, numbers = investigating(wire), count(1)

@@ -41,6 +41,9 @@ def model_options(function: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option("--reserve", type=click.IntRange(min=1), metavar="TOKENS", help="What is kept for each reply."),
         click.option("--window", type=click.IntRange(min=1_000), metavar="TOKENS", help="The model's context window."),
+        click.option(
+            "--stream/--no-stream", default=True, help="Show the answer as it comes (default), or once it is whole."
+        ),
         click.option("--base-url", metavar="URL", help="Where the model is served."),
         click.option(
             "--model",
@@ -214,7 +217,7 @@ def _begun(store: Store, about: dict[str, Any], quiet: bool) -> Agent:
         agent=about["profile"],
     )
     session.counter = counter
-    agent = _agent(session, model, toolbox, store, quiet)
+    agent = _agent(session, model, toolbox, store, quiet, streams=about["stream"])
     agent.begin(about=about, at=time.time())
     return agent
 
@@ -228,7 +231,7 @@ def _resumed(store: Store, session_id: str, quiet: bool) -> tuple[Agent, tuple[s
     session.counter = counter
     acts, _ = remembered(store, session_id)
     toolbox.ledger = toolbox.ledger.after(*acts)
-    agent = _agent(session, model, toolbox, store, quiet, next_seq)
+    agent = _agent(session, model, toolbox, store, quiet, next_seq, streams=about.get("stream", True))
     return agent, _verified(store, session_id, about["root"])
 
 
@@ -259,10 +262,13 @@ def _parts(store: Store, about: dict[str, Any]) -> tuple[Any, Any, Any, Any]:
     return model, toolbox, limits, best_counter("o200k" if about["model"] == "local" else model.name)
 
 
-def _agent(session: Session, model: Any, toolbox: Any, store: Store, quiet: bool, next_seq: int = 0) -> Agent:
+def _agent(
+    session: Session, model: Any, toolbox: Any, store: Store, quiet: bool, next_seq: int = 0, *, streams: bool
+) -> Agent:
     from penstock.agent import Agent
 
-    return Agent(session, model, toolbox, store, listener=None if quiet else _Face(), next_seq=next_seq)
+    listener = None if quiet else _Face()
+    return Agent(session, model, toolbox, store, listener=listener, next_seq=next_seq, streams=streams)
 
 
 def _system() -> str:
