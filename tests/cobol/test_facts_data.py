@@ -336,3 +336,31 @@ def test_a_lookup_gets_name_and_library() -> None:
     source = scan(program("    GOBACK.", data=("COPY BODY OF SHARED.",)))
     facts(source, source.programs[0], copybooks=find)
     assert asked == [("BODY", "SHARED")]
+
+
+def test_names_of_the_environment_and_of_the_program_around_are_declared() -> None:
+    """Mnemonic names and global data are no lost names."""
+    text = fixed(
+        "IDENTIFICATION DIVISION.",
+        "PROGRAM-ID. OUTER.",
+        "ENVIRONMENT DIVISION.",
+        "CONFIGURATION SECTION.",
+        "SPECIAL-NAMES.",
+        "    SYSOUT IS THE-PRINTER.",
+        "DATA DIVISION.",
+        "WORKING-STORAGE SECTION.",
+        "01  SHARED PIC X GLOBAL.",
+        "PROCEDURE DIVISION.",
+        "    DISPLAY SHARED UPON THE-PRINTER.",
+        "    GOBACK.",
+        "IDENTIFICATION DIVISION.",
+        "PROGRAM-ID. INNER.",
+        "PROCEDURE DIVISION.",
+        "    MOVE SPACE TO SHARED LOST.",
+        "END PROGRAM INNER.",
+        "END PROGRAM OUTER.",
+    )
+    source = scan(text)
+    found = {one.name: facts(source, one) for one in source.programs}
+    assert found["OUTER"].undeclared == ()
+    assert [one.name for one in found["INNER"].undeclared] == ["LOST"]

@@ -12,10 +12,11 @@ from ..program import key
 from .values import Facts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from ..program import Program, Source
     from .code import Code
+    from .expanding import Row
     from .flow import Flow
     from .references import References
     from .shape import Shape
@@ -25,6 +26,9 @@ __all__ = ["Copybooks", "Facts", "call_diagram", "facts", "flow_diagram"]
 
 Copybooks: TypeAlias = "Mapping[str, Source] | Callable[[str, str | None], Source | None]"
 """Copybooks by name in capitals, or a lookup by name and library."""
+
+
+_CONFIGURATION = frozenset({"CONFIGURATION", "SOURCE-COMPUTER", "OBJECT-COMPUTER", "SPECIAL-NAMES", "REPOSITORY"})
 
 
 def facts(source: Source, program: Program, *, copybooks: Copybooks | None = None) -> Facts:
@@ -80,7 +84,7 @@ def facts(source: Source, program: Program, *, copybooks: Copybooks | None = Non
         constants=wording.constants(items, described.constants, names),
         messages=wording.messages(code, names),
         transforms=_transforms(code, referred),
-        undeclared=_undeclared(referred, described.constants, code),
+        undeclared=_undeclared(referred, _declared(source, program, expanded.rows)),
         files=found.files,
         sql=found.sql,
         cics=commands,
@@ -183,16 +187,30 @@ def _transforms(code: Code, referred: References) -> tuple[Transform, ...]:
     return tuple(found)
 
 
-def _undeclared(
-    referred: References, named: tuple[tuple[str, str, int, str | None], ...], code: Code
-) -> tuple[Undeclared, ...]:
+def _undeclared(referred: References, declared: set[str]) -> tuple[Undeclared, ...]:
     from .values import Undeclared
 
-    declared = {key(row[0]) for row in named}
-    declared |= {key(paragraph.name) for paragraph in code.program.paragraphs}
-    declared |= {key(section.name) for section in code.program.sections}
     lines: dict[str, tuple[str, set[int]]] = {}
     for name, line in referred.undefined:
         if key(name) not in declared:
             lines.setdefault(key(name), (name, set()))[1].add(line)
     return tuple(Undeclared(name, tuple(sorted(at))) for name, at in lines.values())
+
+
+def _declared(source: Source, program: Program, rows: Iterable[Row]) -> set[str]:
+    """Names that are declared and are no data of this program: paragraphs, constants, special names, data of what is around it."""
+    from .layout import pieces
+
+    found = {key(one.name) for one in program.paragraphs} | {key(one.name) for one in program.sections}
+    for row in rows:
+        if row.section in _CONFIGURATION:
+            found.update(map(key, pieces(row.code)))
+        elif row.entry.level is None or row.entry.level == 78:
+            found.add(key(row.entry.name))
+    around = {one.name: one for one in source.programs}
+    outer, seen = program.parent, {program.name}
+    while outer is not None and outer in around and outer not in seen:
+        seen.add(outer)
+        found.update(key(entry.name) for entry in around[outer].entries)
+        outer = around[outer].parent
+    return found

@@ -2,7 +2,7 @@
 
 A copybook is looked up by name, read with its REPLACING, and put where its COPY stands; its lines are those of the COPY.
 Keeps out: files and directories (a lookup is given), what entries and statements mean. Law: no copybook makes it endless or
-more than linear: nesting ends at `MAX_DEPTH`, all at `MAX_COPIES`, and what was left out is said.
+more than linear: nesting ends at `MAX_DEPTH`, all at `MAX_COPIES` and `MAX_COPIED_CHARS`, and what was left out is said.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 12
 MAX_COPIES = 4_000
+MAX_COPIED_CHARS = 8_000_000
 
 _SYSTEM = re.compile(
     r"DFHAID|DFHBMSCA|DFHATTR|DFHMSRCA|DFHEIBLK|DFHCOMMAREA|DFHSTWK|DFHTSDS|DFHVALUE|DFHRESP|SQLCA|SQLDA|"
@@ -86,7 +87,8 @@ class _Expanding:
         self.pieces: list[Piece] = []
         self.uses: list[CopybookUse] = []
         self.notes: list[Note] = []
-        self._count = 0
+        self._count = self._chars = 0
+        self._full = False
 
     def walk(self, source: Source, program: Program, place: _Place | None, above: tuple[str, ...]) -> Iterator[Row]:
         """The entries in order, those of copybooks between them; code is collected beside."""
@@ -114,11 +116,12 @@ class _Expanding:
 
     def _copied(self, program: Program, copy: Copy, place: _Place | None, above: tuple[str, ...]) -> Iterator[Row]:
         self._count += 1
-        if self._count > MAX_COPIES:
-            if self._count == MAX_COPIES + 1:
+        if self._count > MAX_COPIES or self._chars > MAX_COPIED_CHARS:
+            if not self._full:
                 self.notes.append(
-                    Note(copy.line, f"more than {MAX_COPIES} copybooks in one program: the rest is not followed")
+                    Note(copy.line, "the copybooks of this program are too many: the rest is not followed")
                 )
+            self._full = True
             return
         division = place.division if place else _division(program, copy.line)
         here = place or _Place(copy.line, copy.end_line, division, copy.name)
@@ -146,6 +149,7 @@ class _Expanding:
             if not circular:
                 yield _missing(copy, here)
             return
+        self._chars += len(found.code)
         if copy.replacing:
             found = _replaced(found, copy.replacing)
         inner = _Place(here.line, here.end_line, division, copy.name)

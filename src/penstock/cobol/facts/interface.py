@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..program import Program
     from .code import Code
     from .naming import Names
-    from .values import CicsOperation, DataItem, DliOperation, File, MqOperation, ProgramType, Resolved, SqlOperation
+    from .values import CicsOperation, DliOperation, File, MqOperation, ProgramType, Resolved, SqlOperation
 
 _FILE_DEEDS = {
     "READ": "read",
@@ -137,11 +137,15 @@ def channels(
     """The ways in, and the ways out."""
     into, out = _Channels(), _Channels()
     kinds = {key(file.name): file for file in found.files}
+    described: dict[str, str] = {}  # the copybooks of records, by file
+    for item in names.items:
+        if item.file and item.copybook:
+            described.setdefault(key(item.file), item.copybook)
     for access in accesses:
         file = kinds.get(key(access.resource)) if access.kind == "file" else None
         if file is not None and file.kind == "SD":
             continue
-        copybook = _copybook(file, names.items) if file else None
+        copybook = described.get(key(file.name)) if file else None
         if access.read:
             into.add(access.resource, access.kind, access.read, copybook)
         written = sorted({*access.create, *access.update, *access.delete})
@@ -150,7 +154,9 @@ def channels(
     for file in found.files:  # opened and not read here, or written by a sort
         for use in file.uses:
             if use.verb == "OPEN" and use.mode in {"INPUT", "OUTPUT", "EXTEND"} and file.kind != "SD":
-                (into if use.mode == "INPUT" else out).add(file.name, "file", (use.line,), _copybook(file, names.items))
+                (into if use.mode == "INPUT" else out).add(
+                    file.name, "file", (use.line,), described.get(key(file.name))
+                )
     _cics(found.cics, into, out, names)
     _statements(code, into, out)
     _parameters(code, names, into, out)
@@ -214,14 +220,6 @@ def _named(name: str, resolved: Sequence[Resolved]) -> Sequence[str]:
     if name[:1] in "'\"":
         return (name.strip("'\"").rstrip(),)
     return tuple(one.value for one in resolved) or (name,)
-
-
-def _copybook(file: File | None, items: Sequence[DataItem]) -> str | None:
-    if file is None:
-        return None
-    return next(
-        (item.copybook for item in items if item.file and key(item.file) == key(file.name) and item.copybook), None
-    )
 
 
 def _cics(cics: Sequence[CicsOperation], into: _Channels, out: _Channels, names: Names) -> None:

@@ -1,6 +1,6 @@
 """Which item does a name mean? Names with their qualifiers, compared case-blind.
 
-Keeps out: what is done with the items. Law: a name that is ambiguous means all that it may mean.
+Keeps out: what is done with the items. Law: a name that is ambiguous means all that it may mean, up to `MAX_MEANINGS`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .values import DataItem
+
+
+MAX_MEANINGS = 200
 
 
 class Meaning(NamedTuple):
@@ -41,7 +44,7 @@ class Names:
 
     def mean(self, name: str, qualifiers: Sequence[str] = ()) -> list[Meaning]:
         """What `name OF qualifiers` may mean; nothing where it is not declared."""
-        found = self.known.get(key(name), [])
+        found = self.known.get(key(name), [])[:MAX_MEANINGS]
         if not qualifiers or not found:
             return found
         wanted = [key(qualifier) for qualifier in qualifiers]

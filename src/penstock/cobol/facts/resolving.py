@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MAX_STEPS = 6
 MAX_VALUES = 64
+MAX_SOURCES = 500
 _FIGURATIVE = frozenset(
     {"SPACE", "SPACES", "ZERO", "ZEROS", "ZEROES", "LOW-VALUE", "LOW-VALUES", "HIGH-VALUE", "HIGH-VALUES", "NULL"}
 )
@@ -30,6 +31,8 @@ class Values:
         self._names = names
         self._given: dict[int, list[Resolved]] = {}
         self._from: dict[int, list[int]] = {}
+        self._known: dict[int, tuple[Resolved, ...]] = {}
+        self._laid: dict[int, dict[tuple[int | None, int | None], list[Resolved]]] = {}
         for said in code.said:
             if said.verb == "MOVE":
                 self._move(said)
@@ -43,16 +46,23 @@ class Values:
 
     def item(self, index: int) -> tuple[Resolved, ...]:
         """What an item may hold: literals moved to it first, then its VALUE, then what the items moved to it may hold."""
+        known = self._known.get(index)
+        if known is None:
+            known = self._known[index] = self._followed(index)
+        return known
+
+    def _followed(self, index: int) -> tuple[Resolved, ...]:
         found: dict[str, Resolved] = {}
         queue, seen = [(index, 0)], {index}
-        while queue and len(found) < MAX_VALUES:
-            at, steps = queue.pop(0)
+        for at, steps in queue:
             for value in (*self._given.get(at, ()), *self._initial(at)):
                 found.setdefault(value.value, value)
             for source in self._from.get(at, ()) if steps < MAX_STEPS else ():
-                if source not in seen:
+                if source not in seen and len(seen) < MAX_SOURCES:
                     seen.add(source)
                     queue.append((source, steps + 1))
+            if len(found) >= MAX_VALUES:
+                break
         return tuple(found.values())[:MAX_VALUES]
 
     def _initial(self, index: int) -> list[Resolved]:
@@ -94,15 +104,21 @@ class Values:
             if len(places) * count > 10 * MAX_VALUES:
                 return []
             places = [place + size * number for place in places for number in range(count)]
-        wanted = set(places)
-        found: list[Resolved] = []
-        for at in names.below(redefined):
-            source = items[at]
-            if source.offset in wanted and source.value and source.bytes == item.bytes:
-                value = literal(source.value)
+        laid = self._laid_out(redefined)
+        return [value for place in places for value in laid.get((place, item.bytes), ())]
+
+    def _laid_out(self, group: int) -> dict[tuple[int | None, int | None], list[Resolved]]:
+        """The values that a group holds, by offset and bytes."""
+        laid = self._laid.get(group)
+        if laid is None:
+            laid = self._laid[group] = {}
+            for at in self._names.below(group):
+                source = self._names.items[at]
+                value = literal(source.value) if source.value else None
                 if value is not None:
-                    found.append(Resolved(value, "VALUE", source.line, source.copybook))
-        return found
+                    found = Resolved(value, "VALUE", source.line, source.copybook)
+                    laid.setdefault((source.offset, source.bytes), []).append(found)
+        return laid
 
     def _move(self, said: Said) -> None:
         keys = said.keys
