@@ -172,7 +172,7 @@ def _glance(document: Json, names: Names) -> list[Block]:
         title
         for title, key in (
             ("calls", "called_programs"),
-            ("files", "files"),
+            ("SELECT", "files"),
             ("SQL", "sql_operations"),
             ("CICS", "cics_operations"),
             ("IMS", "dli_operations"),
