@@ -136,7 +136,8 @@ def run(
     Raises `CallerError` where a budget has no room for a line.
     """
     budget = _Budget.of(model, max_prompt_tokens, adaptive=adaptive)
-    files = [_File(one, budget, results, is_asked=model is not None) for one in subjects]
+    name = f"{model.wire}:{model.name}" if model is not None else ""
+    files = [_File(one, budget, results, name) for one in subjects]
     made = Run(chunks=sum(len(file.plan.chunks) for file in files))
 
     def complete(file: _File, reword: _Reword | None = None) -> None:
@@ -151,7 +152,6 @@ def run(
     if model is None:
         return made
     desk = Desk(model, reply_tokens=budget.reply_tokens, attempts=attempts, clock=clock, pause=pause)
-    name = f"{model.wire}:{model.name}"
 
     def work(task: _Task) -> tuple[Answered, list[_Task]]:
         return task.file.perform(task, desk, name)
@@ -207,7 +207,7 @@ def planned(
     subject: Subject, *, model: Model | None = None, max_prompt_tokens: int = MAX_PROMPT_TOKENS, adaptive: bool = False
 ) -> tuple[ChunkPlan, Callable[[str], prompts.Prompt]]:
     """The chunks that `run` would ask about, and by the id of each the prompt exactly as it would be sent."""
-    file = _File(subject, _Budget.of(model, max_prompt_tokens, adaptive=adaptive), None, is_asked=False)
+    file = _File(subject, _Budget.of(model, max_prompt_tokens, adaptive=adaptive), None, "")
     made = file.plan
 
     def prompt_of(chunk_id: str) -> prompts.Prompt:
@@ -266,11 +266,11 @@ class _Done(NamedTuple):
 class _File:
     """The work on one subject: its chunks, what came of them, and in the end its documents."""
 
-    def __init__(self, subject: Subject, budget: _Budget, results: Results | None, *, is_asked: bool) -> None:
+    def __init__(self, subject: Subject, budget: _Budget, results: Results | None, model: str) -> None:
         self.subject = subject
-        is_asked = is_asked and bool(subject.parts)
+        is_asked = bool(model and subject.parts)
         self._budget, self._results = budget, results if is_asked else None
-        key = key_of("assignment", subject.file_name, str(budget.prompt_tokens))
+        key = key_of("assignment", subject.file_name, str(budget.prompt_tokens), model)
         previous = self._results.get(key) if self._results is not None else None
         self.was_known = isinstance(previous, dict)
         self.plan = self._planned(budget.prompt_tokens, previous if self.was_known else None)

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 VERSION = 1
 """Of all that is asked here: results of another version are asked for again."""
-FIXED_TOKENS = 900  # C-5
 
 
 def room_for_notes(prompt_tokens: int) -> int:
@@ -51,7 +50,7 @@ Ids and their fields:
 program: summary (what this part adds to the program's purpose), business_context, question
 P… a paragraph: summary (what it does, step by step), purpose (why)
 R… a condition: description (the rule in business terms; leave out mere technicalities), logic_summary (the condition in words)
-I…, O… what comes in and goes out: description
+I:…, O:… what comes in and goes out: description
 E… an error site: description (what happens then)
 C… a call of another program: purpose (what it is called for, what it takes and gives)
 Ids carry the line or the name that they stand for.

@@ -1,0 +1,126 @@
+"""The document of a program without a model: complete where the code speaks, honest where it does not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.scribe.lines import Text
+
+from penstock.chunk.template import Citation, Grade, Record, Template, Value
+from penstock.scribe.documenting import Subject, run, subject
+from penstock.scribe.documents import About, Coverage, document_of
+from penstock.scribe.filling import SECTIONS, cite
+
+ESTATE = Path(__file__).parent.parent.parent / "examples" / "cobol" / "cbl"
+PROGRAMS = sorted(path for path in ESTATE.iterdir() if path.is_file())
+KEYS = {
+    *("header", "purpose", "inputs", "outputs", "called_programs", "calling_context", "business_rules", "data_flow"),
+    *("copybooks_used", "copybooks_not_found", "paragraphs", "error_handling", "sql_operations", "cics_operations"),
+    *("dli_operations", "mq_operations", "files", "crud", "data_items", "constants", "messages", "dead_code"),
+    *("call_semantics", "complexity", "flow_diagram", "call_graph", "open_questions", "coverage", "confidence"),
+    *("tickets", "not_generated", "warnings"),
+}
+
+
+def documented(path: Path) -> tuple[Subject, list[dict[str, Any]]]:
+    """A file of the estate and its documents."""
+    ((found, documents),) = run([subject(path.read_bytes(), path.name)]).documents
+    return found, documents
+
+
+def items_of(value: Any) -> list[dict[str, Any]]:
+    """Everything in a document that has citations."""
+    found = [value] if isinstance(value, dict) and "citations" in value else []
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
+    return found + [item for one in inner for item in items_of(one)]
+
+
+@pytest.mark.proves("C-12")
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.name)
+def test_a_document_has_all_its_keys_and_cites_code(path: Path) -> None:
+    """Every program of the estate: what is listed is from the code, with lines of code that say it; it is JSON."""
+    found, documents = documented(path)
+    source = found.source
+    for told in documents:
+        assert set(told) == KEYS
+        assert json.loads(json.dumps(told)) == told
+        for item in items_of(told):
+            assert item["origin"] == "code"
+            for proof in item["citations"]:
+                first, last = proof["first_line"], proof["last_line"]
+                assert 1 <= first <= last <= source.lines
+                assert source.is_code(first)
+                assert source.is_code(last)
+                assert " ".join(source.shown(first).split()).startswith(proof["evidence"])
+
+
+@pytest.mark.proves("C-12")
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.name)
+def test_what_needs_a_model_is_null_and_named(path: Path) -> None:
+    """Words are missing, and the document says which."""
+    for told in documented(path)[1]:
+        assert told["purpose"] is None
+        assert told["header"]["final_status"] == "code only"
+        assert {"purpose", "business_context"} <= set(told["not_generated"])
+        texts = [
+            item[name]
+            for item in items_of(told)
+            for name in ("summary", "description", "logic_summary")
+            if name in item
+        ]
+        assert set(texts) <= {None}
+        assert told["confidence"]["overall"] is None
+        if told["paragraphs"]:
+            assert "paragraph_summaries" in told["not_generated"]
+
+
+@pytest.mark.proves("C-8")
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.name)
+def test_no_key_of_a_document_stands_twice(path: Path) -> None:
+    """What has one name is one item."""
+    names = {
+        "business_rules": ("rule_id",),
+        "files": ("name",),
+        "crud": ("resource", "kind"),
+        "paragraphs": ("start_line",),
+    }
+    for told in documented(path)[1]:
+        for section, fields in names.items():
+            keys = [
+                tuple(item[name].upper() if isinstance(item[name], str) else item[name] for name in fields)
+                for item in told[section]
+            ]
+            assert len(keys) == len(set(keys))
+
+
+def test_confidence_is_by_section_and_by_chunk() -> None:
+    """The worst chunk and the mean by claims; overall is the share of all claims that held."""
+    ((found, _),) = run([subject((ESTATE / PROGRAMS[0].name).read_bytes(), "x")]).documents
+    said = [
+        Value(text, "model", (), (grade,)) for text, grade in [("A.", Grade("c1", 9, 1)), ("B.", Grade("c2", 1, 1))]
+    ]
+    template = Template.of(
+        {name: (key, []) for name, key in SECTIONS.items()} | {"purpose": ((), [Record.of({"summary": said})])}
+    )
+    coverage = Coverage(
+        status="complete", chunks=2, grades={"purpose": (10, 2)}, chunk_grades={"c1": (9, 1), "c2": (1, 1)}
+    )
+    told = document_of(template, found.parts[0].facts, found.source, About(file_name="x"), coverage)
+    assert told["purpose"]["summary"] == "A. B."
+    assert told["purpose"]["confidence"] == 0.5
+    assert told["confidence"] == {
+        "overall": 0.833,
+        "per_section": {"purpose": {"min": 0.5, "mean": 0.833}},
+        "per_chunk": {"c1": 0.9, "c2": 0.5},
+    }
+
+
+def test_a_citation_begins_and_ends_on_code() -> None:
+    """Blanks and comments at its ends are left out; where there is nothing else, there is none."""
+    text = Text("* one\n A.\n\n B.\n* two\n")
+    assert cite(text, 1, 6) == (Citation(2, 4, "A."),)
+    assert cite(text, 4) == (Citation(4, 4, "B."),)
+    assert cite(text, 5, 6) == cite(text, 3) == cite(text, 99) == ()
