@@ -18,6 +18,7 @@ PACKAGES = {
     "npx": "npm",
     "git": "git",
     "bwrap": "bubblewrap",
+    "cobc": "gnucobol3",
 }  # Debian's, by program
 
 

@@ -172,7 +172,7 @@ class _Files:
         self.shelf = _shelf(found.files, members)
         sources = [one for one in found.files if one.kind in {"cobol", "copybook", "dclgen"}]
         read = [_subject(one, self.shelf, source_format) for one in sources]
-        self.empty = [_empty(file) for file, one in zip(sources, read, strict=True) if not _says_anything(one)]
+        self.empty = [_empty(file, one) for file, one in zip(sources, read, strict=True) if not _says_anything(one)]
         self.copybooks = [one for one in read if _says_anything(one) and _is_copybook(one)]
         programs = [one for one in read if one.parts and not _is_copybook(one)]
         self.linked = Estate(members, [Located(one.file_name, part.facts) for one in programs for part in one.parts])
@@ -213,9 +213,16 @@ def _says_anything(one: Subject) -> bool:
     )
 
 
-def _empty(file: Found) -> Skipped:
-    is_binary = window.detect(file.data[:HEAD_BYTES]) is None
-    said = f"it is binary: {window.kind_of(file.data[:HEAD_BYTES])}" if is_binary else "there is no COBOL in it"
+def _empty(file: Found, one: Subject) -> Skipped:
+    head = file.data[:HEAD_BYTES]
+    if not head:
+        said = "it is empty"
+    elif window.detect(head) is None:
+        said = f"it is binary: {window.kind_of(head)}"
+    elif set(one.source.kinds) <= {"comment", "blank"}:
+        said = "it holds comments and no code"
+    else:
+        said = "there is no COBOL in it"
     return Skipped(file.path, said)
 
 
