@@ -132,6 +132,7 @@ def test_what_is_about_nothing_is_about_the_program() -> None:
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from([*ONE, "claims", "x"]), inner),
+    max_leaves=12,
 )
 
 

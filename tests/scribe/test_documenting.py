@@ -6,13 +6,14 @@ import json
 import signal
 import threading
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 import pytest
 from tests.scribe.author import Author, is_code
 from tests.scribe.programs import program
 
 from penstock import tokens
-from penstock.models import fail, load_model, say, sizes
+from penstock.models import fail, load_model, refuse, say, sizes
 from penstock.scribe.documenting import Run, Subject, planned, run, subject
 from penstock.testing import LoopbackProvider
 
@@ -269,6 +270,34 @@ def test_a_chunk_that_fails_for_good_is_reported(step: Step, reason: str, most_r
     assert told["header"]["final_status"] == "partial"
     assert len(told["paragraphs"]) == 6
     assert told["purpose"] is None
+
+
+@pytest.mark.proves("C-9")
+@pytest.mark.parametrize("seed", range(6))
+def test_every_line_is_documented_or_listed(seed: int) -> None:
+    """Whatever fails, is refused or is answered: no line of the program is in neither list, and none is in both."""
+    author = Author(shift=1)
+
+    def policy(request: dict[str, Any]) -> Step:
+        fate = crc32(f"{seed}{sizes.text_of(request)}".encode()) % 5
+        if fate == 0:
+            return fail(400, {"error": {"message": "no such parameter"}})
+        return refuse(9_000, of=6_000) if fate == 1 else say("no") if fate == 2 else author(request)
+
+    told = document(asked(policy, program(60), jobs=3)[0])
+    failed = {
+        line
+        for one in told["coverage"]["chunks_failed"]
+        for first, last in one["lines"]
+        for line in range(first, last + 1)
+    }
+    done = [
+        ticket for ticket in told["tickets"] if ticket["type"] == "chunk_continuation" and ticket["state"] == "done"
+    ]
+    answered = {line for ticket in done for first, last in ticket["lines"] for line in range(first, last + 1)}
+    assert failed | answered == set(range(1, told["header"]["lines"] + 1))
+    assert len(answered) == told["coverage"]["lines_documented"]
+    assert failed
 
 
 @pytest.mark.proves("C-9")

@@ -199,7 +199,7 @@ class _Budget(NamedTuple):
         reply = REPLY_TOKENS
         if window is not None:
             reply = min(reply, max(window // _REPLY_SHARE, LEAST_REPLY_TOKENS))
-            max_prompt_tokens = min(max_prompt_tokens, window - reply)
+            max_prompt_tokens = min(max_prompt_tokens, max(window - reply, 1))
         return cls(max_prompt_tokens, reply, best_counter(model.name if model is not None else "o200k"), adaptive)
 
 
@@ -314,7 +314,7 @@ class _File:
             except CallerError:  # no line fits into so little
                 return []
             self._smaller[tokens] = smaller
-        chunks = [chunk for chunk in smaller.chunks if any(first in task.chunk for first, _ in chunk.spans)]
+        chunks = [chunk for chunk in smaller.chunks if any(_touches(chunk, span) for span in task.chunk.spans)]
         if any(chunk.spans == task.chunk.spans for chunk in chunks):
             return []
         return _tasks(self, smaller, chunks, task.depth + 1)
