@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import pytest
-from tests.scribe.author import Author, is_code
+from tests.scribe.author import Author, is_code, shown_in
 from tests.scribe.programs import program
 
 from penstock import tokens
@@ -387,6 +387,17 @@ def test_a_file_without_a_program_is_not_asked_about() -> None:
         made, provider = asked(Author(), text)
         ((_, documents),) = made.documents
         assert (documents, provider.requests) == ([], ())
+
+
+def test_comments_alone_are_not_asked_about() -> None:
+    """A chunk in which nothing can be proved is done without a call."""
+    comments = "      * A word about the licence, and who wrote it when.\n" * 400
+    text = program(3).replace("       ENVIRONMENT DIVISION.\n", f"{comments}       ENVIRONMENT DIVISION.\n")
+    author = Author()
+    made, _ = asked(author, text)
+    assert len(author.requests) < made.chunks
+    assert all(any(map(is_code, shown_in(body).values())) for body in author.requests)
+    assert document(made)["coverage"]["lines_documented"] == document(made)["header"]["lines"]
 
 
 def test_a_contradiction_becomes_a_ticket() -> None:

@@ -329,6 +329,8 @@ class _File:
                 _Done(chunk, Answered("failed", reason="one statement that is larger than a prompt may be"))
             )
         question = self.question(chunk, task.plan, task.place)
+        if not question.held.numbers:  # comments alone: nothing that could be said of them can be proved
+            return self._end(_Done(chunk, Answered("answered"), question.held))
         answered = asked(question, desk, model, self._results)
         if answered.outcome != "too_large":
             return self._end(_Done(chunk, answered, question.held))
