@@ -1,0 +1,138 @@
+"""Which units belong together? Ties by control flow and neighbourhood, and bundles that are not parted where they fit.
+
+Law: a tie joins two units, the smaller number first; a bundle is within the size that was asked for.
+Keeps out: how they are put into chunks (`packing`).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from .chunks import Span
+    from .packing import Item, Room, Ties
+    from .units import Edge, Unit
+
+# What it is worth to have two units in one chunk. A PERFORM is what a reader follows; falling through and jumping come next.
+_PERFORM = 100
+_JUMP = 10
+_RUNS_ON = 10
+_NEXT = 20  # neighbours of one kind: fewer gaps
+_DATA_RUN = 0.1  # of a chunk: data that stays together, as nothing else ties it
+
+
+class Reached(NamedTuple):
+    """An edge by units: who calls, and all that runs."""
+
+    caller: int
+    first: int
+    last: int
+    is_perform: bool
+
+    @property
+    def units(self) -> range:
+        """All units that run."""
+        return range(self.first, self.last + 1)
+
+
+def reached(edges: Iterable[Edge], spans: Sequence[Span]) -> list[Reached]:
+    """The edges by the numbers of spans, which are in order; those of lines in none of them are left out."""
+    firsts = [first for first, _ in spans]
+    made: list[Reached] = []
+    for edge in edges:
+        caller, first, last = (bisect_right(firsts, line) - 1 for line in (edge.line, edge.first, edge.last))
+        if min(caller, first) >= 0 and edge.line <= spans[caller][1] and edge.first <= spans[first][1]:
+            made.append(Reached(caller, first, last, edge.is_perform))
+    return made
+
+
+def ties(units: Sequence[Unit], edges: Iterable[Reached]) -> Ties:
+    """All that ties two units."""
+    made: Ties = {}
+
+    def tie(one: int, other: int, weight: int) -> None:
+        if one != other:
+            pair = (min(one, other), max(one, other))
+            made[pair] = made.get(pair, 0) + weight
+
+    for edge in edges:
+        share = max(1, (_PERFORM if edge.is_perform else _JUMP) // len(edge.units))
+        for unit in edge.units:
+            tie(edge.caller, unit, share)
+            if unit > edge.first:
+                tie(unit - 1, unit, share)
+    for at, (before, after) in enumerate(pairwise(units)):
+        if before.program == after.program and before.kind == after.kind:
+            tie(at, at + 1, _NEXT + _RUNS_ON * before.runs_on)
+    return made
+
+
+def bundlings(
+    units: Sequence[Unit], edges: Sequence[Reached], items: Sequence[Item], room: Room
+) -> Iterator[list[int]]:
+    """Ways to bundle, the coarsest first: for each unit the number of its bundle, bundles numbered in order.
+
+    PROCEDURE DIVISIONs whole; sections whole; what one PERFORM runs, and a paragraph with its exit; nothing but runs of data.
+    """
+    runs = _data_runs(units, items, room)
+    procedures = _stretches(units, lambda unit: unit.kind == "procedure" and unit.program)
+    sections = _stretches(units, lambda unit: unit.section and (unit.program, unit.section))
+    ranges = [range(edge.first, edge.last + 1) for edge in edges if edge.is_perform and edge.last > edge.first]
+    exits = [
+        range(at, at + 2)
+        for at, (unit, after) in enumerate(pairwise(units))
+        if after.kind == "procedure" and after.name.upper().startswith(f"{unit.name.upper()}-")
+    ]
+    seen: list[list[int]] = []
+    for stretches in ([*procedures, *sections, *ranges], [*sections, *ranges], [*ranges, *exits], []):
+        made = _bundled([*stretches, *runs], items, room)
+        if made not in seen:
+            seen.append(made)
+            yield made
+
+
+def _stretches(units: Sequence[Unit], of: Callable[[Unit], object]) -> list[range]:
+    """Consecutive units that have the same of something."""
+    made: list[range] = []
+    start = 0
+    names = [of(unit) for unit in units]
+    for at in range(1, len(units) + 1):
+        if at == len(units) or names[at] != names[start]:
+            if names[start]:
+                made.append(range(start, at))
+            start = at
+    return made
+
+
+def _data_runs(units: Sequence[Unit], items: Sequence[Item], room: Room) -> list[range]:
+    made: list[range] = []
+    start, size = 0, 0.0
+    for at, unit in enumerate(units):
+        breaks = unit.kind != units[start].kind or unit.program != units[start].program
+        if unit.kind == "procedure" or breaks or size + items[at].size > room.size * _DATA_RUN:
+            made.append(range(start, at))
+            start, size = at, 0.0
+        size += items[at].size
+    made.append(range(start, len(units)))
+    return [run for run in made if len(run) > 1 and units[run.start].kind != "procedure"]
+
+
+def _bundled(stretches: Iterable[range], items: Sequence[Item], room: Room) -> list[int]:
+    """The smallest stretches first; one that overlaps others is joined with them where all fit."""
+    of = list(range(len(items)))
+    members = {at: [at] for at in of}
+    for stretch in sorted(stretches, key=lambda stretch: (len(stretch), stretch.start)):
+        touched = sorted({of[at] for at in stretch})
+        everything = [at for bundle in touched for at in members[bundle]]
+        size = sum(items[at].size for at in everything)
+        if len(touched) > 1 and room.holds(size, sum(items[at].answers for at in everything)):
+            for bundle in touched[1:]:
+                members[touched[0]] += members.pop(bundle)
+            for at in everything:
+                of[at] = touched[0]
+    numbers: dict[int, int] = {}
+    return [numbers.setdefault(bundle, len(numbers)) for bundle in of]

@@ -1,0 +1,409 @@
+"""How is a COBOL source cut into chunks? Whole where it fits, else by its units, and those that call each other together.
+
+A budget is one of whole prompts, or one of source text. In a prompt the overhead comes first, up to a quarter of the budget is for
+outline and data, and the source gets the rest; a unit that needs more than that rest has less around it. Every prompt is counted
+as it is sent, and what turns out too large is cut again. Law: those of `chunks`; same input, same plan.
+Keeps out: where units begin (`units`), what ties them (`affinity`), what is shown (`context`).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from hashlib import sha256
+from math import ceil
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock.errors import CallerError
+
+from .affinity import bundlings, reached, ties
+from .chunks import Chunk, ChunkPlan, Overhead, joined
+from .cutting import Cuts, Sizes
+from .measure import Ruler
+from .packing import Item, Room, kept, pack
+from .sending import Prompts, Texts
+from .staying import stay
+from .units import Layout
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from penstock.budget import Allowance
+    from penstock.cobol.program import Source
+    from penstock.tokens import TokenCounter
+
+    from .affinity import Reached
+    from .chunks import Kind, Span
+    from .packing import Ties
+    from .sending import Measured, Sending
+    from .units import Unit, UnitKind
+
+MOST_PARAGRAPHS = 40
+"""So many are asked about in one prompt: answers are limited too (evidence: 30 gave 17 calls of 98, tokens alone too few)."""
+_ENOUGH = 1.3  # times the minimum of chunks: above it large paragraphs are cut, so that they share chunks
+_TOO_MANY = 2.0  # from so many times the minimum on, what stayed from the last plan is planned anew
+_TIGHTER = 0.97
+_DENSE = 0.5  # at most so much is added to the size of code for its branches
+_KNOWN_BY = 3  # of the lines of a part of a unit tell it from others
+_ID_LETTERS = 10
+_KINDS: tuple[UnitKind, ...] = ("procedure", "data", "header")
+_BRANCHES = frozenset({"IF", "ELSE", "EVALUATE", "WHEN", "SEARCH", "PERFORM", "GO TO"})
+
+
+def plan(
+    source: Source,
+    *,
+    prompt_tokens: int | None = None,
+    source_tokens: int | Allowance | None = None,
+    overhead: Overhead | None = None,
+    counter: TokenCounter | None = None,
+    previous: Mapping[str, str] | None = None,
+    most_paragraphs: int | None = None,
+    adaptive: bool = False,
+    copybooks: Mapping[str, Source] | None = None,
+) -> ChunkPlan:
+    """All chunks of a source, for prompts of at most `prompt_tokens`, or of at most `source_tokens` of its own text.
+
+    `counter` decides, exactly where it can be had, else by its upper bound. `previous` is the `assignment` of the last plan: what
+    it assigned stays where it was as far as possible. At most `most_paragraphs` are in a chunk; prompts have at most 40 unless
+    said otherwise, text has any number. `adaptive` gives dense code smaller chunks. `copybooks` are shown where code uses their
+    data, by the names that COPY has. Raises `CallerError` where the overhead leaves nothing of the budget.
+    """
+    if prompt_tokens is not None and source_tokens is None:
+        ruler = Ruler(prompt_tokens, counter)
+        layout = Layout(source)
+        prompts = Prompts(layout, ruler, overhead or Overhead(), copybooks)
+        most = MOST_PARAGRAPHS if most_paragraphs is None else most_paragraphs
+        return _Planner(layout, prompts, ruler.limit, previous or {}, most, adaptive=adaptive).plan()
+    if source_tokens is not None and prompt_tokens is None:
+        ruler = Ruler(source_tokens, counter)
+        layout = Layout(source)
+        texts = Texts(layout, ruler)
+        return _Planner(layout, texts, ruler.limit, previous or {}, most_paragraphs, adaptive=adaptive).plan()
+    raise CallerError("A plan is for prompts or for text: give prompt_tokens or source_tokens.")
+
+
+class _Piece(NamedTuple):
+    """A unit, or a part of one. `key` finds the same piece in the next version of the file."""
+
+    unit: int
+    key: str
+    first: int
+    last: int
+    answers: int
+
+
+_Group = tuple["str | None", list[_Piece]]  # the id that a chunk had, and what it holds
+
+
+class _Planner:
+    def __init__(
+        self,
+        layout: Layout,
+        sending: Sending,
+        budget: int,
+        previous: Mapping[str, str],
+        most_paragraphs: int | None,
+        *,
+        adaptive: bool,
+    ) -> None:
+        self._layout = layout
+        self._lines = layout.source.lines
+        self._budget = budget
+        self._limit = sending.limit
+        self._sending = sending
+        self._previous = previous
+        self._sizes = Sizes(sending.lines)
+        self._cuts = Cuts(layout.ranks())
+        planned, tight = (ceil(self._sizes.total / room) for room in (sending.planned, sending.tight))
+        self._room = Room(sending.planned if planned == tight else sending.tight, most_paragraphs)
+        self._density = _densities(layout) if adaptive else {}
+        self._decisions: list[str] = []
+
+    def plan(self) -> ChunkPlan:
+        """The whole file where it fits, else what stayed, else a fresh plan."""
+        if not self._lines:
+            self._decisions.append("no line: nothing to send")
+            return self._finished([], [], 0)
+        whole = self._sending.whole()
+        if whole.size <= self._limit:
+            self._decisions.append(f"the whole file takes {whole.size} of {self._limit}: one chunk, uncut")
+            pieces = [_whole(at, unit) for at, unit in enumerate(self._layout.units)]
+            return self._finished([(None, pieces)], [whole], 1)
+        self._decisions.append(f"the whole file would take {whole.size} of {self._limit}: it is cut")
+        groups = self._stayed() or self._fresh()
+        return self._finished(*self._verified(groups), self._minimum())
+
+    # --- pieces --------------------------------------------------------------------------------------
+
+    def _pieces(self, limit: float) -> list[_Piece]:
+        """The units, those above the limit in parts."""
+        made: list[_Piece] = []
+        in_parts = {key.rpartition("#")[0] for key in self._previous}
+        for at, unit in enumerate(self._layout.units):
+            if self._sizes.of(unit.first, unit.last) <= limit and unit.key not in in_parts:
+                made.append(_whole(at, unit))
+            else:
+                made += self._parts(at, unit.first, unit.last, limit)
+        return made
+
+    def _parts(self, at: int, first: int, last: int, limit: float) -> list[_Piece]:
+        """A stretch of a unit in parts. The first has the key of the unit, the others that of the lines they begin with."""
+        unit = self._layout.units[at]
+        keys = self._keys(at)
+        fixed = [line for line, key in keys.items() if key in self._previous]
+        spans = self._cuts.pieces(first, last, self._sizes, limit, fixed)
+        return [
+            _Piece(at, unit.key if start == unit.first else keys[start], start, end, unit.answers)
+            for start, end in spans
+        ]
+
+    def _keys(self, at: int) -> dict[int, str]:
+        """What a part of a unit is called that begins with one of the lines where it can be cut."""
+        unit = self._layout.units[at]
+        shown = self._layout.shown[unit.first - 1 : unit.last]
+        seen: dict[str, int] = {}
+        keys: dict[int, str] = {}
+        for line, _ in self._cuts.inside(unit.first, unit.last):
+            text = "\n".join(shown[line - unit.first : line - unit.first + _KNOWN_BY])
+            number = seen[text] = seen.get(text, 0) + 1
+            keys[line] = f"{unit.key}#{_hash(text)}~{number}"
+        return keys
+
+    def _item(self, piece: _Piece) -> Item:
+        size = self._sizes.of(piece.first, piece.last) + self._sending.gap
+        return Item(size * self._density.get(piece.unit, 1.0), piece.answers)
+
+    # --- assignment ----------------------------------------------------------------------------------
+
+    def _stayed(self) -> list[_Group] | None:
+        """The last plan, as far as it holds; None where there is none, or where it has become too many chunks."""
+        pieces = self._pieces(self._sending.most)
+        known = sum(piece.key in self._previous for piece in pieces)
+        if not known:
+            return None
+        size = (self._room.size + self._sending.most) / 2  # wider than what was planned: a little growth moves nothing
+        room = Room(size, self._room.answers)
+        items = [self._item(piece) for piece in pieces]
+        links = ties([self._unit(piece) for piece in pieces], self._reached(pieces))
+        bins = stay([piece.key for piece in pieces], items, links, room, self._previous)
+        groups: list[_Group] = [(name, [pieces[at] for at in inside]) for name, inside in bins if inside]
+        least = self._room.least_bins(items)
+        if len(groups) >= _TOO_MANY * least:
+            self._decisions.append(
+                f"{len(groups)} chunks stayed of the last plan, {least} would be enough: planned anew"
+            )
+            return None
+        self._decisions.append(f"{known} of {len(pieces)} units stay in the chunk that they were in")
+        return groups
+
+    def _fresh(self) -> list[_Group]:
+        """As few chunks as possible; where large paragraphs make them many, those are cut as well."""
+        best = self._packed(self._pieces(self._sending.most))
+        least = self._room.least_bins([self._item(piece) for _, inside in best for piece in inside])
+        for share in (2, 3, 4):
+            if len(best) <= max(_ENOUGH * least, 1):
+                break
+            tried = self._packed(self._pieces(self._room.size / share))
+            if len(tried) < len(best):
+                self._decisions.append(
+                    f"units above 1/{share} of a chunk are cut: {len(tried)} chunks instead of {len(best)}"
+                )
+                best = tried
+        return best
+
+    def _packed(self, pieces: list[_Piece]) -> list[_Group]:
+        """What needs a chunk of its own alone, the rest by what ties it, in the bundling that needs the fewest chunks."""
+        room = self._room
+        items = [self._item(piece) for piece in pieces]
+        alone = [piece for piece, item in zip(pieces, items, strict=True) if not room.holds(*item)]
+        rest = [piece for piece, item in zip(pieces, items, strict=True) if room.holds(*item)]
+        made: list[_Group] = [(None, [piece]) for piece in alone]
+        if not rest:
+            return made
+        items = [item for item in items if room.holds(*item)]
+        units = [self._unit(piece) for piece in rest]
+        edges = self._reached(rest)
+        links = ties(units, edges)
+        best: list[int] | None = None
+        for of in bundlings(units, edges, items, room):
+            bins = _packed_bundles(of, items, links, room)
+            if best is None or (max(bins), -kept(links, bins)) < (max(best), -kept(links, best)):
+                best = bins
+        groups: dict[int, list[_Piece]] = {}
+        for piece, at in zip(rest, best or [], strict=True):
+            groups.setdefault(at, []).append(piece)
+        return [*made, *((None, inside) for inside in groups.values())]
+
+    def _unit(self, piece: _Piece) -> Unit:
+        return self._layout.units[piece.unit]
+
+    def _reached(self, pieces: Sequence[_Piece]) -> list[Reached]:
+        return reached(self._layout.edges, [(piece.first, piece.last) for piece in pieces])
+
+    # --- what is sent --------------------------------------------------------------------------------
+
+    def _verified(self, groups: Sequence[_Group]) -> tuple[list[_Group], list[Measured]]:
+        """Every chunk as it is sent; one that is too large after all is cut again, until it fits or cannot be cut."""
+        made: list[tuple[_Group, Measured]] = []
+        waiting = list(reversed(groups))
+        while waiting:
+            name, pieces = waiting.pop()
+            spans = joined((piece.first, piece.last) for piece in pieces)
+            size = sum(self._sizes.of(*span) for span in spans)
+            measured = self._sending.measured(spans, size)
+            if measured.size > self._limit:
+                smaller = self._cut_again(pieces, size * _TIGHTER * min(1.0, self._limit / measured.size))
+                if len(smaller) > 1:
+                    waiting += reversed([(name if not at else None, inside) for at, inside in enumerate(smaller)])
+                    continue
+            made.append(((name, pieces), measured))
+        made.sort(key=lambda both: both[0][1][0].first)
+        return [group for group, _ in made], [measured for _, measured in made]
+
+    def _cut_again(self, pieces: Sequence[_Piece], limit: float) -> list[list[_Piece]]:
+        if len(pieces) == 1:
+            piece = pieces[0]
+            return [[part] for part in self._parts(piece.unit, piece.first, piece.last, limit)]
+        made: list[list[_Piece]] = [[]]
+        size = 0.0
+        for piece in pieces:
+            more = self._sizes.of(piece.first, piece.last)
+            if made[-1] and size + more > limit:
+                made.append([])
+                size = 0.0
+            made[-1].append(piece)
+            size += more
+        return made
+
+    # --- values --------------------------------------------------------------------------------------
+
+    def _finished(self, groups: Sequence[_Group], measured: Sequence[Measured], minimum: int) -> ChunkPlan:
+        names = self._names([piece for _, pieces in groups for piece in pieces])
+        chunks: list[Chunk] = []
+        assignment: dict[str, str] = {}
+        prompts: dict[str, str] = {}
+        for (known_as, pieces), seen in zip(groups, measured, strict=True):
+            fits = seen.size <= self._limit
+            chunk = self._chunk(known_as or _id(pieces), pieces, seen, [names[piece] for piece in pieces], fits=fits)
+            chunks.append(chunk)
+            assignment.update((piece.key, chunk.id) for piece in pieces)
+            if fits and seen.prompt is not None:
+                prompts[chunk.id] = seen.prompt
+            if not fits:
+                self._decisions.append(
+                    f"{_lines(chunk.spans)} cannot be cut and take {seen.size} of {self._limit}: not sent"
+                )
+        edges, kept_edges = self._edges(chunks)
+        return ChunkPlan(
+            lines=self._lines,
+            budget_tokens=self._budget,
+            chunks=tuple(chunks),
+            kept_edges=kept_edges,
+            edges=edges,
+            minimum_calls=minimum,
+            overhead_tokens=self._sending.overhead,
+            decisions=tuple(self._decisions),
+            assignment=MappingProxyType(assignment),
+            prompts=MappingProxyType(prompts),
+        )
+
+    def _names(self, pieces: Sequence[_Piece]) -> dict[_Piece, str]:
+        """What each piece is called: with its program where there are several, and as a part where it is one."""
+        several = len(self._layout.source.programs) > 1
+        parts: dict[int, list[_Piece]] = {}
+        for piece in sorted(pieces, key=lambda piece: piece.first):
+            parts.setdefault(piece.unit, []).append(piece)
+        made: dict[_Piece, str] = {}
+        for at, inside in parts.items():
+            unit = self._layout.units[at]
+            name = f"{unit.program}/{unit.name}" if several else unit.name
+            for number, piece in enumerate(inside, 1):
+                made[piece] = name if len(inside) == 1 else f"{name} part {number}/{len(inside)}".strip()
+        return made
+
+    def _chunk(self, name: str, pieces: Sequence[_Piece], seen: Measured, units: Sequence[str], *, fits: bool) -> Chunk:
+        spans = joined((piece.first, piece.last) for piece in pieces)
+        return Chunk(
+            id=name,
+            kind=self._kind(pieces),
+            spans=spans,
+            context_spans=seen.context_spans if fits else (),
+            tokens=seen.tokens,
+            prompt_tokens=seen.size if fits and seen.prompt is not None else None,
+            units=tuple(units),
+            fits=fits,
+            digest=self._sending.digest(spans),
+        )
+
+    def _kind(self, pieces: Sequence[_Piece]) -> Kind:
+        units = self._layout.units
+        if len({piece.unit for piece in pieces}) == 1:
+            unit = units[pieces[0].unit]
+            if (pieces[0].first, pieces[-1].last) != (unit.first, unit.last):
+                return "part"
+        if len(pieces) == len(units) and pieces[0].first == 1 and pieces[-1].last == self._lines:
+            return "whole"
+        kinds = {units[piece.unit].kind for piece in pieces}
+        return next((kind for kind in _KINDS if kind in kinds), "other")
+
+    def _edges(self, chunks: Sequence[Chunk]) -> tuple[int, int]:
+        """How many PERFORMs there are, and how many have all that they run in the chunk that they are in."""
+        chunk_of = {span: at for at, chunk in enumerate(chunks) for span in chunk.spans}
+        spans = sorted(chunk_of)
+        firsts = [first for first, _ in spans]
+        performs = [edge for edge in self._layout.edges if edge.is_perform]
+        whole = 0
+        for edge in performs:
+            low, high = bisect_right(firsts, edge.first) - 1, bisect_right(firsts, edge.last)
+            whole += {chunk_of[span] for span in spans[low:high]} == {
+                chunk_of[spans[bisect_right(firsts, edge.line) - 1]]
+            }
+        return len(performs), whole
+
+    def _minimum(self) -> int:
+        answers = sum(unit.answers for unit in self._layout.units)
+        by_answers = ceil(answers / self._room.answers) if self._room.answers else 1
+        return max(1, by_answers, ceil(self._sizes.total / max(1, self._budget - self._sending.overhead)))
+
+
+def _whole(at: int, unit: Unit) -> _Piece:
+    return _Piece(at, unit.key, unit.first, unit.last, unit.answers)
+
+
+def _id(pieces: Sequence[_Piece]) -> str:
+    return _hash("\0".join(piece.key for piece in pieces))
+
+
+def _hash(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_ID_LETTERS]
+
+
+def _lines(spans: Sequence[Span]) -> str:
+    return "lines " + ", ".join(f"{first}-{last}" for first, last in spans)
+
+
+def _packed_bundles(of: Sequence[int], items: Sequence[Item], links: Ties, room: Room) -> list[int]:
+    """The bin of each item, bundles staying together."""
+    bundles = [Item(0.0)] * (max(of) + 1)
+    for bundle, item in zip(of, items, strict=True):
+        bundles[bundle] = Item(bundles[bundle].size + item.size, bundles[bundle].answers + item.answers)
+    between: Ties = {}
+    for (one, other), weight in links.items():
+        if of[one] != of[other]:
+            pair = (min(of[one], of[other]), max(of[one], of[other]))
+            between[pair] = between.get(pair, 0) + weight
+    bins = pack(bundles, between, room)
+    return [bins[bundle] for bundle in of]
+
+
+def _densities(layout: Layout) -> dict[int, float]:
+    """How much larger each unit counts for the branches in its code."""
+    branches: dict[int, int] = {}
+    statements: dict[int, int] = {}
+    for program in layout.source.programs:
+        for statement in program.statements:
+            at = layout.unit_at(statement.line)
+            statements[at] = statements.get(at, 0) + 1
+            branches[at] = branches.get(at, 0) + (statement.verb in _BRANCHES)
+    return {at: 1 + min(_DENSE, branches[at] / statements[at]) for at in statements}

@@ -1,0 +1,152 @@
+"""What does a model see of a program? The lines of a chunk with their numbers, and around them the outline and the data they use.
+
+The prompt of a whole file is its lines and nothing else. That of a chunk begins with the outline of all that is in the file and
+with the data items that its code names, as far as they fit. Law: each line of the source is shown with its absolute number, and
+stands on one line of the prompt. Keeps out: the instructions to the model (the scribe), and the budget (`cobol`).
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock import inert, notices
+
+from . import wording
+from .chunks import joined
+from .orientation import Outline
+from .slices import Data, Names
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from penstock.cobol.program import Source
+
+    from .chunks import Span
+    from .measure import Ruler
+    from .units import Layout
+
+
+class Prompt(NamedTuple):
+    """What is sent for some lines after the overhead, and which lines stand in its context."""
+
+    text: str
+    context_spans: tuple[Span, ...]
+
+
+class Surroundings:
+    """All that can be shown of a source around some of its lines."""
+
+    def __init__(self, layout: Layout, ruler: Ruler, copybooks: Mapping[str, Source] | None = None) -> None:
+        self._source = source = layout.source
+        self._layout = layout
+        self._ruler = ruler
+        self._outline = Outline(layout, ruler.lines)
+        self._data = Data(source, copybooks or {})
+        self._names = Names(source)
+        self._sizes: dict[int, float] = {}  # of data items
+        self._shown = layout.shown
+
+    def line(self, number: int) -> str:
+        """A line as a prompt shows it, with its end."""
+        return f"{notices.gutter(number, self._shown[number - 1])}\n"
+
+    def whole(self) -> str:
+        """The prompt of the whole file, as it is where nothing has to be cut."""
+        return "".join([self._head(), f"{wording.WHOLE}\n", *map(self.line, range(1, self._source.lines + 1))])
+
+    def prompt(self, spans: Sequence[Span], context_limit: float) -> Prompt:
+        """The prompt of some lines, their context within a limit."""
+        context, context_spans = self._context(spans, context_limit)
+        parts = [self._head(), context, f"{wording.SOURCE}\n"]
+        shown_to = 0
+        for first, last in spans:
+            if first > shown_to + 1:
+                parts.append(f"{wording.GAP}\n")
+            parts += map(self.line, range(first, last + 1))
+            shown_to = last
+        if shown_to < self._source.lines:
+            parts.append(f"{wording.GAP}\n")
+        return Prompt("".join(parts), context_spans)
+
+    def digest(self, spans: Sequence[Span]) -> str:
+        """Of all that an answer about these lines depends on: their text, and that of the data they use. No line numbers."""
+        made = sha256()
+        for first, last in spans:
+            for text in self._shown[first - 1 : last]:
+                made.update(f"{text}\n".encode("utf-8", "surrogatepass"))
+        used = {number for needs in self._used(spans) for number in needs}
+        for number in sorted(used):
+            for _, text in self._data.lines_of(number):
+                made.update(f"\x00{text}".encode("utf-8", "surrogatepass"))
+        return made.hexdigest()
+
+    def _head(self) -> str:
+        names = ", ".join(program.name for program in self._source.programs if program.parent is None)
+        return f"{wording.program(inert.show_name(names), self._source.lines)}\n"
+
+    def _context(self, spans: Sequence[Span], limit: float) -> tuple[str, tuple[Span, ...]]:
+        """Outline and data; where both do not fit, neither gets more than half unless the other leaves it."""
+        room = limit
+        while True:
+            data_need = sum(self._ruler.lines(self._data_part(spans, float("inf"))[0]))
+            outline = self._outline.within(spans, max(room / 2, room - data_need))
+            data, shown = self._data_part(spans, room - sum(self._ruler.lines(outline)))
+            text = "".join([*outline, *data])
+            over = self._ruler.whole(text) - limit
+            if over <= 0 or not text:
+                return text, joined(shown)
+            room -= over + 1
+
+    def _data_part(self, spans: Sequence[Span], limit: float) -> tuple[list[str], list[Span]]:
+        """The items that fit, in the order of their lines, with a heading; a note says how many are left out."""
+        used = self._used(spans)
+        if not used:
+            return [], []
+        heading, note = f"{wording.DATA}\n", f"{wording.items_left_out(len(used))}\n"
+        heading_size, note_size = self._ruler.lines([heading, note])
+        room = limit - heading_size - note_size
+        chosen: set[int] = set()
+        left_out = 0
+        for needs in used:
+            new = [number for number in needs if number not in chosen]
+            size = sum(map(self._size, new))
+            if size > room:
+                left_out += 1
+                continue
+            room -= size
+            chosen.update(new)
+        said = [f"{wording.items_left_out(left_out)}\n"] if left_out else []
+        if not chosen:
+            return (said, []) if note_size <= limit else ([], [])
+        items = [self._data.items[number] for number in chosen]
+        texts = dict.fromkeys(text for number in sorted(chosen) for text in self._item(number))
+        return [heading, *texts, *said], [(i.entry.line, i.entry.end_line) for i in items if i.copybook is None]
+
+    def _size(self, number: int) -> float:
+        if number not in self._sizes:
+            self._sizes[number] = sum(self._ruler.lines(self._item(number)))
+        return self._sizes[number]
+
+    def _item(self, number: int) -> list[str]:
+        item = self._data.items[number]
+        if item.copybook is None:
+            return [self.line(line) for line, _ in self._data.lines_of(number)]
+        return [
+            f"{wording.copybook(item.copybook, line, inert.show(text)[0])}\n"
+            for line, text in self._data.lines_of(number)
+        ]
+
+    def _used(self, spans: Sequence[Span]) -> list[list[int]]:
+        return self._data.used(spans, self._names.within(self._by_unit(spans)))
+
+    def _by_unit(self, spans: Sequence[Span]) -> list[Span]:
+        """The spans cut at the borders of units: what was read of one is read once."""
+        made: list[Span] = []
+        units = self._layout.units
+        for first, last in spans:
+            at = self._layout.unit_at(first)
+            while at < len(units) and units[at].first <= last:
+                made.append((max(first, units[at].first), min(last, units[at].last)))
+                at += 1
+        return made

@@ -1,0 +1,105 @@
+"""Where is something cut that is too large? Candidates have a rank; the lowest cut first, and only inside of what does not fit.
+
+First the finest cuts that are needed: a stretch within the limit stays whole, one above it is cut at its candidates of lowest
+rank, and so on for each of the pieces. Then neighbours are joined again into as few pieces as possible, and among those into
+the ones with the best cuts. Law: the pieces are consecutive and cover the stretch; each is within the limit or has no candidate
+inside. Keeps out: what lines and ranks mean.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import deque
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from .chunks import Span
+
+_PIECE = 1 << 40  # what one piece more weighs against the ranks of cuts
+_SLACK = 1e-9
+
+
+class Sizes:
+    """How large each stretch of lines is."""
+
+    def __init__(self, lines: Iterable[float]) -> None:
+        self._upto = [0.0, *accumulate(lines)]
+
+    def of(self, first: int, last: int) -> float:
+        """The lines from `first` to `last`."""
+        return self._upto[last] - self._upto[first - 1]
+
+    @property
+    def total(self) -> float:
+        """All lines."""
+        return self._upto[-1]
+
+
+class _Atom(NamedTuple):
+    first: int
+    last: int
+    rank: int  # of the cut before it
+
+
+class Cuts:
+    """The lines before which a text may be cut, and how bad each cut is: 0 is best."""
+
+    def __init__(self, ranks: Mapping[int, int]) -> None:
+        self._lines = sorted(ranks)
+        self._ranks = [ranks[line] for line in self._lines]
+
+    def inside(self, first: int, last: int) -> list[tuple[int, int]]:
+        """The candidates within a stretch, with their ranks."""
+        low, high = bisect_right(self._lines, first), bisect_right(self._lines, last)
+        return list(zip(self._lines[low:high], self._ranks[low:high], strict=True))
+
+    def pieces(self, first: int, last: int, sizes: Sizes, limit: float, fixed: Sequence[int] = ()) -> list[Span]:
+        """A stretch in as few pieces as the limit allows, cut at the `fixed` lines and where else it must be."""
+        edges = [first, *(line for line in sorted(fixed) if first < line <= last), last + 1]
+        made: list[Span] = []
+        for start, end in pairwise(edges):
+            made += _joined(self._atoms(start, end - 1, sizes, limit), sizes, limit)
+        return made
+
+    def _atoms(self, first: int, last: int, sizes: Sizes, limit: float) -> list[_Atom]:
+        made: list[_Atom] = []
+        waiting = [_Atom(first, last, 0)]
+        while waiting:
+            whole = waiting.pop()
+            low, high = bisect_right(self._lines, whole.first), bisect_right(self._lines, whole.last)
+            if low == high or sizes.of(whole.first, whole.last) <= limit + _SLACK:
+                made.append(whole)
+                continue
+            rank = min(self._ranks[low:high])
+            starts = [self._lines[at] for at in range(low, high) if self._ranks[at] == rank]
+            ends = [*(start - 1 for start in starts), whole.last]
+            parts = [_Atom(whole.first, ends[0], whole.rank)]
+            parts += [_Atom(start, end, rank) for start, end in zip(starts, ends[1:], strict=True)]
+            waiting += reversed(parts)
+        return made
+
+
+def _joined(atoms: Sequence[_Atom], sizes: Sizes, limit: float) -> list[Span]:
+    """Consecutive atoms in the fewest pieces, the ranks of the cuts between them least: the minimum over a sliding window."""
+    came_from = [0] * (len(atoms) + 1)
+    window: deque[tuple[int, int]] = deque()  # (cost of all before an atom, where pieces begin with it), costs rising
+    cost = 0
+    for end, atom in enumerate(atoms):
+        begun = cost + (atom.rank if end else 0)
+        while window and window[-1][0] >= begun:
+            window.pop()
+        window.append((begun, end))
+        while len(window) > 1 and sizes.of(atoms[window[0][1]].first, atom.last) > limit + _SLACK:
+            window.popleft()
+        came_from[end + 1] = window[0][1]
+        cost = window[0][0] + _PIECE
+    made: list[Span] = []
+    end = len(atoms)
+    while end:
+        start = came_from[end]
+        made.append((atoms[start].first, atoms[end - 1].last))
+        end = start
+    return made[::-1]

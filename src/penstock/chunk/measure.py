@@ -1,0 +1,64 @@
+"""How much is a text, and how much does each of its lines add?
+
+A whole is counted as the caller's counter counts it, by its upper bound. What single lines add is for planning: their sum comes
+close to the whole and is seldom below it. Keeps out: what is done with it; every text that is sent is counted as a whole.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock import tokens
+from penstock.budget import Allowance
+from penstock.errors import CallerError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from penstock.tokens import TokenCounter
+
+_COPIES = 16  # of a line are counted at once: an estimator has a margin for each text, not for each line
+_LONG_CHARS = 4096  # a line that long is counted alone
+
+
+class Ruler:
+    """Measures in the unit of a budget: tokens of a counter, characters or bytes."""
+
+    def __init__(self, budget: int | Allowance, counter: TokenCounter | None = None) -> None:
+        self._allowance = (
+            budget
+            if isinstance(budget, Allowance)
+            else Allowance.tokens(budget, counter or tokens.best_counter("o200k"))
+        )
+        self.limit = self._allowance.limit
+        if self.limit < 1:
+            raise CallerError("A budget for chunks is at least 1: nothing fits into none.")
+
+    def whole(self, text: str) -> int:
+        """What a text takes."""
+        return self._allowance.measure(text) if text else 0
+
+    def lines(self, texts: Sequence[str]) -> list[float]:
+        """What each of these lines adds to a text that they stand in; each with its line end."""
+        counter = self._allowance.counter
+        if counter is None:
+            return [self.whole(text) for text in texts]
+        exact = _exact(counter)
+        if exact is not None:
+            try:
+                return list(exact(list(texts)))
+            except UnicodeEncodeError:  # half of a surrogate pair: one by one, as `tokens.count` does it
+                return [self.whole(text) for text in texts]
+        known: dict[str, float] = {}
+        for text in texts:
+            if text not in known:
+                copies = _COPIES if len(text) < _LONG_CHARS else 1
+                known[text] = self.whole(text * copies) / copies
+        return [known[text] for text in texts]
+
+
+def _exact(counter: TokenCounter) -> Callable[[list[str]], list[int]] | None:
+    """What counts many texts at once, where the counter is an exact one of ours."""
+    if isinstance(counter, tokens.Tokens) and counter.mode == "exact" and counter.calibration == tokens.Calibration():
+        return tokens._counter(tokens.family(counter.model))
+    return None

@@ -1,0 +1,328 @@
+"""What goes together? Items with sizes and ties are put into as few bins as hold them, so that the ties within bins weigh most.
+
+It is graph partitioning under a capacity: items that are tied most grow together, the clusters are placed, what does not fit
+is taken apart again, and the result is improved by moves, swaps and kicks. The dice are a fixed sequence: same input, same bins.
+Law: every item is in one bin; no bin is above its capacity. Keeps out: what the items are.
+"""
+
+from __future__ import annotations
+
+from heapq import heapify, heappop, heappush
+from math import ceil
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_SHARES = (
+    1.0,
+    0.5,
+    0.25,
+)  # of a bin, up to which clusters grow before they are placed: large ones tie most, small ones fit best
+_KICKS = 3_000  # how much is tried to get out of a local optimum: kicks times items
+_LEAST_KICKS = 8
+_TRIES = 3_000  # of swaps, in one improvement: ten times as many gain nothing
+_SLACK = 1e-9
+
+
+class Item(NamedTuple):
+    """Something that is not divided. `answers` are what a bin may hold only so many of."""
+
+    size: float
+    answers: int = 0
+
+
+_NOTHING = Item(0.0)
+Ties = dict[tuple[int, int], int]
+"""Two items, the smaller number first, and what it is worth to have them in one bin."""
+
+
+class Room(NamedTuple):
+    """What one bin holds."""
+
+    size: float
+    answers: int | None = None
+
+    def holds(self, size: float, answers: int) -> bool:
+        """Whether that much goes in."""
+        return size <= self.size + _SLACK and (self.answers is None or answers <= self.answers)
+
+    def least_bins(self, items: Sequence[Item]) -> int:
+        """Fewer bins than these cannot hold all."""
+        by_size = ceil((sum(item.size for item in items) - _SLACK) / self.size)
+        by_answers = ceil(sum(item.answers for item in items) / self.answers) if self.answers else 1
+        return max(1, by_size, by_answers)
+
+
+def pack(items: Sequence[Item], ties: Ties, room: Room) -> list[int]:
+    """The bin of each item, bins numbered by their first item. Every item has to fit into a bin on its own."""
+    if not items:
+        return []
+    links: list[dict[int, int]] = [{} for _ in items]
+    for (one, other), weight in ties.items():
+        links[one][other] = links[other][one] = weight
+    least = room.least_bins(items)
+    best = _placed(items, links, room, least, 1.0)
+    for share in _SHARES:
+        if len(best.size) == least:
+            break
+        best = min(best, _placed(items, links, room, least, share), key=lambda state: len(state.size))
+    best.improve()
+    return _in_order(best.kicked(max(_LEAST_KICKS, _KICKS // len(items))).bin_of)
+
+
+def kept(ties: Ties, bin_of: Sequence[int]) -> int:
+    """What the ties within bins weigh."""
+    return sum(weight for (one, other), weight in ties.items() if bin_of[one] == bin_of[other])
+
+
+def _in_order(bin_of: Sequence[int]) -> list[int]:
+    numbers: dict[int, int] = {}
+    return [numbers.setdefault(at, len(numbers)) for at in bin_of]
+
+
+# --- clusters ------------------------------------------------------------------------------------
+
+
+class _Cluster(NamedTuple):
+    """Items that grew together, and the two that it came from."""
+
+    size: float
+    answers: int
+    first: int
+    halves: tuple[_Cluster, _Cluster] | None = None
+
+    def items(self) -> Iterator[int]:
+        open_ = [self]
+        while open_:
+            cluster = open_.pop()
+            if cluster.halves is None:
+                yield cluster.first
+            else:
+                open_ += cluster.halves
+
+
+def _clusters(items: Sequence[Item], links: Sequence[dict[int, int]], room: Room, share: float) -> list[_Cluster]:
+    """Those tied most for their size grow together first, up to a share of a bin."""
+    limit = Room(room.size * share, room.answers and max(1, int(room.answers * share)))
+    alive = {at: _Cluster(item.size, item.answers, at) for at, item in enumerate(items)}
+    near = {at: dict(row) for at, row in enumerate(links)}
+    heap: list[tuple[float, int, int]] = []
+
+    def offer(one: int, other: int) -> None:
+        a, b = alive[one], alive[other]
+        if limit.holds(a.size + b.size, a.answers + b.answers):
+            heappush(heap, (-near[one][other] / (min(a.size, b.size) + 1), min(one, other), max(one, other)))
+
+    for one, row in near.items():
+        for other in row:
+            if one < other:
+                offer(one, other)
+    heapify(heap)
+    number = len(items)
+    while heap:
+        _, one, other = heappop(heap)
+        if one not in alive or other not in alive:
+            continue
+        a, b = alive.pop(one), alive.pop(other)
+        alive[number] = _Cluster(a.size + b.size, a.answers + b.answers, min(a.first, b.first), (a, b))
+        row = near.pop(one)
+        for to, weight in near.pop(other).items():
+            row[to] = row.get(to, 0) + weight
+        row.pop(one, None)
+        row.pop(other, None)
+        near[number] = row
+        for to, weight in row.items():
+            there = near[to]
+            there.pop(one, None)
+            there.pop(other, None)
+            there[number] = weight
+            offer(number, to)
+        number += 1
+    return list(alive.values())
+
+
+def _placed(items: Sequence[Item], links: Sequence[dict[int, int]], room: Room, bins: int, share: float) -> _State:
+    """The clusters in that many bins, the largest first; what fits nowhere is taken apart, and single items open a bin more."""
+    state = _State(items, links, room, bins)
+    waiting = [(-cluster.size, cluster.first, cluster) for cluster in _clusters(items, links, room, share)]
+    heapify(waiting)
+    while waiting:
+        _, _, cluster = heappop(waiting)
+        inside = list(cluster.items())
+        pull = [0] * len(state.size)
+        for item in inside:
+            for at, weight in state.near[item].items():
+                pull[at] += weight
+        to = state.best_for(cluster.size, cluster.answers, pull)
+        if to is None and cluster.halves is not None:
+            for half in cluster.halves:
+                heappush(waiting, (-half.size, half.first, half))
+            continue
+        for item in inside:
+            state.put(item, state.opened() if to is None else to)
+    return state
+
+
+# --- improvement ---------------------------------------------------------------------------------
+
+
+class _State:
+    """Which item is where, how full each bin is, and how much each item is tied to each bin."""
+
+    __slots__ = ("answers", "bin_of", "items", "kept", "links", "members", "near", "room", "size", "tries")
+
+    def __init__(self, items: Sequence[Item], links: Sequence[dict[int, int]], room: Room, bins: int) -> None:
+        self.items = items
+        self.links = links
+        self.room = room
+        self.bin_of = [-1] * len(items)
+        self.size = [0.0] * bins
+        self.members: list[dict[int, None]] = [
+            {} for _ in range(bins)
+        ]  # in the order in which they came: no set, for its order
+        self.answers = [0] * bins
+        self.near: list[dict[int, int]] = [{} for _ in items]
+        self.kept = 0
+        self.tries = 0
+
+    def copy(self) -> _State:
+        made = _State(self.items, self.links, self.room, 0)
+        made.bin_of, made.size, made.answers = self.bin_of[:], self.size[:], self.answers[:]
+        made.members = [inside.copy() for inside in self.members]
+        made.near = [row.copy() for row in self.near]
+        made.kept = self.kept
+        return made
+
+    def holds(self, at: int, size: float, answers: int) -> bool:
+        return self.room.holds(self.size[at] + size, self.answers[at] + answers)
+
+    def best_for(self, size: float, answers: int, pull: Sequence[int]) -> int | None:
+        """The bin with room that pulls most, and of those the fullest."""
+        most, limit = self.room.size - size + _SLACK, self.room.answers
+        best: int | None = None
+        for at, filled in enumerate(self.size):
+            if filled > most or (limit is not None and self.answers[at] + answers > limit):
+                continue
+            if best is None or (pull[at], filled) > (pull[best], self.size[best]):
+                best = at
+        return best
+
+    def opened(self) -> int:
+        """One bin more."""
+        self.size.append(0.0)
+        self.answers.append(0)
+        self.members.append({})
+        return len(self.size) - 1
+
+    def put(self, item: int, to: int) -> None:
+        """From where it is, if anywhere, to a bin."""
+        came_from = self.bin_of[item]
+        size, answers = self.items[item]
+        near = self.near
+        if came_from >= 0:
+            del self.members[came_from][item]
+            self.size[came_from] -= size
+            self.answers[came_from] -= answers
+            self.kept -= near[item].get(came_from, 0)
+        self.size[to] += size
+        self.answers[to] += answers
+        self.kept += near[item].get(to, 0)
+        self.bin_of[item] = to
+        self.members[to][item] = None
+        for other, weight in self.links[item].items():
+            row = near[other]
+            row[to] = row.get(to, 0) + weight
+            if came_from >= 0:
+                row[came_from] -= weight
+
+    def improve(self) -> None:
+        """Moves and swaps that gain, until there is none."""
+        waiting = list(range(len(self.items)))
+        self.tries = _TRIES
+        while waiting:
+            again: list[int] = []
+            for item in waiting:
+                if self._better(item):
+                    again += [item, *self.links[item]]
+            waiting = sorted(set(again))
+
+    def _better(self, item: int) -> bool:
+        row = self.near[item]
+        here = self.bin_of[item]
+        now = row.get(here, 0)
+        for to in sorted((at for at, weight in row.items() if weight > now), key=lambda at: (-row[at], at)):
+            size, answers = self.items[item]
+            if self.holds(to, size, answers):
+                self.put(item, to)
+                return True
+            if self._swapped(item, to, row[to] - now):
+                return True
+        return False
+
+    def _swapped(self, item: int, to: int, gain: int) -> bool:
+        """Whether something else could leave that bin for it, here or elsewhere, at a smaller loss than the gain."""
+        if self.tries <= 0:
+            return False
+        self.tries -= len(self.members[to])
+        items, bins = self.items, range(len(self.size))
+        here, links = self.bin_of[item], self.links[item]
+        size, answers = items[item]
+        best = (0, 0, 0)
+        for other in self.members[to]:
+            row = self.near[other]
+            tie = links.get(other, 0)
+            left = gain - tie - row.get(to, 0)
+            if left + max(row.values(), default=0) <= best[0]:
+                continue
+            other_size, other_answers = items[other]
+            if not self.holds(to, size - other_size, answers - other_answers):
+                continue
+            for away in bins:
+                total = left + row.get(away, 0) - (tie if away == here else 0)
+                if total <= best[0] or away == to:
+                    continue
+                freed = items[item] if away == here else _NOTHING
+                if self.holds(away, other_size - freed.size, other_answers - freed.answers):
+                    best = (total, other, away)
+        if not best[0]:
+            return False
+        self.put(best[1], best[2])
+        self.put(item, to)
+        return True
+
+    def kicked(self, times: int) -> _State:
+        """The best that comes of forcing ties that are cut, one at a time, and improving what it becomes."""
+        best = self
+        dice = 20_261_121
+        for _ in range(times):
+            cut = [(a, b) for a, row in enumerate(best.links) for b in row if best.bin_of[a] != best.bin_of[b]]
+            if not cut:
+                break
+            dice = (dice * 1_103_515_245 + 12_345) % (1 << 31)
+            item, other = cut[(dice >> 8) % len(cut)]
+            tried = best.copy()
+            if tried._forced(item, tried.bin_of[other]):
+                tried.improve()
+                if tried.kept >= best.kept:
+                    best = tried
+        return best
+
+    def _forced(self, item: int, to: int) -> bool:
+        """An item into a bin, whatever has to leave it."""
+        if self.bin_of[item] == to:
+            return False
+        self.put(item, to)
+        leaving = sorted(
+            (other for other in self.members[to] if other != item),
+            key=lambda other: (self.near[other].get(to, 0) / (self.items[other].size + 1), other),
+        )
+        for other in leaving:
+            if self.holds(to, 0, 0):
+                return True
+            size, answers = self.items[other]
+            ways = [at for at in range(len(self.size)) if at != to and self.holds(at, size, answers)]
+            if ways:
+                row = self.near[other]
+                self.put(other, max(ways, key=lambda at: (row.get(at, 0), -at)))
+        return self.holds(to, 0, 0)

@@ -1,0 +1,147 @@
+"""What does a chunk take as it is sent? Its text alone, or a whole prompt with what a model needs around it.
+
+Both say what each line adds, how much of them a chunk is planned to hold, and how much it could hold at most; and both measure a
+chunk as a whole, which decides. Law: a prompt's context is at most a quarter of the budget. Keeps out: which lines go together.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from penstock.errors import CallerError
+
+from . import wording
+from .context import Surroundings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from penstock.cobol.program import Source
+
+    from .chunks import Overhead, Span
+    from .measure import Ruler
+    from .units import Layout
+
+CONTEXT_SHARE = 4
+"""Of the budget, one part of so many is for outline, data and copybooks at most (C-5)."""
+_CONTEXT_OF_ROOM = (
+    0.3  # and so much of what the overhead leaves is planned for it, so that a small budget has room for source
+)
+
+
+class Measured(NamedTuple):
+    """A chunk as it would be sent: how much it takes, how much of that is text of the file, and what is shown."""
+
+    size: int
+    tokens: int
+    prompt: str | None
+    context_spans: tuple[Span, ...]
+
+
+class Sending(Protocol):
+    """What the two kinds of budget differ in."""
+
+    limit: int  # of one chunk as it is sent
+    overhead: int  # of that, what is the same for all
+    lines: list[float]  # what each line adds
+    gap: float  # what each span adds
+    most: float  # of lines in one chunk, with no context
+    tight: float  # with half of the context that it should have
+    planned: float  # with all of it
+
+    def whole(self) -> Measured:
+        """The file in one piece."""
+        ...
+
+    def measured(self, spans: Sequence[Span], size: float) -> Measured:
+        """Some lines, which add `size`."""
+        ...
+
+    def digest(self, spans: Sequence[Span]) -> str:
+        """Of all that an answer about some lines depends on, without their numbers."""
+        ...
+
+
+class Texts:
+    """Chunks that are text of the file and nothing else."""
+
+    overhead = 0
+    gap = 0.0
+
+    def __init__(self, layout: Layout, ruler: Ruler) -> None:
+        self._source = source = layout.source
+        self._shown = layout.shown
+        self._ruler = ruler
+        self.limit = ruler.limit
+        self.lines = ruler.lines([text_of(source, [(line, line)]) for line in range(1, source.lines + 1)])
+        self.most = self.tight = self.planned = float(ruler.limit)
+
+    def whole(self) -> Measured:
+        """The text of the file."""
+        return self.measured([(1, self._source.lines)], 0)
+
+    def measured(self, spans: Sequence[Span], size: float) -> Measured:  # noqa: ARG002  (prompts need it)
+        """The text of some lines."""
+        size_ = self._ruler.whole(text_of(self._source, spans))
+        return Measured(size_, size_, None, ())
+
+    def digest(self, spans: Sequence[Span]) -> str:
+        """Of the text as it is read, not of columns that are none of it."""
+        made = sha256()
+        for first, last in spans:
+            for text in self._shown[first - 1 : last]:
+                made.update(f"{text}\n".encode("utf-8", "surrogatepass"))
+        return made.hexdigest()
+
+
+class Prompts:
+    """Chunks that are sent with instructions, outline and data around them."""
+
+    def __init__(
+        self, layout: Layout, ruler: Ruler, overhead: Overhead, copybooks: Mapping[str, Source] | None
+    ) -> None:
+        self._source = layout.source
+        self._ruler = ruler
+        self._view = view = Surroundings(layout, ruler, copybooks)
+        self.limit = ruler.limit - overhead.reserve_tokens
+        self.overhead = overhead.frame_tokens + sum(ruler.whole(text) for text in overhead.texts)
+        self.lines = ruler.lines([view.line(number) for number in range(1, layout.source.lines + 1)])
+        self.gap = ruler.lines([f"{wording.GAP}\n"])[0]
+        self.most = float(self.limit - self.overhead - ruler.whole(view.prompt([], 0).text) - self.gap)
+        if self.most < 1:
+            taken = ruler.limit - int(self.most)
+            raise CallerError(
+                f"What every prompt holds beside the source takes {taken} tokens, and a prompt may have {ruler.limit}: "
+                f"no line of the program fits. Allow at least {2 * taken} tokens."
+            )
+        context = min(ruler.limit / CONTEXT_SHARE, self.most * _CONTEXT_OF_ROOM)
+        self.tight = self.most - context / 2
+        self.planned = self.most - context
+
+    def whole(self) -> Measured:
+        """The prompt of the file as it is."""
+        text = self._view.whole()
+        return Measured(self.overhead + self._ruler.whole(text), self._tokens([(1, self._source.lines)]), text, ())
+
+    def measured(self, spans: Sequence[Span], size: float) -> Measured:
+        """With as much context as there is room for; less, where the prompt is more than its lines promised."""
+        room = min(self._ruler.limit / CONTEXT_SHARE, self.most - size)
+        while True:
+            text, context_spans = self._view.prompt(spans, room)
+            total = self.overhead + self._ruler.whole(text)
+            if total <= self.limit or room <= 0:
+                return Measured(total, self._tokens(spans), text, context_spans)
+            room -= total - self.limit
+
+    def digest(self, spans: Sequence[Span]) -> str:
+        """Of the lines and of the data that they use."""
+        return self._view.digest(spans)
+
+    def _tokens(self, spans: Sequence[Span]) -> int:
+        return self._ruler.whole(text_of(self._source, spans))
+
+
+def text_of(source: Source, spans: Sequence[Span]) -> str:
+    """The text of some lines as the file has it."""
+    return b"".join(source.bytes_of(first, last) for first, last in spans).decode(source.encoding, "replace")

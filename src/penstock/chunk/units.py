@@ -1,0 +1,308 @@
+"""Of what units does a COBOL source consist, where could each be cut, and how are they tied?
+
+Units are the smallest things with a name that a chunk is made of: a paragraph with the comments before it, a level 01 or 77 with
+what is under it, an FD with its records, a division. Inside of one there are candidates for cuts, by rank: levels of data, then
+sentences, then statements by their depth, then comments and lines that nothing is known about; never within a statement or entry.
+Law: the units partition the lines; no candidate parts a line from the one that it is joined to. Keeps out: sizes and budgets.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from penstock import inert
+from penstock.cobol.program import key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from penstock.cobol.program import Entry, Paragraph, Program, Source
+
+UnitKind = Literal["header", "data", "procedure", "other"]
+
+LEVEL = 2  # ranks: the level of a data item from here on
+_ENTRY = 51
+_LESSER = 60  # condition names, renames, and what redefines: they belong to what is before them
+_SENTENCE = 100
+_FIRST = 101  # between a header and the first sentence behind it
+_DEPTH = 110  # ten more for each statement around
+_DEEPEST = 300
+_COMMENT = 400
+_LINE = 500
+
+_FILES = frozenset({"FD", "SD", "RD", "CD"})
+_ENDS = frozenset({"GOBACK", "STOP", "EXIT PROGRAM", "GO", "GO TO", "STOP RUN"})
+
+
+class Unit(NamedTuple):
+    """Consecutive lines with a name. `key` is the same in the next version of the file, unless the unit is renamed."""
+
+    key: str
+    name: str
+    program: str
+    kind: UnitKind
+    first: int
+    last: int
+    section: str | None = None
+    answers: int = 0  # how many paragraphs a model is asked about
+    runs_on: bool = False  # control can go on in the unit behind it
+
+
+class Edge(NamedTuple):
+    """Code in one line makes other lines run: from the header in line `first` to all of what begins in line `last`."""
+
+    line: int
+    first: int
+    last: int
+    is_perform: bool
+
+
+class Layout:
+    """A source as units, cuts and edges."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.units = _units(source)
+        self._firsts = [unit.first for unit in self.units]
+        self.edges = [edge for program in source.programs for edge in _edges(program)]
+
+    @cached_property
+    def shown(self) -> list[str]:
+        """Every line as it is read: without what is no part of it, harmless to look at."""
+        return [inert.show(self.source.shown(line))[0] for line in range(1, self.source.lines + 1)]
+
+    def unit_at(self, line: int) -> int:
+        """The number of the unit that a line is in."""
+        return bisect_right(self._firsts, line) - 1
+
+    def ranks(self) -> dict[int, int]:
+        """The lines before which a unit can be cut, and how bad that is."""
+        return _ranks(self.source)
+
+
+# --- units ---------------------------------------------------------------------------------------
+
+
+class _Start(NamedTuple):
+    """Where a unit begins: the comments before its header are its own. One that `announces` is joined with what it announces."""
+
+    line: int  # of the header
+    program: str
+    kind: UnitKind
+    name: str
+    section: str | None = None
+    answers: int = 0
+    announces: bool = False
+    runs_on: bool = False
+    known_by: str = ""  # where the name is none of its own
+
+
+def _units(source: Source) -> list[Unit]:
+    if not source.lines:
+        return []
+    found: dict[int, _Start] = {}
+    for program in source.programs:
+        for start in _starts(source, program):
+            found[_lifted(source, start.line)] = start
+    firsts = sorted(found) or [1]
+    starts = [found[first] for first in firsts] if found else [_Start(1, "", "other", "")]
+    made: list[Unit] = []
+    seen: dict[str, int] = {}
+    first = 1
+    for start, after, after_first in zip(starts, [*starts[1:], None], [*firsts[1:], source.lines + 1], strict=True):
+        if after is not None and _only_announces(source, start, after, after_first):
+            continue
+        name = f"{start.program}/{start.section or start.kind}/{key(start.known_by or start.name)}"
+        number = seen[name] = seen.get(name, 0) + 1
+        made.append(
+            Unit(
+                key=name if number == 1 else f"{name}~{number}",
+                name=start.name,
+                program=start.program,
+                kind=start.kind,
+                first=first,
+                last=after_first - 1,
+                section=start.section,
+                answers=start.answers,
+                runs_on=start.runs_on,
+            )
+        )
+        first = after_first
+    return made
+
+
+def _only_announces(source: Source, start: _Start, after: _Start, after_first: int) -> bool:
+    """Whether nothing but a header stands before the next unit, which is of the same kind."""
+    if not start.announces or (after.program, after.kind) != (start.program, start.kind):
+        return False
+    return not any(source.kinds[line - 1] == "code" for line in range(start.line + 1, after_first))
+
+
+def _starts(source: Source, program: Program) -> Iterator[_Start]:
+    name = key(program.name)
+    yield _Start(program.start_line, name, "header", program.name or "(nameless)")
+    for division in program.divisions:
+        kind: UnitKind = (
+            "data" if division.name == "DATA" else "procedure" if division.name == "PROCEDURE" else "header"
+        )
+        yield _Start(division.start_line, name, kind, f"{division.name} DIVISION", announces=kind != "header")
+    yield from _data_starts(source, program, name)
+    for section in program.sections:
+        yield _Start(section.start_line, name, "procedure", section.name, key(section.name), announces=True)
+    for paragraph in program.paragraphs:
+        of = None if paragraph.section is None else key(paragraph.section)
+        yield _Start(
+            paragraph.start_line,
+            name,
+            "procedure",
+            paragraph.name or paragraph.section or "(main)",
+            of,
+            answers=1,
+            runs_on=_runs_on(program, paragraph),
+        )
+
+
+def _data_starts(source: Source, program: Program, name: str) -> Iterator[_Start]:
+    """Sections, files with their records, and items of level 01 and 77, but for those that redefine the one before."""
+    within_file = False
+    for entry in program.entries:
+        if _is_header(entry):
+            within_file = False
+            yield _Start(entry.line, name, _kind_of(entry), f"{entry.word.upper()} SECTION", announces=True)
+        elif entry.word.upper() in _FILES:
+            within_file = True
+            yield _Start(entry.line, name, "data", f"{entry.word.upper()} {entry.name}", entry.section)
+        elif entry.level in {1, 77} and not within_file and redefined(source, entry) is None:
+            named = bool(entry.name) and key(entry.name) != "FILLER"
+            known_by = "" if named else f"FILLER {_hash(source, entry.line, entry.end_line)}"
+            yield _Start(entry.line, name, "data", entry.name or "FILLER", entry.section, known_by=known_by)
+
+
+def _kind_of(entry: Entry) -> UnitKind:
+    return "header" if key(entry.word) in {"CONFIGURATION", "INPUT-OUTPUT"} else "data"
+
+
+def _is_header(entry: Entry) -> bool:
+    return entry.level is None and entry.name.upper() == "SECTION"
+
+
+def redefined(source: Source, entry: Entry) -> str | None:
+    """What a data item redefines."""
+    words = source.code[entry.start : entry.end].upper().split(None, 4)
+    at = words.index("REDEFINES") + 1 if "REDEFINES" in words[:4] else len(words)
+    return words[at].rstrip(".") if at < len(words) else None
+
+
+def _hash(source: Source, first: int, last: int) -> str:
+    from hashlib import sha256
+
+    text = "\n".join(" ".join(source.shown(line).split()) for line in range(first, last + 1))
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
+def _lifted(source: Source, line: int) -> int:
+    """The first of the comments and blank lines directly before a line, or the line itself."""
+    while line > 1 and source.kinds[line - 2] in {"comment", "blank", "directive"} and line - 1 not in source.joined:
+        line -= 1
+    return line
+
+
+def _runs_on(program: Program, paragraph: Paragraph) -> bool:
+    """Whether control can fall into the next paragraph, as far as the last statement tells."""
+    if paragraph.first >= paragraph.last:
+        return True
+    last = program.statements[paragraph.last - 1]
+    return last.depth > 0 or last.verb not in _ENDS
+
+
+# --- cuts ----------------------------------------------------------------------------------------
+
+
+def _ranks(source: Source) -> dict[int, int]:
+    bound = set(source.joined)
+    ranks: dict[int, int] = {}
+    for line, kind in enumerate(source.kinds, 1):
+        before = source.kinds[line - 2] if line > 1 else "code"
+        if kind in {"comment", "blank"}:
+            ranks[line] = _COMMENT + 20 * (before == "comment")
+        else:
+            ranks[line] = _LINE
+    for program in source.programs:
+        for line, end_line, rank in _stretches(source, program):
+            bound.update(range(line + 1, end_line + 1))
+            if rank < ranks.get(line, _DEEPEST * 2):
+                lifted = _lifted(source, line)
+                ranks[lifted] = rank
+                for between in range(lifted + 1, line + 1):
+                    ranks[between] = max(_COMMENT + 40, ranks[between])
+    return {line: rank for line, rank in ranks.items() if line not in bound and line > 1}
+
+
+def _stretches(source: Source, program: Program) -> Iterator[tuple[int, int, int]]:
+    """Statements and entries: first line, last line, and the rank of a cut before them."""
+    for entry in program.entries:
+        if entry.level is None:
+            rank = _ENTRY
+        elif entry.level in {66, 88} or redefined(source, entry):
+            rank = _LESSER
+        else:
+            rank = LEVEL + min(entry.level, 49)
+        yield entry.line, entry.end_line, rank
+    procedure = program.division("PROCEDURE")
+    for copy in program.copies:
+        in_code = procedure is not None and copy.line >= procedure.start_line
+        yield copy.line, copy.end_line, _SENTENCE if in_code else LEVEL + 1
+    for block in program.execs:
+        yield block.line, block.end_line, _DEEPEST
+    firsts = {paragraph.first for paragraph in program.paragraphs}
+    sentence = None
+    for number, statement in enumerate(program.statements):
+        begins = statement.sentence != sentence
+        sentence = statement.sentence
+        rank = _SENTENCE if begins else min(_DEEPEST, _DEPTH + 10 * statement.depth)
+        yield statement.line, statement.end_line, _FIRST if number in firsts else rank
+
+
+# --- edges ---------------------------------------------------------------------------------------
+
+
+class _Place(NamedTuple):
+    """A paragraph or section by the line of its name, and where its last paragraph begins."""
+
+    first: int
+    last: int
+    section: str | None
+
+
+def _edges(program: Program) -> Iterator[Edge]:
+    """What makes what run, where both are in the program."""
+    places: dict[str, list[_Place]] = {}
+    for section in program.sections:
+        inside = [p.line for p in program.paragraphs if section.line < p.line <= section.end_line]
+        place = _Place(section.line, max(inside, default=section.line), key(section.name))
+        places.setdefault(key(section.name), []).append(place)
+    for paragraph in program.paragraphs:
+        if paragraph.name:
+            of = None if paragraph.section is None else key(paragraph.section)
+            places.setdefault(key(paragraph.name), []).append(_Place(paragraph.line, paragraph.line, of))
+
+    def found(name: str, of: str | None, line: int) -> _Place | None:
+        known = places.get(key(name), [])
+        if of is None and len(known) > 1:
+            caller = program.paragraph_at(line)
+            of = caller.section if caller is not None else None
+        in_section = (place for place in known if of is not None and place.section == key(of))
+        return next(in_section, known[0] if known else None)
+
+    for perform in program.performs:
+        start = found(perform.target, perform.section, perform.line)
+        end = start if perform.thru is None else found(perform.thru, perform.section, perform.line)
+        if start is not None and end is not None:
+            yield Edge(perform.line, start.first, max(start.last, end.last), perform.via == "PERFORM")
+    for jump in program.gotos:
+        for target in jump.targets:
+            to = found(target, None, jump.line)
+            if to is not None:
+                yield Edge(jump.line, to.first, to.first, is_perform=False)

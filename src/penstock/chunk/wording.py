@@ -1,0 +1,37 @@
+"""How does a prompt say what it shows of a program? The few sentences around outline, data and source.
+
+Keeps out: what is shown, and the instructions to the model, which are the scribe's.
+"""
+
+from __future__ import annotations
+
+OUTLINE = "Outline (name: lines; * is in the source below):"
+DATA = "Data items that the source below refers to:"
+SOURCE = "Source (line|text; ... stands for lines that are not shown):"
+WHOLE = "Source (line|text), complete:"
+GAP = "..."
+
+
+def program(names: str, lines: int) -> str:
+    """The first line: what this is, and how long."""
+    return f"COBOL program {names or '(without a name)'}, {lines} lines"
+
+
+def row(depth: int, name: str, first: int, last: int, *, is_shown: bool) -> str:
+    """One name of the outline."""
+    return f"{'  ' * depth}{name}: {first}-{last}{' *' if is_shown else ''}"
+
+
+def rows_left_out(left_out: int, total: int) -> str:
+    """What of the outline did not fit."""
+    return f"({left_out} of {total} names are not shown)"
+
+
+def items_left_out(left_out: int) -> str:
+    """What of the data did not fit."""
+    return f"({left_out} more data items are not shown)"
+
+
+def copybook(name: str, line: int, text: str) -> str:
+    """A line of a copybook: never to be taken for one of the program."""
+    return f"{name}:{line}|{text}"
