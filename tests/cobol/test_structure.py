@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from penstock.cobol import scan
-from penstock.cobol.program import Perform
+from penstock.cobol.program import Call, GoTo, Perform, Section
 
 from .sources import fixed, names, one, program, verbs
 
@@ -21,11 +23,189 @@ def test_a_paragraph_goes_from_its_header_to_the_line_before_the_next() -> None:
     ]
 
 
+def test_divisions_go_from_header_to_header() -> None:
+    """Each ends on the line before the next; the last with the program."""
+    found = one(program("A.", "    EXIT.", data=("01  B PIC X.",)) + fixed("END PROGRAM P."))
+    assert [tuple(division) for division in found.divisions] == [
+        ("IDENTIFICATION", 1, 2),
+        ("DATA", 3, 5),
+        ("PROCEDURE", 6, 8),
+    ]
+    assert found.end_line == 9
+
+
+@pytest.mark.parametrize(
+    "header", ["PROGRAM-ID. P", "PROGRAM-ID P.", "PROGRAM-ID.\n           P.", "PROGRAM-ID. 'P' IS INITIAL PROGRAM."]
+)
+def test_row_9_a_program_is_named_with_and_without_periods(header: str) -> None:
+    """Row 9: ID DIVISION, a period that is missing, divisions that are missing."""
+    found = one(fixed("ID DIVISION.", header, "PROCEDURE DIVISION USING A-1 BY VALUE B RETURNING C.", "    EXIT."))
+    assert (found.name, found.kind, found.using) == ("P", "program", ("A-1", "B"))
+    assert [division.name for division in found.divisions] == ["IDENTIFICATION", "PROCEDURE"]
+
+
+def test_row_9_a_program_may_have_no_header_at_all() -> None:
+    """Row 9: with a PROCEDURE DIVISION alone it is a program without a name."""
+    found = one(fixed("PROCEDURE DIVISION.", "A.", "    EXIT."))
+    assert (found.name, found.kind, names(found)) == ("", "program", ["A"])
+
+
+def test_row_9_a_copybook_has_entries_or_paragraphs_or_both() -> None:
+    """Row 9: what has no divisions is told by its sentences."""
+    data = one(fixed("01  A.", "    05  B PIC 9.9.", "    88  C VALUE 1."))
+    assert (data.kind, [(entry.level, entry.name) for entry in data.entries]) == (
+        "copybook",
+        [(1, "A"), (5, "B"), (88, "C")],
+    )
+    code = one(fixed("COPY FIRST-OF-ALL.", "A-1.", "    MOVE B TO C.", "A-EXIT.", "    EXIT."))
+    assert (code.kind, names(code), len(code.copies)) == ("copybook", ["A-1", "A-EXIT"], 1)
+    both = one(fixed("01  A PIC X.", "B.", "    MOVE A TO C.", "01  D PIC X.", "    MOVE E TO F."))
+    assert ([entry.name for entry in both.entries], names(both), verbs(both)) == (
+        ["A", "D"],
+        ["B", ""],
+        ["MOVE", "MOVE"],
+    )
+    middle = one(fixed("    IF A = 1", "        PERFORM B", "    END-IF"))
+    assert (middle.kind, verbs(middle)) == ("copybook", ["IF", "PERFORM", "END-IF"])
+
+
+def test_row_10_programs_nest_and_follow_each_other() -> None:
+    """Row 10: names are scoped by program, and a nested program names its parent."""
+    inner = fixed(
+        "ID DIVISION.", "PROGRAM-ID. INNER COMMON.", "PROCEDURE DIVISION.", "P1.", "    EXIT.", "END PROGRAM INNER."
+    )
+    source = scan(
+        program("P1.", "    EXIT.", name="OUTER") + inner + fixed("END PROGRAM OUTER.") + program("P1.", name="NEXT")
+    )
+    assert [(p.name, p.parent, p.start_line, p.end_line) for p in source] == [
+        ("OUTER", None, 1, 12),
+        ("INNER", "OUTER", 6, 11),
+        ("NEXT", None, 13, 16),
+    ]
+    assert [names(found) for found in source] == [["P1"], ["P1"], ["P1"]]
+    assert source.programs[0].divisions[-1].end_line == 5
+
+
+def test_row_10_programs_without_end_program_stand_beside_each_other() -> None:
+    """Row 10: one that nobody ends holds no others; comments in front of a program are its own."""
+    source = scan(program("A.", name="ONE") + "      * of the second\n" + program("B.", name="TWO"))
+    assert [(p.name, p.parent, p.start_line, p.end_line) for p in source] == [("ONE", None, 1, 4), ("TWO", None, 5, 9)]
+
+
+def test_row_10_functions_classes_and_methods_are_units() -> None:
+    """Row 10: FUNCTION-ID, CLASS-ID and METHOD-ID, and a prototype without divisions."""
+    source = scan(
+        fixed(
+            "IDENTIFICATION DIVISION.",
+            "FUNCTION-ID. F.",
+            "PROCEDURE DIVISION RETURNING R.",
+            "    GOBACK.",
+            "END FUNCTION F.",
+            "CLASS-ID. C.",
+            "OBJECT.",
+            "PROCEDURE DIVISION.",
+            "METHOD-ID. M.",
+            "PROCEDURE DIVISION.",
+            "    EXIT METHOD.",
+            "END METHOD M.",
+            "END OBJECT.",
+            "END CLASS C.",
+        )
+    )
+    assert [(found.name, found.kind, found.parent) for found in source] == [
+        ("F", "function", None),
+        ("C", "class", None),
+        ("M", "function", "C"),
+    ]
+    assert (source.programs[1].start_line, source.programs[1].end_line) == (6, 14)
+
+
+def test_row_11_a_division_begins_where_a_sentence_does() -> None:
+    """Row 11: not in a comment, a literal or text that is generated."""
+    found = one(
+        program(
+            "A.",
+            "*|PROCEDURE DIVISION.",
+            "    STRING 'PROCEDURE DIVISION. B. EXIT.' DELIMITED BY SIZE INTO C",
+            "    DISPLAY 'IDENTIFICATION DIVISION. PROGRAM-ID. X.'.",
+            "D.",
+            "    EXIT.",
+            data=("01  E PIC X(40) VALUE 'PROCEDURE DIVISION.'.",),
+        )
+    )
+    assert (names(found), len(found.divisions)) == (["A", "D"], 3)
+
+
+def test_remarks_may_say_anything() -> None:
+    """The text of AUTHOR and its like ends at the next header, whatever apostrophes and periods are in it."""
+    text = fixed(
+        "IDENTIFICATION DIVISION.",
+        "PROGRAM-ID. P.",
+        "AUTHOR. J. DOE'S TEAM.",
+        "REMARKS. THE PROCEDURE DIVISION. IT'S LONG.",
+        "    01 IS NO LEVEL HERE.",
+        "DATA DIVISION.",
+        "WORKING-STORAGE SECTION.",
+        "01  A PIC X.",
+        "PROCEDURE DIVISION.",
+        "B.",
+    )
+    found = one(text)
+    assert [entry.word for entry in found.entries] == ["PROGRAM-ID", "AUTHOR", "REMARKS", "WORKING-STORAGE", "01"]
+    assert names(found) == ["B"]
+
+
+def test_row_12_declaratives_are_units_of_their_own() -> None:
+    """Row 12: their sections are marked, what USE names runs, and what follows them is in no section of theirs."""
+    found = one(
+        program(
+            "DECLARATIVES.",
+            "D-1 SECTION.",
+            "    USE AFTER STANDARD ERROR PROCEDURE ON F.",
+            "D-2.",
+            "    EXIT.",
+            "END DECLARATIVES.",
+            "MAIN-1.",
+            "    EXIT.",
+        )
+    )
+    assert [(p.name, p.section, p.declarative) for p in found.paragraphs] == [
+        ("", "D-1", True),
+        ("D-2", "D-1", True),
+        ("MAIN-1", None, False),
+    ]
+    assert [(section.declarative, section.end_line) for section in found.sections] == [(True, 8)]
+    assert found.performs == (Perform(6, "D-1", via="USE"),)
+
+
 def test_row_13_code_before_the_first_paragraph_is_an_unnamed_one() -> None:
     """Row 13: it is covered, and it is a caller."""
     found = one(program("    PERFORM LATER.", "    STOP RUN.", "LATER.", "    EXIT."))
     assert names(found) == ["", "LATER"]
     assert found.performs == (Perform(4, "LATER"),)
+
+
+def test_row_14_sections_hold_their_own_code_and_paragraphs() -> None:
+    """Row 14: with and without paragraphs, with a segment number; paragraphs may stand outside of sections."""
+    found = one(
+        program(
+            "A.",
+            "    EXIT.",
+            "S-1 SECTION 50.",
+            "    CONTINUE.",
+            "B.",
+            "    EXIT.",
+            "S-2 SECTION.",
+            "S-3 SECTION.",
+            "    EXIT.",
+        )
+    )
+    assert found.sections == (
+        Section(name="S-1", line=6, start_line=6, end_line=9, segment=50),
+        Section(name="S-2", line=10, start_line=10, end_line=10),
+        Section(name="S-3", line=11, start_line=11, end_line=12),
+    )
+    assert [(p.name, p.section) for p in found.paragraphs] == [("A", None), ("", "S-1"), ("B", "S-1"), ("", "S-3")]
 
 
 def test_row_15_a_paragraph_may_be_called_like_the_end_of_a_verb() -> None:
@@ -43,16 +223,320 @@ def test_row_16_sentences_of_one_word_are_no_paragraphs() -> None:
     assert verbs(found) == ["EXIT", "IF", "CONTINUE", "END-IF", "GOBACK"]
 
 
-def test_row_10_programs_nest_and_follow_each_other() -> None:
-    """Row 10: names are scoped by program, and a nested program names its parent."""
-    inner = fixed(
-        "ID DIVISION.", "PROGRAM-ID. INNER COMMON.", "PROCEDURE DIVISION.", "P1.", "    EXIT.", "END PROGRAM INNER."
+def test_row_17_a_header_ends_at_its_period() -> None:
+    """Row 17: statements and further headers may follow on its line; then both parts are on that line."""
+    found = one(program("A. ADD 1 TO B. C. EXIT.", "D.", "    EXIT."))
+    assert [(p.name, p.start_line, p.end_line) for p in found.paragraphs] == [("A", 4, 4), ("C", 4, 4), ("D", 5, 6)]
+    assert verbs(found) == ["ADD", "EXIT", "EXIT"]
+
+
+def test_row_18_name_and_period_may_be_on_different_lines() -> None:
+    """Row 18: the line of a header is that of its name, of a section that of its first word."""
+    found = one(program("A", "    .", "    EXIT", "    .", "B", "*| a comment", "  SECTION", "    ."))
+    assert [(p.name, p.line, p.end_line) for p in found.paragraphs] == [("A", 4, 7)]
+    assert [(section.name, section.line) for section in found.sections] == [("B", 8)]
+    assert found.statements[0].end_line == 7
+
+
+def test_row_19_numbers_may_be_names_and_names_may_count() -> None:
+    """Row 19: 100 THRU 200 are paragraphs, 3 TIMES and X TIMES are none; EXIT PERFORM and inline loops call nothing."""
+    found = one(
+        program(
+            "100.",
+            "    PERFORM 100 THRU 200.",
+            "    PERFORM 200 3 TIMES.",
+            "    PERFORM 3 TIMES",
+            "        EXIT PERFORM CYCLE",
+            "    END-PERFORM",
+            "    PERFORM X OF Y (1) TIMES CONTINUE END-PERFORM",
+            "    PERFORM UNTIL EXIT EXIT PERFORM END-PERFORM",
+            "    PERFORM VARYING I FROM 1 BY 1 UNTIL I > 3 PERFORM 200 END-PERFORM",
+            "    PERFORM WITH TEST AFTER UNTIL A = B ADD 1 TO A END-PERFORM.",
+            "200.",
+            "    EXIT.",
+        )
     )
-    source = scan(
-        program("P1.", "    EXIT.", name="OUTER") + inner + fixed("END PROGRAM OUTER.") + program("P1.", name="NEXT")
-    )
-    assert [(p.name, p.parent, p.start_line, p.end_line) for p in source] == [
-        ("OUTER", None, 1, 12),
-        ("INNER", "OUTER", 6, 11),
-        ("NEXT", None, 13, 16),
+    assert names(found) == ["100", "200"]
+    assert found.performs == (Perform(5, "100", "200"), Perform(6, "200"), Perform(12, "200"))
+    assert verbs(found).count("PERFORM") == 8
+    assert [statement.verb for statement in found.statements if statement.depth][:2] == [
+        "EXIT PERFORM CYCLE",
+        "CONTINUE",
     ]
+
+
+def test_row_20_names_may_occur_twice() -> None:
+    """Row 20: each is kept, and a qualified target names its section."""
+    found = one(
+        program(
+            "S SECTION.", "P.", "    EXIT.", "T SECTION.", "P.", "    PERFORM P OF S THRU Q IN T", "    GO TO P IN S."
+        )
+    )
+    assert [(p.name, p.section, p.line) for p in found.paragraphs] == [("P", "S", 5), ("P", "T", 8)]
+    assert found.performs == (Perform(9, "P", "Q", "S"),)
+    assert found.gotos == (GoTo(10, ("P",)),)
+
+
+@pytest.mark.parametrize("name", ["lower-case", "Mixed_Case", "A#1", "@B", "$C", "漢字-段落", "ÄÖÜ-1", ":TAG:-PARA"])
+def test_row_21_names_are_what_people_call_them(name: str) -> None:
+    """Row 21: any case and alphabet, area A or not; the spelling is kept."""
+    found = one(
+        program(f"        {name}.", "    continue.", "perform.", f"    Perform {name}.").replace(
+            "       perform.\n", ""
+        )
+    )
+    assert names(found) == [name]
+    assert [perform.target for perform in found.performs] == [name]
+
+
+def test_row_23_a_target_may_be_elsewhere() -> None:
+    """Row 23: paragraphs of a copybook are not here, the PERFORM of them is."""
+    found = one(program("    PERFORM IN-A-COPYBOOK.", "    COPY PARAS."))
+    assert (found.performs, [copy.name for copy in found.copies]) == ((Perform(4, "IN-A-COPYBOOK"),), ["PARAS"])
+
+
+def test_row_27_a_range_is_one_edge() -> None:
+    """Row 27: THRU and THROUGH, with a loop behind them."""
+    found = one(
+        program(
+            "    PERFORM A THRU A-EXIT.", "    PERFORM B", "      THROUGH B-EXIT VARYING I FROM 1 BY 1 UNTIL I > 2."
+        )
+    )
+    assert found.performs == (Perform(4, "A", "A-EXIT"), Perform(5, "B", "B-EXIT"))
+
+
+def test_row_28_jumps_have_their_targets() -> None:
+    """Row 28: GO TO with and without TO, DEPENDING, the one that ALTER fills, and ALTER itself."""
+    found = one(
+        program(
+            "    GO TO A.",
+            "    GO B.",
+            "    GO TO A, B C DEPENDING ON D OF E.",
+            "F. GO TO .",
+            "    ALTER F TO PROCEED TO A, G TO B.",
+        )
+    )
+    assert found.gotos == (
+        GoTo(4, ("A",)),
+        GoTo(5, ("B",)),
+        GoTo(6, ("A", "B", "C"), depending="D"),
+        GoTo(7, ()),
+        GoTo(8, ("A",), via="ALTER"),
+        GoTo(8, ("B",), via="ALTER"),
+    )
+    assert set(verbs(found)) == {"GO TO", "ALTER"}
+
+
+def test_row_29_procedures_of_other_verbs_are_edges() -> None:
+    """Row 29: of SORT, MERGE and XML PARSE; ENTRY is an entry point, and a comma may be a decimal point."""
+    found = one(
+        program(
+            "    SORT F ON ASCENDING KEY K INPUT PROCEDURE IS A THRU B OUTPUT PROCEDURE C.",
+            "    MERGE F ON KEY K USING G OUTPUT PROCEDURE D OF S.",
+            "    XML PARSE X PROCESSING PROCEDURE IS E.",
+            "    ENTRY 'DLITCBL' USING P.",
+            "    SET Q TO ENTRY 'R'.",
+            "    ADD 1,5 TO T. U. EXIT.",
+        )
+    )
+    assert found.performs == (
+        Perform(4, "A", "B", via="SORT"),
+        Perform(4, "C", via="SORT"),
+        Perform(5, "D", section="S", via="MERGE"),
+        Perform(6, "E", via="XML"),
+    )
+    assert found.entry_points == (("DLITCBL", 7),)
+    assert names(found) == ["", "U"]
+
+
+def test_calls_are_static_or_dynamic() -> None:
+    """A literal is a program, a name holds one; words of dialects may stand in front."""
+    found = one(
+        program(
+            "    CALL 'A-1' USING B.", "    CALL C-NAME.", '    CALL STATIC "D".', "    CALL STDCALL 'E' RETURNING 'X'."
+        )
+    )
+    assert found.calls == (
+        Call(4, "A-1", "static"),
+        Call(5, "C-NAME", "dynamic"),
+        Call(6, "D", "static"),
+        Call(7, "E", "static"),
+    )
+
+
+def test_row_30_entries_end_at_their_own_period() -> None:
+    """Row 30: levels of all kinds, FILLER with and without its name, pictures with periods and commas."""
+    found = one(
+        program(
+            "    STOP RUN.",
+            data=(
+                "01  A.",
+                "    05  B PIC ZZ,ZZ9.99.",
+                "    05  PIC 9(3)V9 VALUE 1.5.",
+                "        88  C VALUE 1 THRU 2.",
+                "    05  FILLER REDEFINES B PIC X OCCURS 1 TO 5 DEPENDING ON D.",
+                "66  E RENAMES B THRU C.",
+                "77  F PIC 9. 78  G VALUE 'X. Y'.",
+            ),
+        )
+    )
+    assert [(entry.level, entry.name, entry.line) for entry in found.entries if entry.level] == [
+        (1, "A", 5),
+        (5, "B", 6),
+        (5, "FILLER", 7),
+        (88, "C", 8),
+        (5, "FILLER", 9),
+        (66, "E", 10),
+        (77, "F", 11),
+        (78, "G", 11),
+    ]
+
+
+def test_row_31_files_are_entries_with_their_names() -> None:
+    """Row 31: SELECT, FD and SD, each in its section."""
+    found = one(
+        fixed(
+            "ENVIRONMENT DIVISION.",
+            "INPUT-OUTPUT SECTION.",
+            "FILE-CONTROL.",
+            "    SELECT OPTIONAL F-1 ASSIGN TO UT-S-X",
+            "        FILE STATUS IS S.",
+            "DATA DIVISION.",
+            "FILE SECTION.",
+            "FD  F-1 RECORD CONTAINS 80 CHARACTERS.",
+            "01  R PIC X(80).",
+            "SD  S-1.",
+        )
+    )
+    assert [(entry.word, entry.name, entry.section, entry.line, entry.end_line) for entry in found.entries] == [
+        ("INPUT-OUTPUT", "SECTION", "INPUT-OUTPUT", 2, 2),
+        ("FILE-CONTROL", "", "FILE-CONTROL", 3, 3),
+        ("SELECT", "F-1", "FILE-CONTROL", 4, 5),
+        ("FILE", "SECTION", "FILE", 7, 7),
+        ("FD", "F-1", "FILE", 8, 8),
+        ("01", "R", "FILE", 9, 9),
+        ("SD", "S-1", "FILE", 10, 10),
+    ]
+
+
+def test_row_32_statements_know_what_is_open_around_them() -> None:
+    """Row 32: a paragraph can be cut between sentences, else between statements at the least depth."""
+    found = one(
+        program(
+            "    IF A = 1",
+            "        READ F AT END MOVE 1 TO B NOT AT END ADD 1 TO C ON SIZE ERROR CONTINUE END-ADD END-READ",
+            "        EVALUATE TRUE",
+            "            WHEN A PERFORM X",
+            "            WHEN OTHER IF D NEXT SENTENCE ELSE STOP RUN",
+            "        END-EVALUATE",
+            "    ELSE",
+            "        DISPLAY 'E'",
+            "    END-IF",
+            "    MOVE F TO G.",
+        )
+    )
+    assert [(statement.verb, statement.depth) for statement in found.statements] == [
+        ("IF", 0),
+        ("READ", 1),
+        ("AT END", 1),
+        ("MOVE", 2),
+        ("NOT AT END", 1),
+        ("ADD", 2),
+        ("ON SIZE ERROR", 2),
+        ("CONTINUE", 3),
+        ("END-ADD", 2),
+        ("END-READ", 1),
+        ("EVALUATE", 1),
+        ("WHEN", 1),
+        ("PERFORM", 2),
+        ("WHEN", 1),
+        ("IF", 2),
+        ("NEXT SENTENCE", 3),
+        ("ELSE", 2),
+        ("STOP RUN", 3),
+        ("END-EVALUATE", 1),
+        ("ELSE", 0),
+        ("DISPLAY", 1),
+        ("END-IF", 0),
+        ("MOVE", 0),
+    ]
+
+
+def test_row_33_a_data_division_can_be_cut_at_its_entries() -> None:
+    """Row 33: entries tile the division, one after the other, with their lines."""
+    source = scan(
+        program(
+            "    STOP RUN.",
+            data=tuple(f"{level}  A-{n} PIC X." for n, level in enumerate(["01", "05", "05", "01", "77"])),
+        )
+    )
+    entries = [entry for entry in one(source).entries if entry.level]
+    assert [entry.line for entry in entries] == [5, 6, 7, 8, 9]
+    assert [source.code[entry.start : entry.end] for entry in entries][:2] == ["01  A-0 PIC X.", "05  A-1 PIC X."]
+
+
+def test_row_36_a_word_of_a_dialect_may_be_a_name() -> None:
+    """Row 36: a name is one by its place: items called COMMIT or FREE, functions, and conditions set by a directive."""
+    source = scan(
+        program(
+            ">>SET CONSTANT A 1",
+            "    MOVE COMMIT TO FREE.",
+            "    MOVE FUNCTION DISPLAY-OF(COL) TO RESET IF RAISE = 1 AND SEND > 2 CONTINUE.",
+            "    COMMIT.",
+            "SERVICE.",
+            "    FREE B.",
+        )
+    )
+    assert verbs(one(source)) == ["MOVE", "MOVE", "IF", "CONTINUE", "COMMIT", "FREE"]
+    assert names(one(source)) == ["", "SERVICE"]
+    assert source.kinds[3] == "directive"
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "       MOVE " + "A" * 200_000,
+        " IF" * 66_666,
+        " IF A ELSE" * 20_000,
+        " READ F AT END" * 14_000 + " END-READ" * 14_000,
+        " IF A" * 24_000 + " END-READ WHEN" * 8_000,
+        "'\"" * 20_000,
+        "'a\n" * 60_000,
+        " EXEC SQL" * 20_000,
+        " COPY A REPLACING ==" * 10_000,
+        " REPLACE A" * 20_000,
+        " A OF" * 40_000,
+        " PERFORM A OF B (" * 12_000,
+        "==" * 100_000,
+        "(" * 200_000,
+        "." * 200_000,
+        " A." * 60_000,
+        "\n" * 200_000,
+        "\n" * 100_000 + "      -A\n" * 10_000,
+        "      - 'A\n" * 16_000,
+        "01 A. MOVE. " * 16_000,
+        "END PROGRAM A. ID DIVISION. PROGRAM-ID. A. " * 4_000,
+        "ID DIVISION. PROGRAM-ID. A. " * 6_000,
+        "AUTHOR. " * 24_000,
+        "PROGRAM-ID. " * 16_000,
+        "PROCEDURE DIVISION USING " * 8_000,
+        "       >>SOURCE FREE\n       >>SOURCE FIXED\n" * 2_000,
+        " GO TO" + " A" * 80_000 + " DEPENDING",
+        "PROCEDURE DIVISION. DECLARATIVES. END DECLARATIVES. " * 4_000,
+    ],
+    ids=lambda text: f"{text[:24]!r}",
+)
+def test_any_source_is_read_in_linear_time(hostile: str) -> None:
+    """Twice the source takes about twice the time, not four times: the ratio is judged, not the machine."""
+
+    def seconds(text: str) -> float:
+        best = float("inf")
+        for _ in range(2):
+            start = time.process_time()
+            scan("PROCEDURE DIVISION.\n" * hostile.startswith(" ") + text)
+            best = min(best, time.process_time() - start)
+        return best
+
+    whole = seconds(hostile)
+    part = seconds(hostile[: len(hostile) // 8])
+    assert whole < max(24 * part, 0.5)

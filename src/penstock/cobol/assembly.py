@@ -27,10 +27,12 @@ class Lines:
     def __init__(self, code: str, starts: tuple[int, ...]) -> None:
         self.code = code
         self.starts = starts
+        ends = (*starts[1:], len(code))[: len(starts)]
+        self._begins = [
+            end - len(code[start:end].lstrip()) for start, end in zip(starts, ends, strict=True)
+        ]  # of each line's code
         last = 0
-        coded = [
-            bool(code[start:end].strip()) for start, end in zip(starts, (*starts[1:], len(code)), strict=bool(starts))
-        ]
+        coded = map(int.__lt__, self._begins, ends)
         self._last = [0, *((last := number) if has else last for number, has in enumerate(coded, start=1))]
 
     def __len__(self) -> int:
@@ -43,8 +45,7 @@ class Lines:
     def before(self, offset: int) -> int:
         """The last line of what ends at an offset, comments and blank lines included."""
         line = bisect_right(self.starts, offset)
-        begun = self.code[self.starts[line - 1] : offset]
-        return line if begun and not begun.isspace() else line - 1
+        return line if self._begins[line - 1] < offset else line - 1
 
     def last_code(self, offset: int) -> int:
         """The last line with code in front of an offset."""

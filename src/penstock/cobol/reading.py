@@ -10,8 +10,8 @@ Law: any bytes are read, in linear time; the lines are those of the file, one fo
 from __future__ import annotations
 
 import re
-from itertools import accumulate
-from typing import NamedTuple, get_args
+from itertools import accumulate, pairwise
+from typing import NamedTuple
 
 from .program import Format, LineKind, Warned
 
@@ -40,6 +40,7 @@ _SHIFTED = re.compile("\x0e([^\x0f\n]*+)\x0f")
 _HEADERS = re.compile(
     r"(?i)\n([^*\n]{0,12}?)(?:(?:identification|id|environment|data|procedure)[ \t]++division|(?:program|function|class)-id)\b"
 )
+_FORMATS: dict[str, Format] = {"fixed": "fixed", "free": "free", "variable": "variable"}
 _NOTHING = {0: " ", 0x1A: " "}  # what fills records, and what ended files
 _NO_INDICATORS = frozenset("$>")
 _INDICATORS = frozenset(["", *" *-/Dd$"])
@@ -139,15 +140,18 @@ def _double_bytes(shifted: re.Match[str]) -> str:
 
 def _switches(lines: list[str], source_format: Format | None) -> tuple[tuple[int, Format], ...]:
     """Which format holds from which line on."""
-    found: list[tuple[int, Format]] = []
-    for number, line in enumerate(lines, start=1):
-        if ">>" in line or "$" in line:
-            switch = _SWITCH.match(line)
-            if switch:
-                found.append((number + 1, next(form for form in get_args(Format) if form == switch[1].lower())))
-    if not found or any(line.strip() and not _DIRECTIVE.match(line) for line in lines[: found[0][0] - 1]):
-        return ((1, source_format or _detected(lines[: found[0][0] - 2 if found else None])), *found)
-    return ((1, found[0][1]), *found[1:]) if found[0][0] > 1 else tuple(found)
+    found = [
+        (number + 1, _FORMATS[switch[1].lower()])
+        for number, line in enumerate(lines, start=1)
+        if (">>" in line or "$" in line) and (switch := _SWITCH.match(line))
+    ]
+    before = lines[: found[0][0] - 2] if found else lines
+    if found and all(not line or line.isspace() or _DIRECTIVE.match(line) for line in before):
+        first = found[0][1]
+    else:
+        first = source_format or _detected(before)
+    formats = [(1, first), *found]
+    return (formats[0], *(here for last, here in pairwise(formats) if last[1] != here[1]))
 
 
 def _detected(lines: list[str]) -> Format:
