@@ -117,7 +117,7 @@ _LISTS: dict[str, tuple[_Field, ...]] = {
         *_one("paragraph_name", "section"),
         *_text("summary", "purpose"),
         *_one("start_line", "end_line"),
-        *_many("calls", "called_by"),
+        *_many("calls", "jumps", "called_by"),
         *_one("falls_into", "statements", "complexity", "is_dead_code", "dead_code_reason"),
         *_many("doubts"),
     ),

@@ -193,6 +193,7 @@ class _Filling:
                 "start_line": found.start_line,
                 "end_line": found.end_line,
                 "calls": list(map(paragraph_name, found.calls)),
+                "jumps": list(map(paragraph_name, found.jumps)),
                 "called_by": list(map(paragraph_name, found.called_by)),
                 "falls_into": found.falls_into,
                 "statements": found.statements,
