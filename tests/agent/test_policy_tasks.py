@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
     Begin = Callable[..., Agent]
 
+pytestmark = pytest.mark.timeout(300)  # two processes, one of them killed, on whatever machine
+
 SMALL, LARGE = 32_000, 1_000_000
 MOST_TURNS = 80
 
@@ -265,7 +267,7 @@ def penstock(mutant: str, effects: int, store: str, *arguments: str) -> subproce
     environment = {**os.environ, "PENSTOCK_STORE": store}
     command = [sys.executable, "-c", driver, *arguments]
     return subprocess.run(
-        command, env=environment, cwd=Path(__file__).parents[2], capture_output=True, text=True, timeout=60, check=False
+        command, env=environment, cwd=Path(__file__).parents[2], capture_output=True, text=True, timeout=180, check=False
     )
 
 
