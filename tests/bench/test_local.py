@@ -33,12 +33,14 @@ def question(text: str, **answers: str) -> local.Question:
     return local.Question(text=text, answers={f"{name}.py": re.compile(line) for name, line in answers.items()})
 
 
-def asked(rank: int | None, outcome: str = "answered") -> local.Asked:
+def asked(rank: int | None, outcome: str = "answered", line_rank: int | None = None) -> local.Asked:
     return local.Asked(
         question=question("Where?"),
         outcome=outcome,
-        citations=5,
+        passages=5,
         rank=rank,
+        line_rank=line_rank,
+        shown=30,
         turns=2,
         used_tokens=100,
         named_tokens=1_000,
@@ -46,7 +48,7 @@ def asked(rank: int | None, outcome: str = "answered") -> local.Asked:
 
 
 def found(answered: bool) -> local.Found:
-    return local.Found(word="where", lines=2, answered=answered)
+    return local.Found(word="where", lines=2, answered=answered, at_once=False)
 
 
 def test_there_are_at_least_thirty_questions_in_a_set_and_none_twice() -> None:
@@ -66,6 +68,19 @@ def test_each_answer_is_a_line_or_a_few_of_the_library(one: local.Question) -> N
         assert 1 <= sum(bool(pattern.search(line)) for line in lines) <= 6, path
 
 
+def test_a_file_may_hold_more_than_one_answer(tmp_path: Path) -> None:
+    """Two patterns of one path count both."""
+    file = tmp_path / "questions.json"
+    answers = [{"path": "server.py", "pattern": "server is gone"}, {"path": "server.py", "pattern": "BACKLOG = 5$"}]
+    file.write_text(json.dumps([{"question": GONE, "answers": answers}]))
+    [one] = local.questions(file)
+    assert [bool(one.answers["server.py"].search(line)) for line in SERVER.split("\n")][:6] == [
+        True,
+        *[False] * 4,
+        True,
+    ]
+
+
 def test_only_a_line_that_matches_is_an_answer(tree: Path) -> None:
     """Neither another line, nor the same number in another file, nor a place that is not there."""
     one = question(GONE, server="server is gone", client="never")
@@ -76,13 +91,16 @@ def test_only_a_line_that_matches_is_an_answer(tree: Path) -> None:
 
 
 def test_the_baseline_takes_the_first_line_of_the_rarest_word(tree: Path) -> None:
-    """In the order of paths, letter case aside; words that stand nowhere do not count."""
+    """In the order of paths, letter case aside, with as many lines about it as it may show; words of no file do not count."""
     searching = local.Searching(tree)
-    backlog = searching.found(question("Which BACKLOG has a server, absently?", server="= 5"))
-    assert backlog == local.Found(word="backlog", lines=1, answered=True)
-    slowly = searching.found(question("_slowly?", server="close_slowly"))
-    assert slowly == local.Found(word="_slowly", lines=2, answered=False)
-    assert searching.found(question("Absently?")) is None
+    backlog = searching.found(question("Which BACKLOG has a server, absently?", server="= 5"), 1)
+    assert backlog == local.Found(word="backlog", lines=1, answered=True, at_once=True)
+    slowly = searching.found(question("_slowly?", server="close_slowly"), 30)
+    assert slowly == local.Found(word="_slowly", lines=2, answered=False, at_once=False)
+    assert searching.found(question("Absently?"), 1) is None
+    for shown, is_near in ((6, False), (7, False), (8, True)):
+        near = searching.found(question("Backlog?", server="def close_slowly"), shown)
+        assert near == local.Found(word="backlog", lines=1, answered=is_near, at_once=False)
 
 
 def test_local_is_asked_as_a_person_would_and_its_citations_are_checked(tree: Path, tmp_path: Path) -> None:
@@ -119,14 +137,18 @@ def test_the_questions_asked_are_those_of_the_file(
 
 
 def test_the_table_has_a_row_for_each_question_and_the_shares(capsys: pytest.CaptureFixture[str]) -> None:
-    """A rank above three is an answer among all citations, not among the first; what broke off is named."""
-    assert not local.table([(asked(1), found(False)), (asked(4), None), (asked(None, "irreducible"), found(True))])
+    """A rank above three is an answer among all passages, not among the first; what broke off is named."""
+    assert not local.table(
+        [(asked(1, line_rank=3), found(False)), (asked(4), None), (asked(None, "irreducible"), found(True))]
+    )
     printed = capsys.readouterr().out
     assert printed.count("| Where? |") == 3
     assert "| - of 5, irreducible |" in printed
-    assert "| answered by the first 3 citations | 33.3% |" in printed
-    assert "| by any citation | 66.7% |" in printed
-    assert "| by the first line of the rarest word | 33.3% |" in printed
+    assert "| answered by the first 3 passages | 33.3% |" in printed
+    assert "| by any passage | 66.7% |" in printed
+    assert "| by as many lines about the first of the rarest word | 33.3% |" in printed
+    assert "| by the first 3 lines quoted | 33.3% |" in printed
+    assert "| by the first line of the rarest word | 0.0% |" in printed
     assert "Tokens: 300 taken, 3000 in the files" in printed
 
 

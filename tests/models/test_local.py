@@ -17,6 +17,7 @@ from penstock.errors import CallerError
 from penstock.guarding import OutputLimits, guard_output
 from penstock.models import LocalModel, Refused, load_model
 from penstock.models.local.agenda import MOST_CALLS
+from penstock.models.local.passages import MOST_LINES
 from penstock.models.local.question import read
 from penstock.models.local.wording import NO_QUESTION, NO_TOOLS, WHAT_IT_IS, Note, note, read_notes
 from penstock.overflow import parse
@@ -232,17 +233,78 @@ def test_a_default_that_is_a_name_is_followed_to_its_value(works: Path) -> None:
         ("Which function takes the middle of some samples?", ["def calibrate("]),
         ("How often is a reading attempted at most?", ["reading_retries = 3"]),
         ('Who says "gauge 7 shows nothing, so check whether its cable is plugged in"?', ["cable is plugged in"]),
-        ("I get NoReading: so check whether its cable is plugged in. Where from?", ["cable is plugged in"]),
+        ("I get NoReading: so check whether its cable is plugged in. Where from?", ["raise NoReading(", "cable is plugged in"]),
     ],
 )
-def test_the_first_citations_are_of_the_kind_that_was_asked_for(works: Path, text: str, lines: list[str]) -> None:
+def test_the_first_line_is_of_the_kind_that_was_asked_for(works: Path, text: str, lines: list[str]) -> None:
     """What is returned and what that is, what is raised, who calls, a value in the file that is named, a message in pieces."""
-    cited = re.findall(r"^(\S+):(\d+): (.*)$", ask(works, text), re.MULTILINE)
-    for (path, number, quoted), expected in zip(cited, lines, strict=False):
-        assert path == "works/gauges.py"
-        assert expected in quoted
-        assert (works / path).read_text().splitlines()[int(number) - 1] == quoted
-    assert len(cited) >= len(lines)
+    answer = ask(works, text)
+    first, *others = lines
+    assert first in answer.splitlines()[0]
+    cited = quoted(answer, works)
+    assert all(
+        any(other in cited_text for path, _, cited_text in cited if path == "works/gauges.py") for other in others
+    )
+
+
+def quoted(answer: str, root: Path) -> list[tuple[str, int, str]]:
+    """The lines that an answer quotes; each of them as it stands in its file."""
+    cited = [(path, int(n), text) for path, n, text in re.findall(r"^(\S+):(\d+): (.*)$", answer, re.MULTILINE)]
+    for path, number, text in cited:
+        assert (root / path).read_text().splitlines()[number - 1].rstrip() == text
+    return cited
+
+
+SLUICE = '''"""The sluice."""
+
+GATE_BARS = 9
+
+
+class Sluice:
+    """A gate in a weir."""
+
+    def lift(self, how_far):
+{nothing}        if how_far > 40:
+            raise OverflowError("too far")
+        return how_far
+
+
+def drop(sluice):
+    """Let it down."""
+    return sluice.lift(-1)
+'''.format(nothing="        how_far += 0\n" * 60)
+
+
+def test_what_a_person_needs_to_read_is_quoted(tmp_path: Path) -> None:
+    """A short definition whole; of a long one the lines about what was asked for; together no more than can be read."""
+    (tmp_path / "sluice.py").write_text(SLUICE)
+    lines = SLUICE.splitlines()
+    drop = lines.index("def drop(sluice):") + 1
+    whole = quoted(ask(tmp_path, "What does drop() do?"), tmp_path)
+    assert [number for _, number, _ in whole][:3] == [drop, drop + 1, drop + 2]
+    part = [number for _, number, _ in quoted(ask(tmp_path, "Which exception does Sluice.lift raise?"), tmp_path)]
+    raised = lines.index('            raise OverflowError("too far")') + 1
+    assert {raised - 1, raised, raised + 1} <= set(part)
+    assert len(part) <= MOST_LINES < len(lines)
+
+
+def test_passages_are_apart_and_none_is_shown_twice(works: Path) -> None:
+    """Every line once, and a passage has no gap: what touches is one."""
+    answer = ask(works, "How many times does gauges try a reading?")
+    cited = [(path, number) for path, number, _ in quoted(answer, works)]
+    assert len(cited) == len(set(cited))
+    ends = [re.findall(r"^(\S+):(\d+): ", block, re.MULTILINE) for block in answer.split("\n\n")[1:-1]]
+    for one in ends:
+        numbers = [int(number) for _, number in one]
+        assert numbers == list(range(numbers[0], numbers[-1] + 1))
+        assert (one[-1][0], numbers[-1] + 1) not in [(other[0][0], int(other[0][1])) for other in ends]
+
+
+def test_a_weak_answer_is_one_that_says_so(works: Path) -> None:
+    """Words of which few are found lead to the best that was seen, marked as weak, and not to nothing."""
+    answer = ask(works, "Which retry budget governs hydraulic telemetry retention failures of upstream turbines?")
+    assert "Weak match" in answer
+    assert quoted(answer, works)
 
 
 def test_a_line_that_was_clipped_is_quoted_whole(works: Path) -> None:

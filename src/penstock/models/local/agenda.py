@@ -30,19 +30,21 @@ MOST_CALLS = 12
 _ROOM_TOKENS = 2_500  # that the next result and the answer may take: what has less room answers now
 _PATTERN_BYTES = 1_000  # a tool takes 1,024
 _LISTED = 60
-_MATCHES_IN_FILE = 40
+_MATCHES_IN_FILE = 60
 _MATCHES_IN_TREE = 20
 _AROUND = 40  # lines of a view
 _BELOW = 60  # of a definition
 _OUTLINED = 80
-_COUNTED = 2  # words
+_COUNTED = 4  # words
+_JOINED = 6  # words that may stand on a line together
 _MOST_FILES = 100  # that a search counts
-_LIKELY = 2
+_LIKELY = 3
 _ENOUGH = 0.8  # of the question near one line
 _FAIR = 0.6  # is enough after the usual number of calls
 _USUAL = 6
 OF_THE_KIND = 0.3  # what a line is worth that gives a value
 _MOST_VIEWS = 3
+_KNOWN = 5  # lines on either side, where a passage needs no view
 
 
 class Look(NamedTuple):
@@ -53,11 +55,11 @@ class Look(NamedTuple):
     arguments: dict[str, Json]
 
 
-def next_look(memory: Memory, found: list[Hit], room_tokens: int) -> Look | None:
+def next_look(memory: Memory, found: list[Hit], best: list[Hit], room_tokens: int) -> Look | None:
     """The call to make after what was found, the best first; None where it is time to answer."""
     if memory.calls >= MOST_CALLS or room_tokens < _ROOM_TOKENS:
         return None
-    for look in chain(_looks(memory, found), _whole_lines(memory, found)):
+    for look in chain(_looks(memory, found, best), _whole_lines(memory, best)):
         name = memory.tools.get(look.tool)
         is_new = look.label not in memory.tried and (name, look.arguments) not in memory.made
         if name is not None and is_new and len(str(look.arguments.get("pattern", "")).encode()) <= _PATTERN_BYTES:
@@ -68,14 +70,16 @@ def next_look(memory: Memory, found: list[Hit], room_tokens: int) -> Look | None
 # ── looks, in their order ────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _looks(memory: Memory, found: list[Hit]) -> Iterator[Look]:
+def _looks(memory: Memory, found: list[Hit], best: list[Hit]) -> Iterator[Look]:
     question = memory.question
     yield from _what_was_cut(memory)
+    if memory.calls >= MOST_CALLS - _MOST_VIEWS:
+        yield from _around(memory, best)
+        return
     if _settled(memory, found):
+        yield from _bodies(memory, _defining(memory, found))
         yield from _around(memory, found[:1])
-        if {"result", "detail"} & question.kinds:
-            yield from _bodies(memory, _defining(memory, found))
-        yield from _what_a_name_stands_for(memory, found)
+        yield from _what_a_name_stands_for(memory, best)
         return
     yield from _quoted(question)
     if _is_quoted(question, found):
@@ -84,54 +88,37 @@ def _looks(memory: Memory, found: list[Hit]) -> Iterator[Look]:
     if "call" in question.kinds and (names := [term.text for term in question.names if term.form == "name"]):
         yield _search(f"calls of {', '.join(names)}", rf"\b({'|'.join(map(re.escape, names))})\(", None)
     yield from _files_named(question)
-    if any(_is_telling(term) for term in question.names):
+    if any(_is_telling(term) for term in question.terms):
         yield from _definitions(memory, None)
-        yield from _bodies(memory, _defining(memory, found))
-    named = places(memory)
-    is_known = _is_known(memory, named) or bool(_defining(memory, found))
-    is_found = is_known and bool(found) and found[0].worth >= OF_THE_KIND
-    for place in named[: 1 if is_found else 2]:
+    yield from _bodies(memory, _defining(memory, found))
+    if _is_known(memory, places(memory)) or _defining(memory, found):
+        [place, *_] = places(memory)
         yield from _within(memory, found, place)
-    if is_found:
-        yield from _around(memory, found[:_MOST_VIEWS])
-    else:
-        yield from _anywhere(memory, found, named, is_known=is_known)
+        yield from _what_a_name_stands_for(memory, best)
+        if any(hit.path.startswith(place) for hit in found):
+            yield from _around(memory, best)
+            return
+    yield from _definitions(memory, None)
+    yield from _together(question, None)
+    yield from _census(question)
+    for place in _likely(memory):
+        yield from _within(memory, found, place)
+    yield from _around(memory, best)
 
 
 def _within(memory: Memory, found: list[Hit], place: str) -> Iterator[Look]:
-    """In a file or folder that the question names."""
+    """In a file or folder that the question names, or that holds most of its words."""
     question, defining = memory.question, _defining(memory, found)
-    if not any(hit.path.startswith(place) for hit in defining):
+    lines = memory.evidence.lines.get(place, {}).values()
+    if {term.text for term in question.names if term.form == "name"} - {weighing.defined_name(line) for line in lines}:
         yield from _definitions(memory, place)
-    yield from _bodies(memory, defining)
+    yield from _bodies(memory, [hit for hit in defining if hit.path.startswith(place)])
     if _is_folder(place):
         yield from _joined_names(question, place)
         yield from _together(question, place)
     yield from _words_within(memory, place)
     yield from _of_the_kind(question, place)
     yield from _imported(memory, found, place)
-    yield from _unseen(memory, place)
-    yield from _around(memory, [hit for hit in found if hit.path.startswith(place)][:1])
-
-
-def _anywhere(memory: Memory, found: list[Hit], named: list[str], *, is_known: bool) -> Iterator[Look]:
-    """Where no place is named, or it holds too little; no further than that where the question says which it is."""
-    question = memory.question
-    yield from _definitions(memory, None)
-    if not named:
-        yield from _files_named_anywhere(question)
-    if is_known:
-        yield from _unseen(memory, None)
-    else:
-        yield from _joined_names(question, None)
-        yield from _together(question, None)
-        yield from _census(question)
-        for place in _likely(memory):
-            yield from _words_within(memory, place)
-            yield from _of_the_kind(question, place)
-    yield from _around(memory, found[:_MOST_VIEWS])
-    if not is_known:
-        yield from _rarest(question)
 
 
 def _whole_lines(memory: Memory, found: list[Hit]) -> Iterator[Look]:
@@ -152,7 +139,8 @@ def _is_quoted(question: Question, found: list[Hit]) -> bool:
 
 def _is_telling(term: Term) -> bool:
     """A name that few files can define: `urlopen`, `JSONDecoder`, `COPY_BUFSIZE`, not `run`."""
-    return term.form == "name" and (len(term.text) > 6 or not term.text.islower())
+    is_name = term.form == "name" or weighing.may_be_name(term)
+    return is_name and (len(term.text) > 6 or not term.text.islower())
 
 
 def _defining(memory: Memory, found: list[Hit]) -> list[Hit]:
@@ -223,9 +211,9 @@ def places(memory: Memory) -> list[str]:
 def _definitions(memory: Memory, place: str | None) -> Iterator[Look]:
     """Where the names are defined, assigned or imported from elsewhere, and words that may be names of no file."""
     question, files = memory.question, memory.evidence.places
-    names = [
-        re.escape(term.text.removesuffix("()").rsplit(".", 1)[-1]) for term in question.terms if term.form == "name"
-    ]
+    named = [term for term in question.terms if term.form == "name"]
+    outer = {term.text.lower() for term in named} if place is None else set()  # of Popen.wait first where Popen is
+    names = [re.escape(term.text) for term in named if term.folder not in outer - {term.text.lower()}]
     words = [
         re.escape(term.text)
         for term in question.terms
@@ -257,6 +245,10 @@ def _of_the_kind(question: Question, place: str) -> Iterator[Look]:
         yield Look(f"outline of {place}", "outline", {"path": place, "limit": _OUTLINED})
     if "error" in question.kinds:
         yield _search("raises", r"^\s*(raise|throw)\s+\w|^\s*class \w*(Error|Exception|Warning)\w*\b", place)
+    if "file" in question.kinds:
+        yield _search("file names", weighing.FILE_NAME.pattern, place)
+    if "environment" in question.kinds:
+        yield _search("environment", weighing.ENVIRONMENT.pattern, place)
     if "value" in question.kinds:
         yield _search(
             "values", r"^\s*(self\.)?\w+\s*(:[^=]*)?=\s*\(?-?\d|^[A-Z_][A-Z0-9_]+\s*=\s*.*\d|[<>]=? \d\d", place
@@ -278,7 +270,7 @@ def _bodies(memory: Memory, found: list[Hit]) -> Iterator[Look]:
             weighing.indent_of(lines[n]) > indent or not lines[n].strip() or lines[n].strip()[0] in ")]}"
             for n in range(hit.line + 1, last + 1)
         )
-        if is_open and last - hit.line < 2 * _BELOW and not lines[hit.line].lstrip().startswith("class"):
+        if is_open and last - hit.line < 2 * _BELOW:
             arguments: dict[str, Json] = {"file_path": hit.path, "offset": last, "limit": _BELOW}
             yield Look(f"more of {hit.path}:{hit.line} from {last + 1}", "view", arguments)
 
@@ -287,26 +279,10 @@ def _words_within(memory: Memory, place: str) -> Iterator[Look]:
     """The lines of a place that have any of the words which its name does not say; if those are too many, the rarer ones."""
     terms = [term for term in memory.question.terms if path_credit(place, term) < 0.8 and term.form != "part"]
     rare = [term for term in terms if term.weight > 0.5] or terms or list(memory.question.terms)
-    yield _search("words", _any_of([term.pattern for term in rare]), place)
-
-
-def _unseen(memory: Memory, place: str | None) -> Iterator[Look]:
-    """Words that no line had so far."""
-    lines = [line for held in memory.evidence.lines.values() for line in held.values()]
-    unseen = [
-        term
-        for term in memory.question.terms
-        if term.weight >= 1
-        and term.form in {"name", "word"}
-        and not any(map(term.within, lines))
-        and not any(path_credit(path, term) >= 0.8 for path in memory.evidence.places)
-    ]
-    if unseen and len(unseen) < len(memory.question.terms):
-        yield _search(
-            f"{', '.join(term.text for term in unseen)}, not seen yet,",
-            _any_of([term.pattern for term in unseen]),
-            place,
-        )
+    pattern = _any_of([term.pattern for term in rare])
+    yield _search("words", pattern, place)
+    if (shown := memory.evidence.cut.get((place, pattern))) is not None:
+        yield _search("more words", pattern, place, offset=shown)
 
 
 def _imported(memory: Memory, found: list[Hit], place: str) -> Iterator[Look]:
@@ -368,15 +344,10 @@ def _joined_names(question: Question, place: str | None) -> Iterator[Look]:
 
 def _together(question: Question, place: str | None) -> Iterator[Look]:
     """Lines that hold two of the rarest words."""
-    words = _rarest_words(question)[:4]
+    words = _rarest_words(question)[:_JOINED]
     if len(words) > 1:
-        pairs = "|".join(f"{a}.*{b}|{b}.*{a}" for a, b in combinations(words, 2))
+        pairs = _any_of([f"{a}.*{b}|{b}.*{a}" for a, b in combinations(words, 2)])
         yield _search(f"lines with two of {', '.join(words)}", pairs, place, ignore_case=True)
-
-
-def _rarest(question: Question) -> Iterator[Look]:
-    if words := _rarest_words(question):
-        yield _search(f"lines with {words[0]}", words[0], None, ignore_case=True)
 
 
 def _rarest_words(question: Question) -> list[str]:
@@ -394,8 +365,8 @@ def _census(question: Question) -> Iterator[Look]:
 
 
 def _likely(memory: Memory) -> list[str]:
-    """The files that hold the most of what searches counted, what few files hold before the rest."""
-    scored: defaultdict[str, float] = defaultdict(float)
+    """The files that hold the most of what searches counted, what few files hold before the rest, and those that are named."""
+    scored: defaultdict[str, float] = defaultdict(float, dict.fromkeys(memory.evidence.places, 0.0))
     for counted in memory.evidence.counts.values():
         for path, lines in counted.items():
             scored[path] += log2(2 * _MOST_FILES / len(counted)) / 5 * lines / (lines + 2)
@@ -411,27 +382,29 @@ def _around(memory: Memory, found: list[Hit]) -> Iterator[Look]:
         lines = memory.evidence.lines[hit.path]
         is_definition = weighing.defined_name(lines[hit.line]) is not None
         above, shown = (3, _BELOW) if is_definition else (_AROUND // 2, _AROUND)
-        if all(near in lines for near in range(max(1, hit.line - 2), hit.line + 3)):
+        if all(near in lines for near in range(max(1, hit.line - _KNOWN), hit.line + _KNOWN)):
             continue
         arguments = {"file_path": hit.path, "offset": max(0, hit.line - 1 - above), "limit": shown}
         yield Look(f"around {hit.path}:{hit.line}", "view", arguments)
 
 
-def _what_a_name_stands_for(memory: Memory, found: list[Hit]) -> Iterator[Look]:
+def _what_a_name_stands_for(memory: Memory, best: list[Hit]) -> Iterator[Look]:
     """Where the value that was asked for is itself a name: its assignment."""
-    if "value" not in memory.question.kinds:
-        return
-    best = found[0]
-    name = stands_for(memory.question, memory.evidence.lines[best.path][best.line])
-    if name is None:
-        return
-    held = memory.evidence.lines[best.path]
-    if not any((made := weighing.assigned(line)) and made[0] == name for line in held.values()):
-        yield _search(f"what {name} is", rf"^\s*{re.escape(name)}\b[^=(]*:?=[^=]", best.path)
+    for hit in best[:1]:
+        name = stands_for(memory.question, memory.evidence.lines[hit.path][hit.line])
+        if name is not None and assignment_of(memory.evidence.lines[hit.path], name) is None:
+            yield _search(f"what {name} is", rf"^\s*{re.escape(name)}\b[^=(]*:?=[^=]", hit.path)
+
+
+def assignment_of(lines: dict[int, str], name: str) -> int | None:
+    """The line, of those seen, that gives a name its value."""
+    return next((n for n in sorted(lines) if (made := weighing.assigned(lines[n])) and made[0] == name), None)
 
 
 def stands_for(question: Question, line: str) -> str | None:
-    """The name that a line gives as the value asked for: `timeout=DEFAULT_TIMEOUT`."""
+    """The name that a line gives as the value asked for: `timeout=DEFAULT_TIMEOUT`, or the constant in it."""
+    if "value" not in question.kinds or weighing.is_prose(line):
+        return None
     for term in sorted(question.terms, key=lambda term: -term.weight):
         if given := re.search(rf"\w*(?:{term.pattern})\w*\s*(?::[^=,()]*)?=\s*([A-Za-z_][\w.]*)\s*(?=[,):#]|$)", line):
             name = given[given.lastindex or 0].rsplit(".", 1)[-1]
@@ -439,7 +412,8 @@ def stands_for(question: Question, line: str) -> str | None:
                 return str(re.split(r"\W", given.group())[0])
             if name not in {"True", "False", "self"}:
                 return name
-    return None
+    found = re.search(r"[=<>(,]\s*(_?[A-Z][A-Z0-9_]{3,})\b(?!\()", line)
+    return found[1] if found else None
 
 
 def _settled(memory: Memory, found: list[Hit]) -> bool:
@@ -453,7 +427,7 @@ def _settled(memory: Memory, found: list[Hit]) -> bool:
         return best.worth >= OF_THE_KIND
     if "error" in memory.question.kinds and not any(term.form == "phrase" for term in memory.question.terms):
         return best.worth >= OF_THE_KIND and any(label.startswith("raises in") for label in memory.tried)
-    return best.worth >= (OF_THE_KIND if "code" in memory.question.kinds else 0) and best.score >= _ENOUGH
+    return best.worth >= OF_THE_KIND and best.score >= _ENOUGH
 
 
 def missing_names(question: Question, found: list[Hit]) -> list[str]:

@@ -7,6 +7,7 @@ it. Keeps out: conversations (`memory`), and which line answers (`weighing`).
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 
 _SAID = ("[", "\\", "Warning", "No files", "Listing all")  # what a listing says beside names; names that are escaped
@@ -14,6 +15,7 @@ _FILE_HEAD = re.compile(r"^## (.+)$")
 _NUMBERED = re.compile(r"^(\d+)[|-](.*)$")
 _MORE_FILES = re.compile(r"^ +and \d+ more files?$")
 _COUNTED = re.compile(r"^ +(\d+) (\S.*)$")
+_SHOWN = re.compile(r"^(\d+) matching lines? .*\| showing 1-(\d+)\b")
 _FOUND_KEPT = re.compile(r"^\d+\|\d+\|(.*)$")
 _OUTLINED = re.compile(r"^( *)(\d+)-(\d+) (.*)$")
 
@@ -21,11 +23,13 @@ _OUTLINED = re.compile(r"^( *)(\d+)-(\d+) (.*)$")
 @dataclass(slots=True)
 class Evidence:
     """`lines` by path and number, `places`: files whose names a listing showed, `counts`: by pattern, and by path, the lines
-    that a search told; nothing of a pattern that too many files have."""
+    that a search told; nothing of a pattern that too many files have. `cut`: by path and pattern, the lines of a longer
+    result that were shown."""
 
     lines: dict[str, dict[int, str]] = field(default_factory=dict)
     places: dict[str, None] = field(default_factory=dict)
     counts: dict[str, dict[str, int]] = field(default_factory=dict)
+    cut: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def add(self, path: str, number: int, text: str) -> None:
         """A line; the longest form in which it was shown stays."""
@@ -40,7 +44,9 @@ class Evidence:
         before = sum(map(len, self.lines.values())) + len(self.places)
         match tool:
             case "search":
-                self._read_search(text.splitlines(), pattern)
+                self._read_search(text.splitlines(), "" if path else pattern)
+                if (shown := _SHOWN.match(text)) and int(shown[2]) < int(shown[1]):
+                    self.cut[path, pattern] = int(shown[2])
             case "view":
                 for line in text.splitlines()[1:]:
                     if path and (numbered := _NUMBERED.match(line)):
@@ -58,16 +64,17 @@ class Evidence:
         return sum(map(len, self.lines.values())) + len(self.places) > before
 
     def _read_search(self, lines: list[str], pattern: str) -> None:
-        path, told = "", {}
+        path, told, shown = "", {}, Counter[str]()
         for line in lines:
             if head := _FILE_HEAD.match(line):
                 path = head[1]
             elif path and (numbered := _NUMBERED.match(line)):
                 self.add(path, int(numbered[1]), numbered[2])
+                shown[path] += 1
             elif not path and (counted := _COUNTED.match(line)):
                 told[counted[2]] = int(counted[1])
         if pattern and not any(_MORE_FILES.match(line) for line in lines):
-            self.counts[pattern] = told
+            self.counts[pattern] = told or dict(shown)  # all that there are on one page are not counted beside it
 
 
 def kept_text(tool: str, text: str) -> str:

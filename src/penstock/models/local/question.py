@@ -73,7 +73,7 @@ class Question:
 
 
 _QUOTED = re.compile(r"`([^`\n]+)`|\"([^\"\n]+)\"|“([^”\n]+)”|(?:(?<=^)|(?<=[\s(]))'([^'\n]+)'(?=[\s,.;:?!)]|$)")
-_WORD = re.compile(r"[^\W\d][\w./-]*\w(?:\(\))?|\d[\d._]*\d|\w")
+_WORD = re.compile(r"[^\W\d](?:[\w./]|-(?=[\w-]*[./_]\w))*\w(?:\(\))?|\d[\d._]*\d|\w")
 _COMPLAINT = re.compile(r"(\w+(?:Error|Exception|Warning)): ([^\"`\n]+?)(?=[.?!](?:\s|$)|$)")  # as a traceback ends
 _FILE = re.compile(
     r"(?i)^[\w./-]+\.(?:py|pyi|c|h|cc|cpp|hpp|cs|js|jsx|ts|tsx|go|rs|java|rb|php|sh|md|rst|txt|toml|json|ya?ml|ini|cfg|sql|html|css|"
@@ -103,8 +103,16 @@ def read(text: str) -> Question:
         rest = rest.replace(match.group(), " , ")
         add(*(_named(quoted) if _IDENTIFIER.match(quoted) or _FILE.match(quoted) else _phrase(quoted)))
     for how, word in _words(rest):
-        add(*(_named(word) if how == "name" else _place(word) if how == "place" else _word(word)))
-    add(*_side_by_side(rest), *_in_a_row(rest))
+        add(
+            *(
+                _named(word)
+                if how == "name"
+                else _place(word)
+                if how == "place"
+                else _word(word, rest.lstrip().startswith(word))
+            )
+        )
+    add(*_side_by_side(rest), *_in_a_row(rest), *_initials(rest))
     if re.search(_AT_MOST, text):
         add(Term(text="maximum", pattern=_loosely("maximum"), weight=0.6, form="word"))
     if re.search(_TOO_LONG, text):
@@ -149,6 +157,17 @@ def _in_a_row(text: str) -> Iterator[Term]:
             yield Term(text=" ".join(three), pattern=f"(?i:\\b{pattern})", weight=0.7, form="part")
 
 
+def _initials(text: str) -> Iterator[Term]:
+    """What two or three words are called for short: `byte order mark`, BOM; `garbage collection`, gc."""
+    for run in re.findall(r"[A-Za-z]+(?:[ -][A-Za-z]+)+", text):
+        words = re.split(r"[ -]", run)
+        for many in (2, 3):
+            for some in zip(*(words[n:] for n in range(many)), strict=False):
+                if not any(word.lower() in STOP or len(word) < 3 for word in some):
+                    short = "".join(word[0] for word in some).lower()
+                    yield Term(text=short, pattern=rf"(?i:(?:\b|_){short}(?:\b|_))", weight=0.4 * many, form="part")
+
+
 def _words(text: str) -> list[tuple[str, str]]:
     """The words that are no stop words, each as a name, a place or a word.
 
@@ -164,7 +183,17 @@ def _words(text: str) -> list[tuple[str, str]]:
             other = after if before.lower() in STOP else before
             if other and other.lower() not in STOP:
                 spoken[other] = "place"
-        if is_kind_of_name(one) and one != one.upper() and after and after not in verbs and not _is_plain(after):
+        is_said = (
+            before.lower() == "the" or not after.islower()
+        )  # the function prime, which class Pump; not variables let
+        if (
+            is_kind_of_name(one)
+            and one != one.upper()
+            and after
+            and is_said
+            and after not in verbs
+            and not _is_plain(after)
+        ):
             spoken.setdefault(after, "name")
         if is_kind_of_name(after) and not _is_plain(one) and (before.lower() == "the" or not one.islower()):
             spoken.setdefault(one, "name")
@@ -241,15 +270,17 @@ def _place(text: str) -> list[Term]:
     return [Term(text=text, pattern=_exactly(text), weight=CALLED, form="word", place=True)]
 
 
-def _word(text: str) -> list[Term]:
+def _word(text: str, is_first: bool) -> list[Term]:
     lower = text.lower()
     if text.isdigit():
-        return [Term(text=text, pattern=_exactly(text), weight=2, form="word")]
+        return [Term(text=text, pattern=_exactly(text), weight=2 if len(text) > 2 else 1, form="word")]
     if len(text) == 1:
         return []
     weight = 0.5 if is_generic(lower) else 1 + min(len(text), 10) / 20
-    if text.isupper():
+    if text.isupper() or not re.search("[aeiouy]", lower):  # short for something
         weight = 2
+    elif text[0].isupper() and not is_first:
+        weight = CALLED
     return [Term(text=text, pattern=_loosely(text), weight=weight, form="word", place=len(text) > 2)]
 
 

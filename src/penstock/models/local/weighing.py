@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
+from dataclasses import dataclass, replace
 from math import log2
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,6 +27,9 @@ _SCOPE = 120  # lines below a definition that may still belong to it, where noth
 _TELLING = 8  # letters of a word that names a file, as a rule, where it is the name of one
 _AWAY = 0.6  # what a line weighs outside the file that the question names
 _FEW = 3  # definitions of a word that is a name
+_SPREAD = 0.5  # of the weight of a line, for what else of the question its file holds
+_KIND = 1.0  # how much the kind of a line counts beside its words
+_AGAIN = 0.4  # what a term is worth that was quoted elsewhere
 _COMMON = 8  # lines that a word may stand on before it counts for less
 
 _TESTS = re.compile(r"(?:^|/)(?:\w+_)?tests?(?:/|$)|(?:^|/)test_[^/]*$|_test\.[a-z]+$|(?:^|/)conftest\.py$")
@@ -40,6 +44,7 @@ _DEFINITION = re.compile(rf"{DEFINES}(?:\([^)]*\)\s*)?(\w+)")
 _ASSIGNMENT = re.compile(r"^\s*(?:(?:const|let|var|final|static)\s+)*([\w.\[\]'\"-]+)\s*(?::[^=]+)?:?=(?!=)\s*(\S.*)$")
 _VALUE = r"""(?:-?\d|[frbuFRBU]{0,2}["']|True\b|False\b|None\b|[A-Z][A-Z0-9_]{2,}\b(?!\()|min\(|max\(|[({\[])"""
 _EMPTY = re.compile(r"""(?:0|None|False|\[\]|\{\}|\(\)|""|'')\s*(?:#.*)?$""")  # where something begins, as a rule
+_COMPARED = re.compile(r"[<>]=?\s*\.?\d\d")
 _HOLDS_NUMBER = re.compile(r"\d|[A-Z]{3}")  # or a constant, which stands for one
 _IS_VALUE = re.compile(_VALUE)
 _IMPORT = re.compile(r"^\s*(?:from\s+\S+\s+)?import\b|^\s*(?:#include|use|using)\b")
@@ -48,10 +53,12 @@ _RAISE = re.compile(r"\b(?:raise|throw|throws|panic|errors?\.New|Errorf|error|fa
 _RAISES = re.compile(r"^\s*(?:raise|throw)\s+\w")
 _BUILTIN = re.compile(r"\b(?:Value|Type|Runtime|Key|Index|Attribute|NotImplemented|Assertion|OS|IO)Error\b")
 _RETURN = re.compile(r"^\s*(?:return|yield)\s+\S")
-_PROSE = re.compile(r"^\s*(?:#.*|[^=({\[]*[A-Za-z]+(?: [A-Za-z'`-]+){3,}[^=]*)$")
+_PROSE = re.compile(r"^\s*(?:#.*|>>>.*|[^=({\[]*[A-Za-z]+(?: [A-Za-z'`-]+){3,}[^=]*)$")
 _ERROR_CLASS = re.compile(
     r"^\s*class \w*(?:Error|Exception|Warning)\w*\b|^\s*class \w+\(\w*(?:Error|Exception|Warning)\)"
 )
+ENVIRONMENT = re.compile(r"environ\b|\w*getenv|process\.env|std::env")
+FILE_NAME = re.compile(r"""["'](?:[^"'\s]*/[\w.-]+|[^"'\s/]*\.[a-z]\w{1,9})["']""")
 _ERROR_NAME = re.compile(r"\b\w*(?:Error|Exception|Warning)\b")
 
 
@@ -104,7 +111,7 @@ def place_factor(path: str, question: Question) -> float:
         factor *= 0.5
     if _STUB.search(path):
         factor *= 0.6
-    return factor
+    return factor * 0.97 ** path.count("/")
 
 
 def path_credit(path: str, term: Term) -> float:
@@ -121,17 +128,22 @@ def path_credit(path: str, term: Term) -> float:
     stem = stem.strip("_")
     if wanted == stem or wanted in folders:
         return 0.8
-    if len(wanted) > 3 and (wanted in stem or (len(stem) > 3 and stem in wanted)):
+    if term.form != "name" and len(wanted) > 3 and (wanted in stem or (len(stem) > 3 and stem in wanted)):
+        return 0.5
+    if term.form != "name" and len(wanted) > 2 and any(part.startswith(wanted) for part in (stem, *folders)):
         return 0.5
     return 0.3 if len(wanted) > 3 and stem.startswith(root_of(wanted)) else 0.0
 
 
 def home(question: Question, evidence: Evidence) -> Callable[[str], bool]:
     """Whether a path is, or lies in, what the question calls by its name; every path where no such place was seen."""
+    is_named = any(term.weight >= CALLED for term in question.terms)
     homes = [
         t
         for t in question.terms
-        if may_name_place(t) and any(path_credit(path, t) >= 0.8 for path in [*evidence.places, *evidence.lines])
+        if may_name_place(t)
+        and (t.weight >= CALLED or not is_named)
+        and any(path_credit(path, t) >= 0.8 for path in [*evidence.places, *evidence.lines])
     ]
     if not homes or "call" in question.kinds:
         return lambda _: True
@@ -175,9 +187,11 @@ def _is_number(line: str) -> bool:
 def _is_of_kind(question: Question, line: str) -> bool:
     """Whether a line may answer by what it is, without a word of the question: within what the question names."""
     return (
-        ("value" in question.kinds and _is_number(line))
+        ("value" in question.kinds and (_is_number(line) or _COMPARED.search(line) is not None))
         or ("result" in question.kinds and _RETURN.match(line) is not None)
         or ("error" in question.kinds and _RAISES.match(line) is not None)
+        or ("environment" in question.kinds and ENVIRONMENT.search(line) is not None)
+        or ("file" in question.kinds and FILE_NAME.search(line) is not None)
     )
 
 
@@ -191,39 +205,102 @@ def indent_of(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def hits(question: Question, evidence: Evidence) -> list[Hit]:
-    """The lines on which a term stands, the best first."""
-    weights = _weights(question, evidence)
-    total = sum(weights[term] for term in question.terms if term.form != "part") or 1.0
-    made: list[Hit] = []
-    outer = {term.folder for term in question.terms}  # what a name of the question is said to be in
-    is_at_home = home(question, evidence)
-    for path, lines in evidence.lines.items():
-        factor = place_factor(path, question) * (1.0 if is_at_home(path) else _AWAY)
-        by_path = {term: path_credit(path, term) for term in question.terms}
-        numbers = sorted(lines)
-        on = {n: [term for term in question.terms if term.within(lines[n])] for n in numbers}
-        scopes = _scopes(question, lines, numbers)
-        for n in numbers:
-            inside = any(first < n <= last and term.text.lower() not in outer for first, last, term in scopes)
-            is_of_kind = _is_of_kind(question, lines[n]) if inside else _is_asked_for(question, lines[n])
-            if not on[n] and not is_of_kind:
-                continue
-            credit = dict(by_path)
-            for near in numbers[bisect_left(numbers, n - _NEAR) : bisect_left(numbers, n + _NEAR + 1)]:
-                away = abs(near - n)
-                for term in on[near]:
-                    credit[term] = max(credit[term], 1.0 if not away else 0.65 if away <= 2 else 0.4)
-            for first, last, term in scopes:
-                if first < n <= last:
-                    credit[term] = max(credit[term], 0.75)
-            covered = min(1.0, sum(weights[term] * credit[term] for term in question.terms) / total)
-            told = [term for term in on[n] if by_path[term] < 0.8]
-            worth, rule = _worth(question, lines[n], told, inside)
-            terms = tuple(term for term in question.terms if credit[term] > 0)
-            score = sum(weights[term] * credit[term] for term in question.terms) / total
-            made.append(Hit(path, n, score * factor * (1 + worth), covered, worth, terms, rule))
-    return sorted(made, key=lambda hit: (-hit.score, hit.path, hit.line))
+class Scale:
+    """Weighs spans of lines of a question's evidence: one line, or the lines of a passage."""
+
+    def __init__(self, question: Question, evidence: Evidence) -> None:
+        self._question = question
+        self._evidence = evidence
+        self._weights = _weights(question, evidence)
+        self._total = sum(self._weights[term] for term in question.terms if term.form != "part") or 1.0
+        self._is_at_home = home(question, evidence)
+        self._sheets: dict[str, _Sheet] = {}
+
+    def _sheet(self, path: str) -> _Sheet:
+        if path not in self._sheets:
+            lines = self._evidence.lines[path]
+            numbers = sorted(lines)
+            self._sheets[path] = _Sheet(
+                numbers=numbers,
+                on={n: [term for term in self._question.terms if term.within(lines[n])] for n in numbers},
+                scopes=_scopes(self._question, lines, numbers),
+                by_path={term: path_credit(path, term) for term in self._question.terms},
+                factor=place_factor(path, self._question) * (1.0 if self._is_at_home(path) else _AWAY),
+                is_home=self._is_at_home(path) and not self._is_at_home(""),
+            )
+            self._sheets[path] = replace(self._sheets[path], factor=self._sheets[path].factor * self._share_of(path))
+        return self._sheets[path]
+
+    def _share_of(self, path: str) -> float:
+        """More for a file that holds more of the question, wherever in it."""
+        sheet = self._sheets[path]
+        held = {term for terms in sheet.on.values() for term in terms}
+        told = sum(
+            self._weights[t] * (1.0 if t in held else sheet.by_path[t])
+            for t in self._question.terms
+            if t.form != "part"
+        )
+        return 1 - _SPREAD + _SPREAD * told / self._total
+
+    def weigh(self, path: str, first: int, last: int) -> tuple[float, float, tuple[Term, ...]]:
+        """What the terms in, near and around a span are worth; which share of the question that is; and these terms."""
+        credit = self._sheet(path).credit(first, last)
+        told = sum(self._weights[term] * credit[term] for term in self._question.terms) / self._total
+        return told * self._sheet(path).factor, min(1.0, told), tuple(term for term in credit if credit[term] > 0)
+
+    def weigh_new(self, path: str, first: int, last: int, said: set[Term]) -> tuple[float, float]:
+        """The same for a reader who has read some of the terms elsewhere."""
+        credit = self._sheet(path).credit(first, last)
+        parts = {term: self._weights[term] * credit[term] / self._total for term in self._question.terms}
+        new = sum(part * (_AGAIN if term in said else 1.0) for term, part in parts.items())
+        return new * self._sheet(path).factor, min(1.0, sum(parts.values()))
+
+    def terms_in(self, path: str, first: int, last: int) -> set[Term]:
+        """The terms that stand in a span."""
+        on = self._sheet(path).on
+        return {term for n in range(first, last + 1) for term in on.get(n, ())}
+
+    def hits(self) -> list[Hit]:
+        """The lines on which a term stands, and those of the kind asked for within what is named, the best first."""
+        question, made = self._question, []
+        outer = {term.folder for term in question.terms}  # what a name of the question is said to be in
+        for path, lines in self._evidence.lines.items():
+            sheet = self._sheet(path)
+            for n in sheet.numbers:
+                inside = any(first < n <= last and term.text.lower() not in outer for first, last, term in sheet.scopes)
+                is_asked = _is_of_kind if inside or sheet.is_home or sheet.scopes else _is_asked_for
+                is_of_kind = is_asked(question, lines[n])
+                if not sheet.on[n] and not is_of_kind:
+                    continue
+                score, covered, terms = self.weigh(path, n, n)
+                told = [term for term in sheet.on[n] if sheet.by_path[term] < 0.8]
+                worth, rule = _worth(question, lines[n], told, inside)
+                made.append(Hit(path, n, score * (1 + _KIND * worth), covered, worth, terms, rule))
+        return sorted(made, key=lambda hit: (-hit.score, hit.path, hit.line))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Sheet:
+    """The lines of a file as a question sees them: the terms on each, in definitions around them and in the path."""
+
+    numbers: list[int]
+    on: dict[int, list[Term]]
+    scopes: list[tuple[int, int, Term]]
+    by_path: dict[Term, float]
+    factor: float
+    is_home: bool  # it is what the question names
+
+    def credit(self, first: int, last: int) -> dict[Term, float]:
+        """What each term is worth for a span: whole where it stands in it, less near it."""
+        made = dict(self.by_path)
+        for n in self.numbers[bisect_left(self.numbers, first - _NEAR) : bisect_left(self.numbers, last + _NEAR + 1)]:
+            away = max(first - n, n - last, 0)
+            for term in self.on[n]:
+                made[term] = max(made[term], 1.0 if not away else 0.65 if away <= 2 else 0.4)
+        for begin, end, term in self.scopes:
+            if begin < first and last <= end:
+                made[term] = max(made[term], 0.75)
+        return made
 
 
 def _weights(question: Question, evidence: Evidence) -> dict[Term, float]:
@@ -263,7 +340,7 @@ def _worth(question: Question, line: str, on: list[Term], inside: bool) -> tuple
         return -0.4, "an import"
     if _LISTED.match(line):
         return -0.3, "a list of names"
-    is_words = is_prose(line) and bool(question.kinds & {"value", "error", "result", "code"})
+    is_words = is_prose(line) and bool(question.kinds) and "meaning" not in question.kinds
     ways = [(-0.25 if is_words else 0.0, "a line that has the words")]
     name = defined_name(line)
     if name is not None:
@@ -274,6 +351,10 @@ def _worth(question: Question, line: str, on: list[Term], inside: bool) -> tuple
         ways.append((0.1 if {"result", "detail", "code"} & question.kinds else 0.4, f"an assignment to {found[0]}"))
     if "error" in question.kinds:
         ways += _error_ways(line, on, inside)
+    if "environment" in question.kinds and ENVIRONMENT.search(line):
+        ways.append((0.7, "a line that looks at the environment"))
+    if "file" in question.kinds and not is_prose(line) and FILE_NAME.search(line):
+        ways.append((0.4, "a line with a file name"))
     if "result" in question.kinds and _RETURN.match(line):
         ways.append((0.7 if inside else 0.2, "a line that returns something"))
     if "call" in question.kinds and name is None and not is_prose(line):
@@ -299,7 +380,7 @@ def _definition_ways(question: Question, name: str, on: list[Term]) -> list[tupl
         return [(0.1 if is_within else 0.6, f"the definition of {name}")]
     if spoken := _share(name, on):
         said = f"a definition with the words in its name, {name}"
-        if "value" in question.kinds:
+        if {"value", "error", "environment", "file"} & question.kinds:
             return [(-0.1, said)]
         return [(0.1 if question.names and "code" not in question.kinds else 0.2 + 0.5 * spoken, said)]
     return [(0.4, f"a definition near the words, {name}")] if "code" in question.kinds else []
@@ -334,7 +415,11 @@ def _value_ways(line: str, on: list[Term]) -> list[tuple[float, str]]:
     ]
     if re.search(r"(?i)default\w*\W.*(?:\d|[\"'`]\w|\b(?:None|True|False)\b)", line):
         ways.append((0.3, "a line that speaks of a default and a value"))
-    if re.search(r"[<>]=?\s*\d", line):
+    if is_prose(line):
+        return ways
+    if _COMPARED.search(line):
+        ways.append((0.5, "a comparison with a number"))
+    elif re.search(r"[<>]=?\s*\d", line):
         ways.append((0.3, "a comparison with a number"))
     elif re.search(r"\d", line):
         ways.append((0.1, "a line with a number"))

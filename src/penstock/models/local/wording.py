@@ -70,11 +70,18 @@ def read_notes(text: str, question: str) -> list[Note]:
     return made
 
 
-def answer(cited: Sequence[tuple[str, int, str]], best: int, rule: str, said: str, beside: Sequence[str]) -> str:
-    """The line that answers, all lines that it rests on, and how sure that is by which rule."""
-    path, line, text = cited[best]
-    lines = [f"{text.strip()}   ({path}:{line})", ""]
-    lines += [f"{where}:{number}: {quoted.rstrip()}" for where, number, quoted in cited]
+def answer(
+    best: tuple[str, int, str],
+    passages: Sequence[Sequence[tuple[str, int, str]]],
+    rule: str,
+    said: str,
+    beside: Sequence[str],
+) -> str:
+    """The best line, the passages in which it and others stand, and how sure that is by which rule."""
+    path, line, text = best
+    lines = [f"{text.strip()}   ({path}:{line})"]
+    for passage in passages:
+        lines += ["", *(f"{where}:{number}: {quoted.rstrip()}" for where, number, quoted in passage)]
     lines += ["", f"{said}: {rule}."]
     return "\n".join([*lines, *beside, WHAT_IT_IS])
 
