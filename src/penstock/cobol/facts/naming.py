@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .values import DataItem
 
 
-MAX_MEANINGS = 200
+MAX_MEANINGS = 32
 
 
 class Meaning(NamedTuple):

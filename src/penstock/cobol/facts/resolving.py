@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 MAX_STEPS = 6
 MAX_VALUES = 64
-MAX_SOURCES = 500
+MAX_SOURCES = 100
+MAX_SAME = 8  # items that one name means
 _FIGURATIVE = frozenset(
     {"SPACE", "SPACES", "ZERO", "ZEROS", "ZEROES", "LOW-VALUE", "LOW-VALUES", "HIGH-VALUE", "HIGH-VALUES", "NULL"}
 )
@@ -57,7 +58,7 @@ class Values:
         for at, steps in queue:
             for value in (*self._given.get(at, ()), *self._initial(at)):
                 found.setdefault(value.value, value)
-            for source in self._from.get(at, ()) if steps < MAX_STEPS else ():
+            for source in self._from.get(at, [])[:MAX_SOURCES] if steps < MAX_STEPS else ():
                 if source not in seen and len(seen) < MAX_SOURCES:
                     seen.add(source)
                     queue.append((source, steps + 1))
@@ -152,7 +153,8 @@ class Values:
                 while at + 1 < end and keys[at] in {"OF", "IN"}:
                     qualifiers.append(keys[at + 1])
                     at += 2
-                found += [meaning.item for meaning in self._names.mean(word, qualifiers) if meaning.condition is None]
+                means = self._names.mean(word, qualifiers)[:MAX_SAME]
+                found += [meaning.item for meaning in means if meaning.condition is None]
         return found
 
     def _set(self, said: Said) -> None:
@@ -160,7 +162,7 @@ class Values:
         if "TO" not in keys or (keys[-1] not in {"TRUE", "."} and "TRUE" not in keys):
             return
         for name in keys[1 : keys.index("TO")]:
-            for meaning in self._names.known.get(name, ()):
+            for meaning in self._names.mean(name)[:MAX_SAME]:
                 if meaning.condition is not None:
                     values: Sequence[str] = self._names.items[meaning.item].conditions[meaning.condition].values
                     value = literal(values[0]) if values else None
