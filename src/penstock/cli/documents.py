@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 _MOST_SPANS = 6
 _MINUTES_FROM = 120
+_MOST_REASONS = 3
 
 
 def _answering(as_json: bool, work: Callable[[], int]) -> int:
@@ -299,6 +301,10 @@ def document_command(
         from penstock.models import load_model
         from penstock.scribe import JOBS, MAX_PROMPT_TOKENS, document
 
+        if model_name == "local":
+            raise CallerError(
+                "local looks things up by rules and has no words for programs: name a provider's, or none"
+            )
         model = load_model(model_name, base_url=base_url, window_tokens=window) if model_name is not None else None
         looking, beneath = _rooted(root, paths)
         try:
@@ -348,6 +354,14 @@ def _seconds(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < _MINUTES_FROM else f"{seconds / 60:.0f} min"
 
 
+def _reasons(done: Documented) -> list[str]:
+    """Why chunks failed, each reason once, the most frequent first."""
+    reasons = Counter(
+        failed["reason"] for told in done.programs.values() for failed in told["coverage"]["chunks_failed"]
+    )
+    return [inert.shorten(reason) for reason, _ in reasons.most_common(_MOST_REASONS)]
+
+
 def _said(done: Documented, out: str, *, asked: bool) -> list[str]:
     """What came of it, and what to do next."""
     from penstock.scribe.pages.blocks import count
@@ -371,13 +385,13 @@ def _said(done: Documented, out: str, *, asked: bool) -> list[str]:
     run = done.run
     if asked:
         said.append(
-            f"{run.calls} calls for {run.chunks} chunks, {run.reused} answered before; claims: {run.accepted} accepted, "
-            f"{run.relocated} relocated, {run.rejected} rejected, {run.contradicted} against the code."
+            f"{count(run.calls, 'call')} for {count(run.chunks, 'chunk')}, {run.reused} answered before. Claims: "
+            f"{run.accepted} accepted, {run.relocated} relocated, {run.rejected} rejected, {run.contradicted} against the code."
         )
     elif done.programs:
         said.append(
             f"What the code says is all there. Purpose, summaries and the words of rules need a model: --model NAME asks "
-            f"about {run.chunks} chunks."
+            f"about {count(run.chunks, 'chunk')}."
         )
     said += [f"Not read: {inert.shorten(one.path)}: {one.reason}" for one in done.skipped]
     said += [f"Nothing to document: {inert.shorten(one.path)}: {one.reason}" for one in done.empty]
@@ -385,6 +399,7 @@ def _said(done: Documented, out: str, *, asked: bool) -> list[str]:
         said.append("Stopped; what is done is kept. The same command goes on.")
     elif run.failed:
         said.append(
-            f"{run.failed} chunks could not be described: the documents say which lines, and why. The same command tries again."
+            f"{count(run.failed, 'chunk')} could not be described. The documents say which lines; the same command tries again."
         )
+        said += [f"- {reason}" for reason in _reasons(done)]
     return said
