@@ -135,7 +135,7 @@ def run(root: Path, text: str, store: str) -> dict[str, Any]:
 def asked(root: Path, question: Question, store: str) -> Asked:
     """A session of its own for each question."""
     made = run(root, question.text, store)
-    cited = [(one["path"], one["line"], one["passage"]) for one in made["citations"]]
+    cited = in_passages([(one["path"], one["line"]) for one in made["citations"]])
     answers = [rank for rank, (path, line, _) in enumerate(cited, 1) if question.answered_by(root, (path, line))]
     named = {os.path.normpath(path) for path, _, _ in cited}
     return Asked(
@@ -149,6 +149,16 @@ def asked(root: Path, question: Question, store: str) -> Asked:
         used_tokens=made["usage"]["input_tokens"] + made["usage"]["output_tokens"],
         named_tokens=sum(counted(text_of(root / path)).tokens for path in named if (root / path).is_file()),
     )
+
+
+def in_passages(places: list[Place]) -> list[tuple[str, int, int]]:
+    """Each with the number of its passage from 1: lines of a file that follow one another are one."""
+    made, passage, after = [], 0, ("", 0)
+    for path, line in places:
+        passage += (path, line) != after
+        after = (path, line + 1)
+        made.append((path, line, passage))
+    return made
 
 
 def counted(text: str) -> tokens.Count:

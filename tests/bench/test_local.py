@@ -160,3 +160,9 @@ def test_the_target_is_a_share_above_the_baseline(ours: tuple[int | None, ...], 
     """Three of five meet it, two do not, and three that a search finds as well do not."""
     rows = [(asked(rank), found(number < theirs)) for number, rank in enumerate(ours)]
     assert local.table(rows) is met
+
+
+def test_lines_of_a_file_that_follow_one_another_are_a_passage() -> None:
+    """A gap, or another file, begins the next; so does the same line again."""
+    places = [("a.py", 4), ("a.py", 5), ("a.py", 7), ("b.py", 8), ("b.py", 8)]
+    assert [passage for _, _, passage in local.in_passages(places)] == [1, 1, 2, 3, 4]

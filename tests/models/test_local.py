@@ -233,7 +233,10 @@ def test_a_default_that_is_a_name_is_followed_to_its_value(works: Path) -> None:
         ("Which function takes the middle of some samples?", ["def calibrate("]),
         ("How often is a reading attempted at most?", ["reading_retries = 3"]),
         ('Who says "gauge 7 shows nothing, so check whether its cable is plugged in"?', ["cable is plugged in"]),
-        ("I get NoReading: so check whether its cable is plugged in. Where from?", ["raise NoReading(", "cable is plugged in"]),
+        (
+            "I get NoReading: so check whether its cable is plugged in. Where from?",
+            ["raise NoReading(", "cable is plugged in"],
+        ),
     ],
 )
 def test_the_first_line_is_of_the_kind_that_was_asked_for(works: Path, text: str, lines: list[str]) -> None:

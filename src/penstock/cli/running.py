@@ -385,19 +385,9 @@ def _told(done: Run, agent: Agent, as_json: bool, **more: Any) -> int:
 
 
 def _citations(text: str) -> list[dict[str, Any]]:
-    """The lines that an answer quotes, in its order. Those of one file that follow one another there and here are a passage."""
-    made: list[dict[str, Any]] = []
-    passage, after = 0, ("", 0)
-    for written in text.split("\n"):
-        cited = _CITATION.fullmatch(written)
-        if cited is None:
-            after = ("", 0)
-            continue
-        path, line = cited[1], int(cited[2])
-        passage += (path, line) != after
-        after = (path, line + 1)
-        made.append({"path": path, "line": line, "text": cited[3], "passage": passage})
-    return made
+    """The lines that an answer quotes, in its order."""
+    cited = filter(None, map(_CITATION.fullmatch, text.split("\n")))
+    return [{"path": match[1], "line": int(match[2]), "text": match[3]} for match in cited]
 
 
 def _begun_with(store: Store, session_id: str) -> dict[str, Any]:

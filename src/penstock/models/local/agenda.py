@@ -1,8 +1,8 @@
 """What next? One more look, or the answer: rules in the order of what they find for what they cost.
 
 Quoted texts first, then names of files, definitions of names to their end, words and lines of the kind asked for within the files
-that they point at; where none is named, names and lines that join two of the words, and the files that hold most of them; and the
-lines around the best of what was found. Law: at most `MOST_CALLS` looks, none of them twice, and an end at each point. Keeps out:
+that they point at; where none is named, lines that join two of the words, and the files that hold most of them; and the lines
+around the best of what was found. Law: at most `MOST_CALLS` looks, none of them twice, and an end at each point. Keeps out:
 what was seen (`memory`), what it weighs (`weighing`), how it is said (`wording`).
 """
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from penstock.models.local.memory import Memory
+    from penstock.models.local.passages import Passage
     from penstock.models.local.question import Question, Term
     from penstock.models.local.weighing import Hit
     from penstock.transcript.shapes import Json
@@ -55,11 +56,11 @@ class Look(NamedTuple):
     arguments: dict[str, Json]
 
 
-def next_look(memory: Memory, found: list[Hit], best: list[Hit], room_tokens: int) -> Look | None:
+def next_look(memory: Memory, found: list[Hit], chosen: list[Passage], room_tokens: int) -> Look | None:
     """The call to make after what was found, the best first; None where it is time to answer."""
     if memory.calls >= MOST_CALLS or room_tokens < _ROOM_TOKENS:
         return None
-    for look in chain(_looks(memory, found, best), _whole_lines(memory, best)):
+    for look in chain(_looks(memory, found, [one.hit for one in chosen]), _whole_lines(memory, chosen)):
         name = memory.tools.get(look.tool)
         is_new = look.label not in memory.tried and (name, look.arguments) not in memory.made
         if name is not None and is_new and len(str(look.arguments.get("pattern", "")).encode()) <= _PATTERN_BYTES:
@@ -121,12 +122,12 @@ def _within(memory: Memory, found: list[Hit], place: str) -> Iterator[Look]:
     yield from _imported(memory, found, place)
 
 
-def _whole_lines(memory: Memory, found: list[Hit]) -> Iterator[Look]:
+def _whole_lines(memory: Memory, chosen: list[Passage]) -> Iterator[Look]:
     """Lines that a result or a note clipped: what is quoted is quoted as it stands in the file."""
-    for hit in found[:_MOST_VIEWS]:
-        if memory.evidence.lines[hit.path][hit.line].endswith("…"):
-            arguments: dict[str, Json] = {"file_path": hit.path, "offset": hit.line - 1, "limit": 1}
-            yield Look(f"the whole of {hit.path}:{hit.line}", "view", arguments)
+    for path, line in ((one.path, line) for one in chosen for line in range(one.first, one.last + 1)):
+        if memory.evidence.lines[path][line].endswith("…"):
+            arguments: dict[str, Json] = {"file_path": path, "offset": line - 1, "limit": 1}
+            yield Look(f"the whole of {path}:{line}", "view", arguments)
 
 
 def _is_quoted(question: Question, found: list[Hit]) -> bool:
@@ -164,11 +165,6 @@ def _files_named(question: Question) -> Iterator[Look]:
         near = rf"|^([^/]+/)?_*({roots})\w*(/__init__)?\.\w+$" if roots else ""
         pattern = rf"(?i)^([^/]+/)?_*({words})(/[^/]*)?(\.\w+)?$" + near
         yield Look("files named so, near the root", "list_files", _listing(pattern))
-
-
-def _files_named_anywhere(question: Question) -> Iterator[Look]:
-    if words := _place_words(question):
-        yield Look("files named so", "list_files", _listing(rf"(?i)(^|/)[^/]*({words})[^/]*$"))
 
 
 def _place_words(question: Question) -> str:
@@ -392,13 +388,8 @@ def _what_a_name_stands_for(memory: Memory, best: list[Hit]) -> Iterator[Look]:
     """Where the value that was asked for is itself a name: its assignment."""
     for hit in best[:1]:
         name = stands_for(memory.question, memory.evidence.lines[hit.path][hit.line])
-        if name is not None and assignment_of(memory.evidence.lines[hit.path], name) is None:
+        if name is not None and weighing.assignment_of(memory.evidence.lines[hit.path], name) is None:
             yield _search(f"what {name} is", rf"^\s*{re.escape(name)}\b[^=(]*:?=[^=]", hit.path)
-
-
-def assignment_of(lines: dict[int, str], name: str) -> int | None:
-    """The line, of those seen, that gives a name its value."""
-    return next((n for n in sorted(lines) if (made := weighing.assigned(lines[n])) and made[0] == name), None)
 
 
 def stands_for(question: Question, line: str) -> str | None:

@@ -35,7 +35,7 @@ def reply(request: dict[str, Json], wire: str, room_tokens: int) -> tuple[str, L
     scale = Scale(memory.question, memory.evidence)
     found = scale.hits()
     chosen = passages(scale, memory.evidence, found, lambda line: agenda.stands_for(memory.question, line))
-    look = agenda.next_look(memory, found, [one.hit for one in chosen], room_tokens)
+    look = agenda.next_look(memory, found, chosen, room_tokens)
     if look is None:
         return _answer(memory, found, chosen), None
     noted = wording.Note(

@@ -54,7 +54,8 @@ def passages(
         best = max(weighed, key=lambda one: one.score)
         if chosen and best.score < _AS_GOOD * chosen[0].score:
             break
-        best = best._replace(last=min(best.last, max(best.hit.line, best.first + room - 1)))
+        first = max(best.first, best.hit.line - room + 1)
+        best = best._replace(first=first, last=min(best.last, first + room - 1))
         said |= scale.terms_in(best.path, best.first, best.last)
         chosen.append(best)
         room -= best.last - best.first + 1
@@ -71,13 +72,15 @@ def passages(
 def _value(lines: dict[int, str], best: Passage, stands_for: Callable[[str], str | None]) -> list[Passage]:
     """The line, seen elsewhere in the file, on which the name on the best line gets its value."""
     name = stands_for(lines[best.hit.line])
-    where = [n for n in lines if name is not None and (made := weighing.assigned(lines[n])) and made[0] == name]
-    return [best._replace(first=n, last=n, score=0.0) for n in where[:1] if not best.first <= n <= best.last]
+    where = weighing.assignment_of(lines, name) if name is not None else None
+    if where is None or best.first <= where <= best.last:
+        return []
+    return [best._replace(first=where, last=where, score=0.0)]
 
 
 def _weighed(scale: Scale, hit: Hit, first: int, last: int, said: set[Term]) -> Passage:
     told, covered = scale.weigh_new(hit.path, first, last, said)
-    return Passage(hit.path, first, last, hit, told * (1 + weighing._KIND * hit.worth), covered)
+    return Passage(hit.path, first, last, hit, told * (1 + hit.worth), covered)
 
 
 def _beside(quoted: Passage, hit: Hit, first: int, last: int) -> tuple[int, int] | None:
@@ -93,20 +96,18 @@ def _merged(chosen: list[Passage]) -> list[Passage]:
     """Those that touch as one, in the place of the better."""
     made: list[Passage] = []
     for one in chosen:
-        touched = next(
-            (
-                n
-                for n, other in enumerate(made)
-                if other.path == one.path and one.first <= other.last + 1 and other.first <= one.last + 1
-            ),
-            None,
-        )
-        if touched is None:
+        touched = [other for other in made if _touch(one, other)]
+        if not touched:
             made.append(one)
-        else:
-            wider = made[touched]
-            made[touched] = wider._replace(first=min(wider.first, one.first), last=max(wider.last, one.last))
+            continue
+        first, last = min(other.first for other in [one, *touched]), max(other.last for other in [one, *touched])
+        made[made.index(touched[0])] = touched[0]._replace(first=first, last=last)
+        made = [other for other in made if other not in touched[1:]]
     return made
+
+
+def _touch(one: Passage, other: Passage) -> bool:
+    return one.path == other.path and one.first <= other.last + 1 and other.first <= one.last + 1
 
 
 def extent(lines: dict[int, str], line: int) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import log2
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -28,7 +28,7 @@ _TELLING = 8  # letters of a word that names a file, as a rule, where it is the 
 _AWAY = 0.6  # what a line weighs outside the file that the question names
 _FEW = 3  # definitions of a word that is a name
 _SPREAD = 0.5  # of the weight of a line, for what else of the question its file holds
-_KIND = 1.0  # how much the kind of a line counts beside its words
+_DEPTH = 0.97  # for each folder that a file lies in
 _AGAIN = 0.4  # what a term is worth that was quoted elsewhere
 _COMMON = 8  # lines that a word may stand on before it counts for less
 
@@ -111,7 +111,7 @@ def place_factor(path: str, question: Question) -> float:
         factor *= 0.5
     if _STUB.search(path):
         factor *= 0.6
-    return factor * 0.97 ** path.count("/")
+    return factor
 
 
 def path_credit(path: str, term: Term) -> float:
@@ -162,10 +162,9 @@ def assigned(line: str) -> tuple[str, str] | None:
     return (found[1], found[2]) if found else None
 
 
-def returned(line: str) -> tuple[str, ...]:
-    """The names in what a line returns."""
-    found = _RETURN.match(line)
-    return tuple(re.findall(r"\b[A-Za-z_]\w*\b(?![(.=])", line[found.end() - 1 :])) if found else ()
+def assignment_of(lines: dict[int, str], name: str) -> int | None:
+    """The line, of those seen, that gives a name its value."""
+    return next((n for n in sorted(lines) if (made := assigned(lines[n])) and made[0] == name), None)
 
 
 def is_prose(line: str) -> bool:
@@ -220,26 +219,24 @@ class Scale:
         if path not in self._sheets:
             lines = self._evidence.lines[path]
             numbers = sorted(lines)
+            on = {n: [term for term in self._question.terms if term.within(lines[n])] for n in numbers}
+            by_path = {term: path_credit(path, term) for term in self._question.terms}
+            factor = place_factor(path, self._question) * _DEPTH ** path.count("/")
             self._sheets[path] = _Sheet(
                 numbers=numbers,
-                on={n: [term for term in self._question.terms if term.within(lines[n])] for n in numbers},
+                on=on,
                 scopes=_scopes(self._question, lines, numbers),
-                by_path={term: path_credit(path, term) for term in self._question.terms},
-                factor=place_factor(path, self._question) * (1.0 if self._is_at_home(path) else _AWAY),
+                by_path=by_path,
+                factor=factor * (1.0 if self._is_at_home(path) else _AWAY) * self._spread(on, by_path),
                 is_home=self._is_at_home(path) and not self._is_at_home(""),
             )
-            self._sheets[path] = replace(self._sheets[path], factor=self._sheets[path].factor * self._share_of(path))
         return self._sheets[path]
 
-    def _share_of(self, path: str) -> float:
+    def _spread(self, on: dict[int, list[Term]], by_path: dict[Term, float]) -> float:
         """More for a file that holds more of the question, wherever in it."""
-        sheet = self._sheets[path]
-        held = {term for terms in sheet.on.values() for term in terms}
-        told = sum(
-            self._weights[t] * (1.0 if t in held else sheet.by_path[t])
-            for t in self._question.terms
-            if t.form != "part"
-        )
+        held = {term for terms in on.values() for term in terms}
+        credit = {term: 1.0 if term in held else by_path[term] for term in by_path if term.form != "part"}
+        told = sum(self._weights[term] * share for term, share in credit.items())
         return 1 - _SPREAD + _SPREAD * told / self._total
 
     def weigh(self, path: str, first: int, last: int) -> tuple[float, float, tuple[Term, ...]]:
@@ -275,7 +272,7 @@ class Scale:
                 score, covered, terms = self.weigh(path, n, n)
                 told = [term for term in sheet.on[n] if sheet.by_path[term] < 0.8]
                 worth, rule = _worth(question, lines[n], told, inside)
-                made.append(Hit(path, n, score * (1 + _KIND * worth), covered, worth, terms, rule))
+                made.append(Hit(path, n, score * (1 + worth), covered, worth, terms, rule))
         return sorted(made, key=lambda hit: (-hit.score, hit.path, hit.line))
 
 
