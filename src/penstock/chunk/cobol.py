@@ -136,23 +136,23 @@ class _Planner:
 
     # --- pieces --------------------------------------------------------------------------------------
 
-    def _pieces(self, limit: float) -> list[_Piece]:
-        """The units, those above the limit in parts."""
+    def _pieces(self, most: float) -> list[_Piece]:
+        """The units, those above `most` in parts, and those that were in parts before."""
         made: list[_Piece] = []
         in_parts = {key.rpartition("#")[0] for key in self._previous}
         for at, unit in enumerate(self._layout.units):
-            if self._sizes.of(unit.first, unit.last) <= limit and unit.key not in in_parts:
+            if self._sizes.of(unit.first, unit.last) <= most and unit.key not in in_parts:
                 made.append(_whole(at, unit))
             else:
-                made += self._parts(at, unit.first, unit.last, limit)
+                made += self._parts(at, unit.first, unit.last, min(most, self._room.size), most)
         return made
 
-    def _parts(self, at: int, first: int, last: int, limit: float) -> list[_Piece]:
+    def _parts(self, at: int, first: int, last: int, limit: float, most: float) -> list[_Piece]:
         """A stretch of a unit in parts. The first has the key of the unit, the others that of the lines they begin with."""
         unit = self._layout.units[at]
         keys = self._keys(at)
         fixed = [line for line, key in keys.items() if key in self._previous]
-        spans = self._cuts.pieces(first, last, self._sizes, limit, fixed)
+        spans = self._cuts.pieces(first, last, self._sizes, limit, most=most, fixed=fixed)
         return [
             _Piece(at, unit.key if start == unit.first else keys[start], start, end, unit.answers)
             for start, end in spans
@@ -264,7 +264,7 @@ class _Planner:
     def _cut_again(self, pieces: Sequence[_Piece], limit: float) -> list[list[_Piece]]:
         if len(pieces) == 1:
             piece = pieces[0]
-            return [[part] for part in self._parts(piece.unit, piece.first, piece.last, limit)]
+            return [[part] for part in self._parts(piece.unit, piece.first, piece.last, limit, limit)]
         made: list[list[_Piece]] = [[]]
         size = 0.0
         for piece in pieces:
@@ -326,7 +326,7 @@ class _Planner:
         spans = joined((piece.first, piece.last) for piece in pieces)
         return Chunk(
             id=name,
-            kind=self._kind(pieces),
+            kind=self._kind(pieces, spans),
             spans=spans,
             context_spans=seen.context_spans if fits else (),
             tokens=seen.tokens,
@@ -336,14 +336,14 @@ class _Planner:
             digest=self._sending.digest(spans),
         )
 
-    def _kind(self, pieces: Sequence[_Piece]) -> Kind:
+    def _kind(self, pieces: Sequence[_Piece], spans: tuple[Span, ...]) -> Kind:
         units = self._layout.units
+        if spans == ((1, self._lines),):
+            return "whole"
         if len({piece.unit for piece in pieces}) == 1:
             unit = units[pieces[0].unit]
             if (pieces[0].first, pieces[-1].last) != (unit.first, unit.last):
                 return "part"
-        if len(pieces) == len(units) and pieces[0].first == 1 and pieces[-1].last == self._lines:
-            return "whole"
         kinds = {units[piece.unit].kind for piece in pieces}
         return next((kind for kind in _KINDS if kind in kinds), "other")
 
@@ -364,7 +364,7 @@ class _Planner:
     def _minimum(self) -> int:
         answers = sum(unit.answers for unit in self._layout.units)
         by_answers = ceil(answers / self._room.answers) if self._room.answers else 1
-        return max(1, by_answers, ceil(self._sizes.total / max(1, self._budget - self._sending.overhead)))
+        return max(2, by_answers, ceil(self._sizes.total / max(1, self._budget - self._sending.overhead)))
 
 
 def _whole(at: int, unit: Unit) -> _Piece:

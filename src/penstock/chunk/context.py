@@ -53,12 +53,12 @@ class Surroundings:
 
     def whole(self) -> str:
         """The prompt of the whole file, as it is where nothing has to be cut."""
-        return "".join([self._head(), f"{wording.WHOLE}\n", *map(self.line, range(1, self._source.lines + 1))])
+        return "".join([self.head, f"{wording.WHOLE}\n", *map(self.line, range(1, self._source.lines + 1))])
 
     def prompt(self, spans: Sequence[Span], context_limit: float) -> Prompt:
         """The prompt of some lines, their context within a limit."""
         context, context_spans = self._context(spans, context_limit)
-        parts = [self._head(), context, f"{wording.SOURCE}\n"]
+        parts = [self.head, context, f"{wording.SOURCE}\n"]
         shown_to = 0
         for first, last in spans:
             if first > shown_to + 1:
@@ -81,9 +81,23 @@ class Surroundings:
                 made.update(f"\x00{text}".encode("utf-8", "surrogatepass"))
         return made.hexdigest()
 
-    def _head(self) -> str:
-        names = ", ".join(program.name for program in self._source.programs if program.parent is None)
-        return f"{wording.program(inert.show_name(names), self._source.lines)}\n"
+    @property
+    def head(self) -> str:
+        """The first line of every prompt."""
+        names = [inert.show_name(program.name) for program in self._source.programs if program.parent is None]
+        return f"{wording.program(names, self._source.lines)}\n"
+
+    @property
+    def frame(self) -> str:
+        """What stands around the lines of a chunk where there is no context."""
+        return f"{self.head}{wording.SOURCE}\n{wording.GAP}\n"
+
+    @property
+    def least(self) -> float:
+        """What the context takes where nothing of it fits: the notes that say so."""
+        return sum(
+            self._ruler.lines([*self._outline.within([], 0), f"{wording.items_left_out(len(self._data.items))}\n"])
+        )
 
     def _context(self, spans: Sequence[Span], limit: float) -> tuple[str, tuple[Span, ...]]:
         """Outline and data; where both do not fit, neither gets more than half unless the other leaves it."""
@@ -94,7 +108,7 @@ class Surroundings:
             data, shown = self._data_part(spans, room - sum(self._ruler.lines(outline)))
             text = "".join([*outline, *data])
             over = self._ruler.whole(text) - limit
-            if over <= 0 or not text:
+            if over <= 0 or room <= 0:
                 return text, joined(shown)
             room -= over + 1
 
@@ -105,7 +119,9 @@ class Surroundings:
             return [], []
         heading, note = f"{wording.DATA}\n", f"{wording.items_left_out(len(used))}\n"
         heading_size, note_size = self._ruler.lines([heading, note])
-        room = limit - heading_size - note_size
+        everything = {number for needs in used for number in needs}
+        room = limit - heading_size
+        room -= note_size if sum(map(self._size, everything)) > room else 0
         chosen: set[int] = set()
         left_out = 0
         for needs in used:
@@ -118,7 +134,7 @@ class Surroundings:
             chosen.update(new)
         said = [f"{wording.items_left_out(left_out)}\n"] if left_out else []
         if not chosen:
-            return (said, []) if note_size <= limit else ([], [])
+            return said, []
         items = [self._data.items[number] for number in chosen]
         texts = dict.fromkeys(text for number in sorted(chosen) for text in self._item(number))
         return [heading, *texts, *said], [(i.entry.line, i.entry.end_line) for i in items if i.copybook is None]
@@ -138,15 +154,15 @@ class Surroundings:
         ]
 
     def _used(self, spans: Sequence[Span]) -> list[list[int]]:
-        return self._data.used(spans, self._names.within(self._by_unit(spans)))
-
-    def _by_unit(self, spans: Sequence[Span]) -> list[Span]:
-        """The spans cut at the borders of units: what was read of one is read once."""
-        made: list[Span] = []
+        """The data that lines use; what was read of a unit is read once."""
         units = self._layout.units
+        names: dict[tuple[str, str], int] = {}
         for first, last in spans:
             at = self._layout.unit_at(first)
             while at < len(units) and units[at].first <= last:
-                made.append((max(first, units[at].first), min(last, units[at].last)))
+                unit = units[at]
+                inside = self._names.within((max(first, unit.first), min(last, unit.last)))
+                for name, times in inside.items():
+                    names[unit.program, name] = names.get((unit.program, name), 0) + times
                 at += 1
-        return made
+        return self._data.used(spans, names)

@@ -56,12 +56,17 @@ class Cuts:
         low, high = bisect_right(self._lines, first), bisect_right(self._lines, last)
         return list(zip(self._lines[low:high], self._ranks[low:high], strict=True))
 
-    def pieces(self, first: int, last: int, sizes: Sizes, limit: float, fixed: Sequence[int] = ()) -> list[Span]:
-        """A stretch in as few pieces as the limit allows, cut at the `fixed` lines and where else it must be."""
+    def pieces(
+        self, first: int, last: int, sizes: Sizes, limit: float, *, most: float | None = None, fixed: Sequence[int] = ()
+    ) -> list[Span]:
+        """A stretch in as few pieces as the limit allows, cut at the `fixed` lines and where else it must be.
+
+        What is above the limit and not above `most` is a piece of its own, rather than cut inside.
+        """
         edges = [first, *(line for line in sorted(fixed) if first < line <= last), last + 1]
         made: list[Span] = []
         for start, end in pairwise(edges):
-            made += _joined(self._atoms(start, end - 1, sizes, limit), sizes, limit)
+            made += _joined(self._atoms(start, end - 1, sizes, most or limit), sizes, limit)
         return made
 
     def _atoms(self, first: int, last: int, sizes: Sizes, limit: float) -> list[_Atom]:

@@ -122,6 +122,9 @@ def _ranks(lines: Sequence[bytes], symbols: Sequence[Symbol]) -> dict[int, int]:
         ranks[start] = min(ranks[start], rank)
         for between in range(start + 1, symbol.start_line + 1):
             ranks[between] = _LINE + _DEEPEST
-        if symbol.end_line < len(lines):
-            ranks[symbol.end_line + 1] = min(ranks[symbol.end_line + 1], rank + _BEHIND)
+        behind = symbol.end_line + 1
+        while behind <= len(lines) and not lines[behind - 1].strip():
+            behind += 1
+        if behind <= len(lines):
+            ranks[behind] = min(ranks[behind], rank + _BEHIND)
     return ranks

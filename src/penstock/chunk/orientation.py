@@ -2,7 +2,7 @@
 
 Every program, division, section and paragraph is a row. Where not all fit, those of divisions and sections stay first, then what
 the lines call and what calls them, then their neighbours, then the rest; how many are left out is said.
-Law: never larger than asked for. Keeps out: how a row reads (`wording`).
+Law: larger than asked for only by the note. Keeps out: how a row reads (`wording`).
 """
 
 from __future__ import annotations
@@ -59,9 +59,7 @@ class Outline:
             room -= sizes[at]
             chosen.append(at)
         said = f"{wording.rows_left_out(total - len(chosen), total)}\n"
-        if chosen:
-            return [heading, *(texts[at] for at in sorted(chosen)), said]
-        return [said] if note_size <= limit else []
+        return [*([heading] if chosen else []), *(texts[at] for at in sorted(chosen)), said]
 
     def _text(self, row: _Row, spans: Sequence[Span]) -> str:
         shown = holds(spans, row.first) and holds(spans, row.last)

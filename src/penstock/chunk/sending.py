@@ -108,14 +108,17 @@ class Prompts:
         self.overhead = overhead.frame_tokens + sum(ruler.whole(text) for text in overhead.texts)
         self.lines = ruler.lines([view.line(number) for number in range(1, layout.source.lines + 1)])
         self.gap = ruler.lines([f"{wording.GAP}\n"])[0]
-        self.most = float(self.limit - self.overhead - ruler.whole(view.prompt([], 0).text) - self.gap)
+        self._least = view.least
+        bare = self.overhead + ruler.whole(view.frame) + self.gap + self._least
+        self.most = float(self.limit - bare)
         if self.most < 1:
             taken = ruler.limit - int(self.most)
             raise CallerError(
                 f"What every prompt holds beside the source takes {taken} tokens, and a prompt may have {ruler.limit}: "
                 f"no line of the program fits. Allow at least {2 * taken} tokens."
             )
-        context = min(ruler.limit / CONTEXT_SHARE, self.most * _CONTEXT_OF_ROOM)
+        self._share = ruler.limit / CONTEXT_SHARE - ruler.whole(view.head)
+        context = min(self._share, self.most * _CONTEXT_OF_ROOM)
         self.tight = self.most - context / 2
         self.planned = self.most - context
 
@@ -126,11 +129,11 @@ class Prompts:
 
     def measured(self, spans: Sequence[Span], size: float) -> Measured:
         """With as much context as there is room for; less, where the prompt is more than its lines promised."""
-        room = min(self._ruler.limit / CONTEXT_SHARE, self.most - size)
+        room = min(self._share, self.most - size + self._least)
         while True:
             text, context_spans = self._view.prompt(spans, room)
             total = self.overhead + self._ruler.whole(text)
-            if total <= self.limit or room <= 0:
+            if total <= self.limit or room <= self._least:
                 return Measured(total, self._tokens(spans), text, context_spans)
             room -= total - self.limit
 

@@ -1,7 +1,7 @@
 """Which data do some lines use? The items that their code names, with the groups around, condition names, and what they redefine.
 
-Names are looked for in the data of the programs in the file, then in that of the copybooks that are at hand. An item that is
-named twice is shown twice: which of them is meant is not decided here. Keeps out: how much of it fits.
+Names are looked for in the data of their program, of the copybooks of it that are at hand, and of the programs that it is nested
+in. An item that is there twice is shown twice: which of them is meant is not decided here. Keeps out: how much of it fits.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .units import redefined
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from penstock.cobol.program import Entry, Program, Source
+    from penstock.cobol.program import Entry, Source
 
     from .chunks import Span
 
@@ -43,37 +43,49 @@ class Data:
         self._source = source
         self._books = {key(name): book for name, book in copybooks.items()}
         self.items: list[Item] = []
-        self._by_name: dict[str, list[int]] = {}
+        self._by_name: dict[tuple[str, str], list[int]] = {}  # program, name
         self._conditions: dict[int, list[int]] = {}
         self._at_line: dict[int, list[int]] = {}
+        self._parents = {key(program.name): key(program.parent or "") for program in source.programs}
         for program in source.programs:
-            self._read(program, source, None)
-        for name in dict.fromkeys(key(copy.name) for program in source.programs for copy in program.copies):
-            book = self._books.get(name)
-            if book is not None:
-                for program in book.programs:
-                    self._read(program, book, name)
+            self._read(program.entries, source, key(program.name), None)
+            for name in dict.fromkeys(key(copy.name) for copy in program.copies):
+                book = self._books.get(name)
+                for inner in book.programs if book is not None else ():
+                    self._read(inner.entries, book or source, key(program.name), name)
 
-    def used(self, spans: Sequence[Span], names: Counter[str]) -> list[list[int]]:
+    def used(self, spans: Sequence[Span], names: Mapping[tuple[str, str], int]) -> list[list[int]]:
         """What lines use that stands outside of them, the most named first; each with all that it needs beside it.
 
-        `names` are those in the lines. Of an item that was cut apart the groups around it are needed.
+        `names` are those in the lines, by program, and how often. Of an item that was cut apart the groups around it are needed.
         """
-        counts = {number: times for name, times in names.items() for number in self._by_name.get(name, ())}
+        counts: dict[int, int] = {}
+        for (program, name), times in names.items():
+            for number in self._found(program, name):
+                counts[number] = counts.get(number, 0) + times
         for first, last in spans:
             for line in range(first, last + 1):
                 for inside in self._at_line.get(line, ()):
                     for number in self.items[inside].belongs_to:
                         counts.setdefault(number, 0)
-        wanted = sorted(counts, key=lambda number: (-counts[number], number))
-        made = [[need for need in self._needs(number) if not self._is_in(need, spans)] for number in wanted]
-        return [needs for needs in made if needs]
+        outside = [number for number in counts if not self._is_in(number, spans)]
+        wanted = sorted(outside, key=lambda number: (-counts[number], number))
+        return [[need for need in self._needs(number) if not self._is_in(need, spans)] for number in wanted]
 
     def lines_of(self, number: int) -> list[tuple[int, str]]:
         """An item's lines with their text, those of a copybook by its own numbers."""
         item = self.items[number]
         source = self._source if item.copybook is None else self._books[item.copybook]
         return [(line, source.shown(line)) for line in range(item.entry.line, item.entry.end_line + 1)]
+
+    def _found(self, program: str, name: str) -> Sequence[int]:
+        seen: set[str] = set()
+        while (program, name) not in self._by_name:
+            seen.add(program)
+            program = self._parents.get(program, "")
+            if not program or program in seen:
+                return ()
+        return self._by_name[program, name]
 
     def _needs(self, number: int) -> list[int]:
         """The item, its condition names, and all that these belong to."""
@@ -90,9 +102,9 @@ class Data:
         item = self.items[number]
         return item.copybook is None and holds(spans, item.entry.line)
 
-    def _read(self, program: Program, source: Source, copybook: str | None) -> None:
+    def _read(self, entries: Iterable[Entry], source: Source, program: str, copybook: str | None) -> None:
         around: list[tuple[int, int]] = []  # level, number
-        for entry in program.entries:
+        for entry in entries:
             level = _NO_LEVEL.get(entry.word.upper()) if entry.level is None else entry.level
             if level is None:
                 continue
@@ -107,9 +119,9 @@ class Data:
             elif level != _RENAMES:
                 around.append((level, number))
                 target = redefined(source, entry)
-                belongs_to += tuple(self._by_name.get(key(target), ())[-1:]) if target else ()
+                belongs_to += tuple(self._by_name.get((program, key(target)), ())[-1:]) if target else ()
             self.items.append(Item(entry, copybook, belongs_to))
-            self._by_name.setdefault(key(entry.name), []).append(number)
+            self._by_name.setdefault((program, key(entry.name)), []).append(number)
             if copybook is None:
                 self._at_line.setdefault(entry.line, []).append(number)
 
@@ -121,14 +133,11 @@ class Names:
         self._source = source
         self._known: dict[Span, Counter[str]] = {}
 
-    def within(self, spans: Iterable[Span]) -> Counter[str]:
-        """The names in all of these lines."""
-        found: Counter[str] = Counter()
-        for span in spans:
-            if span not in self._known:
-                self._known[span] = self._read(*span)
-            found.update(self._known[span])
-        return found
+    def within(self, span: Span) -> Counter[str]:
+        """The names in these lines."""
+        if span not in self._known:
+            self._known[span] = self._read(*span)
+        return self._known[span]
 
     def _read(self, first: int, last: int) -> Counter[str]:
         source = self._source

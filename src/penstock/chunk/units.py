@@ -8,7 +8,7 @@ Law: the units partition the lines; no candidate parts a line from the one that 
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -16,7 +16,7 @@ from penstock import inert
 from penstock.cobol.program import key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Set
 
     from penstock.cobol.program import Entry, Paragraph, Program, Source
 
@@ -32,6 +32,7 @@ _DEEPEST = 300
 _COMMENT = 400
 _LINE = 500
 
+_NO_CODE = frozenset({"comment", "blank", "directive"})
 _FILES = frozenset({"FD", "SD", "RD", "CD"})
 _ENDS = frozenset({"GOBACK", "STOP", "EXIT PROGRAM", "GO", "GO TO", "STOP RUN"})
 
@@ -64,7 +65,8 @@ class Layout:
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.units = _units(source)
+        self._bound = _bound(source)
+        self.units = _units(source, self._bound)
         self._firsts = [unit.first for unit in self.units]
         self.edges = [edge for program in source.programs for edge in _edges(program)]
 
@@ -79,7 +81,7 @@ class Layout:
 
     def ranks(self) -> dict[int, int]:
         """The lines before which a unit can be cut, and how bad that is."""
-        return _ranks(self.source)
+        return _ranks(self.source, self._bound)
 
 
 # --- units ---------------------------------------------------------------------------------------
@@ -99,13 +101,18 @@ class _Start(NamedTuple):
     known_by: str = ""  # where the name is none of its own
 
 
-def _units(source: Source) -> list[Unit]:
+def _units(source: Source, bound: Set[int]) -> list[Unit]:
     if not source.lines:
         return []
     found: dict[int, _Start] = {}
+    within: list[_Start] = []  # what begins in the middle of a line, or behind something that ends there
     for program in source.programs:
         for start in _starts(source, program):
-            found[_lifted(source, start.line)] = start
+            line = _lifted(source, start.line, bound)
+            if start.line in bound or (line in found and found[line].answers):
+                within.append(start)
+            else:
+                found[line] = start
     firsts = sorted(found) or [1]
     starts = [found[first] for first in firsts] if found else [_Start(1, "", "other", "")]
     made: list[Unit] = []
@@ -130,6 +137,10 @@ def _units(source: Source) -> list[Unit]:
             )
         )
         first = after_first
+    lasts = [unit.last for unit in made]
+    for start in within:
+        at = bisect_left(lasts, start.line)
+        made[at] = made[at]._replace(answers=made[at].answers + start.answers)
     return made
 
 
@@ -202,9 +213,9 @@ def _hash(source: Source, first: int, last: int) -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-def _lifted(source: Source, line: int) -> int:
+def _lifted(source: Source, line: int, bound: Set[int]) -> int:
     """The first of the comments and blank lines directly before a line, or the line itself."""
-    while line > 1 and source.kinds[line - 2] in {"comment", "blank", "directive"} and line - 1 not in source.joined:
+    while line > 1 and source.kinds[line - 2] in _NO_CODE and line not in bound and line - 1 not in bound:
         line -= 1
     return line
 
@@ -220,8 +231,16 @@ def _runs_on(program: Program, paragraph: Paragraph) -> bool:
 # --- cuts ----------------------------------------------------------------------------------------
 
 
-def _ranks(source: Source) -> dict[int, int]:
+def _bound(source: Source) -> set[int]:
+    """The lines that belong to what begins in a line before them."""
     bound = set(source.joined)
+    for program in source.programs:
+        for line, end_line, _ in _stretches(source, program):
+            bound.update(range(line + 1, end_line + 1))
+    return bound
+
+
+def _ranks(source: Source, bound: Set[int]) -> dict[int, int]:
     ranks: dict[int, int] = {}
     for line, kind in enumerate(source.kinds, 1):
         before = source.kinds[line - 2] if line > 1 else "code"
@@ -230,10 +249,9 @@ def _ranks(source: Source) -> dict[int, int]:
         else:
             ranks[line] = _LINE
     for program in source.programs:
-        for line, end_line, rank in _stretches(source, program):
-            bound.update(range(line + 1, end_line + 1))
-            if rank < ranks.get(line, _DEEPEST * 2):
-                lifted = _lifted(source, line)
+        for line, _, rank in _stretches(source, program):
+            if rank < ranks[line]:
+                lifted = _lifted(source, line, bound)
                 ranks[lifted] = rank
                 for between in range(lifted + 1, line + 1):
                     ranks[between] = max(_COMMENT + 40, ranks[between])

@@ -5,6 +5,11 @@ Keeps out: what is shown, and the instructions to the model, which are the scrib
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 OUTLINE = "Outline (name: lines; * is in the source below):"
 DATA = "Data items that the source below refers to:"
 SOURCE = "Source (line|text; ... stands for lines that are not shown):"
@@ -12,9 +17,13 @@ WHOLE = "Source (line|text), complete:"
 GAP = "..."
 
 
-def program(names: str, lines: int) -> str:
+_NAMED = 3  # programs of a file that its first line names
+
+
+def program(names: Sequence[str], lines: int) -> str:
     """The first line: what this is, and how long."""
-    return f"COBOL program {names or '(without a name)'}, {lines} lines"
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"COBOL program {', '.join(names[:_NAMED]) or '(without a name)'}{more}, {lines} lines"
 
 
 def row(depth: int, name: str, first: int, last: int, *, is_shown: bool) -> str:

@@ -1,0 +1,115 @@
+"""Texts in other languages: where they are cut, and what is said of the pieces."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock import Allowance, CallerError
+from penstock.chunk import chunk
+from penstock.chunk.measure import Ruler
+from penstock.tokens import Calibration, Tokens, best_counter, count
+
+PYTHON = "".join(
+    f"# about {name}\n@decorated\nclass {name}:\n"
+    + "".join(f"    def method_{at}(self):\n        return {at}\n\n" for at in range(4))
+    + "\n"
+    for name in ("Alpha", "Beta", "Gamma", "Delta")
+)
+
+
+def cut_before(text: str, language: str | None, budget: int | Allowance) -> list[str]:
+    """The first lines of all chunks but the first."""
+    lines = text.split("\n")
+    return [lines[made.spans[0][0] - 1] for made in chunk(text, language, budget)[1:]]
+
+
+def test_code_is_cut_at_its_landmarks() -> None:
+    """Before classes, with the comments and decorators above them; within one only where it does not fit."""
+    assert cut_before(PYTHON, "python", Allowance.chars(len(PYTHON) // 4 + 10)) == [
+        "# about Beta",
+        "# about Gamma",
+        "# about Delta",
+    ]
+    inside = cut_before(PYTHON, "python", Allowance.chars(150))
+    assert {line.strip().partition("_")[0] for line in inside} <= {
+        "# about Beta",
+        "# about Gamma",
+        "# about Delta",
+        "def method",
+    }
+
+
+def test_chunks_name_what_begins_in_them() -> None:
+    """Symbols of the outline; a chunk within one is a part of it; where there is none, the lines."""
+    made = chunk(PYTHON, "python", Allowance.chars(150))
+    assert made[0].units[0] == "class Alpha"
+    assert made[1].units[0] == "class Alpha (part)"
+    assert chunk("a, b;\n" * 10, "sql", Allowance.chars(30))[1].units == ("lines 6-10",)
+
+
+def test_plain_text_is_cut_at_blank_lines() -> None:
+    """Paragraphs of prose stay whole; where there is nothing else, lines are."""
+    prose = "".join(f"One sentence.\nAnother one of {at}.\n\n" for at in range(20))
+    assert set(cut_before(prose, None, Allowance.chars(120))) == {"One sentence."}
+    assert cut_before("a b c d\n" * 6, "no such language", Allowance.chars(16)) == ["a b c d"] * 2
+
+
+def test_what_fits_is_one_chunk() -> None:
+    """The whole text, named by its landmarks."""
+    (made,) = chunk(PYTHON, "python", 10_000)
+    assert (made.kind, made.spans, made.fits) == ("whole", ((1, PYTHON.count("\n")),), True)
+    assert made.tokens == count(PYTHON, mode="exact" if best_counter("o200k").mode == "exact" else "estimate").high
+    assert {"class Alpha", "class Delta"} <= set(made.units)
+
+
+def test_a_line_that_does_not_fit_says_so() -> None:
+    """It is a chunk of its own; its neighbours are not harmed."""
+    made = chunk("short\n" + "x" * 100 + "\nshort\n", "text", Allowance.chars(20))
+    assert [(one.spans, one.fits) for one in made] == [(((1, 1),), True), (((2, 2),), False), (((3, 3),), True)]
+
+
+def test_the_language_is_known_by_its_first_bytes() -> None:
+    """COBOL without a name is COBOL: its chunks are its own."""
+    code = ("IDENTIFICATION DIVISION.", "PROGRAM-ID. A.", "PROCEDURE DIVISION.", "MAIN-LINE.", "    GOBACK.")
+    text = "".join(f"       {line}\n" for line in code)
+    assert "MAIN-LINE" in {unit for made in chunk(text, None, 20) for unit in made.units}
+    assert chunk(text, None, 20) == chunk(text.encode(), "cobol", 20)
+
+
+def test_chunks_that_are_alike_have_ids_of_their_own() -> None:
+    """The same text twice is two chunks."""
+    made = chunk("same\n" * 9, "text", Allowance.chars(15))
+    assert len({one.id for one in made}) == len(made) == 3
+    assert len({one.digest for one in made}) == 1
+
+
+def test_a_budget_of_nothing_is_a_mistake() -> None:
+    """Nothing fits into none."""
+    with pytest.raises(CallerError, match="at least 1"):
+        chunk("a", "text", 0)
+
+
+@pytest.mark.parametrize(
+    "counter",
+    [
+        Tokens(),
+        Tokens(model="claude"),
+        Tokens(calibration=Calibration(estimated_tokens=10, reported_tokens=20, most=(3, 2))),
+        best_counter("o200k"),
+    ],
+    ids=["estimate", "claude", "calibrated", "best"],
+)
+def test_what_lines_add_is_close_to_the_whole(counter: Tokens) -> None:
+    """Whatever counts: the sum over the lines is above the whole, or below it by less than one in a hundred."""
+    lines = [f"{at}|           MOVE WS-FIELD-{at} TO OUT-{at % 7}\n" for at in range(1, 800)]
+    ruler = Ruler(1, counter)
+    whole = ruler.whole("".join(lines))
+    assert 0.99 * whole <= sum(ruler.lines(lines)) <= 1.1 * whole + 20
+
+
+def test_half_of_a_surrogate_pair_is_measured_like_any_other_text() -> None:
+    """An exact tokenizer cannot take it; its lines are counted one by one."""
+    lines = ["a \ud800 b\n", "plain\n"]
+    assert Ruler(1, best_counter("o200k")).lines(lines) == [
+        Ruler(1, best_counter("o200k")).whole(line) for line in lines
+    ]
