@@ -810,9 +810,13 @@ def lies_at(then: str, now: str) -> str:
     return f"it is a link to {inert.shorten(now)}" + (f" and was one to {inert.shorten(then)}" if then else "")
 
 
+SINCE_STOPPED = "Files since the session stopped: "
+"""How a report on files begins, wherever a resume adds it to the words of a user."""
+
+
 def all_verified(counts: Sequence[tuple[str, int]]) -> str:
     said = ", ".join(f"{count} {state}" for state, count in counts if count)
-    return f"Files since the session stopped: {said or 'none was known'}."
+    return f"{SINCE_STOPPED}{said or 'none was known'}."
 
 
 def verified(path: str, state: str, reason: str, call: str) -> str:

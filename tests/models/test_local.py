@@ -17,9 +17,11 @@ from penstock.errors import CallerError
 from penstock.guarding import OutputLimits, guard_output
 from penstock.models import LocalModel, Refused, load_model
 from penstock.models.local.agenda import MOST_CALLS
+from penstock.models.local.memory import recall
 from penstock.models.local.passages import MOST_LINES
 from penstock.models.local.question import read
 from penstock.models.local.wording import NO_QUESTION, NO_TOOLS, WHAT_IT_IS, Note, note, read_notes
+from penstock.notices import all_verified
 from penstock.overflow import parse
 from penstock.send import execute
 from penstock.store import open_store
@@ -476,6 +478,16 @@ def test_a_second_question_is_a_question_of_its_own(works: Path) -> None:
     investigate(request, runner(Tools(works)))
     request["messages"].append({"role": "user", "content": "What is the maximum pressure?"})
     assert "MAX_PRESSURE_BAR = 16" in investigate(request, runner(Tools(works)))[0].splitlines()[0]
+
+
+def test_a_report_on_files_is_no_part_of_a_question() -> None:
+    """What a resume adds to the words of a user is not looked for."""
+    asked = "Where is the retry limit defined?"
+    resumed = f"Go on with this: {asked}\n\n{all_verified([('same', 2)])}\n- limits.py: changed"
+    looked_for = [
+        {term.text for term in recall(question(text), "openai-chat").question.terms} for text in (asked, resumed)
+    ]
+    assert looked_for[0] == looked_for[1]
 
 
 def test_it_says_what_it_is_where_it_can_do_nothing() -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from penstock.models.local import question as asked
 from penstock.models.local import weighing, wording
 from penstock.models.local.evidence import Evidence, kept_text
+from penstock.notices import SINCE_STOPPED
 from penstock.transcript import load_request
 from penstock.transcript.shapes import field as field_of
 from penstock.transcript.shapes import objects, string
@@ -73,8 +74,11 @@ def recall(request: dict[str, Json], wire: str) -> Memory:
 
 
 def _question(shown: tuple[Entry, ...]) -> tuple[int, str]:
-    """Where the newest question stands, and its text. What is in square brackets was put there by a program."""
-    spoken = [(place, entry.text.strip()) for place, entry in enumerate(shown) if entry.speaks and entry.text.strip()]
+    """Where the newest question stands, and its text, without what programs add: texts in square brackets, reports on files."""
+    said = [
+        (place, entry.text.partition(SINCE_STOPPED)[0].strip()) for place, entry in enumerate(shown) if entry.speaks
+    ]
+    spoken = [(place, text) for place, text in said if text]
     asked_by_person = [(place, text) for place, text in spoken if not text.startswith("[")]
     for place, text in reversed(asked_by_person):
         if asked.read(text).terms:
