@@ -84,11 +84,21 @@ BUILT: dict[str, str] = {
     "LAW-Limits": "pressure never falls as tokens or turns grow",
     "LAW-Step": "replaying the events rebuilds an equal session; no state makes the next prompt impossible",
     "LAW-Allowance": "the unit is part of the type; a result is within its allowance",
+    "LAW-Chunk": "chunks partition the lines; each fits, or says which single statement does not",
+    "LAW-Template": "merge is associative, has an identity, ignores duplicates, loses nothing",
+    "C-1": "the estimator counts the gutter and never too little; the exact counter decides where it is installed",
+    "C-2": "formats, several programs in a file, DECLARATIVES, EXEC blocks: the 36 cases",
+    "C-3": "boundaries: division, section, paragraph, statement; data at level 01",
+    "C-4": "chunks partition the file, byte for byte",
+    "C-5": "every whole prompt is within its budget; overhead, outline and data within their shares; what cannot fit is listed",
+    "C-6": "every chunk has the program, its outline, and the data that its code refers to",
+    "C-7": "absolute lines; citations checked: accepted, relocated, or rejected with one retry",
+    "C-8": "the merger: united by declared keys, nothing lost; reconciliation by a model where asked",
+    "C-9": "a chunk that fails is retried, then reported with its lines",
+    "C-10": "a program that fits is one call, with the prompt of the unchunked path",
+    "C-11": "less than twice the fewest calls, at most 40 paragraphs; along the call graph; decisions logged",
+    "C-12": "without a model all that the code says; what needs one is marked, never invented",
+    "C-13": "a second run sends what changed; columns that are no code, padding and line ends change nothing",
 }
 
-_COBOL = "documenting COBOL programs"
-
-PENDING: dict[str, str] = {
-    **{f"C-{n}": _COBOL for n in range(1, 14)},
-    **{f"LAW-{name}": _COBOL for name in ("Chunk", "Template")},
-}
+PENDING: dict[str, str] = {}
