@@ -267,7 +267,13 @@ def penstock(mutant: str, effects: int, store: str, *arguments: str) -> subproce
     environment = {**os.environ, "PENSTOCK_STORE": store}
     command = [sys.executable, "-c", driver, *arguments]
     return subprocess.run(
-        command, env=environment, cwd=Path(__file__).parents[2], capture_output=True, text=True, timeout=180, check=False
+        command,
+        env=environment,
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
     )
 
 

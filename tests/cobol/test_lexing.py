@@ -121,7 +121,11 @@ def test_row_26_blocks_may_declare() -> None:
     text = fixed("EXEC SQL DECLARE T TABLE (A CHAR(1), B CHAR(2)) END-EXEC.", "01  DCLT.", "    05  A PIC X.")
     found = one(text)
     assert found.kind == "copybook"
-    assert [(entry.word, entry.name) for entry in found.entries] == [("EXEC SQL", "DECLARE"), ("01", "DCLT"), ("05", "A")]
+    assert [(entry.word, entry.name) for entry in found.entries] == [
+        ("EXEC SQL", "DECLARE"),
+        ("01", "DCLT"),
+        ("05", "A"),
+    ]
     assert [block.kind for block in found.execs] == ["SQL"]
 
 
