@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 MOST_PARAGRAPHS = 40
 """So many are asked about in one prompt: answers are limited too (evidence: 30 gave 17 calls of 98, tokens alone too few)."""
-_ENOUGH = 1.3  # times the minimum of chunks: above it large paragraphs are cut, so that they share chunks
+_ENOUGH = 1.3  # times the minimum of chunks, or one more: above it large paragraphs are cut, so that they share chunks
 _TOO_MANY = 2.0  # from so many times the minimum on, what stayed from the last plan is planned anew
 _TIGHTER = 0.97
 _DENSE = 0.5  # at most so much is added to the size of code for its branches
@@ -115,8 +115,9 @@ class _Planner:
         self._previous = previous
         self._sizes = Sizes(sending.lines)
         self._cuts = Cuts(layout.ranks())
-        planned, tight = (ceil(self._sizes.total / room) for room in (sending.planned, sending.tight))
-        self._room = Room(sending.planned if planned == tight else sending.tight, most_paragraphs)
+        self._most_paragraphs = most_paragraphs
+        self._room = Room(sending.planned, most_paragraphs)
+        self._tight = Room(sending.tight, most_paragraphs)
         self._density = _densities(layout) if adaptive else {}
         self._decisions: list[str] = []
 
@@ -136,7 +137,7 @@ class _Planner:
 
     # --- pieces --------------------------------------------------------------------------------------
 
-    def _pieces(self, most: float) -> list[_Piece]:
+    def _pieces(self, most: float, room: Room) -> list[_Piece]:
         """The units, those above `most` in parts, and those that were in parts before."""
         made: list[_Piece] = []
         in_parts = {key.rpartition("#")[0] for key in self._previous}
@@ -144,7 +145,7 @@ class _Planner:
             if self._sizes.of(unit.first, unit.last) <= most and unit.key not in in_parts:
                 made.append(_whole(at, unit))
             else:
-                made += self._parts(at, unit.first, unit.last, min(most, self._room.size), most)
+                made += self._parts(at, unit.first, unit.last, min(most, room.size), most)
         return made
 
     def _parts(self, at: int, first: int, last: int, limit: float, most: float) -> list[_Piece]:
@@ -178,12 +179,12 @@ class _Planner:
 
     def _stayed(self) -> list[_Group] | None:
         """The last plan, as far as it holds; None where there is none, or where it has become too many chunks."""
-        pieces = self._pieces(self._sending.most)
+        pieces = self._pieces(self._sending.most, self._room)
         known = sum(piece.key in self._previous for piece in pieces)
         if not known:
             return None
-        size = (self._room.size + self._sending.most) / 2  # wider than what was planned: a little growth moves nothing
-        room = Room(size, self._room.answers)
+        size = (self._tight.size + self._sending.most) / 2  # wider than what was planned: a little growth moves nothing
+        room = Room(size, self._most_paragraphs)
         items = [self._item(piece) for piece in pieces]
         links = ties([self._unit(piece) for piece in pieces], self._reached(pieces))
         bins = stay([piece.key for piece in pieces], items, links, room, self._previous)
@@ -198,13 +199,25 @@ class _Planner:
         return groups
 
     def _fresh(self) -> list[_Group]:
+        """With all of the context, or with half of it where that makes fewer chunks."""
+        best = self._filled(self._room)
+        if self._tight.size > self._room.size and len(best) > self._tight.least_bins(
+            [self._item(piece) for _, inside in best for piece in inside]
+        ):
+            tried = self._filled(self._tight)
+            if len(tried) < len(best):
+                self._decisions.append(f"half of the context makes {len(tried)} chunks of {len(best)}")
+                return tried
+        return best
+
+    def _filled(self, room: Room) -> list[_Group]:
         """As few chunks as possible; where large paragraphs make them many, those are cut as well."""
-        best = self._packed(self._pieces(self._sending.most))
-        least = self._room.least_bins([self._item(piece) for _, inside in best for piece in inside])
+        best = self._packed(self._pieces(self._sending.most, room), room)
+        least = room.least_bins([self._item(piece) for _, inside in best for piece in inside])
         for share in (2, 3, 4):
-            if len(best) <= max(_ENOUGH * least, 1):
+            if len(best) <= max(_ENOUGH * least, least + 1):
                 break
-            tried = self._packed(self._pieces(self._room.size / share))
+            tried = self._packed(self._pieces(room.size / share, room), room)
             if len(tried) < len(best):
                 self._decisions.append(
                     f"units above 1/{share} of a chunk are cut: {len(tried)} chunks instead of {len(best)}"
@@ -212,9 +225,8 @@ class _Planner:
                 best = tried
         return best
 
-    def _packed(self, pieces: list[_Piece]) -> list[_Group]:
+    def _packed(self, pieces: list[_Piece], room: Room) -> list[_Group]:
         """What needs a chunk of its own alone, the rest by what ties it, in the bundling that needs the fewest chunks."""
-        room = self._room
         items = [self._item(piece) for piece in pieces]
         alone = [piece for piece, item in zip(pieces, items, strict=True) if not room.holds(*item)]
         rest = [piece for piece, item in zip(pieces, items, strict=True) if room.holds(*item)]
@@ -363,7 +375,7 @@ class _Planner:
 
     def _minimum(self) -> int:
         answers = sum(unit.answers for unit in self._layout.units)
-        by_answers = ceil(answers / self._room.answers) if self._room.answers else 1
+        by_answers = ceil(answers / self._most_paragraphs) if self._most_paragraphs else 1
         return max(2, by_answers, ceil(self._sizes.total / max(1, self._budget - self._sending.overhead)))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from hashlib import sha256
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from penstock.outline import language_of, outline
@@ -30,7 +31,9 @@ _BEHIND = 1
 _BLANK = 1_000
 _LINE = 2_000
 _DEEPEST = 120  # columns of indentation that are told apart
+_NEARLY = 1.1  # of a budget: where the lines alone add up to more, the whole is not counted
 _TIGHTER = 0.97
+_LINES = re.compile(rb"[^\n]*\n|[^\n]+")
 _ID_LETTERS = 10
 _ABOVE = re.compile(rb"[ \t]*(?:#|//|/\*|\*|--|;|@|<!--|\[)")  # comments, decorators and attributes, in most languages
 
@@ -57,17 +60,24 @@ def chunk(
         from .cobol import plan
 
         return list(plan(scan(data), source_tokens=budget, counter=counter, previous=previous).chunks)
-    ruler = Ruler(budget, counter)
-    lines = data.splitlines(keepends=True) if b"\r" not in data else re.findall(rb"[^\n]*\n|[^\n]+", data)
-    whole = ruler.whole(_read(data))
-    if whole <= ruler.limit:
-        names = [symbol.name for symbol in outline(data, language).symbols if not symbol.depth]
-        return [_made("whole", (1, len(lines)), data, whole, names, {}, fits=True)] if lines else []
+    return _cut(data, language, Ruler(budget, counter))
+
+
+def _cut(data: bytes, language: str, ruler: Ruler) -> list[Chunk]:
+    lines = data.splitlines(keepends=True) if b"\r" not in data else _LINES.findall(data)
+    if not lines:
+        return []
     symbols = outline(data, language).symbols
-    cuts = Cuts(_ranks(lines, symbols))
-    sizes = Sizes(ruler.lines([_read(line) for line in lines]))
+    sizes = Sizes(ruler.lines([f"{text}\n" for text in _read(data).split("\n")][: len(lines)]))
+    if sizes.total <= ruler.limit * _NEARLY:
+        tokens = ruler.whole(_read(data))
+        if tokens <= ruler.limit:
+            names = [symbol.name for symbol in symbols if not symbol.depth]
+            return [_made("whole", (1, len(lines)), data, tokens, names, {}, fits=True)]
+    cuts = Cuts(_ranks(lines, symbols, sizes, ruler.limit))
     made: list[Chunk] = []
     seen: dict[str, int] = {}
+    names_in = _Names(symbols)
     waiting = list(reversed(cuts.pieces(1, len(lines), sizes, ruler.limit)))
     while waiting:
         first, last = waiting.pop()
@@ -75,9 +85,10 @@ def chunk(
         tokens = ruler.whole(_read(inside))
         if tokens > ruler.limit and first < last:
             smaller = min(sizes.of(first, last), ruler.limit) * _TIGHTER * ruler.limit / tokens
-            waiting += reversed(cuts.pieces(first, last, sizes, smaller))
+            every = Cuts(_line_ranks(lines, first, last))
+            waiting += reversed((cuts if cuts.inside(first, last) else every).pieces(first, last, sizes, smaller))
             continue
-        kind, names = _described(first, last, symbols)
+        kind, names = names_in.of(first, last)
         made.append(_made(kind, (first, last), inside, tokens, names, seen, fits=tokens <= ruler.limit))
     return made
 
@@ -96,35 +107,59 @@ def _made(
     return Chunk(id=known_as, kind=kind, spans=(span,), tokens=tokens, units=units, fits=fits, digest=digest)
 
 
-def _described(first: int, last: int, symbols: Sequence[Symbol]) -> tuple[Kind, list[str]]:
-    """The landmarks that begin in a chunk; where it begins within one that it does not hold, that one's name as a part."""
-    inside = [symbol.name for symbol in symbols if first <= symbol.start_line <= last]
-    around = [symbol.name for symbol in symbols if symbol.start_line < first <= symbol.end_line]
-    parts = [f"{name} (part)" for name in around[-1:]]
-    return ("part" if around and not inside else "other"), [*parts, *inside]
+class _Names:
+    """Which landmarks begin in a chunk; where it begins within one that it does not hold, that one's name as a part."""
+
+    def __init__(self, symbols: Sequence[Symbol]) -> None:
+        self._symbols = symbols
+        self._at = 0
+        self._around: list[Symbol] = []
+
+    def of(self, first: int, last: int) -> tuple[Kind, list[str]]:
+        """Of the next chunk: they come in the order of their lines."""
+        self._around = [symbol for symbol in self._around if symbol.end_line >= first]
+        parts = [f"{self._around[-1].name} (part)"] if self._around else []
+        inside: list[str] = []
+        while self._at < len(self._symbols) and self._symbols[self._at].start_line <= last:
+            symbol = self._symbols[self._at]
+            inside.append(symbol.name)
+            if symbol.end_line > last:
+                self._around.append(symbol)
+            self._at += 1
+        return ("part" if parts and not inside else "other"), [*parts, *inside]
 
 
-def _ranks(lines: Sequence[bytes], symbols: Sequence[Symbol]) -> dict[int, int]:
-    """How bad it is to cut before each line."""
+def _ranks(lines: Sequence[bytes], symbols: Sequence[Symbol], sizes: Sizes, limit: float) -> dict[int, int]:
+    """How bad it is to cut before each line; of lines between landmarks only where a stretch of them does not fit."""
     ranks: dict[int, int] = {}
-    behind_blank = False
-    for number, line in enumerate(lines, 1):
-        code = line.lstrip(b" \t")
-        indent = min(len(line) - len(code), _DEEPEST)
-        is_blank = not code.strip()
-        ranks[number] = (_BLANK if behind_blank and not is_blank else _LINE) + indent
-        behind_blank = is_blank
     for symbol in symbols:
         rank = 2 * symbol.depth
         start = symbol.start_line
         while start > 1 and _ABOVE.match(lines[start - 2]):
             start -= 1
-        ranks[start] = min(ranks[start], rank)
-        for between in range(start + 1, symbol.start_line + 1):
-            ranks[between] = _LINE + _DEEPEST
+        ranks[start] = min(ranks.get(start, rank), rank)
         behind = symbol.end_line + 1
         while behind <= len(lines) and not lines[behind - 1].strip():
             behind += 1
         if behind <= len(lines):
-            ranks[behind] = min(ranks[behind], rank + _BEHIND)
+            ranks[behind] = min(ranks.get(behind, rank + _BEHIND), rank + _BEHIND)
+    edges = sorted({1, len(lines) + 1, *ranks})
+    for start, end in pairwise(edges):
+        if sizes.of(start, end - 1) > limit:
+            ranks.update(_line_ranks(lines, start, end - 1))
+    return ranks
+
+
+def _line_ranks(lines: Sequence[bytes], first: int, last: int) -> dict[int, int]:
+    """How bad it is to cut before each line of a stretch but the first: best behind a blank one, and far to the left."""
+    ranks: dict[int, int] = {}
+    behind_blank = False
+    for number in range(first, last + 1):
+        line = lines[number - 1]
+        code = line.lstrip(b" \t")
+        is_blank = not code.strip()
+        if number > first:
+            indent = min(len(line) - len(code), _DEEPEST)
+            ranks[number] = (_BLANK if behind_blank and not is_blank else _LINE) + indent
+        behind_blank = is_blank
     return ranks
