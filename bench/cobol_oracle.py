@@ -59,7 +59,7 @@ EIB = """
 
 EXEC = re.compile(r"(?is)(?<![\w-])EXEC(?:UTE)?\s+(\w+)\s.*?END-EXEC(\s*\.)?")
 INCLUDE = re.compile(r"(?is)EXEC\s+SQL\s+INCLUDE\s+([\w#@$-]+)\s+END-EXEC(\s*\.)?")
-LONE = re.compile(r"\.( *\n(?:.{0,6}(?:\*.*| *)\n)*.{6} +)\.(?=\s)")
+LONE = re.compile(r"\.( *+\n(?:(?:.{6}(?:\*.*+| *+)|.{0,5}+)\n)*+.{6} ++)\.(?=\s)")
 """A period behind a period: it makes cobc count two lines less from there on."""
 COMMENT_LINE = re.compile(r"/\* Line: (\d+)\s*: (?:(Section|Paragraph|Entry)\s+)?(.+?)\s*: (.+?) \*/")
 PERFORMED = re.compile(r"/\* PERFORM (\S+)(?: THRU (\S+))? \*/")
@@ -292,7 +292,7 @@ class Translation:
                 "XML PARSE",
             }:  # errors of files run procedures, too
                 thru = f" THRU {performed[2]}" if performed[2] else ""
-                self.found["performs"][self._line, performed[1] + thru] += 1
+                self.found["performs"][self._line, (performed[1] + thru).upper()] += 1
             elif label and self._header:
                 self._labels[label[1]] = self._header
             elif self._wanted == "name":
@@ -329,7 +329,7 @@ class Translation:
         called = re.search(r"cob_resolve_cobol \(\"([^\"]+)\"|\.funcint = (\w+?)_\d+__;", row)
         if called:
             self.found["calls"][self._line, (called[1] or called[2].replace("__", "-")).upper()] += 1
-        elif re.match(r"\s*b_\d+ = \w+ \(", row):
+        elif re.match(r"\s*(?:b_\d+|ret) = \w+ \(", row):
             self.found["calls"][self._line, UNNAMED] += 1
         elif "cob_call_field" not in row:
             return
@@ -383,8 +383,45 @@ def compare(job: tuple[str, list[str]]) -> tuple[str, Found | None, Found, str]:
     """One program, read by both."""
     path, copies = job
     text, how = compiled(Path(path), [Path(copy) for copy in copies])
-    ours = of_penstock(scan(Path(path).read_bytes()))
-    return path, None if text is None else Translation().read(text), ours, how
+    source = scan(Path(path).read_bytes())
+    ours = of_penstock(source)
+    if text is None:
+        return path, None, ours, how
+    theirs = Translation().read(text)
+    for line in [line for line, name in theirs["calls"] if name == UNNAMED]:
+        ours["calls"] = Counter(
+            {(at, UNNAMED if at == line else called): n for (at, called), n in ours["calls"].items()}
+        )
+    for kind in KINDS:
+        renumber(source, ours[kind], theirs[kind])
+    return path, theirs, ours, how
+
+
+def renumber(source: Source, ours: Counter[tuple[int, str]], theirs: Counter[tuple[int, str]]) -> None:
+    """Where cobc has a thing on a line that does not say so, and we have it on one that does, the source is right.
+
+    cobc counts wrongly behind some continued words, doubled periods and REPLACE, and has verbs without operands where
+    the next token is.
+    """
+    waiting: dict[str, list[int]] = {}
+    for line, name in sorted((theirs - ours).elements()):
+        waiting.setdefault(name, []).append(line)
+    for line, name in sorted((ours - theirs).elements()):
+        if waiting.get(name) and said(source, line, name):
+            at = min(waiting[name], key=lambda other: abs(other - line))
+            if not said(source, at, name):
+                waiting[name].remove(at)
+                theirs[at, name] -= 1
+                theirs[line, name] += 1
+
+
+def said(source: Source, line: int, name: str) -> bool:
+    """Whether the name begins on a line, a broken word's first letters being enough."""
+    if not 0 < line <= source.lines:
+        return False
+    first = name.split()[0]
+    text = source.shown(line).upper()
+    return first in text or source.shown(line + (line < source.lines)).startswith("-") and first[:3] in text
 
 
 def copybooks(paths: list[Path], root: Path) -> list[str]:
@@ -409,10 +446,6 @@ def run(name: str, paths: list[Path], root: Path) -> Compared:
                 result.rejected.append(f"{Path(path).relative_to(root)}: {first}")
                 continue
             result.accepted += 1
-            for line, _ in [key for key in theirs["calls"] if key[1] == UNNAMED]:
-                ours["calls"] = Counter(
-                    {(at, UNNAMED if at == line else called): n for (at, called), n in ours["calls"].items()}
-                )
             for kind in KINDS:
                 result.both[kind] += (ours[kind] & theirs[kind]).total()
                 result.ours[kind] += ours[kind].total()

@@ -218,9 +218,20 @@ def test_row_15_a_paragraph_may_be_called_like_the_end_of_a_verb() -> None:
 
 def test_row_16_sentences_of_one_word_are_no_paragraphs() -> None:
     """Row 16: EXIT, GOBACK, CONTINUE and END-IF alone on a line."""
-    found = one(program("A.", "    EXIT.", "B.", "    IF X = 1", "        CONTINUE", "    END-IF.", "    GOBACK."))
+    found = one(
+        program(
+            "A.",
+            "    EXIT.",
+            "B.",
+            "    IF X = 1",
+            "        CONTINUE",
+            "    END-IF.",
+            "    EXIT SECTION.",
+            "    GOBACK.",
+        )
+    )
     assert names(found) == ["A", "B"]
-    assert verbs(found) == ["EXIT", "IF", "CONTINUE", "END-IF", "GOBACK"]
+    assert verbs(found) == ["EXIT", "IF", "CONTINUE", "END-IF", "EXIT SECTION", "GOBACK"]
 
 
 def test_row_17_a_header_ends_at_its_period() -> None:

@@ -201,18 +201,14 @@ class Procedure:
     def _head(self, token: re.Match[str]) -> None:
         """A word with a period, where a sentence begins."""
         word, (start, end) = token["head"], token.span("head")
+        if word in _ONE_WORD:  # EXIT SECTION is one, too
+            self._handlers.get(word, self._row)(word, start)
+            return
         kind: Literal["section", "paragraph", "declaratives"] = "paragraph"
         segment = None
         if token["section"]:
             kind = "section"
             segment = int(token["segment"][:9]) if token["segment"] else None
-        elif word in _ONE_WORD:
-            handler = self._handlers.get(word)
-            if handler:
-                handler(word, start)
-            else:
-                self._row(word, start)
-            return
         elif word in _IDS:
             self._ended = start
             return

@@ -21,7 +21,7 @@ BREAK = "\x1f"
 RECORD_BYTES = 80  # of a card, and of a data set member that was copied without its record ends
 _TAB = 8
 _AREA_A, _IDENTIFICATION = 7, 72  # the columns where code begins and ends, counted from 0
-_PROBED_LINES = 2000
+_PROBED_LINES = 1000
 _RECORD_MARKS = {"cp037": (b"\x15", b"\x25")}
 
 _DIRECTIVE = re.compile(
@@ -37,8 +37,8 @@ _DEBUGGING = re.compile(r"(?i)(?<![\w-])debugging\s++mode(?![\w-])")
 _COMMENT = re.compile(r"((?:[^'\"*]++|'[^']*+(?:'|\Z)|\"[^\"]*+(?:\"|\Z)|\*(?!>))*+)\*>")
 _QUOTED = re.compile(r"'[^']*+'|\"[^\"]*+\"|(['\"])")
 _SHIFTED = re.compile("\x0e([^\x0f\n]*+)\x0f")
-_HEADERS = re.compile(
-    r"(?i)\n([^*\n]{0,12}?)(?:(?:identification|id|environment|data|procedure)[ \t]++division|(?:program|function|class)-id)\b"
+_HEADER = re.compile(
+    r"([^*]{0,12}?)(?:(?:IDENTIFICATION|ID|ENVIRONMENT|DATA|PROCEDURE)[ \t]++DIVISION|(?:PROGRAM|FUNCTION|CLASS)-ID)\b"
 )
 _FORMATS: dict[str, Format] = {"fixed": "fixed", "free": "free", "variable": "variable"}
 _NOTHING = {0: " ", 0x1A: " "}  # what fills records, and what ended files
@@ -158,7 +158,8 @@ def _detected(lines: list[str]) -> Format:
     """The format that the columns speak for."""
     sample = [line.expandtabs(_TAB) for line in lines[:_PROBED_LINES] if line and not line.isspace()]
     free = sum(map(_begins_in_margin, sample))
-    prefixes = _HEADERS.findall("\n".join(["", *sample]))
+    spoken = [line.upper() for line in sample if "IVI" in line or "ivi" in line or "-I" in line or "-i" in line]
+    prefixes = [header[1] for header in map(_HEADER.match, spoken) if header]
     margin = sum(len(prefix) < _AREA_A and not prefix.strip() for prefix in prefixes)
     if margin * 2 > len(prefixes) or free * (6 if not prefixes else 3) > len(sample):
         return "free"
