@@ -120,7 +120,7 @@ def document(
         finished=finished,
     )
     in_order = {page: made[page] for one in estate.programs for page in programs[id(one)] if page in made}
-    told = pages.estate_of(_title(found.files), in_order, estate.linked, estate.shelf)
+    told = pages.estate_of(_title(found.files, root.path), in_order, estate.linked, estate.shelf)
     names = pages.Names(in_order)
     for page, one_document in in_order.items():
         output.write(f"programs/{page}.md", pages.program_markdown(one_document, page, names))
@@ -276,10 +276,10 @@ class _Ids:
         return made
 
 
-def _title(files: Sequence[Found]) -> str:
-    """The folder that holds all files, as a name."""
-    common = os.path.commonpath([os.path.dirname(one.path) or "." for one in files]) if files else ""
-    return os.path.basename(common) or "Programs"
+def _title(files: Sequence[Found], root: str) -> str:
+    """The name of the folder that holds all files."""
+    folders = [os.path.join(root, os.path.dirname(one.path)) for one in files]
+    return os.path.basename(os.path.commonpath(folders or [root])) or "Programs"
 
 
 def _json(value: Json) -> str:
