@@ -120,7 +120,7 @@ def document(
         finished=finished,
     )
     in_order = {page: made[page] for one in estate.programs for page in programs[id(one)] if page in made}
-    told = pages.estate_of(_title(found.files, root.path), in_order, estate.linked, estate.shelf)
+    told = pages.estate_of(_title(found.files, os.fsdecode(root.path)), in_order, estate.linked, estate.shelf)
     names = pages.Names(in_order)
     for page, one_document in in_order.items():
         output.write(f"programs/{page}.md", pages.program_markdown(one_document, page, names))
