@@ -337,11 +337,11 @@ class Translation:
 
 
 def of_penstock(source: Source) -> Found:
-    """What we say, with headers at the line of their period, as cobc has them."""
+    """What we say, with paragraphs at the line of their period, as cobc has them."""
     found: Found = {kind: Counter() for kind in KINDS}
     for program in source:
         for section in program.sections:
-            found["sections"][period_line(source, section.line, section.name), section.name.upper()] += 1
+            found["sections"][section.line, section.name.upper()] += 1
         for paragraph in program.paragraphs:
             if paragraph.name:
                 found["paragraphs"][period_line(source, paragraph.line, paragraph.name), paragraph.name.upper()] += 1
@@ -419,9 +419,9 @@ def said(source: Source, line: int, name: str) -> bool:
     """Whether the name begins on a line, a broken word's first letters being enough."""
     if not 0 < line <= source.lines:
         return False
-    first = name.split()[0]
+    first = name.split(maxsplit=1)[0]
     text = source.shown(line).upper()
-    return first in text or source.shown(line + (line < source.lines)).startswith("-") and first[:3] in text
+    return first in text or (source.shown(line + (line < source.lines)).startswith("-") and first[:3] in text)
 
 
 def copybooks(paths: list[Path], root: Path) -> list[str]:
