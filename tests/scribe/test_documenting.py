@@ -141,6 +141,20 @@ def test_no_prompt_is_larger_than_its_budget(budget: int) -> None:
 
 
 @pytest.mark.proves("C-5")
+def test_a_program_that_just_fits_is_sent_without_notes_rather_than_above_the_budget() -> None:
+    """Wherever the budget lies above the smallest that takes the program whole, the prompt is within it."""
+    found = subject(program(5), "ledger.cbl")
+    least = planned(found)[0].chunks[0].prompt_tokens
+    assert least is not None
+    for budget in range(least, least + 60, 3):
+        made, prompt_of = planned(found, max_prompt_tokens=budget)
+        (chunk,) = made.chunks
+        sent = prompt_of(chunk.id)
+        assert sum(tokens.count(text, mode="exact").tokens for text in sent) <= budget
+    assert "Notes" in sent.user
+
+
+@pytest.mark.proves("C-5")
 def test_what_is_fixed_takes_at_most_900_tokens() -> None:
     """Instructions and schema together, counted exactly."""
     made, prompt_of = planned(subject(program(3), "ledger.cbl"))

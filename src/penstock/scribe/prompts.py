@@ -178,7 +178,7 @@ def known(parts: Sequence[Part], code: str, names: Iterable[str] = ()) -> Known:
 
 
 def notes(items: Sequence[Item], place: tuple[int, int], fits: Callable[[str], bool]) -> str:
-    """What is known of a chunk, and the ids of what wants words: as many as fit, those of each kind in order.
+    """What is known of a chunk, and the ids of what wants words: as many as fit, those of each kind in order; "" if nothing does.
 
     `place` is the number of the chunk and how many there are.
     """
@@ -191,7 +191,8 @@ def notes(items: Sequence[Item], place: tuple[int, int], fits: Callable[[str], b
     while low < high:  # the most that fit
         middle = (low + high + 1) // 2
         low, high = (middle, high) if fits(_noted(head, listed[:middle], len(listed))) else (low, middle - 1)
-    return _noted(head, listed[:low], len(listed))
+    made = _noted(head, listed[:low], len(listed))
+    return made if fits(made) else ""
 
 
 def _noted(head: str, shown: Sequence[Item], total: int) -> str:
