@@ -26,16 +26,16 @@ class Sizes:
     """How large each stretch of lines is."""
 
     def __init__(self, lines: Iterable[float]) -> None:
-        self._upto = [0.0, *accumulate(lines)]
+        self.upto = [0.0, *accumulate(lines)]  # all lines up to each
 
     def of(self, first: int, last: int) -> float:
         """The lines from `first` to `last`."""
-        return self._upto[last] - self._upto[first - 1]
+        return self.upto[last] - self.upto[first - 1]
 
     @property
     def total(self) -> float:
         """All lines."""
-        return self._upto[-1]
+        return self.upto[-1]
 
 
 class _Atom(NamedTuple):
@@ -72,24 +72,30 @@ class Cuts:
     def _atoms(self, first: int, last: int, sizes: Sizes, limit: float) -> list[_Atom]:
         made: list[_Atom] = []
         waiting = [_Atom(first, last, 0)]
+        upto, fits = sizes.upto, limit + _SLACK
         while waiting:
             whole = waiting.pop()
-            low, high = bisect_right(self._lines, whole.first), bisect_right(self._lines, whole.last)
-            if low == high or sizes.of(whole.first, whole.last) <= limit + _SLACK:
+            if upto[whole.last] - upto[whole.first - 1] <= fits:
                 made.append(whole)
                 continue
-            rank = min(self._ranks[low:high])
-            starts = [self._lines[at] for at in range(low, high) if self._ranks[at] == rank]
+            low, high = bisect_right(self._lines, whole.first), bisect_right(self._lines, whole.last)
+            ranks = self._ranks[low:high]
+            if not ranks:
+                made.append(whole)
+                continue
+            rank = min(ranks)
+            starts = [line for line, found in zip(self._lines[low:high], ranks, strict=True) if found == rank]
             ends = [*(start - 1 for start in starts), whole.last]
-            parts = [_Atom(whole.first, ends[0], whole.rank)]
-            parts += [_Atom(start, end, rank) for start, end in zip(starts, ends[1:], strict=True)]
-            waiting += reversed(parts)
+            waiting += [_Atom(start, end, rank) for start, end in zip(starts[::-1], ends[:0:-1], strict=True)]
+            waiting.append(_Atom(whole.first, ends[0], whole.rank))
         return made
 
 
 def _joined(atoms: Sequence[_Atom], sizes: Sizes, limit: float) -> list[Span]:
     """Consecutive atoms in the fewest pieces, the ranks of the cuts between them least: the minimum over a sliding window."""
     came_from = [0] * (len(atoms) + 1)
+    upto, fits = sizes.upto, limit + _SLACK
+    before = [upto[atom.first - 1] for atom in atoms]
     window: deque[tuple[int, int]] = deque()  # (cost of all before an atom, where pieces begin with it), costs rising
     cost = 0
     for end, atom in enumerate(atoms):
@@ -97,7 +103,8 @@ def _joined(atoms: Sequence[_Atom], sizes: Sizes, limit: float) -> list[Span]:
         while window and window[-1][0] >= begun:
             window.pop()
         window.append((begun, end))
-        while len(window) > 1 and sizes.of(atoms[window[0][1]].first, atom.last) > limit + _SLACK:
+        least = upto[atom.last] - fits
+        while before[window[0][1]] < least and len(window) > 1:
             window.popleft()
         came_from[end + 1] = window[0][1]
         cost = window[0][0] + _PIECE

@@ -26,56 +26,65 @@ def stay(
             bins.setdefault(previous[key], []).append(at)
         else:
             new.append(at)
-    made: list[tuple[str | None, list[int]]] = [*bins.items()]
-    homeless = [_given_away(inside, items, room) for _, inside in made] + [[at] for at in new]
+    made = [_Bin(name, inside, items) for name, inside in bins.items()]
+    homeless = [_given_away(bin_, items, room) for bin_ in made] + [[at] for at in new]
     links: list[dict[int, int]] = [{} for _ in keys]
     for (one, other), weight in ties.items():
         links[one][other] = links[other][one] = weight
     for group in homeless:
         if group:
             _housed(group, made, items, links, room)
-    return made
+    return [(bin_.name, sorted(bin_.inside)) for bin_ in made if bin_.inside]
 
 
-def _fits(inside: Iterable[int], items: Sequence[Item], room: Room) -> bool:
-    inside = list(inside)
-    return len(inside) == 1 or room.holds(sum(items[at].size for at in inside), sum(items[at].answers for at in inside))
+class _Bin:
+    """What is together, and how much that is."""
+
+    def __init__(self, name: str | None, inside: Iterable[int], items: Sequence[Item]) -> None:
+        self.name = name
+        self.inside = set(inside)
+        self.size = sum(items[at].size for at in self.inside)
+        self.answers = sum(items[at].answers for at in self.inside)
+
+    def fits(self, room: Room, *, less: Item | None = None) -> bool:
+        """Whether it would be within the room without something. A single item always is."""
+        if less is None:
+            return len(self.inside) <= 1 or room.holds(self.size, self.answers)
+        return len(self.inside) <= 2 or room.holds(self.size - less.size, self.answers - less.answers)
 
 
-def _given_away(inside: list[int], items: Sequence[Item], room: Room) -> list[int]:
+def _given_away(bin_: _Bin, items: Sequence[Item], room: Room) -> list[int]:
     """What leaves a bin so that the rest fits: the smallest item that is enough, or the largest ones until it is."""
     gone: list[int] = []
-    while not _fits(inside, items, room):
-        by_size = sorted(inside, key=lambda at: (items[at].size, at))
-        enough = (at for at in by_size if _fits((other for other in inside if other != at), items, room))
-        leaving = next(enough, by_size[-1])
-        inside.remove(leaving)
+    while not bin_.fits(room):
+        by_size = sorted(bin_.inside, key=lambda at: (items[at].size, at))
+        leaving = next((at for at in by_size if bin_.fits(room, less=items[at])), by_size[-1])
+        bin_.inside.remove(leaving)
+        bin_.size -= items[leaving].size
+        bin_.answers -= items[leaving].answers
         gone.append(leaving)
     return sorted(gone)
 
 
 def _housed(
-    group: list[int],
-    bins: list[tuple[str | None, list[int]]],
-    items: Sequence[Item],
-    links: Sequence[Mapping[int, int]],
-    room: Room,
+    group: list[int], bins: list[_Bin], items: Sequence[Item], links: Sequence[Mapping[int, int]], room: Room
 ) -> None:
     """Into the bin that a group is tied to most and that holds it, or into one of its own; halved where it fits into none."""
-    pulls = [sum(links[at].get(other, 0) for at in group for other in inside) for _, inside in bins]
-    for at in sorted(range(len(bins)), key=lambda at: (-pulls[at], at)):
-        inside = bins[at][1]
-        if pulls[at] and _fits([*inside, *group], items, room) and not _is_alone(inside, items, room):
-            inside += group
-            inside.sort()
+    moving = _Bin(None, group, items)
+    tied: dict[int, int] = {}
+    for at in group:
+        for other, weight in links[at].items():
+            tied[other] = tied.get(other, 0) + weight
+    pulls = [sum(tied[other] for other in tied.keys() & bin_.inside) for bin_ in bins]
+    for pull, bin_ in sorted(zip(pulls, bins, strict=True), key=lambda both: -both[0]):
+        if pull and room.holds(bin_.size + moving.size, bin_.answers + moving.answers):
+            bin_.inside |= moving.inside
+            bin_.size += moving.size
+            bin_.answers += moving.answers
             return
-    if _fits(group, items, room):
-        bins.append((None, group))
+    if moving.fits(room):
+        bins.append(moving)
         return
     half = len(group) // 2
     _housed(group[:half], bins, items, links, room)
     _housed(group[half:], bins, items, links, room)
-
-
-def _is_alone(inside: Sequence[int], items: Sequence[Item], room: Room) -> bool:
-    return len(inside) == 1 and not room.holds(*items[inside[0]])
