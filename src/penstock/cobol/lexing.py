@@ -80,6 +80,8 @@ def fold(code: str) -> str:
 def spelled(code: str, start: int, end: int) -> str:
     """A word of `fold(code)` as the code has it."""
     text = code[start:end]
+    if BREAK not in text:
+        return text
     while len(text) - text.count(BREAK) < end - start and start + len(text) < len(code):
         text = code[start : end + text.count(BREAK)]
     return text.replace(BREAK, "")

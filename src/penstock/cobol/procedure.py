@@ -24,7 +24,7 @@ _TOKEN = re.compile(
     rf"{_SEPARATORS}(?:{LITERAL}{_SEPARATORS})*+"
     rf"(?:(?P<block>{EXEC}|{COPY}|{REPLACE})|(?P<word>{RUN})|(?P<period>{PERIOD})(?:[\s,;]*+{_HEADER})?+)"
 )
-_BLOCK, _WORD = _TOKEN.groupindex["block"], _TOKEN.groupindex["word"]
+_BLOCK, _WORD, _HEAD = (_TOKEN.groupindex[name] for name in ("block", "word", "head"))
 
 _SIMPLE = vocabulary(
     "ACCEPT ADD ALTER CALL CANCEL CLOSE COMPUTE CONTINUE DELETE DISPLAY DIVIDE GOBACK INITIALIZE INSPECT INVOKE MERGE MOVE "
@@ -155,7 +155,7 @@ class Procedure:
     def read(self, at: int) -> int:
         """Read on from where a sentence begins to where the division ends; that ends what is open, too."""
         self._ended = -1
-        self._period_passed()
+        self._end_sentence()
         begun = _BEGUN.match(self._folded, at)
         if begun:
             at = begun.end()
@@ -185,18 +185,19 @@ class Procedure:
                 return self._ended
         return len(self._folded)
 
-    def _period_passed(self) -> None:
-        self._sentence += 1
-        self._open.clear()
-        self._often.clear()
-        self._last = ""
-
     def _period(self, token: re.Match[str]) -> None:
-        self._period_passed()
-        if token["head"] is not None:
+        self._end_sentence()
+        if token[_HEAD] is not None:
             self._head(token)
         elif self._mixed and _DATA_BEGINS.match(self._folded, token.end()):
             self._ended = token.end()
+
+    def _end_sentence(self) -> None:
+        self._sentence += 1
+        self._last = ""
+        if self._open:
+            self._open.clear()
+            self._often.clear()
 
     def _head(self, token: re.Match[str]) -> None:
         """A word with a period, where a sentence begins."""

@@ -40,6 +40,7 @@ _SHIFTED = re.compile("\x0e([^\x0f\n]*+)\x0f")
 _HEADER = re.compile(
     r"([^*]{0,12}?)(?:(?:IDENTIFICATION|ID|ENVIRONMENT|DATA|PROCEDURE)[ \t]++DIVISION|(?:PROGRAM|FUNCTION|CLASS)-ID)\b"
 )
+_MARKS = ("\t", "*>", ">>", "$")
 _FORMATS: dict[str, Format] = {"fixed": "fixed", "free": "free", "variable": "variable"}
 _NOTHING = {0: " ", 0x1A: " "}  # what fills records, and what ended files
 _NO_INDICATORS = frozenset("$>")
@@ -119,7 +120,7 @@ def _records(data: bytes, encoding: str) -> tuple[list[str], tuple[int, ...]]:
         records = data.split(mark)
         if not records[-1]:
             records.pop()
-        offsets = (0, *accumulate(len(record) + 1 for record in records[:-1]))
+        offsets = _begins(records)
     if encoding == "cp037":
         lines = [_SHIFTED.sub(_double_bytes, record.decode(encoding)) for record in records]
     else:
@@ -133,9 +134,13 @@ def _records(data: bytes, encoding: str) -> tuple[list[str], tuple[int, ...]]:
 
 
 def _double_bytes(shifted: re.Match[str]) -> str:
-    return (
-        f"\x0e{'_' * len(shifted[1])}\x0f"  # two bytes are one character, of a table that is not here: none is a quote
-    )
+    """Two bytes are one letter of a table that is not here; none of them is a quote."""
+    return f"\x0e{'_' * len(shifted[1])}\x0f"
+
+
+def _begins(lines: list[bytes] | list[str]) -> tuple[int, ...]:
+    """Where each line begins where one character is between them."""
+    return (0, *accumulate([length + 1 for length in map(len, lines)]))[: len(lines)]
 
 
 def _switches(lines: list[str], source_format: Format | None) -> tuple[tuple[int, Format], ...]:
@@ -188,6 +193,10 @@ class _Page:
     """Code by line, while it is being told from the rest."""
 
     def __init__(self, lines: list[str]) -> None:
+        text = "\n".join(lines)
+        upper = text.upper()
+        self._marks = frozenset(mark for mark in _MARKS if mark in text)  # what need not be looked for line by line
+        self._lists = any(word in upper for word in ("EJECT", "SKIP", "TITLE"))
         self.lines = lines
         self.code: list[str] = []
         self.marked: dict[int, LineKind] = {}  # by index
@@ -199,7 +208,7 @@ class _Page:
     def read(self, start: int, end: int, form: Format) -> None:
         """Add the lines `start` to `end`, which have one format."""
         lines = self.lines[start:end]
-        tabbed = [index for index, line in enumerate(lines) if "\t" in line]
+        tabbed = self._with("\t", lines)
         for index in tabbed:
             lines[index] = lines[index].expandtabs(_TAB)
         odd: list[int] = []
@@ -212,13 +221,16 @@ class _Page:
                 if lines[index][6:7] == " ":
                     self.code[start + index] = lines[index][_AREA_A:]
             odd = [index for index, line in enumerate(lines) if line[6:7] not in " */"]
-        self._comments(start)
-        self._options(start)
+        for index in self._with("*>", self.code[start:]):
+            self.code[start + index] = _uncommented(self.code[start + index])
+        if start == 0:
+            self._options()
         for index in odd:
             self._indicated(start + index, lines[index], stop)
-        for index in [index for index, line in enumerate(lines) if ">>" in line or "$" in line]:
+        for index in self._with(">>", lines) + self._with("$", lines):
             self._directed(start + index, lines[index])
-        self._listing(start)
+        if self._lists:
+            self._listing(start)
 
     def debug(self, *, wanted: bool) -> None:
         """Debug lines are code where that is asked for, by the caller or by the program."""
@@ -229,9 +241,7 @@ class _Page:
     def joined(self) -> tuple[str, tuple[int, ...]]:
         """All code, and where each line begins in it."""
         code = self.code
-        if not code:
-            return "", ()
-        starts = (0, *accumulate([len(line) + 1 for line in code[:-1]]))
+        starts = _begins(code)
         if not self.breaks:
             return "\n".join(code), starts
         ends = [BREAK if number in self.breaks else "\n" for number in range(2, len(code) + 1)]
@@ -252,15 +262,14 @@ class _Page:
             kinds[index] = kind
         return tuple(kinds)
 
-    def _comments(self, start: int) -> None:
-        code = self.code
-        for index in [index for index in range(start, len(code)) if "*>" in code[index]]:
-            code[index] = _uncommented(code[index])
+    def _with(self, mark: str, lines: list[str]) -> list[int]:
+        """The lines that have a mark."""
+        return [index for index, line in enumerate(lines) if mark in line] if mark in self._marks else []
 
-    def _options(self, start: int) -> None:
+    def _options(self) -> None:
         """CBL and PROCESS lines, which stand before all code and in any column."""
-        for index in range(start, len(self.code)):
-            if _OPTIONS.match(self.lines[index]):
+        for index, line in enumerate(self.lines[: len(self.code)]):
+            if _OPTIONS.match(line):
                 self.marked[index] = "directive"
                 self.code[index] = ""
             elif self.code[index] and not self.code[index].isspace():
