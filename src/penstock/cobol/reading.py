@@ -21,7 +21,7 @@ BREAK = "\x1f"
 RECORD_BYTES = 80  # of a card, and of a data set member that was copied without its record ends
 _TAB = 8
 _AREA_A, _IDENTIFICATION = 7, 72  # the columns where code begins and ends, counted from 0
-_PROBED_LINES = 1000
+_PROBED_LINES = 500
 _RECORD_MARKS = {"cp037": (b"\x15", b"\x25")}
 
 _DIRECTIVE = re.compile(
@@ -65,8 +65,8 @@ def read(data: bytes, source_format: Format | None = None, *, debug_lines: bool 
     """Tell code from what is none; `source_format` overrules what the columns say, directives overrule both."""
     encoding = _encoding(data)
     lines, offsets = _records(data, encoding)
-    switches = _switches(lines, source_format)
     page = _Page(lines)
+    switches = _switches(page, source_format)
     bounds = [line for line, _ in switches[1:]] + [len(lines) + 1]
     for (first, form), end in zip(switches, bounds, strict=True):
         page.read(first - 1, end - 1, form)
@@ -143,13 +143,14 @@ def _begins(lines: list[bytes] | list[str]) -> tuple[int, ...]:
     return (0, *accumulate([length + 1 for length in map(len, lines)]))[: len(lines)]
 
 
-def _switches(lines: list[str], source_format: Format | None) -> tuple[tuple[int, Format], ...]:
+def _switches(page: _Page, source_format: Format | None) -> tuple[tuple[int, Format], ...]:
     """Which format holds from which line on."""
-    found = [
-        (number + 1, _FORMATS[switch[1].lower()])
-        for number, line in enumerate(lines, start=1)
-        if (">>" in line or "$" in line) and (switch := _SWITCH.match(line))
-    ]
+    lines = page.lines
+    found: list[tuple[int, Format]] = []
+    for index in sorted({*page.having(">>", lines), *page.having("$", lines)}):
+        switch = _SWITCH.match(lines[index])
+        if switch:
+            found.append((index + 2, _FORMATS[switch[1].lower()]))
     before = lines[: found[0][0] - 2] if found else lines
     if found and all(not line or line.isspace() or _DIRECTIVE.match(line) for line in before):
         first = found[0][1]
@@ -168,12 +169,9 @@ def _detected(lines: list[str]) -> Format:
     margin = sum(len(prefix) < _AREA_A and not prefix.strip() for prefix in prefixes)
     if margin * 2 > len(prefixes) or free * (6 if not prefixes else 3) > len(sample):
         return "free"
-    wide = [
-        line[_IDENTIFICATION - 3 : _IDENTIFICATION + 3]
-        for line in sample
-        if line[6:7] == " " and len(line.rstrip()) > 80
-    ]
-    return "variable" if sum("  " not in middle for middle in wide) * 2 > len(wide) else "fixed"
+    wide = [line for line in lines if len(line) > RECORD_BYTES and line[6] == " " and not line[RECORD_BYTES:].isspace()]
+    running = sum("  " not in line[_IDENTIFICATION - 3 : _IDENTIFICATION + 3] for line in wide)
+    return "variable" if running * 2 > len(wide) else "fixed"
 
 
 def _begins_in_margin(line: str) -> bool:
@@ -208,7 +206,7 @@ class _Page:
     def read(self, start: int, end: int, form: Format) -> None:
         """Add the lines `start` to `end`, which have one format."""
         lines = self.lines[start:end]
-        tabbed = self._with("\t", lines)
+        tabbed = self.having("\t", lines)
         for index in tabbed:
             lines[index] = lines[index].expandtabs(_TAB)
         odd: list[int] = []
@@ -221,16 +219,20 @@ class _Page:
                 if lines[index][6:7] == " ":
                     self.code[start + index] = lines[index][_AREA_A:]
             odd = [index for index, line in enumerate(lines) if line[6:7] not in " */"]
-        for index in self._with("*>", self.code[start:]):
+        for index in self.having("*>", self.code[start:]):
             self.code[start + index] = _uncommented(self.code[start + index])
         if start == 0:
             self._options()
         for index in odd:
             self._indicated(start + index, lines[index], stop)
-        for index in self._with(">>", lines) + self._with("$", lines):
+        for index in self.having(">>", lines) + self.having("$", lines):
             self._directed(start + index, lines[index])
         if self._lists:
             self._listing(start)
+
+    def having(self, mark: str, lines: list[str]) -> list[int]:
+        """The lines that have a mark."""
+        return [index for index, line in enumerate(lines) if mark in line] if mark in self._marks else []
 
     def debug(self, *, wanted: bool) -> None:
         """Debug lines are code where that is asked for, by the caller or by the program."""
@@ -261,10 +263,6 @@ class _Page:
         for index, kind in self.marked.items():
             kinds[index] = kind
         return tuple(kinds)
-
-    def _with(self, mark: str, lines: list[str]) -> list[int]:
-        """The lines that have a mark."""
-        return [index for index, line in enumerate(lines) if mark in line] if mark in self._marks else []
 
     def _options(self) -> None:
         """CBL and PROCESS lines, which stand before all code and in any column."""
