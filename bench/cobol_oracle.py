@@ -62,6 +62,7 @@ INCLUDE = re.compile(r"(?is)EXEC\s+SQL\s+INCLUDE\s+([\w#@$-]+)\s+END-EXEC(\s*\.)
 LONE = re.compile(r"\.( *+\n(?:(?:.{6}(?:\*.*+| *+)|.{0,5}+)\n)*+.{6} ++)\.(?=\s)")
 """A period behind a period: it makes cobc count two lines less from there on."""
 COMMENT_LINE = re.compile(r"/\* Line: (\d+)\s*: (?:(Section|Paragraph|Entry)\s+)?(.+?)\s*: (.+?) \*/")
+LINKED = re.compile(r"\s*(?:(?:b_\d+|ret) = )?(?!(?:cob_(?!sys_)\w+|if|for|while|switch|mem\w+) \()\w+ \(")
 PERFORMED = re.compile(r"/\* PERFORM (\S+)(?: THRU (\S+))? \*/")
 
 
@@ -329,7 +330,7 @@ class Translation:
         called = re.search(r"cob_resolve_cobol \(\"([^\"]+)\"|\.funcint = (\w+?)_\d+__;", row)
         if called:
             self.found["calls"][self._line, (called[1] or called[2].replace("__", "-")).upper()] += 1
-        elif re.match(r"\s*(?:b_\d+|ret) = \w+ \(", row):
+        elif LINKED.match(row):
             self.found["calls"][self._line, UNNAMED] += 1
         elif "cob_call_field" not in row:
             return
