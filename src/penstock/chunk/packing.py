@@ -278,7 +278,7 @@ class _State:
             other_size, other_answers = items[other]
             if not self.holds(to, size - other_size, answers - other_answers):
                 continue
-            for away in bins:
+            for away in bins if left > best[0] else row:  # elsewhere it would have no tie
                 total = left + row.get(away, 0) - (tie if away == here else 0)
                 if total <= best[0] or away == to:
                     continue
