@@ -273,6 +273,17 @@ def test_instructions_above_the_budget_are_a_clear_error() -> None:
         of_prompts(source, 500, overhead=Overhead(texts=("word " * 600,)))
 
 
+@pytest.mark.proves("C-10")
+def test_a_program_that_fits_is_sent_whole_however_little_is_left() -> None:
+    """Where not even an outline would have room, all of a tiny program may."""
+    source = scanned(["MAIN-LINE.", "    GOBACK."])
+    overhead = Overhead(texts=("word " * 600,))
+    (needed,) = (chunk.prompt_tokens for chunk in of_prompts(source, 5_000, overhead=overhead).chunks)
+    assert [chunk.kind for chunk in of_prompts(source, needed or 0, overhead=overhead).chunks] == ["whole"]
+    with pytest.raises(CallerError, match="no line of the program fits"):
+        of_prompts(source, (needed or 0) - 50, overhead=overhead)
+
+
 @pytest.mark.proves("C-5", "C-1")
 @pytest.mark.parametrize("budget", [1_000, 2_000, 8_000])
 def test_every_prompt_is_within_the_budget_by_the_upper_bound_where_there_is_no_exact_counter(budget: int) -> None:

@@ -132,6 +132,12 @@ class _Planner:
             pieces = [_whole(at, unit) for at, unit in enumerate(self._layout.units)]
             return self._finished([(None, pieces)], [whole], 1)
         self._decisions.append(f"the whole file would take {whole.size} of {self._limit}: it is cut")
+        if self._sending.most < 1:
+            taken = self._budget - int(self._sending.most)
+            raise CallerError(
+                f"What every prompt holds beside the source takes {taken} tokens, and a prompt may have {self._budget}: "
+                f"no line of the program fits. Allow at least {2 * taken} tokens."
+            )
         groups = self._stayed() or self._fresh()
         return self._finished(*self._verified(groups), self._minimum())
 
@@ -292,12 +298,17 @@ class _Planner:
 
     def _finished(self, groups: Sequence[_Group], measured: Sequence[Measured], minimum: int) -> ChunkPlan:
         names = self._names([piece for _, pieces in groups for piece in pieces])
+        used = {name for name, _ in groups if name is not None}
         chunks: list[Chunk] = []
         assignment: dict[str, str] = {}
         prompts: dict[str, str] = {}
-        for (known_as, pieces), seen in zip(groups, measured, strict=True):
+        for (stayed, pieces), seen in zip(groups, measured, strict=True):
             fits = seen.size <= self._limit
-            chunk = self._chunk(known_as or _id(pieces), pieces, seen, [names[piece] for piece in pieces], fits=fits)
+            name = stayed or _id(pieces)
+            while not stayed and name in used:  # one that stayed may have the name that these units would have
+                name += "~"
+            used.add(name)
+            chunk = self._chunk(name, pieces, seen, [names[piece] for piece in pieces], fits=fits)
             chunks.append(chunk)
             assignment.update((piece.key, chunk.id) for piece in pieces)
             if fits and seen.prompt is not None:

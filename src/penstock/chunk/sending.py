@@ -9,8 +9,6 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from penstock.errors import CallerError
-
 from . import wording
 from .context import Surroundings
 
@@ -111,12 +109,6 @@ class Prompts:
         self._least = view.least
         bare = self.overhead + ruler.whole(view.frame) + self.gap + self._least
         self.most = float(self.limit - bare)
-        if self.most < 1:
-            taken = ruler.limit - int(self.most)
-            raise CallerError(
-                f"What every prompt holds beside the source takes {taken} tokens, and a prompt may have {ruler.limit}: "
-                f"no line of the program fits. Allow at least {2 * taken} tokens."
-            )
         self._share = ruler.limit / CONTEXT_SHARE - ruler.whole(view.head)
         context = min(self._share, self.most * _CONTEXT_OF_ROOM)
         self.tight = self.most - context / 2
