@@ -80,7 +80,7 @@ _NO_VERB = re.compile(
     r"[\s]*+(?:[=<>+*/)(]|-\s|(?:TO|OF|IN|BY|FROM|IS|EQUAL|GREATER|LESS|NOT|THRU|THROUGH|DELIMITED|GIVING)(?![\w-]))"
 )
 _INLINE = re.compile(
-    rf"PERFORM[\s,;]++(?:(?P<loop>(?:UNTIL(?:\s++EXIT)?+|VARYING|WITH|TEST|FOREVER)(?![\w-]))|(?P<first>{_NAME})"
+    rf"PERFORM[\s,;]++(?:(?P<loop>(?:UNTIL(?:\s++EXIT)?+|VARYING|WITH|TEST|FOREVER|FUNCTION)(?![\w-]))|(?P<first>{_NAME})"
     rf"(?P<times>(?:\s++(?:OF|IN)\s++{_NAME})*+(?:\s*+\([^()]*+\))?+\s++TIMES(?![\w-]))?+)"
 )
 _DATA_BEGINS = re.compile(
