@@ -408,7 +408,7 @@ def renumber(source: Source, ours: Counter[tuple[int, str]], theirs: Counter[tup
     for line, name in sorted((theirs - ours).elements()):
         waiting.setdefault(name, []).append(line)
     for line, name in sorted((ours - theirs).elements()):
-        if waiting.get(name) and said(source, line, name):
+        if waiting.get(name) and said(source, line, name, letters=3):  # the rest may be on the next line
             at = min(waiting[name], key=lambda other: abs(other - line))
             if not said(source, at, name):
                 waiting[name].remove(at)
@@ -416,13 +416,9 @@ def renumber(source: Source, ours: Counter[tuple[int, str]], theirs: Counter[tup
                 theirs[line, name] += 1
 
 
-def said(source: Source, line: int, name: str) -> bool:
-    """Whether the name begins on a line, a broken word's first letters being enough."""
-    if not 0 < line <= source.lines:
-        return False
-    first = name.split(maxsplit=1)[0]
-    text = source.shown(line).upper()
-    return first in text or (source.shown(line + (line < source.lines)).startswith("-") and first[:3] in text)
+def said(source: Source, line: int, name: str, *, letters: int | None = None) -> bool:
+    """Whether a name, or its first letters, is on a line."""
+    return 0 < line <= source.lines and name.split(maxsplit=1)[0][:letters] in source.shown(line).upper()
 
 
 def copybooks(paths: list[Path], root: Path) -> list[str]:

@@ -65,6 +65,8 @@ def test_row_9_a_copybook_has_entries_or_paragraphs_or_both() -> None:
         ["B", ""],
         ["MOVE", "MOVE"],
     )
+    block = one(fixed("    EXEC CICS SYNCPOINT END-EXEC.", "B.", "    EXIT."))
+    assert (names(block), verbs(block), block.entries) == (["", "B"], ["EXEC CICS", "EXIT"], ())
     middle = one(fixed("    IF A = 1", "        PERFORM B", "    END-IF"))
     assert (middle.kind, verbs(middle)) == ("copybook", ["IF", "PERFORM", "END-IF"])
 
@@ -529,6 +531,7 @@ def test_row_36_a_word_of_a_dialect_may_be_a_name() -> None:
         "01 A. MOVE. " * 16_000,
         "END PROGRAM A. ID DIVISION. PROGRAM-ID. A. " * 4_000,
         "ID DIVISION. PROGRAM-ID. A. " * 6_000,
+        "ID DIVISION. PROGRAM-ID. A. " * 4_000 + "END PROGRAM B. " * 4_000,
         "AUTHOR. " * 24_000,
         "PROGRAM-ID. " * 16_000,
         "PROCEDURE DIVISION USING " * 8_000,

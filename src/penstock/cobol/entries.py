@@ -42,6 +42,8 @@ CLAUSES = vocabulary(
     "POINTER SIGN SYNC SYNCHRONIZED JUST JUSTIFIED BLANK LINE COLUMN COL GROUP TYPE"
 )
 """What may follow a level where the item has no name."""
+DECLARED = re.compile(r"EXEC\s++SQL\s++(?:DECLARE|INCLUDE|BEGIN|END|WHENEVER)(?![\w-])")
+"""A block that may stand between data."""
 USING = re.compile(
     r"(?<![\w-])(?!(?:USING|CHAINING|BY|REFERENCE|VALUE|CONTENT|OPTIONAL|SIZE|AUTO|DEFAULT|UNSIGNED|ANY)(?![\w-]))[^\s,;.]++"
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from .entries import CLAUSES, DECLARING, ENTRY, PARAGRAPHS, REMARK, REMARK_ENDS, SECTIONS, USING
+from .entries import CLAUSES, DECLARED, DECLARING, ENTRY, PARAGRAPHS, REMARK, REMARK_ENDS, SECTIONS, USING
 from .lexing import fold, spelled
 from .procedure import VERBS, Procedure
 
@@ -67,6 +67,7 @@ class _Walk:
         self._folded = folded
         self._drafts: list[Draft] = []
         self._stack: list[Draft] = []
+        self._open_names: dict[str, int] = {}  # how many of the stack are called so
         self._division = ""
         self._section = ""
 
@@ -103,6 +104,8 @@ class _Walk:
             at = entry.end()
             word = entry["word"]
             if word is None:
+                if entry["exec"] is not None and not self._division and self._is_executed(entry):
+                    return entry.start("block"), True
                 if self._part(entry):
                     return at, True
                 continue
@@ -131,6 +134,11 @@ class _Walk:
             return word not in SECTIONS
         return word in VERBS or (second is None and entry[0].endswith(".") and not REMARK.match(word))
 
+    def _is_executed(self, block: re.Match[str]) -> bool:
+        """Whether an EXEC block outside of all divisions is a statement."""
+        is_copybook = not self._stack or self._stack[-1].kind == "copybook"
+        return is_copybook and DECLARED.match(self._folded, block.start("block")) is None
+
     def _part(self, entry: re.Match[str]) -> bool:
         """A block, or where a program or division begins or ends; whether that is the PROCEDURE DIVISION."""
         if entry["block"] is not None:
@@ -151,12 +159,9 @@ class _Walk:
         return False
 
     def _begin_division(self, entry: re.Match[str]) -> bool:
-        start = entry.start("division")
-        name = (
-            entry["division"].split()[0].replace("ID", "IDENTIFICATION", 1)
-            if entry["division"][2:3].isspace()
-            else entry["division"].split()[0]
-        )
+        start, name = entry.start("division"), entry["division"].split(None, 1)[0]
+        if name == "ID":
+            name = "IDENTIFICATION"
         draft = self._begin(start) if name == "IDENTIFICATION" else self._draft(start)
         draft.close_division(start)
         draft.divisions.append((name, start, -1))
@@ -166,12 +171,9 @@ class _Walk:
         if draft.kind == "copybook":
             draft.kind = "program"
         if entry["using"] is not None:
-            named = [
-                self._code[start:end]
-                for start, end in (found.span() for found in USING.finditer(self._folded, *entry.span("using")))
-            ]
-            stop = next((n for n, name in enumerate(named) if fold(name) in {"RETURNING", "GIVING"}), len(named))
-            draft.using = tuple(name for name in named[:stop] if not name.isdecimal())
+            words = [self._code[slice(*found.span())] for found in USING.finditer(self._folded, *entry.span("using"))]
+            returning = next((n for n, word in enumerate(words) if fold(word) in {"RETURNING", "GIVING"}), len(words))
+            draft.using = tuple(word for word in words[:returning] if not word.isdecimal())
         return True
 
     def _identify(self, entry: re.Match[str]) -> None:
@@ -182,7 +184,10 @@ class _Walk:
             self._division, self._section = "IDENTIFICATION", ""
         draft.kind = kind
         draft.identified = True
-        draft.name = self._name(entry, "name").strip("'\"") if entry["name"] is not None else ""
+        if entry["name"] is not None:
+            self._count(draft, -1)
+            draft.name = self._name(entry, "name").strip("'\"")
+            self._count(draft, 1)
         draft.entries.append((entry["id"], draft.name, None, "", start, entry.end()))
 
     def _end_unit(self, entry: re.Match[str]) -> None:
@@ -191,7 +196,7 @@ class _Walk:
         self._division = self._section = ""
         start = entry.start("ends")
         name = (entry["ended"] or "").strip("'\"")
-        if any(fold(draft.name) == name for draft in self._stack):
+        if self._open_names.get(name):
             while fold(self._stack[-1].name) != name:
                 self._close(start, start)
         self._close(start, entry.end()).closed = True
@@ -216,14 +221,20 @@ class _Walk:
         draft = Draft(start, kind, self._stack[-1] if self._stack else None)
         self._drafts.append(draft)
         self._stack.append(draft)
+        self._count(draft, 1)
         return draft
 
     def _close(self, start: int, end: int) -> Draft:
         """The innermost program ends: its last division where END PROGRAM begins, the program behind it."""
         draft = self._stack.pop()
+        self._count(draft, -1)
         draft.close_division(start)
         draft.end = end
         return draft
+
+    def _count(self, draft: Draft, change: int) -> None:
+        name = fold(draft.name)
+        self._open_names[name] = self._open_names.get(name, 0) + change
 
     def _name(self, entry: re.Match[str], group: str) -> str:
         return spelled(self._code, *entry.span(group))
