@@ -1,8 +1,9 @@
 """What does a program consist of? Values alone: where everything is, by line.
 
 Lines are 1-based and inclusive, those of the file as it is; nothing here is relative to a chunk. Names keep their
-spelling; they are compared case-blind (`key`). Offsets are into `Source.code`, in which what is no code is blank and
-every line of the file is a line.
+spelling; they are compared case-blind (`key`). Offsets are into `Source.code`, which has a line for every line of the
+file: from column 8 on in fixed format, blank where there is no code, and joined to the line before by a unit separator
+in place of a newline where that is continued.
 Keeps out: how it is found (`lexing`, `structure`) and what it means (`facts`).
 """
 
@@ -35,7 +36,8 @@ class Word(NamedTuple):
 
 
 class Statement(NamedTuple):
-    """A verb with what belongs to it, up to the next entry. `ELSE`, `WHEN`, `END-IF` and the like are entries of their own.
+    """A verb with what belongs to it, up to the next entry. Entries of their own are `ELSE`, `WHEN`, `END-IF` and the like,
+    phrases such as `AT END` and `NOT ON SIZE ERROR`, `COPY` and `REPLACE`.
 
     `depth` is how many statements are open around it in its sentence; `sentence` numbers the sentences of its program.
     An EXEC block is one statement: its verb is `EXEC CICS`, `EXEC SQL` and so on.
@@ -242,7 +244,8 @@ class Source:
         return next((form for first, form in reversed(self.switches) if first <= line), self.format)
 
     def _line(self, line: int) -> str:
-        return self.bytes_of(line, line).decode(self.encoding).rstrip("\r\n\x85").removeprefix("\ufeff")
+        text = self.bytes_of(line, line).decode(self.encoding).rstrip("\r\n\x85").removeprefix("\ufeff")
+        return text.replace("\n", " ")  # in EBCDIC there are two ends of lines; only one of them is in use
 
     def _code_end(self, line: int) -> int:
         return self.starts[line] if line < len(self.starts) else len(self.code)

@@ -122,7 +122,10 @@ def _records(data: bytes, encoding: str) -> tuple[list[str], tuple[int, ...]]:
             records.pop()
         offsets = _begins(records)
     if encoding == "cp037":
-        lines = [_SHIFTED.sub(_double_bytes, record.decode(encoding)) for record in records]
+        lines = [
+            _SHIFTED.sub(_double_bytes, record.decode(encoding).rstrip("\n\x85").replace("\n", " "))
+            for record in records
+        ]
     else:
         lines = data.decode(encoding).split("\n")[: len(records)]
         lines[0] = lines[0].removeprefix("\ufeff")
