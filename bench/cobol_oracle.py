@@ -424,7 +424,11 @@ def said(source: Source, line: int, name: str, *, letters: int | None = None) ->
 def copybooks(paths: list[Path], root: Path) -> list[str]:
     """The files that a program of these may copy."""
     folders = {path.parent for path in paths}
-    nearby = [path for path in root.rglob("*") if path.suffix.lower() in COPY_SUFFIXES and path.is_file()]
+    nearby = [
+        path
+        for path in root.rglob("*")
+        if path.suffix.lower() in COPY_SUFFIXES and path.is_file() and "nist" not in path.parts
+    ]
     return [
         str(path)
         for path in nearby
