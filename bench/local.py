@@ -3,8 +3,8 @@
     python bench/local.py [--questions FILE]
 
 The tree is a copy of the running Python's library, its tests included, without what was installed into it. The questions, with
-regular expressions for the lines that answer them, lie in `local_questions_3.json`; the model was changed in view of those in
-`local_questions.json` and `local_questions_2.json` as well. `penstock run` has answered a question when one of the first three
+regular expressions for the lines that answer them, lie in `local_questions_5.json`; the model was changed in view of those in
+the four sets before it. `penstock run` has answered a question when one of the first three
 passages that it quotes has such a line. The baseline takes the one of the question's words that the fewest lines of the tree hold,
 of those lines the first, and around it as many lines as those passages have. The share whose first three lines have an answer, and
 whose first line of the rarest word is one, stand beside it. Prints a Markdown table; 1 when the target is missed.
@@ -34,7 +34,7 @@ from penstock.workspace.deadline import Deadline
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-QUESTIONS = Path(__file__).with_name("local_questions_3.json")
+QUESTIONS = Path(__file__).with_name("local_questions_5.json")
 PYTHON = (3, 11)  # whose lines the answers are
 NOT_THE_LIBRARY = ("site-packages", "dist-packages", "__pycache__", "config-*", "*.so")
 FIRST = 3  # passages that a reader looks at; lines, for the strict measure

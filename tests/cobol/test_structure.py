@@ -542,7 +542,7 @@ def test_row_36_a_word_of_a_dialect_may_be_a_name() -> None:
     ids=lambda text: f"{text[:24]!r}",
 )
 def test_any_source_is_read_in_linear_time(hostile: str) -> None:
-    """Twice the source takes about twice the time, not four times: the ratio is judged, not the machine."""
+    """Eight times the source takes about eight times the time, not sixty-four: the ratio is judged, not the machine."""
 
     def seconds(text: str) -> float:
         best = float("inf")
@@ -554,4 +554,4 @@ def test_any_source_is_read_in_linear_time(hostile: str) -> None:
 
     whole = seconds(hostile)
     part = seconds(hostile[: len(hostile) // 8])
-    assert whole < max(24 * part, 0.5)
+    assert whole < max(40 * part, 1.0)

@@ -53,7 +53,7 @@ def test_one_text_stands_for_all_with_every_citation() -> None:
     made, requests = asked("It posts the day's records.")
     assert purpose(made)["summary"] == "It posts the day's records."
     assert purpose(made)["citations"] == purpose(plain)["citations"]
-    assert len(purpose(made)["citations"]) > 3
+    assert len(purpose(made)["citations"]) >= 3  # one for each chunk
     assert len(requests) == 1
 
 
