@@ -455,12 +455,19 @@ def test_a_file_is_found_by_the_words_that_few_files_hold(tmp_path: Path) -> Non
 
 def test_a_note_is_read_back_as_it_was_written() -> None:
     """On lines of its own, and on one line within a note of a compaction; a note on another question is not read."""
-    made = Note(3, ("words in a.py", "around a.py:4"), ("a.py", "b c.py"), (("a.py", 4, "x = 1  # now: a; b"),))
+    made = Note(
+        calls=3,
+        tried=("words in a.py", "around a.py:4"),
+        places=("a.py", "b c.py"),
+        likely=(("d e.py", 1.25), ("a.py", 0.5)),
+        found=(("a.py", 4, "x = 1  # now: a; b"),),
+    )
     text = note("What is x?\nReally?", made, MOST_CALLS, "around a.py:9")
     assert read_notes(text, "What is x?\nReally?") == [made]
     assert read_notes(text, "What is x?") == []
     [on_one_line] = read_notes(f"assistant: {' '.join(text.split())}\nuser: go on", "What is x? Really?")
     assert (on_one_line.calls, on_one_line.tried, on_one_line.places) == (3, made.tried, made.places)
+    assert on_one_line.likely == made.likely
 
 
 def test_it_goes_on_after_a_handoff(works: Path) -> None:

@@ -15,6 +15,7 @@ from math import log2
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.models.local import weighing
+from penstock.models.local.passages import given_as
 from penstock.models.local.vocabulary import root_of, stem_of
 from penstock.models.local.weighing import DEFINES, path_credit, place_factor
 
@@ -60,7 +61,7 @@ def next_look(memory: Memory, found: list[Hit], chosen: list[Passage], room_toke
     """The call to make after what was found, the best first; None where it is time to answer."""
     if memory.calls >= MOST_CALLS or room_tokens < _ROOM_TOKENS:
         return None
-    for look in chain(_looks(memory, found, [one.hit for one in chosen]), _whole_lines(memory, chosen)):
+    for look in chain(_looks(memory, found, chosen), _whole_lines(memory, chosen)):
         name = memory.tools.get(look.tool)
         is_new = look.label not in memory.tried and (name, look.arguments) not in memory.made
         if name is not None and is_new and len(str(look.arguments.get("pattern", "")).encode()) <= _PATTERN_BYTES:
@@ -71,16 +72,17 @@ def next_look(memory: Memory, found: list[Hit], chosen: list[Passage], room_toke
 # ── looks, in their order ────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _looks(memory: Memory, found: list[Hit], best: list[Hit]) -> Iterator[Look]:
-    question = memory.question
+def _looks(memory: Memory, found: list[Hit], chosen: list[Passage]) -> Iterator[Look]:
+    question, best = memory.question, [one.hit for one in chosen]
     yield from _what_was_cut(memory)
     if memory.calls >= MOST_CALLS - _MOST_VIEWS:
         yield from _around(memory, best)
         return
     if _settled(memory, found):
         yield from _bodies(memory, _defining(memory, found))
-        yield from _around(memory, found[:1])
-        yield from _what_a_name_stands_for(memory, best)
+        yield from _handed_on(memory, found)
+        yield from _around(memory, best)
+        yield from _what_a_name_stands_for(memory, chosen)
         return
     yield from _quoted(question)
     if _is_quoted(question, found):
@@ -93,16 +95,17 @@ def _looks(memory: Memory, found: list[Hit], best: list[Hit]) -> Iterator[Look]:
         yield from _definitions(memory, None)
     yield from _bodies(memory, _defining(memory, found))
     if _is_known(memory, places(memory)) or _defining(memory, found):
+        yield from _handed_on(memory, found)
         [place, *_] = places(memory)
         yield from _within(memory, found, place)
-        yield from _what_a_name_stands_for(memory, best)
+        yield from _what_a_name_stands_for(memory, chosen)
         if any(hit.path.startswith(place) for hit in found):
             yield from _around(memory, best)
             return
     yield from _definitions(memory, None)
     yield from _together(question, None)
     yield from _census(question)
-    for place in _likely(memory):
+    for place, _ in likely(memory):
         yield from _within(memory, found, place)
     yield from _around(memory, best)
 
@@ -147,8 +150,9 @@ def _is_telling(term: Term) -> bool:
 def _defining(memory: Memory, found: list[Hit]) -> list[Hit]:
     """The definitions of names of the question, the best first."""
     names = {term.text for term in memory.question.names}
+    is_at_home = weighing.home(memory.question, memory.evidence)
     made = [hit for hit in found if weighing.defined_name(memory.evidence.lines[hit.path][hit.line]) in names]
-    return [hit for hit in made if place_factor(hit.path, memory.question) > 0.9][:2]
+    return [hit for hit in made if place_factor(hit.path, memory.question) > 0.9 and is_at_home(hit.path)][:2]
 
 
 def _what_was_cut(memory: Memory) -> Iterator[Look]:
@@ -196,7 +200,10 @@ def places(memory: Memory) -> list[str]:
         for line in lines.values():
             name = weighing.defined_name(line)
             if any(term.form == "name" and term.text == name for term in memory.question.terms):
-                made[path] = max(made.get(path, 0.0), scored.get(path, 0.0) + 3 * place_factor(path, memory.question))
+                made[path] = max(
+                    made.get(path, 0.0),
+                    scored.get(path, 0.0) + 3 * place_factor(path, memory.question) - 0.05 * path.count("/"),
+                )
     named = [place for place, score in sorted(made.items(), key=lambda item: (-item[1], item[0])) if score > 0.4]
     is_at_home = weighing.home(memory.question, memory.evidence)
     for is_better in (lambda place: place_factor(place, memory.question) > 0.9, is_at_home):
@@ -209,7 +216,9 @@ def _definitions(memory: Memory, place: str | None) -> Iterator[Look]:
     question, files = memory.question, memory.evidence.places
     named = [term for term in question.terms if term.form == "name"]
     outer = {term.text.lower() for term in named} if place is None else set()  # of Popen.wait first where Popen is
-    names = [re.escape(term.text) for term in named if term.folder not in outer - {term.text.lower()}]
+    names = [
+        re.escape(term.text) for term in named if term.folder not in outer - {term.text.lower()} or _is_telling(term)
+    ]
     words = [
         re.escape(term.text)
         for term in question.terms
@@ -217,7 +226,7 @@ def _definitions(memory: Memory, place: str | None) -> Iterator[Look]:
     ]
     if not names and not words:
         return
-    pattern = rf"{DEFINES}(\([^)]*\)\s*)?({'|'.join([*names, *words])})\b"
+    pattern = rf"{DEFINES}(\([^)]*\)\s*)?_*({'|'.join([*names, *words])})\b"
     either = "|".join(names)
     if names:
         pattern += rf"|^\s*(self\.|const |let |var )?({either})\b[^=(]*:?=[^=]"
@@ -228,7 +237,7 @@ def _definitions(memory: Memory, place: str | None) -> Iterator[Look]:
 
 def _is_known(memory: Memory, named: list[str]) -> bool:
     """Whether the question says in which file it is."""
-    return bool(named) and not _is_folder(named[0]) and not weighing.home(memory.question, memory.evidence)("")
+    return bool(named) and not weighing.home(memory.question, memory.evidence)("")
 
 
 def _is_folder(place: str) -> bool:
@@ -258,6 +267,8 @@ def _bodies(memory: Memory, found: list[Hit]) -> Iterator[Look]:
     yield from _around(memory, found)
     for hit in found:
         lines = memory.evidence.lines[hit.path]
+        if weighing.is_class(lines[hit.line]):
+            continue
         last = hit.line
         while last + 1 in lines:
             last += 1
@@ -266,9 +277,21 @@ def _bodies(memory: Memory, found: list[Hit]) -> Iterator[Look]:
             weighing.indent_of(lines[n]) > indent or not lines[n].strip() or lines[n].strip()[0] in ")]}"
             for n in range(hit.line + 1, last + 1)
         )
-        if is_open and last - hit.line < 2 * _BELOW:
+        if is_open and last - hit.line < _BELOW:
             arguments: dict[str, Json] = {"file_path": hit.path, "offset": last, "limit": _BELOW}
-            yield Look(f"more of {hit.path}:{hit.line} from {last + 1}", "view", arguments)
+            yield Look(f"more of {hit.path}:{hit.line}", "view", arguments)
+
+
+def _handed_on(memory: Memory, found: list[Hit]) -> Iterator[Look]:
+    """Where what was asked for is a short definition that leaves the work to others of its file: these."""
+    for hit in _defining(memory, found):
+        lines = memory.evidence.lines[hit.path]
+        if names := weighing.called_by(lines, hit.line):
+            yield _search(f"definitions of {', '.join(names)}", rf"{DEFINES}({'|'.join(names)})\b", hit.path)
+            made = [(n, name) for n, line in lines.items() if (name := weighing.defined_name(line)) in names]
+            for n, _ in sorted(made, key=lambda one: (-weighing.share_of(one[1], memory.question.terms), one[0])):
+                yield from _view_of(hit.path, lines, n)
+            return
 
 
 def _words_within(memory: Memory, place: str) -> Iterator[Look]:
@@ -360,41 +383,49 @@ def _census(question: Question) -> Iterator[Look]:
         yield Look(f"files with {term.text}", "search", {"pattern": term.pattern, "limit": 1})
 
 
-def _likely(memory: Memory) -> list[str]:
+def likely(memory: Memory) -> list[tuple[str, float]]:
     """The files that hold the most of what searches counted, what few files hold before the rest, and those that are named."""
     scored: defaultdict[str, float] = defaultdict(float, dict.fromkeys(memory.evidence.places, 0.0))
     for counted in memory.evidence.counts.values():
         for path, lines in counted.items():
             scored[path] += log2(2 * _MOST_FILES / len(counted)) / 5 * lines / (lines + 2)
     for path in scored:
-        scored[path] += sum(term.weight * path_credit(path, term) for term in memory.question.terms)
+        said = {term: path_credit(path, term) for term in memory.question.terms}
+        scored[path] += sum(term.weight * (credit if credit >= 0.8 else credit / 2) for term, credit in said.items())
         scored[path] *= place_factor(path, memory.question)
-    return sorted(scored, key=lambda path: (-scored[path], path))[:_LIKELY]
+    for path, score in memory.evidence.likely.items():  # from counts that may be cleared by now
+        scored[path] = max(score, scored[path])
+    return sorted(scored.items(), key=lambda item: (-item[1], item[0]))[:_LIKELY]
 
 
 def _around(memory: Memory, found: list[Hit]) -> Iterator[Look]:
-    """The lines about a hit: below a definition, else on both sides."""
+    """The lines about hits."""
     for hit in found:
-        lines = memory.evidence.lines[hit.path]
-        is_definition = weighing.defined_name(lines[hit.line]) is not None
-        above, shown = (3, _BELOW) if is_definition else (_AROUND // 2, _AROUND)
-        if all(near in lines for near in range(max(1, hit.line - _KNOWN), hit.line + _KNOWN)):
-            continue
-        arguments = {"file_path": hit.path, "offset": max(0, hit.line - 1 - above), "limit": shown}
-        yield Look(f"around {hit.path}:{hit.line}", "view", arguments)
+        yield from _view_of(hit.path, memory.evidence.lines[hit.path], hit.line)
 
 
-def _what_a_name_stands_for(memory: Memory, best: list[Hit]) -> Iterator[Look]:
+def _view_of(path: str, lines: dict[int, str], line: int) -> Iterator[Look]:
+    """The lines about one: below a definition, else on both sides."""
+    is_definition = weighing.defined_name(lines[line]) is not None
+    above, shown = (3, _BELOW) if is_definition else (_AROUND // 2, _AROUND)
+    if not all(near in lines for near in range(max(1, line - _KNOWN), line + _KNOWN)):
+        arguments: dict[str, Json] = {"file_path": path, "offset": max(0, line - 1 - above), "limit": shown}
+        yield Look(f"around {path}:{line}", "view", arguments)
+
+
+def _what_a_name_stands_for(memory: Memory, chosen: list[Passage]) -> Iterator[Look]:
     """Where the value that was asked for is itself a name: its assignment."""
-    for hit in best[:1]:
-        name = stands_for(memory.question, memory.evidence.lines[hit.path][hit.line])
-        if name is not None and weighing.assignment_of(memory.evidence.lines[hit.path], name) is None:
-            yield _search(f"what {name} is", rf"^\s*{re.escape(name)}\b[^=(]*:?=[^=]", hit.path)
+    for one in chosen[:1]:
+        lines = memory.evidence.lines[one.path]
+        for name, where in given_as(lines, one, lambda line: stands_for(memory.question, line)):
+            if where is not None:
+                return
+            yield _search(f"what {name} is", rf"^\s*(self\.)?{re.escape(name)}\b[^=(]*:?=[^=]", one.path)
 
 
 def stands_for(question: Question, line: str) -> str | None:
     """The name that a line gives as the value asked for: `timeout=DEFAULT_TIMEOUT`, or the constant in it."""
-    if "value" not in question.kinds or weighing.is_prose(line):
+    if not {"value", "detail"} & question.kinds or weighing.is_prose(line):
         return None
     for term in sorted(question.terms, key=lambda term: -term.weight):
         if given := re.search(rf"\w*(?:{term.pattern})\w*\s*(?::[^=,()]*)?=\s*([A-Za-z_][\w.]*)\s*(?=[,):#]|$)", line):
@@ -403,8 +434,10 @@ def stands_for(question: Question, line: str) -> str | None:
                 return str(re.split(r"\W", given.group())[0])
             if name not in {"True", "False", "self"}:
                 return name
-    found = re.search(r"[=<>(,]\s*(_?[A-Z][A-Z0-9_]{3,})\b(?!\()", line)
-    return found[1] if found else None
+        if given := re.search(rf"(?:{term.pattern})\w*\((?:self\.)?([a-z_]\w{{4,}})\)", line):
+            return str(given[given.lastindex or 0])
+    found = re.search(r"[=<>(,]\s*(_?[A-Z][A-Z0-9_]{3,})\b(?!\()|[<>]=?\s*self\.(\w+)\b(?!\()", line)
+    return found[found.lastindex or 0] if found else None
 
 
 def _settled(memory: Memory, found: list[Hit]) -> bool:

@@ -23,12 +23,13 @@ _OUTLINED = re.compile(r"^( *)(\d+)-(\d+) (.*)$")
 @dataclass(slots=True)
 class Evidence:
     """`lines` by path and number, `places`: files whose names a listing showed, `counts`: by pattern, and by path, the lines
-    that a search told; nothing of a pattern that too many files have. `cut`: by path and pattern, the lines of a longer
-    result that were shown."""
+    that a search told; nothing of a pattern that too many files have. `likely`: files that a note holds
+    for likely, by a score. `cut`: by path and pattern, the lines of a longer result that were shown."""
 
     lines: dict[str, dict[int, str]] = field(default_factory=dict)
     places: dict[str, None] = field(default_factory=dict)
     counts: dict[str, dict[str, int]] = field(default_factory=dict)
+    likely: dict[str, float] = field(default_factory=dict)
     cut: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def add(self, path: str, number: int, text: str) -> None:

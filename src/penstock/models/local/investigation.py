@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from penstock.models.local.weighing import Hit
     from penstock.transcript.shapes import Json
 
-_NOTED = 8  # lines that a note repeats
+_REPEATED = 4  # lines that every note has
+_NOTED = 10  # lines beside them that no note has yet
 _NOTED_PLACES = 5
 _STRONG = 0.8  # of the question in or near a passage
 _FAIR = 0.6
@@ -42,9 +43,23 @@ def reply(request: dict[str, Json], wire: str, room_tokens: int) -> tuple[str, L
         calls=memory.calls + 1,
         tried=(*memory.tried, look.label),
         places=tuple(agenda.places(memory)[:_NOTED_PLACES]),
-        found=tuple(_quoted(memory, hit.path, hit.line) for hit in found[:_NOTED]),
+        likely=tuple(agenda.likely(memory)) if memory.evidence.likely or memory.evidence.counts else (),
+        found=tuple(_quoted(memory, *place) for place in _to_note(memory, scale, found, chosen)),
     )
     return wording.note(memory.question.text, noted, agenda.MOST_CALLS, look.label), look
+
+
+def _to_note(memory: Memory, scale: Scale, found: list[Hit], chosen: list[Passage]) -> list[tuple[str, int]]:
+    """The best lines, and those of the passages that nothing but a result says so far."""
+    best = [(hit.path, hit.line) for hit in found]
+    telling = [
+        (one.path, line)
+        for one in chosen
+        for line in range(one.first, one.last + 1)
+        if scale.terms_in(one.path, line, line)
+    ]
+    new = [place for place in dict.fromkeys([*telling, *best[: 2 * _NOTED]]) if place not in memory.noted]
+    return list(dict.fromkeys([*best[:_REPEATED], *new[:_NOTED]]))
 
 
 def _quoted(memory: Memory, path: str, line: int) -> tuple[str, int, str]:

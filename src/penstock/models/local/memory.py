@@ -39,7 +39,8 @@ _ASKED_LAST = re.compile(r"^(?:Next|Goal):\n(.*?)(?=\n\n|\Z)", re.MULTILINE | re
 
 @dataclass(slots=True, kw_only=True)
 class Memory:
-    """`tools` by our name for them; `tried` in words, `made` as calls; `rest`: handles of newest results that show nothing."""
+    """`tools` by our name for them; `tried` in words, `made` as calls; `rest`: handles of newest results that show nothing;
+    `noted`: lines that a note has."""
 
     question: Question
     tools: dict[str, str]
@@ -47,6 +48,7 @@ class Memory:
     tried: dict[str, None] = field(default_factory=dict)
     made: list[tuple[str, dict[str, Json]]] = field(default_factory=list)
     rest: list[str] = field(default_factory=list)
+    noted: set[tuple[str, int]] = field(default_factory=set)
     calls: int = 0
 
 
@@ -109,7 +111,9 @@ def _take_notes(memory: Memory, text: str) -> None:
         memory.calls = max(memory.calls, note.calls)
         memory.tried |= dict.fromkeys(note.tried)
         memory.evidence.places |= dict.fromkeys(note.places)
+        memory.evidence.likely |= dict(note.likely)
         for path, line, quoted in note.found:
+            memory.noted.add((path, line))
             memory.evidence.add(path, line, quoted)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from penstock.models.local import weighing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from penstock.models.local.evidence import Evidence
     from penstock.models.local.question import Term
@@ -62,7 +62,7 @@ def passages(
         if len(chosen) == 1:
             said_to_be = _value(evidence.lines[best.path], best, stands_for)
             chosen += said_to_be
-            room -= len(said_to_be)
+            room -= sum(one.last - one.first + 1 for one in said_to_be)
         open_to = [
             (hit, *beside) for hit, first, last in open_to if (beside := _beside(best, hit, first, last)) is not None
         ]
@@ -70,12 +70,39 @@ def passages(
 
 
 def _value(lines: dict[int, str], best: Passage, stands_for: Callable[[str], str | None]) -> list[Passage]:
-    """The line, seen elsewhere in the file, on which the name on the best line gets its value."""
-    name = stands_for(lines[best.hit.line])
-    where = weighing.assignment_of(lines, name) if name is not None else None
-    if where is None or best.first <= where <= best.last:
-        return []
-    return [best._replace(first=where, last=where, score=0.0)]
+    """The lines, seen elsewhere in the file, on which a name in the best passage gets its value."""
+    for _, line in given_as(lines, best, stands_for):
+        if line is not None:
+            return [best._replace(first=line, last=_end_of_value(lines, line), score=0.0)]
+    return []
+
+
+def given_as(
+    lines: dict[int, str], best: Passage, stands_for: Callable[[str], str | None]
+) -> Iterator[tuple[str, int | None]]:
+    """The names that stand for a value in a passage, those near its best line first, and where each gets it outside of it.
+
+    A name that is given by another is that other one; a best line that gives a value itself needs none.
+    """
+    if weighing.is_literal(lines[best.hit.line]):
+        return
+    for line in sorted(range(best.first, best.last + 1), key=lambda line: abs(line - best.hit.line)):
+        name, where, told = stands_for(lines[line]), None, set[str]()
+        while name is not None and name not in told:
+            told.add(name)
+            where = weighing.assignment_of(lines, name)
+            other = weighing.only_name(lines[where]) if where is not None else None
+            if other is None and (where is None or not best.first <= where <= best.last):
+                yield name, where
+            name = other
+
+
+def _end_of_value(lines: dict[int, str], line: int) -> int:
+    """Where what begins on a line ends: a list goes on below."""
+    end = line
+    while lines[end].rstrip().endswith(("[", "(", "{", ",", "\\")) and end + 1 in lines and end - line < _ABOVE:
+        end += 1
+    return end
 
 
 def _weighed(scale: Scale, hit: Hit, first: int, last: int, said: set[Term]) -> Passage:

@@ -252,6 +252,8 @@ def _named(text: str) -> list[Term]:
         last = bare.rsplit("/", 1)[-1]
         return [Term(text=bare, pattern=rf"\b{re.escape(last)}\b", weight=2, form="word", place=True)]
     *before, last = [part for part in bare.split(".") if part]
+    if last.isdigit():  # a file of some kind, app.log.1, or a version
+        return [Term(text=bare, pattern=re.escape(bare), weight=1, form="word")]
     made = [
         Term(text=part, pattern=_exactly(part), weight=CALLED, form="word" if part.islower() else "name", place=True)
         for part in before

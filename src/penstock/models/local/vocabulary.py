@@ -83,7 +83,9 @@ SHORT = {  # how programs shorten a word, or what else they call it
     "argument": "arg",
     "attempt": "retr(?:y|ies)",
     "attribute": "attr",
+    "backlog": "queue|pending",
     "begin": "start|init",
+    "bigger": "exceed|limit|overflow|max|too (?:large|long|big)",
     "broken": "bad|corrupt|invalid",
     "buffer": "buf",
     "calculate": "comput",
@@ -91,6 +93,7 @@ SHORT = {  # how programs shorten a word, or what else they call it
     "character": "char",
     "check": "valid|verif|test",
     "child": "subprocess|proc",
+    "choose": "choice|select|prefer",
     "circular": "cycl|recurs|loop",
     "clean": "purge|clear|flush|remove",
     "clear": "reset|purge|flush",
@@ -282,7 +285,7 @@ SHORT = {  # how programs shorten a word, or what else they call it
     "worker": "proc|thread",
     "wrap": "fold|fill|width",
     "write": "dump|output|save",
-    "wrong": "invalid|bad|illegal",
+    "wrong": "invalid|bad|illegal|error",
     "zone": "tz|zoneinfo",
 }
 
@@ -329,7 +332,7 @@ KINDS: dict[Kind, str] = {
         r"^(?:with|from|into?|by|to|at|for|on) (?:which|what)|"
         r"(?:which|what) (?!exception|error|warning|message|class|function|method)\w+ (?:\w+ )?(?:do|does|did)"
     ),
-    "call": r"(?:which|what) (?:\w+ ){0,2}calls?|who calls|where is .* called|callers?",
+    "call": r"(?:which|what) (?:\w+ ){0,2}calls?\b|which (?:\w+ ){0,4}calls\b|who calls|where is .* called|callers?",
     "environment": r"environment variables?|environ|env vars?",
     "file": r"(?:which|what) (?:\w+ ){0,2}(?:files?|file ?names?|paths?|director(?:y|ies)|folders?)",
     "parts": r"(?:what|which) (?:\w+ ){0,2}(?:classes|functions|methods|sections|headings|paragraphs|members|keys)",

@@ -17,18 +17,20 @@ from penstock.models.local.question import CALLED, parts_of
 from penstock.models.local.vocabulary import root_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from penstock.models.local.evidence import Evidence
     from penstock.models.local.question import Question, Term
 
 _NEAR = 8  # lines on either side that speak for a line
+_BESIDE = 20  # lines on either side that say a little
 _SCOPE = 120  # lines below a definition that may still belong to it, where nothing that was seen ends it
 _TELLING = 8  # letters of a word that names a file, as a rule, where it is the name of one
 _AWAY = 0.6  # what a line weighs outside the file that the question names
 _FEW = 3  # definitions of a word that is a name
 _SPREAD = 0.5  # of the weight of a line, for what else of the question its file holds
 _DEPTH = 0.97  # for each folder that a file lies in
+_OUTSIDE = 0.75  # what a line weighs outside the function that the question names
 _AGAIN = 0.4  # what a term is worth that was quoted elsewhere
 _COMMON = 8  # lines that a word may stand on before it counts for less
 
@@ -47,19 +49,30 @@ _EMPTY = re.compile(r"""(?:0|None|False|\[\]|\{\}|\(\)|""|'')\s*(?:#.*)?$""")  #
 _COMPARED = re.compile(r"[<>]=?\s*\.?\d\d")
 _HOLDS_NUMBER = re.compile(r"\d|[A-Z]{3}")  # or a constant, which stands for one
 _IS_VALUE = re.compile(_VALUE)
+_LITERAL = re.compile(r"""[-\d"'\[({]""")
+_ONLY_NAME = re.compile(r"(?:self\.)?(?!(?:None|True|False)\b)([A-Za-z_]\w*)\s*(?:#.*)?")
 _IMPORT = re.compile(r"^\s*(?:from\s+\S+\s+)?import\b|^\s*(?:#include|use|using)\b")
 _LISTED = re.compile(r"""^\s*(?:__all__\b.*|(?:["'][\w.]+["'],?\s*)+\]?\)?)$""")
 _RAISE = re.compile(r"\b(?:raise|throw|throws|panic|errors?\.New|Errorf|error|fail|abort|exit)\b")
 _RAISES = re.compile(r"^\s*(?:raise|throw)\s+\w")
 _BUILTIN = re.compile(r"\b(?:Value|Type|Runtime|Key|Index|Attribute|NotImplemented|Assertion|OS|IO)Error\b")
 _RETURN = re.compile(r"^\s*(?:return|yield)\s+\S")
-_PROSE = re.compile(r"^\s*(?:#.*|>>>.*|[^=({\[]*[A-Za-z]+(?: [A-Za-z'`-]+){3,}[^=]*)$")
+_PROSE = re.compile(r"^\s*(?:#.*|>>>.*|[^=({\[]*[A-Za-z]+(?: [A-Za-z'`][A-Za-z'`-]*){3,}[^=]*)$")
+_STATEMENT = re.compile(
+    r"^\s*(?:if|elif|for|while|with|return|raise|yield|assert|del|except)\b.*(?:\w[(\[]|:\s*(?:#.*)?$)"
+)
 _ERROR_CLASS = re.compile(
     r"^\s*class \w*(?:Error|Exception|Warning)\w*\b|^\s*class \w+\(\w*(?:Error|Exception|Warning)\)"
 )
 ENVIRONMENT = re.compile(r"environ\b|\w*getenv|process\.env|std::env")
 FILE_NAME = re.compile(r"""["'](?:[^"'\s]*/[\w.-]+|[^"'\s/]*\.[a-z]\w{1,9})["']""")
 _ERROR_NAME = re.compile(r"\b\w*(?:Error|Exception|Warning)\b")
+
+
+_CLASS = re.compile(r"^\s*(?:\w+\s+)*(?:class|struct|interface|enum|trait|module)\b")
+_SHORT = 40  # lines of a definition that may leave its work to others
+_MOST_CALLED = 10
+_CALLED = re.compile(r"(?:\bself\.|(?:^|[^.\w]))(_?[a-z]\w{2,})\(")
 
 
 class Hit(NamedTuple):
@@ -111,6 +124,8 @@ def place_factor(path: str, question: Question) -> float:
         factor *= 0.5
     if _STUB.search(path):
         factor *= 0.6
+    if path.rpartition("/")[2].startswith("_") and not path.endswith("__init__.py"):
+        factor *= 0.95
     return factor
 
 
@@ -156,6 +171,11 @@ def defined_name(line: str) -> str | None:
     return found[1] if found else None
 
 
+def is_class(line: str) -> bool:
+    """Whether what it defines has definitions in it, as a rule."""
+    return _CLASS.match(line) is not None
+
+
 def assigned(line: str) -> tuple[str, str] | None:
     """The name and the value of an assignment."""
     found = _ASSIGNMENT.match(line)
@@ -164,12 +184,27 @@ def assigned(line: str) -> tuple[str, str] | None:
 
 def assignment_of(lines: dict[int, str], name: str) -> int | None:
     """The line, of those seen, that gives a name its value."""
-    return next((n for n in sorted(lines) if (made := assigned(lines[n])) and made[0] == name), None)
+    return next(
+        (n for n in sorted(lines) if (made := assigned(lines[n])) and made[0].removeprefix("self.") == name), None
+    )
+
+
+def is_literal(line: str) -> bool:
+    """Whether a line gives a value that says itself what it is."""
+    found = assigned(line)
+    return found is not None and _LITERAL.match(found[1]) is not None
+
+
+def only_name(line: str) -> str | None:
+    """The name that an assignment only gives another name."""
+    found = assigned(line)
+    other = _ONLY_NAME.fullmatch(found[1]) if found is not None else None
+    return other[1] if other else None
 
 
 def is_prose(line: str) -> bool:
     """Whether it is written for people: a comment, a sentence of documentation."""
-    return _PROSE.match(line) is not None
+    return _PROSE.match(line) is not None and _STATEMENT.match(line) is None
 
 
 def is_import(line: str) -> bool:
@@ -222,10 +257,12 @@ class Scale:
             on = {n: [term for term in self._question.terms if term.within(lines[n])] for n in numbers}
             by_path = {term: path_credit(path, term) for term in self._question.terms}
             factor = place_factor(path, self._question) * _DEPTH ** path.count("/")
+            scopes = _scopes(self._question, lines, numbers)
             self._sheets[path] = _Sheet(
                 numbers=numbers,
                 on=on,
-                scopes=_scopes(self._question, lines, numbers),
+                scopes=scopes,
+                functions=[(first, last) for first, last, _ in scopes if not is_class(lines[first])],
                 by_path=by_path,
                 factor=factor * (1.0 if self._is_at_home(path) else _AWAY) * self._spread(on, by_path),
                 is_home=self._is_at_home(path) and not self._is_at_home(""),
@@ -243,14 +280,18 @@ class Scale:
         """What the terms in, near and around a span are worth; which share of the question that is; and these terms."""
         credit = self._sheet(path).credit(first, last)
         told = sum(self._weights[term] * credit[term] for term in self._question.terms) / self._total
-        return told * self._sheet(path).factor, min(1.0, told), tuple(term for term in credit if credit[term] > 0)
+        return (
+            told * self._sheet(path).factor_of(first, last),
+            min(1.0, told),
+            tuple(term for term in credit if credit[term] > 0),
+        )
 
     def weigh_new(self, path: str, first: int, last: int, said: set[Term]) -> tuple[float, float]:
         """The same for a reader who has read some of the terms elsewhere."""
         credit = self._sheet(path).credit(first, last)
         parts = {term: self._weights[term] * credit[term] / self._total for term in self._question.terms}
         new = sum(part * (_AGAIN if term in said else 1.0) for term, part in parts.items())
-        return new * self._sheet(path).factor, min(1.0, sum(parts.values()))
+        return new * self._sheet(path).factor_of(first, last), min(1.0, sum(parts.values()))
 
     def terms_in(self, path: str, first: int, last: int) -> set[Term]:
         """The terms that stand in a span."""
@@ -283,17 +324,25 @@ class _Sheet:
     numbers: list[int]
     on: dict[int, list[Term]]
     scopes: list[tuple[int, int, Term]]
+    functions: list[tuple[int, int]]
     by_path: dict[Term, float]
     factor: float
     is_home: bool  # it is what the question names
 
+    def factor_of(self, first: int, last: int) -> float:
+        """Less for what stands outside of a function that the question names, where it is in this file."""
+        inside = not self.functions or any(begin <= last and first <= end for begin, end in self.functions)
+        return self.factor * (1.0 if inside else _OUTSIDE)
+
     def credit(self, first: int, last: int) -> dict[Term, float]:
         """What each term is worth for a span: whole where it stands in it, less near it."""
         made = dict(self.by_path)
-        for n in self.numbers[bisect_left(self.numbers, first - _NEAR) : bisect_left(self.numbers, last + _NEAR + 1)]:
+        for n in self.numbers[
+            bisect_left(self.numbers, first - _BESIDE) : bisect_left(self.numbers, last + _BESIDE + 1)
+        ]:
             away = max(first - n, n - last, 0)
             for term in self.on[n]:
-                made[term] = max(made[term], 1.0 if not away else 0.65 if away <= 2 else 0.4)
+                made[term] = max(made[term], 1.0 if not away else 0.65 if away <= 2 else 0.4 if away <= _NEAR else 0.2)
         for begin, end, term in self.scopes:
             if begin < first and last <= end:
                 made[term] = max(made[term], 0.75)
@@ -328,7 +377,24 @@ def _scopes(question: Question, lines: dict[int, str], numbers: list[int]) -> li
                 last = below - 1
                 break
         made.append((n, min(last, n + 10 * _SCOPE), term))
+        called = set(called_by(lines, n))
+        made += [(other, other + _SHORT, term) for other in numbers if called and defined_name(lines[other]) in called]
     return made
+
+
+def called_by(lines: dict[int, str], line: int) -> list[str]:
+    """What a short definition calls of the functions about it: it may leave its work to them."""
+    if is_class(lines[line]):
+        return []
+    made: dict[str, None] = {}
+    for n in range(line + 1, line + _SHORT):
+        if n not in lines:
+            break
+        if lines[n].strip() and indent_of(lines[n]) <= indent_of(lines[line]) and lines[n].strip()[0] not in ")]}":
+            return list(made)[:_MOST_CALLED]
+        if defined_name(lines[n]) is None and not is_prose(lines[n]):
+            made |= dict.fromkeys(_CALLED.findall(lines[n]))
+    return []
 
 
 def _worth(question: Question, line: str, on: list[Term], inside: bool) -> tuple[float, str]:
@@ -360,7 +426,7 @@ def _worth(question: Question, line: str, on: list[Term], inside: bool) -> tuple
     return max(ways)
 
 
-def _share(name: str, on: list[Term]) -> float:
+def share_of(name: str, on: Sequence[Term]) -> float:
     """How much of a name is made of words of the question, each further one a little more; 0 where none of them is in it."""
     parts = parts_of(name)
     said = sum(any(term.within(part) for term in on) for part in parts)
@@ -375,7 +441,7 @@ def _definition_ways(question: Question, name: str, on: list[Term]) -> list[tupl
             "error" in question.kinds and "place" not in question.kinds
         )
         return [(0.1 if is_within else 0.6, f"the definition of {name}")]
-    if spoken := _share(name, on):
+    if spoken := share_of(name, on):
         said = f"a definition with the words in its name, {name}"
         if {"value", "error", "environment", "file"} & question.kinds:
             return [(-0.1, said)]
@@ -386,7 +452,7 @@ def _definition_ways(question: Question, name: str, on: list[Term]) -> list[tupl
 def _error_ways(line: str, on: list[Term], inside: bool) -> list[tuple[float, str]]:
     if _ERROR_CLASS.match(line):
         name = defined_name(line) or ""
-        return [(0.5 + 0.5 * _share(name, on), f"the definition of the error {name}")]
+        return [(0.5 + 0.5 * share_of(name, on), f"the definition of the error {name}")]
     if _RAISES.match(line):
         own = 0.0 if _BUILTIN.search(line) else 0.15
         return [(own + (0.8 if inside and (on or own) else 0.55), "a line that raises")]
@@ -399,7 +465,7 @@ def _value_ways(line: str, on: list[Term]) -> list[tuple[float, str]]:
     ways: list[tuple[float, str]] = []
     found = assigned(line)
     if found is not None and _IS_VALUE.match(found[1]):
-        spoken = _share(found[0], on)
+        spoken = share_of(found[0], on)
         constant = 0.2 * found[0].isupper() - 0.3 * (_EMPTY.match(found[1]) is not None)
         if spoken:
             ways.append((0.4 + 0.5 * spoken + constant, f"an assignment of a value to {found[0]}"))

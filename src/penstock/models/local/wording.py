@@ -23,7 +23,8 @@ NO_TOOLS = f"I am {NAME}: rules, no language model. I answer from files, and thi
 _LINE_CHARS = 160
 _QUESTION_CHARS = 160
 _HEAD = re.compile(rf"{NAME} \(rules, no language model\), call (\d+) of \d+ on: ")
-_FIELD = re.compile(r"\s+(?=(?:tried|places|found|now): )")
+_FIELD = re.compile(r"\s+(?=(?:tried|places|likely|found|now): )")
+_LIKELY = re.compile(r"(.+) (\d+\.\d\d)")
 _FOUND = re.compile(r"found: (.+?):(\d+): (.*)")
 
 
@@ -33,6 +34,7 @@ class Note(NamedTuple):
     calls: int
     tried: tuple[str, ...]
     places: tuple[str, ...]
+    likely: tuple[tuple[str, float], ...]
     found: tuple[tuple[str, int, str], ...]
 
 
@@ -43,6 +45,8 @@ def note(question: str, made: Note, most_calls: int, now: str) -> str:
         lines.append(f"tried: {'; '.join(made.tried)}")
     if made.places:
         lines.append(f"places: {'; '.join(made.places)}")
+    if made.likely:
+        lines.append(f"likely: {'; '.join(f'{path} {score:.2f}' for path, score in made.likely)}")
     lines += [f"found: {path}:{line}: {_clipped(text)}" for path, line, text in made.found]
     return "\n".join([*lines, f"now: {now}"])
 
@@ -64,6 +68,11 @@ def read_notes(text: str, question: str) -> list[Note]:
                 calls=int(calls),
                 tried=_items(fields.get("tried", "")),
                 places=_items(fields.get("places", "")),
+                likely=tuple(
+                    (match[1], float(match[2]))
+                    for item in _items(fields.get("likely", ""))
+                    if (match := _LIKELY.fullmatch(item))
+                ),
                 found=tuple((match[1], int(match[2]), match[3]) for match in found),
             )
         )
