@@ -51,6 +51,15 @@ class Lines:
         """The last line with code in front of an offset."""
         return self._last[self.before(offset)]
 
+    def spans(self, starts: list[int], ends: list[int]) -> list[tuple[int, int]]:
+        """The first and last lines of many parts at once."""
+        lines, begins, last = self.starts, self._begins, self._last
+        after = [bisect_right(lines, end) for end in ends]
+        return [
+            (bisect_right(lines, start), last[line if begins[line - 1] < end else line - 1])
+            for start, end, line in zip(starts, ends, after, strict=True)
+        ]
+
 
 def assemble(drafts: list[Draft], lines: Lines, folded: str) -> tuple[list[Program], set[int], list[Warned]]:
     """The programs, the lines that cannot be parted from the line before, and what was odd."""
@@ -78,7 +87,7 @@ def assemble(drafts: list[Draft], lines: Lines, folded: str) -> tuple[list[Progr
 
 
 def _program(draft: Draft, lines: Lines, folded: str, start_line: int, end_line: int) -> Program:
-    edges = Edges(lines.code, folded)
+    edges = Edges(lines.code, folded, draft.procedure.loops if draft.procedure else set())
     sections: list[Section] = []
     paragraphs: list[Paragraph] = []
     statements: list[Statement] = []
@@ -107,10 +116,7 @@ def _program(draft: Draft, lines: Lines, folded: str, start_line: int, end_line:
             Division(name, lines.at(start), _clamp(lines.before(end), lines.at(start), end_line))
             for name, start, end in draft.divisions
         ),
-        entries=tuple(
-            Entry(word, name, level, section, lines.at(start), lines.last_code(end), start, end)
-            for word, name, level, section, start, end in draft.entries
-        ),
+        entries=tuple(_entries(draft, lines)),
         sections=tuple(sections),
         paragraphs=tuple(paragraphs),
         statements=tuple(statements),
@@ -128,12 +134,19 @@ def _clamp(line: int, low: int, high: int) -> int:
 
 
 def _statements(procedure: Procedure, lines: Lines) -> list[Statement]:
-    rows = procedure.rows
-    at, last_code = lines.at, lines.last_code
+    rows = [(*row, after[1]) for row, after in pairwise(procedure.rows) if row[0]]
+    spans = lines.spans([row[1] for row in rows], [row[4] for row in rows])
     return [
-        Statement(row.verb, at(row.start), last_code(after.start), row.depth, row.sentence, row.start, after.start)
-        for row, after in pairwise(rows)
-        if row.verb
+        Statement(verb, line, end_line, depth, sentence, start, end)
+        for (verb, start, depth, sentence, end), (line, end_line) in zip(rows, spans, strict=True)
+    ]
+
+
+def _entries(draft: Draft, lines: Lines) -> list[Entry]:
+    spans = lines.spans([entry[4] for entry in draft.entries], [entry[5] for entry in draft.entries])
+    return [
+        Entry(word, name, level, section, line, end_line, start, end)
+        for (word, name, level, section, start, end), (line, end_line) in zip(draft.entries, spans, strict=True)
     ]
 
 

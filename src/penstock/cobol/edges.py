@@ -9,7 +9,6 @@ import re
 from typing import TYPE_CHECKING
 
 from .lexing import COPIED, LITERAL, PAIR, WORD, spelled
-from .procedure import inline
 from .program import Call, Copy, Exec, GoTo, Perform, Statement
 from .reading import BREAK
 
@@ -34,13 +33,14 @@ _INCLUDE = re.compile(r"EXEC\s++SQL\s++INCLUDE\s++('[^']*+'|[^\s.']++)\s++END-EX
 class Edges:
     """Collects what the statements of one program name."""
 
-    def __init__(self, code: str, folded: str) -> None:
+    def __init__(self, code: str, folded: str, loops: set[int]) -> None:
         self.performs: list[Perform] = []
         self.gotos: list[GoTo] = []
         self.calls: list[Call] = []
         self.entry_points: list[tuple[str, int]] = []
         self._code = code
         self._folded = folded
+        self._loops = loops
         self._readers: dict[str, Callable[[Statement], None]] = {
             "PERFORM": self._perform,
             "GO TO": self._goto,
@@ -70,8 +70,10 @@ class Edges:
         return Perform(line, self._name(match, 1), self._name(match, 3) if match[3] else None, section, via)
 
     def _perform(self, statement: Statement) -> None:
+        if statement.start in self._loops:
+            return
         perform = _PERFORM.match(self._folded, statement.start, statement.end)
-        if perform and not inline(self._folded, statement.start):
+        if perform:
             self.performs.append(self._to(perform, statement.line, "PERFORM"))
 
     def _procedures(self, statement: Statement) -> None:

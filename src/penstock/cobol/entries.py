@@ -29,6 +29,7 @@ ENTRY = re.compile(
     rf"|(?P<word>{_NAME})(?:[\s,;]++(?:(?:NOT\s++)?OPTIONAL\s++)?+(?P<second>{_NAME}))?+{_BODY}\.?+"
     rf"|[^\s,;.]{_BODY}\.?+)"
 )
+WORD, SECOND = ENTRY.groupindex["word"], ENTRY.groupindex["second"]
 REMARK = re.compile(r"(?:AUTHOR|INSTALLATION|DATE-WRITTEN|DATE-COMPILED|SECURITY|REMARKS)\Z")
 """The paragraphs whose text is anything, up to the next header."""
 REMARK_ENDS = re.compile(

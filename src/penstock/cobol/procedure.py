@@ -79,7 +79,7 @@ _OPERAND_FOLLOWS = re.compile(
 _NO_VERB = re.compile(
     r"[\s]*+(?:[=<>+*/)(]|-\s|(?:TO|OF|IN|BY|FROM|IS|EQUAL|GREATER|LESS|NOT|THRU|THROUGH|DELIMITED|GIVING)(?![\w-]))"
 )
-_INLINE = re.compile(
+_LOOP = re.compile(
     rf"PERFORM[\s,;]++(?:(?P<loop>(?:UNTIL(?:\s++EXIT)?+|VARYING|WITH|TEST|FOREVER|FUNCTION)(?![\w-]))|(?P<first>{_NAME})"
     rf"(?P<times>(?:\s++(?:OF|IN)\s++{_NAME})*+(?:\s*+\([^()]*+\))?+\s++TIMES(?![\w-]))?+)"
 )
@@ -100,19 +100,8 @@ MARKERS = (
 """The entries of a program's statements that are no statements: branches, ends and phrases of one, COPY and REPLACE."""
 
 
-def inline(folded: str, start: int) -> re.Match[str] | None:
-    """A PERFORM of the statements that follow it, not of paragraphs."""
-    perform = _INLINE.match(folded, start)
-    return perform if perform and (perform["loop"] or perform["times"] or perform["first"] in VERBS) else None
-
-
-class Row(NamedTuple):
-    """An entry of the PROCEDURE DIVISION: a statement, or a header, which has no verb."""
-
-    verb: str
-    start: int
-    depth: int = 0
-    sentence: int = 0
+Row = tuple[str, int, int, int]
+"""An entry: its verb, where it begins, what is open around it, its sentence. A header's has no verb."""
 
 
 class Header(NamedTuple):
@@ -132,6 +121,7 @@ class Procedure:
         self.rows: list[Row] = []
         self.headers: list[Header] = []
         self.blocks: list[tuple[int, int]] = []
+        self.loops: set[int] = set()  # where each PERFORM of statements begins
         self._folded = folded
         self._mixed = mixed  # data may follow: a copybook
         self._open: list[str] = []  # the statements around the next one; an IF that has its ELSE is called ELSE
@@ -176,7 +166,7 @@ class Procedure:
                 else:
                     self._block(token)
             elif word in simple:
-                rows.append(Row(word, token.start(_WORD), len(self._open), self._sentence))
+                rows.append((word, token.start(_WORD), len(self._open), self._sentence))
                 self._last = word
                 continue
             elif word in handlers and token.start(_WORD) >= self._until:
@@ -227,7 +217,7 @@ class Procedure:
         segment: int | None = None,
     ) -> None:
         self.headers.append(Header(kind, start, end, segment, len(self.rows)))
-        self.rows.append(Row("", start))
+        self.rows.append(("", start, 0, self._sentence))
 
     def _block(self, token: re.Match[str]) -> None:
         start, end = token.span(_BLOCK)
@@ -236,7 +226,7 @@ class Procedure:
             self._row(f"EXEC {token['exec']}", start)
         else:
             self.rows.append(
-                Row(
+                (
                     "COPY" if self._folded.startswith("COPY", start) else "REPLACE",
                     start,
                     len(self._open),
@@ -245,7 +235,7 @@ class Procedure:
             )
 
     def _row(self, verb: str, start: int) -> None:
-        self.rows.append(Row(verb, start, len(self._open), self._sentence))
+        self.rows.append((verb, start, len(self._open), self._sentence))
         self._last = verb
 
     def _push(self, name: str) -> None:
@@ -283,10 +273,11 @@ class Procedure:
 
     def _perform(self, verb: str, start: int) -> None:
         self._row(verb, start)
-        body = inline(self._folded, start)
-        if body:
+        loop = _LOOP.match(self._folded, start)
+        if loop and (loop["loop"] or loop["times"] or loop["first"] in VERBS):
+            self.loops.add(start)
             self._push(verb)
-            self._until = body.end("loop")
+            self._until = loop.end("loop")
 
     def _terminator(self, word: str, start: int) -> None:
         verb = word[4:]

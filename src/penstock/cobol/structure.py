@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from .entries import CLAUSES, DECLARED, DECLARING, ENTRY, PARAGRAPHS, REMARK, REMARK_ENDS, SECTIONS, USING
+from .entries import CLAUSES, DECLARED, DECLARING, ENTRY, PARAGRAPHS, REMARK, REMARK_ENDS, SECOND, SECTIONS, USING, WORD
 from .lexing import fold, spelled
 from .procedure import VERBS, Procedure
 
@@ -102,14 +102,14 @@ class _Walk:
             if entry is None:
                 return len(folded), False
             at = entry.end()
-            word = entry["word"]
+            word = entry[WORD]
             if word is None:
                 if entry["exec"] is not None and not self._division and self._is_executed(entry):
                     return entry.start("block"), True
                 if self._part(entry):
                     return at, True
                 continue
-            start, second = entry.start("word"), entry["second"]
+            start, second = entry.start(WORD), entry[SECOND]
             level = int(word) if len(word) < 3 and word.isdecimal() else None
             if not self._division and level is None and word not in DECLARING:
                 if self._is_procedural(word, second, entry):
@@ -121,7 +121,7 @@ class _Walk:
             elif second is None and REMARK.match(word):
                 ends = REMARK_ENDS.search(folded, at - 1)
                 at = ends.start() if ends else len(folded)
-            name = "" if second is None else self._name(entry, "second")
+            name = "" if second is None else spelled(self._code, *entry.span(SECOND))
             if level is not None and second in CLAUSES:
                 name = "FILLER"
             self._draft(start).entries.append((word, name, level, self._section, start, at))
