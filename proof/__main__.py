@@ -34,6 +34,7 @@ RIGS = {
     "R11": "sessions",
     "R16": "text",
     "R16b": "withheld",
+    "R17": "chunks",
 }
 
 
