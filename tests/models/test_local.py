@@ -225,6 +225,33 @@ def test_a_default_that_is_a_name_is_followed_to_its_value(works: Path) -> None:
     assert "works/pumps.py:6: DRAIN_SECONDS = MAX_PRESSURE_BAR * 2" in answer
 
 
+def test_a_name_is_followed_through_others_to_a_list_of_several_lines(tmp_path: Path) -> None:
+    """A parameter, then a constant, whose value ends on the line below: far from the line that was found."""
+    constant = 'LEFT_OUT = [\n    "rust", "sediment"]\n'
+    body = "class Sieve:\n    def __init__(self, skip=None):\n        if skip is None:\n            skip = LEFT_OUT\n"
+    (tmp_path / "sieves.py").write_text(constant + "\n" * 80 + body)
+    answer = ask(tmp_path, "What does Sieve skip by default?")
+    assert "sieves.py:1: LEFT_OUT = [\nsieves.py:2:" in answer
+
+
+def test_what_a_short_method_leaves_to_another_of_its_file_is_read(tmp_path: Path) -> None:
+    """The method that was named says nothing; the one that it calls, in words of its own, does."""
+    named = "class Tank:\n    def flush(self, seconds=0):\n        return self._run_out(seconds)\n"
+    other = "    def _run_out(self, span):\n        span = max(span, 45)\n        return span\n"
+    between = "".join(f"    def other_{n}(self):\n        return {n}\n\n" for n in range(60))
+    (tmp_path / "tanks.py").write_text(f"{named}\n{between}{other}")
+    assert "span = max(span, 45)" in ask(tmp_path, "What does Tank.flush do with the span of seconds?")
+
+
+def test_a_file_that_the_question_is_about_is_read_before_others_are_counted(works: Path) -> None:
+    """`in pumps?` names a module, without the word module."""
+    asked = question("What is the maximum pressure in pumps?")
+    _, made = investigate(asked, runner(Tools(works)))
+    places = [call["function"]["arguments"] for one in asked["messages"] for call in one.get("tool_calls", [])]
+    assert made[:2] == ["list_files", "search"]
+    assert json.loads(places[1])["path"] == "works/pumps.py"
+
+
 @pytest.mark.parametrize(
     ("text", "lines"),
     [

@@ -419,6 +419,8 @@ def _what_a_name_stands_for(memory: Memory, chosen: list[Passage]) -> Iterator[L
         lines = memory.evidence.lines[one.path]
         for name, where in given_as(lines, one, lambda line: stands_for(memory.question, line)):
             if where is not None:
+                if weighing.goes_on(lines[where]):
+                    yield from _view_of(one.path, lines, where)
                 return
             yield _search(f"what {name} is", rf"^\s*(self\.)?{re.escape(name)}\b[^=(]*:?=[^=]", one.path)
 

@@ -100,7 +100,7 @@ def given_as(
 def _end_of_value(lines: dict[int, str], line: int) -> int:
     """Where what begins on a line ends: a list goes on below."""
     end = line
-    while lines[end].rstrip().endswith(("[", "(", "{", ",", "\\")) and end + 1 in lines and end - line < _ABOVE:
+    while weighing.goes_on(lines[end]) and end + 1 in lines and end - line < _ABOVE:
         end += 1
     return end
 

@@ -176,7 +176,7 @@ def _words(text: str) -> list[tuple[str, str]]:
     is called so: `does tempfile try`.
     """
     words = [match.group() for match in _WORD.finditer(text)]
-    spoken: dict[str, str] = {}
+    spoken = {word: "place" for word in _WITHIN.findall(text) if not _is_plain(word)}
     verbs = set(_VERB.findall(text))  # which function reads: no name
     for before, one, after in zip(["", *words], words, [*words[1:], ""], strict=False):
         if re.fullmatch(r"module|package|library", one):
@@ -210,6 +210,9 @@ def _words(text: str) -> list[tuple[str, str]]:
 _VERB = re.compile(
     r"\b(?:[Ww]hich|[Ww]hat) (?:\w+ ){0,2}(?:class|function|method|module|exception|decorator|constant) ([a-z]+s)\b"
 )
+
+
+_WITHIN = re.compile(r"\b[Ii]n ([a-z]\w+)(?=[?,.:;]|$)")  # In shlex, what is; what is it in ftplib?
 
 
 def _is_plain(word: str) -> bool:

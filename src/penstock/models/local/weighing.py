@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from penstock.models.local.question import Question, Term
 
 _NEAR = 8  # lines on either side that speak for a line
-_BESIDE = 20  # lines on either side that say a little
 _SCOPE = 120  # lines below a definition that may still belong to it, where nothing that was seen ends it
 _TELLING = 8  # letters of a word that names a file, as a rule, where it is the name of one
 _AWAY = 0.6  # what a line weighs outside the file that the question names
@@ -195,6 +194,11 @@ def is_literal(line: str) -> bool:
     return found is not None and _LITERAL.match(found[1]) is not None
 
 
+def goes_on(line: str) -> bool:
+    """Whether what a line says ends below it."""
+    return line.rstrip().endswith(("[", "(", "{", ",", "\\"))
+
+
 def only_name(line: str) -> str | None:
     """The name that an assignment only gives another name."""
     found = assigned(line)
@@ -337,12 +341,10 @@ class _Sheet:
     def credit(self, first: int, last: int) -> dict[Term, float]:
         """What each term is worth for a span: whole where it stands in it, less near it."""
         made = dict(self.by_path)
-        for n in self.numbers[
-            bisect_left(self.numbers, first - _BESIDE) : bisect_left(self.numbers, last + _BESIDE + 1)
-        ]:
+        for n in self.numbers[bisect_left(self.numbers, first - _NEAR) : bisect_left(self.numbers, last + _NEAR + 1)]:
             away = max(first - n, n - last, 0)
             for term in self.on[n]:
-                made[term] = max(made[term], 1.0 if not away else 0.65 if away <= 2 else 0.4 if away <= _NEAR else 0.2)
+                made[term] = max(made[term], 1.0 if not away else 0.65 if away <= 2 else 0.4)
         for begin, end, term in self.scopes:
             if begin < first and last <= end:
                 made[term] = max(made[term], 0.75)
