@@ -52,10 +52,11 @@ def found(answered: bool) -> local.Found:
 
 
 def test_there_are_at_least_thirty_questions_in_a_set_and_none_twice() -> None:
-    """What the measure promises to ask; a question of an older set would be no new one."""
+    """What the measure promises to ask. Sets whose writers did not see each other's may share a question."""
     assert SETS[-1] == local.QUESTIONS
-    assert min(len(local.questions(file)) for file in SETS) >= 30
-    assert len(QUESTIONS) == len({one.text for one in QUESTIONS})
+    for file in SETS:
+        texts = [one.text for one in local.questions(file)]
+        assert len(texts) == len(set(texts)) >= 30
 
 
 @pytest.mark.skipif(sys.version_info[:2] != local.PYTHON, reason="the answers are lines of Python 3.11")

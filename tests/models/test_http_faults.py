@@ -136,7 +136,7 @@ def test_a_server_that_stalls_is_left_in_time(
     with peer(*parts, then=then) as serving:
         with pytest.raises(Disconnected) as caught:
             remote(serving.url, timeout_seconds=0.4).send(ASKED, on_text=on_text)
-        assert serving.gone.wait(60)
+        assert serving.gone.wait(100)
     assert caught.value.kind == kind
     assert (diagnose(caught.value).kind, diagnose(caught.value).recovery) == ("connection", "retry")
 
@@ -231,7 +231,7 @@ def test_a_stream_ends_with_its_last_event() -> None:
     """Not with the connection, which a server may keep open; and a last event that is missing is not missed."""
     with peer(EVENTS, chunk("a"), chunk("b", "stop"), "data: [DONE]\n\n", then="hold") as serving:
         body = remote(serving.url).send(ASKED, on_text=nothing)
-        assert serving.gone.wait(60)
+        assert serving.gone.wait(100)
     with peer(EVENTS, chunk("a"), chunk("b", "stop")) as serving:
         assert remote(serving.url).send(ASKED, on_text=nothing) == body
     assert body["choices"][0]["message"]["content"] == "ab"
@@ -314,7 +314,7 @@ def test_an_answer_without_end_is_held_to_a_bound(
     with peer(*parts, then="hold") as serving:
         with pytest.raises(Unreadable):
             remote(serving.url).send(ASKED, on_text=on_text)
-        assert serving.gone.wait(60)
+        assert serving.gone.wait(100)
 
 
 # ── refusals ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -398,7 +398,7 @@ def test_a_cancelled_stream_closes_its_socket() -> None:
     with peer(EVENTS, chunk("a"), then="hold") as serving:
         with pytest.raises(Cancelled):
             remote(serving.url).send(ASKED, on_text=stop, cancelled=cancelled)
-        assert serving.gone.wait(60)
+        assert serving.gone.wait(100)
     assert pieces == ["a"]
 
 
@@ -416,7 +416,7 @@ def test_an_exception_of_the_question_whether_closes_its_socket(on_text: Callabl
     with peer(then="hold") as serving:
         with pytest.raises(KeyboardInterrupt):
             remote(serving.url).send(ASKED, on_text=on_text, cancelled=interrupted)
-        assert serving.gone.wait(60)
+        assert serving.gone.wait(100)
 
 
 @pytest.mark.parametrize("raised", [KeyboardInterrupt, BrokenPipeError])
@@ -429,7 +429,7 @@ def test_what_on_text_raises_comes_out_alone(caplog: pytest.LogCaptureFixture, r
     with peer(EVENTS, chunk("a"), then="hold") as serving:
         with pytest.raises(raised) as caught:
             remote(serving.url).send(ASKED, on_text=broken)
-        assert serving.gone.wait(60)
+        assert serving.gone.wait(100)
     gc.collect()  # a task whose error nobody looked at says so when it is collected
     assert (caught.value.__cause__, caught.value.__context__) == (None, None)
     assert caplog.text == ""
