@@ -100,8 +100,8 @@ _PEM = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 _EDGE = re.compile(rf"-----(?:BEGIN|(END)) {_PEM}")
 _GAP = r"(?:\\[nr]|[\s\"'+,|\d]){0,40}+"  # between lines of a key: line ends, quotes, the number of a line on a page
 _CUT_OFF = re.compile(
-    rf"(?:{_GAP}[A-Z][A-Za-z-]{{3,20}}+: [^\n\\]{{1,100}}+){{0,9}}+"  # headers: Proc-Type, Version
-    rf"(?:{_GAP}[A-Za-z0-9+/=]{{16,}}+)*+(?:{_GAP}[A-Za-z0-9+/]{{0,15}}+=)?"
+    rf"(?>(?:{_GAP}[A-Z][A-Za-z-]{{3,20}}+: [^\n\\]{{1,100}}+){{0,9}})"  # headers: Proc-Type, Version
+    rf"(?>(?:{_GAP}[A-Za-z0-9+/=]{{16,}}+)*)(?:{_GAP}[A-Za-z0-9+/]{{0,15}}+=)?"
 )
 _BODY = re.compile(r"[A-Za-z0-9+/]{20}")
 

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _SEP = r"[\s,;]++"
-_TARGET = rf"({WORD})(?:\s++(?:OF|IN)\s++({WORD}))?+(?:{_SEP}(?:THRU|THROUGH){_SEP}({WORD}))?+"
+_TARGET = rf"({WORD})(?>\s++(?:OF|IN)\s++({WORD})|)(?>{_SEP}(?:THRU|THROUGH){_SEP}({WORD})|)"
 _PERFORM = re.compile(rf"PERFORM{_SEP}{_TARGET}")
 _PROCEDURE = re.compile(rf"(?:INPUT|OUTPUT|PROCESSING){_SEP}PROCEDURE{_SEP}(?:IS{_SEP})?{_TARGET}")
-_CALL = re.compile(rf"CALL{_SEP}(?:STATIC{_SEP})?+(?:{WORD}{_SEP}(?=['\"]))?+(?:[ZNX](?=['\"]))?({LITERAL}|{WORD})")
+_CALL = re.compile(rf"CALL{_SEP}(?>STATIC{_SEP}|)(?>{WORD}{_SEP}(?=['\"])|)(?:[ZNX](?=['\"]))?({LITERAL}|{WORD})")
 _ENTRY = re.compile(rf"ENTRY\s*+({LITERAL})")
-_ALTER = re.compile(rf"({WORD})(?:\s++(?:OF|IN)\s++{WORD})?+{_SEP}TO{_SEP}(?:PROCEED{_SEP}TO{_SEP})?+({WORD})")
+_ALTER = re.compile(rf"({WORD})(?>\s++(?:OF|IN)\s++{WORD}|){_SEP}TO{_SEP}(?>PROCEED{_SEP}TO{_SEP}|)({WORD})")
 _WORDS = re.compile(WORD)
 _HANDLE = re.compile(r"EXEC(?:UTE)?\s++CICS\s++HANDLE\s++(CONDITION|AID|ABEND)(?![\w-])")
 _LABEL = re.compile(r"([\w-]++)\s*+\(\s*+([\w#@$-]++)\s*+\)")

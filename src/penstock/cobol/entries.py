@@ -15,18 +15,18 @@ _UNITS = r"(?:PROGRAM|FUNCTION|CLASS|METHOD|INTERFACE|FACTORY|OBJECT)"
 _IDS = r"(?:PROGRAM|FUNCTION|CLASS|METHOD|INTERFACE)-ID(?![\w-])"
 _ATTRIBUTE = (
     r"(?:(?:IS|INITIAL|COMMON|RECURSIVE|REENTRANT|PROGRAM|PROTOTYPE|EXTERNAL|FINAL|OVERRIDE|STATIC)(?![\w-])"
-    rf"|(?:AS|INHERITS(?:\s++FROM)?+)\s++(?:{LITERAL}|{_NAME}))"
+    rf"|(?:AS|INHERITS(?>\s++FROM|))\s++(?:{LITERAL}|{_NAME}))"
 )
 # a period that is missing before a header or block ends its entry all the same
-_BODY = rf"(?:[^.'\"\n]++|{LITERAL}|\.(?=[^\s])|\n(?![^\S\n]*+(?:EXEC\s|{_IDS}|{_DIVISIONS})))*+"
+_BODY = rf"(?>(?:[^.'\"\n]++|{LITERAL}|\.(?=[^\s])|\n(?![^\S\n]*+(?:EXEC\s|{_IDS}|{_DIVISIONS})))*)"
 
 ENTRY = re.compile(
-    rf"[\s,;.]*+(?:(?P<block>{BLOCK})(?:\s*+{PERIOD})?+"
-    rf"|(?P<division>{_DIVISIONS})(?P<using>\s++(?:USING|CHAINING|RETURNING|GIVING)(?![\w-])[^.]*+)?+(?:\s*+\.)?+"
-    rf"|(?P<ends>END)\s++(?P<unit>{_UNITS})(?![\w-])\s*+(?P<ended>{LITERAL}|{_NAME})?+(?:\s*+\.)?+"
-    rf"|(?P<id>{_IDS})\s*+\.?+\s*+(?P<name>{LITERAL}|{_NAME})?+"
-    rf"(?:\s++{_ATTRIBUTE})*+(?:\s*+\.)?+"
-    rf"|(?P<word>{_NAME})(?:[\s,;]++(?:(?:NOT\s++)?OPTIONAL\s++)?+(?P<second>{_NAME}))?+{_BODY}\.?+"
+    rf"[\s,;.]*+(?:(?P<block>{BLOCK})(?>\s*+{PERIOD}|)"
+    rf"|(?P<division>{_DIVISIONS})(?>(?P<using>\s++(?:USING|CHAINING|RETURNING|GIVING)(?![\w-])[^.]*+)|)(?>\s*+\.|)"
+    rf"|(?P<ends>END)\s++(?P<unit>{_UNITS})(?![\w-])\s*+(?>(?P<ended>{LITERAL}|{_NAME})|)(?>\s*+\.|)"
+    rf"|(?P<id>{_IDS})\s*+\.?+\s*+(?>(?P<name>{LITERAL}|{_NAME})|)"
+    rf"(?>(?:\s++{_ATTRIBUTE})*)(?>\s*+\.|)"
+    rf"|(?P<word>{_NAME})(?>[\s,;]++(?>(?:NOT\s++)?OPTIONAL\s++|)(?P<second>{_NAME})|){_BODY}\.?+"
     rf"|[^\s,;.]{_BODY}\.?+)"
 )
 WORD, SECOND = ENTRY.groupindex["word"], ENTRY.groupindex["second"]

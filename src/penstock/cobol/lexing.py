@@ -18,36 +18,36 @@ from .reading import BREAK
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_BROKEN = re.compile(rf"{BREAK}(?<=[\w-]{BREAK})(?:{BREAK}*+[\w#@$:-]++)++")
+_BROKEN = re.compile(rf"{BREAK}(?<=[\w-]{BREAK})(?>(?:{BREAK}*+[\w#@$:-]++)+)")
 _UPPER = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
 
 WORD = r"[^\s.'\"(),;=<>+*/&]++"
 """A word, generously: what stands between blanks and punctuation."""
-RUN = r"(?:[^\s.'\"(),;]|\.(?=\d))[^\s.'\"(),;]*+(?:\.\d[^\s.'\"(),;]*+)*+"
+RUN = r"(?:[^\s.'\"(),;]|\.(?=\d))[^\s.'\"(),;]*+(?>(?:\.\d[^\s.'\"(),;]*+)*)"
 """What stands between blanks and separators, operators included: a verb is a run of its own."""
 GAP = r"[\s,;]*+"
-LITERAL = rf"(?:'(?:[^'\n]++|'{BREAK}*+')*+'?+|\"(?:[^\"\n]++|\"{BREAK}*+\")*+\"?+)"
-PSEUDO = r"==(?:[^=]++|=(?!=))*+=="
+LITERAL = rf"(?:'(?>(?:[^'\n]++|'{BREAK}*+')*)'?+|\"(?>(?:[^\"\n]++|\"{BREAK}*+\")*)\"?+)"
+PSEUDO = r"==(?>(?:[^=]++|=(?!=))*)=="
 PERIOD = r"\.(?!\d)"
 EXEC = (
     r"EXEC(?:UTE(?=\s++(?:CICS|SQL|DLI)\b))?\s++(?P<exec>[A-Z]\w*+)(?=\s)"
-    r"(?:[^E]++|(?<=[\w-])E|E(?!ND-EXEC|XEC\s++[A-Z]|XECUTE\s++(?:CICS|SQL|DLI)\b))*+END-EXEC(?![\w-])"
+    r"(?>(?:[^E]++|(?<=[\w-])E|E(?!ND-EXEC|XEC\s++[A-Z]|XECUTE\s++(?:CICS|SQL|DLI)\b))*)END-EXEC(?![\w-])"
 )
 _OPERAND = (
-    rf"(?:(?:LEADING|TRAILING)\s++)?(?:{PSEUDO}|{LITERAL}|{WORD}(?:\s++(?:OF|IN)\s++{WORD})*+(?:\s*+\([^()]*+\))?)"
+    rf"(?:(?:LEADING|TRAILING)\s++)?(?:{PSEUDO}|{LITERAL}|{WORD}(?>(?:\s++(?:OF|IN)\s++{WORD})*)(?:\s*+\([^()]*+\))?)"
 )
-_PAIRS = rf"(?:{GAP}{_OPERAND}\s++BY\s++{_OPERAND})++"
+_PAIRS = rf"(?>(?:{GAP}{_OPERAND}\s++BY\s++{_OPERAND})+)"
 COPY = (
-    rf"COPY\s++(?:{LITERAL}|{WORD}(?:\.(?=\w){WORD})*+)(?:\s++(?:OF|IN)\s++(?:{LITERAL}|{WORD}))?+(?:\s++SUPPRESS(?:\s++PRINTING)?+)?+"
-    rf"(?:\s++REPLACING{_PAIRS})?+"
+    rf"COPY\s++(?:{LITERAL}|{WORD}(?>(?:\.(?=\w){WORD})*))(?>\s++(?:OF|IN)\s++(?:{LITERAL}|{WORD})|)(?>\s++SUPPRESS(?>\s++PRINTING|)|)"
+    rf"(?>\s++REPLACING{_PAIRS}|)"
 )
-REPLACE = rf"REPLACE\s++(?:(?:ALSO\s++)?+{_PAIRS}|(?:LAST\s++)?+OFF(?![\w-]))"
+REPLACE = rf"REPLACE\s++(?:(?>ALSO\s++|){_PAIRS}|(?>LAST\s++|)OFF(?![\w-]))"
 BLOCK = rf"(?:{EXEC}|{COPY}|{REPLACE})"
 
 PAIR = re.compile(rf"{GAP}({_OPERAND})\s++BY\s++({_OPERAND})")
 COPIED = re.compile(
-    rf"COPY\s++(?P<name>{LITERAL}|{WORD}(?:\.(?=\w){WORD})*+)(?:\s++(?:OF|IN)\s++(?P<library>{LITERAL}|{WORD}))?+"
-    rf"(?:\s++SUPPRESS(?:\s++PRINTING)?+)?+(?:\s++REPLACING(?P<pairs>{_PAIRS}))?+"
+    rf"COPY\s++(?P<name>{LITERAL}|{WORD}(?>(?:\.(?=\w){WORD})*))(?>\s++(?:OF|IN)\s++(?P<library>{LITERAL}|{WORD})|)"
+    rf"(?>\s++SUPPRESS(?>\s++PRINTING|)|)(?>\s++REPLACING(?P<pairs>{_PAIRS})|)"
 )
 
 _TOKEN = re.compile(

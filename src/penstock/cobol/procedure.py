@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 _SEPARATORS = r"[\s(),;]*+"
 _NAME = r"[^\s.'\"(),;]++"
-_HEADER = rf"(?P<head>{_NAME})(?:\s++(?P<section>SECTION)(?:\s++(?P<segment>\d++))?+)?+(?=\s*+{PERIOD})"
+_HEADER = rf"(?P<head>{_NAME})(?>\s++(?P<section>SECTION)(?>\s++(?P<segment>\d++)|)|)(?=\s*+{PERIOD})"
 _BEGUN = re.compile(rf"[\s,;]*+{_HEADER}")
 _TOKEN = re.compile(
-    rf"{_SEPARATORS}(?:{LITERAL}{_SEPARATORS})*+"
-    rf"(?:(?P<block>{EXEC}|{COPY}|{REPLACE})|(?P<word>{RUN})|(?P<period>{PERIOD})(?:[\s,;]*+{_HEADER})?+)"
+    rf"{_SEPARATORS}(?>(?:{LITERAL}{_SEPARATORS})*)"
+    rf"(?:(?P<block>{EXEC}|{COPY}|{REPLACE})|(?P<word>{RUN})|(?P<period>{PERIOD})(?>[\s,;]*+{_HEADER}|))"
 )
 _BLOCK, _WORD, _HEAD = (_TOKEN.groupindex[name] for name in ("block", "word", "head"))
 
@@ -37,9 +37,9 @@ _DIALECT = vocabulary(
 )
 _OPENING = frozenset({"IF", "EVALUATE", "SEARCH"})
 _FORMS = {
-    "EXIT": re.compile(r"EXIT(?:\s++(?:PROGRAM|PARAGRAPH|SECTION|FUNCTION|METHOD|PERFORM(?:\s++CYCLE)?+)(?![\w-]))?+"),
-    "STOP": re.compile(r"STOP(?:\s++RUN(?![\w-]))?+"),
-    "GO": re.compile(r"GO(?:\s++TO(?![\w-]))?+"),
+    "EXIT": re.compile(r"EXIT(?>\s++(?:PROGRAM|PARAGRAPH|SECTION|FUNCTION|METHOD|PERFORM(?>\s++CYCLE|))(?![\w-])|)"),
+    "STOP": re.compile(r"STOP(?>\s++RUN(?![\w-])|)"),
+    "GO": re.compile(r"GO(?>\s++TO(?![\w-])|)"),
     "NEXT": re.compile(r"NEXT\s++SENTENCE(?![\w-])"),
     "READY": re.compile(r"READY\s++TRACE(?![\w-])"),
     "RESET": re.compile(r"RESET\s++TRACE(?![\w-])"),
@@ -58,8 +58,8 @@ _UNITS = r"(?:PROGRAM|FUNCTION|CLASS|METHOD|INTERFACE|FACTORY|OBJECT)"
 _IDS = frozenset({"PROGRAM-ID", "FUNCTION-ID", "CLASS-ID", "METHOD-ID", "INTERFACE-ID"})
 
 _PHRASE = re.compile(
-    r"(?P<not>NOT\s++)?+(?:(?:AT\s++)?+(?P<AT_END>END)|(?:AT\s++)?+(?P<AT_END_OF_PAGE>END-OF-PAGE|EOP)|(?P<INVALID_KEY>INVALID(?:\s++KEY)?+)"
-    r"|(?:ON\s++)?+(?P<ON_SIZE_ERROR>SIZE\s++ERROR)|(?:ON\s++)?+(?P<ON_OVERFLOW>OVERFLOW)|(?:ON\s++)?+(?P<ON_EXCEPTION>EXCEPTION))(?![\w-])"
+    r"(?>(?P<not>NOT\s++)|)(?:(?>AT\s++|)(?P<AT_END>END)|(?>AT\s++|)(?P<AT_END_OF_PAGE>END-OF-PAGE|EOP)|(?P<INVALID_KEY>INVALID(?>\s++KEY|))"
+    r"|(?>ON\s++|)(?P<ON_SIZE_ERROR>SIZE\s++ERROR)|(?>ON\s++|)(?P<ON_OVERFLOW>OVERFLOW)|(?>ON\s++|)(?P<ON_EXCEPTION>EXCEPTION))(?![\w-])"
 )
 _OWNERS = {
     "AT_END": frozenset({"READ", "RETURN", "SEARCH"}),
@@ -80,8 +80,8 @@ _NO_VERB = re.compile(
     r"[\s]*+(?:[=<>+*/)(]|-\s|(?:TO|OF|IN|BY|FROM|IS|EQUAL|GREATER|LESS|NOT|THRU|THROUGH|DELIMITED|GIVING)(?![\w-]))"
 )
 _LOOP = re.compile(
-    rf"PERFORM[\s,;]++(?:(?P<loop>(?:UNTIL(?:\s++EXIT)?+|VARYING|WITH|TEST|FOREVER|FUNCTION)(?![\w-]))|(?P<first>{_NAME})"
-    rf"(?P<times>(?:\s++(?:OF|IN)\s++{_NAME})*+(?:\s*+\([^()]*+\))?+\s++TIMES(?![\w-]))?+)"
+    rf"PERFORM[\s,;]++(?:(?P<loop>(?:UNTIL(?>\s++EXIT|)|VARYING|WITH|TEST|FOREVER|FUNCTION)(?![\w-]))|(?P<first>{_NAME})"
+    rf"(?>(?P<times>(?>(?:\s++(?:OF|IN)\s++{_NAME})*)(?>\s*+\([^()]*+\)|)\s++TIMES(?![\w-]))|))"
 )
 _DATA_BEGINS = re.compile(
     r"[\s,;]*+(?:(?:0?[1-9]|[1-4]\d|66|77|78|88)\s++(?!(?:SECTION|TIMES)\b)[A-Z:]|(?:FD|SD|SELECT)\s)"

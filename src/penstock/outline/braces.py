@@ -53,19 +53,19 @@ class Rules(NamedTuple):
 
 
 _STRINGS = r""""(?:[^"\\\n]|\\[\s\S])*+"?|'(?:[^'\\\n]|\\.)*+'?"""
-_PREPROCESSOR = r"(?<=\n)[ \t]*+\#(?:[^\\\n/]|\\[\s\S]|/(?!\*))*+"
+_PREPROCESSOR = r"(?<=\n)[ \t]*+\#(?>(?:[^\\\n/]++|\\[\s\S]|/(?!\*))*)"
 _CPP_STRINGS = (
     r"""(?<![0-9A-Za-z_])R"[^()\\\s"]{0,16}\(|(?<![0-9A-Fa-f])'(?:[^'\\\n]|\\.)*+'?|'|"(?:[^"\\\n]|\\[\s\S])*+"?"""
 )
 
-_C_TEMPLATE = r"(?:template\s*+<(?:[^<>]|<[^<>]*+>)*+>\s*+)*+"
+_C_TEMPLATE = r"(?>(?:template\s*+<(?>(?:[^<>]++|<[^<>]*+>)*)>\s*+)*)"
 _C_TYPE = (
-    r"\A" + _C_TEMPLATE + r"(?:(?:typedef|static|const|extern|volatile|export|inline|constexpr)\s++)*+"
+    r"\A" + _C_TEMPLATE + r"(?>(?:(?:typedef|static|const|extern|volatile|export|inline|constexpr)\s++)*)"
     r"(?P<kind>struct|union|enum|class|namespace)\b(?!.*[()=])(?!.*\boperator\b)"
 )
 _C_FUNCTION = (
     r"\A" + _C_TEMPLATE + r"(?!(?:if|for|while|switch|do|else|return|catch|case|goto)\b|[,:.=])"
-    r"[^()=]*+(?:(?<=operator)(?:\(\)|==?)\s?)?\(\)(?:\s?\(\))*+[^=;]*\Z"
+    r"[^()=]*+(?:(?<=operator)(?:\(\)|==?)\s?)?\(\)(?>(?:\s?\(\))*)[^=;]*\Z"
 )
 
 _JS_NAME = r"[A-Za-z_$\x80-\xff#][\w$.\x80-\xff]*+"
@@ -89,7 +89,7 @@ _JS_MEMBERS = (
     (
         "method",
         (
-            r"(?:(?:public|private|protected|static|async|get|set|readonly|override|abstract|declare)\s++)*+"
+            r"(?>(?:(?:public|private|protected|static|async|get|set|readonly|override|abstract|declare)\s++)*)"
             r"\*?\s*+[\w$#\[\].'\"\x80-\xff]+\s*+(?:<[^()]*>)?\(\)(?:\s*+:[^=]*+)?\s*\Z"
         ),
     ),
@@ -109,12 +109,12 @@ _TS_STATEMENTS = (
 )
 
 _JAVA_MODIFIERS = (
-    r"(?:(?:public|protected|private|static|final|abstract|sealed|non-sealed|strictfp|default|synchronized|native"
-    r"|internal|partial|readonly|unsafe|virtual|override|async|extern|new|file|ref)\s++)*+"
+    r"(?>(?:(?:public|protected|private|static|final|abstract|sealed|non-sealed|strictfp|default|synchronized|native"
+    r"|internal|partial|readonly|unsafe|virtual|override|async|extern|new|file|ref)\s++)*)"
 )
 _RUST_MODIFIERS = (
-    r"(?:pub(?:\s*\(\))?\s++|unsafe\s++|async\s++|const\s++(?=\w*\s*(?:fn|unsafe|extern|async)\b)|default\s++"
-    r"|extern\s*+(?:\"[^\"]*+\")?\s++)*+"
+    r"(?>(?:pub(?:\s*\(\))?\s++|unsafe\s++|async\s++|const\s++(?=\w*\s*(?:fn|unsafe|extern|async)\b)|default\s++"
+    r"|extern\s*+(?:\"[^\"]*+\")?\s++)*)"
 )
 
 RULES: dict[str, Rules] = {
@@ -165,7 +165,7 @@ RULES: dict[str, Rules] = {
             (
                 "method",
                 (
-                    r"\n[ \t]*+(?P<name>(?!return\b|throw\b|new\b|assert\b)(?:[\w$<>\[\],.?&]++[ \t]++)++[\w$]++[ \t]*+"
+                    r"\n[ \t]*+(?P<name>(?!return\b|throw\b|new\b|assert\b)(?>(?:[\w$<>\[\],.?&]++[ \t]++)+)[\w$]++[ \t]*+"
                     r"\([^;{}()=]{0,500}+\)(?:[ \t\n]++throws[ \t][\w$., \t\n]{1,200})?)[ \t\n]*;"
                 ),
             ),
@@ -174,7 +174,7 @@ RULES: dict[str, Rules] = {
         nested=False,
     ),
     "csharp": Rules(
-        tokens=r'\$*"""+|(?:@\$?|\$@)"[^"]*+(?:""[^"]*+)*+"?|' + _STRINGS + "|" + _PREPROCESSOR,
+        tokens=r'\$*"""+|(?:@\$?|\$@)"[^"]*+(?>(?:""[^"]*+)*)"?|' + _STRINGS + "|" + _PREPROCESSOR,
         definitions=(
             (
                 "=",
@@ -190,7 +190,7 @@ RULES: dict[str, Rules] = {
             (
                 "method",
                 (
-                    r"\n[ \t]*+(?P<name>(?!return\b|throw\b|new\b|await\b|using\b)(?:[\w<>\[\],.?]++[ \t]++)++[\w<>]++[ \t]*+"
+                    r"\n[ \t]*+(?P<name>(?!return\b|throw\b|new\b|await\b|using\b)(?>(?:[\w<>\[\],.?]++[ \t]++)+)[\w<>]++[ \t]*+"
                     r"\([^;{}()=]{0,500}+\))\s*+(?:;|=>)"
                 ),
             ),
@@ -231,7 +231,7 @@ RULES: dict[str, Rules] = {
             ),
             (
                 "function",
-                r"\n[ \t]*+(?P<name>(?:(?:pub|async|unsafe|const)[ \t]++)*+fn[ \t]++\w[^;{}]{0,500}+);",
+                r"\n[ \t]*+(?P<name>(?>(?:(?:pub|async|unsafe|const)[ \t]++)*)fn[ \t]++\w[^;{}]{0,500}+);",
             ),
             (
                 "const",
@@ -246,18 +246,21 @@ RULES: dict[str, Rules] = {
         definitions=(
             (
                 "=",
-                r"\A(?:(?:abstract|final|readonly)\s++)*+(?P<kind>class|interface|trait|enum|namespace)\s++[\w\\]",
+                r"\A(?>(?:(?:abstract|final|readonly)\s++)*)(?P<kind>class|interface|trait|enum|namespace)\s++[\w\\]",
             ),
             (
                 "function",
-                r"\A(?:(?:public|protected|private|static|abstract|final)\s++)*+function\s++&?\s*+\w",
+                r"\A(?>(?:(?:public|protected|private|static|abstract|final)\s++)*)function\s++&?\s*+\w",
             ),
         ),
         statements=(
             ("namespace", r"\n[ \t]*+(?P<name>namespace[ \t]++[\w\\]++)[ \t]*+;"),
             (
                 "method",
-                r"\n[ \t]*+(?P<name>(?:(?:public|protected|private|static|abstract)[ \t]++)++function[ \t]++\w++[^;{}]{0,500}+);",
+                (
+                    r"\n[ \t]*+(?P<name>(?>(?:(?:public|protected|private|static|abstract)[ \t]++)+)"
+                    r"function[ \t]++\w++[^;{}]{0,500}+);"
+                ),
             ),
         ),
         skip=r"#\[[^\]]*\]\s*|php\b\s*",
@@ -275,7 +278,7 @@ RULES["cpp"] = RULES["c"]._replace(
 _TOKENS = r"[{}]|//[^\n]*+|/\*|"
 _GROUP = re.compile(rb"[()]")
 _BLANKS = re.compile(rb"\s+")
-_REGEX_LITERAL = re.compile(rb"/(?:[^\\/\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*+\])++/")
+_REGEX_LITERAL = re.compile(rb"/(?>(?:[^\\/\[\n]|\\.|\[(?>(?:[^\]\\\n]|\\.)*)\])+)/")
 _BEFORE_REGEX = frozenset(b"=(,:[!&|?{};\n+-*%~^")
 _WORD_BEFORE_REGEX = re.compile(rb"\b(?:return|typeof|case|in|of|do|else|void|delete)\Z")
 _HEREDOC = re.compile(rb"<<<[ \t]*[\"']?(\w+)")
