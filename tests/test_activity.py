@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,9 +12,12 @@ from hypothesis import strategies as st
 from penstock import inert
 from penstock.activity import Action, actions, covers, same_target, summary
 from penstock.transcript import WIRES, load
+from tests.growth import BOUND, growth
 from tests.transcript import strategies
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from penstock.transcript import Transcript
 
 Asked = tuple[str, Any, str]
@@ -408,15 +410,10 @@ def test_any_arguments_and_any_result_are_answered(calls: list[Asked]) -> None:
 
 
 def test_a_long_session_is_read_in_linear_time() -> None:
-    """Twice the calls take about twice as long; quadratic work would take four times."""
+    """Four times the calls take about four times as long."""
 
-    def seconds(count: int) -> float:
+    def work(count: int) -> Callable[[], object]:
         transcript = chat(*[("Bash", {"command": f"sed -n '1,{n}p' a.py"}, "x\n" * 3000) for n in range(1, count)])
-        best = 9.0
-        for _ in range(5):
-            started = time.perf_counter()
-            actions(transcript)
-            best = min(best, time.perf_counter() - started)
-        return best
+        return lambda: actions(transcript)
 
-    assert seconds(4000) < 4 * 3 * seconds(1000)
+    assert growth(work, 1000) < BOUND
