@@ -157,6 +157,11 @@ def ours(program: Text, budget: int) -> Cut:
     return by_lines(program, [made.spans for made in plan(program.source, source_tokens=budget).chunks])
 
 
+def in_order(program: Text, budget: int) -> Cut:
+    """Consecutive chunks."""
+    return by_lines(program, [made.spans for made in chunk(program.source.data, "cobol", budget, consecutive=True)])
+
+
 def found_in_order(program: Text, pieces: Iterable[str]) -> Cut:
     """Pieces of the text, looked for one behind the other."""
     made: list[list[Span]] = []
@@ -256,6 +261,7 @@ def contiguous_optimum(program: Text, budget: int) -> Cut:
 
 METHODS: dict[str, tuple[str | None, Callable[[Text, int], Cut]]] = {
     "ours: plan, call-graph clusters": (None, ours),
+    "ours: chunk, consecutive": (None, in_order),
     "greedy paragraph packing": (None, greedy),
     "contiguous optimum (DP), as many chunks": (None, contiguous_optimum),
     "langchain COBOL, tokens": ("langchain_text_splitters", langchain),
@@ -329,7 +335,7 @@ def quality(found: Sequence[Text], budget: int) -> None:
             continue
         scores = [score(program, method(program, budget), budget) for program in found]
         took = seconds(lambda method=method: [method(program, budget) for program in found])  # type: ignore[misc]
-        if name.startswith("ours"):
+        if method is ours:  # which is given what was scanned
             took += seconds(lambda: [scan(program.source.data) for program in found])
         size = sum(len(program.text) for program in found)
         mean = [f"{statistics.fmean(column):.3f}" for column in zip(*(s[2:6] for s in scores), strict=True)]
@@ -357,7 +363,12 @@ def speed() -> None:
     sources = (cobol_source(), python_source())
     one("the vocabulary is loaded")
     rows: list[tuple[str, str | None, Callable[[bytes, str], object]]] = [
-        ("ours: chunk", None, lambda data, language: chunk(data, language, 2000)),
+        (
+            "ours: chunk, call-graph clusters",
+            None,
+            lambda data, language: chunk(data, language, 2000, consecutive=False),
+        ),
+        ("ours: chunk, consecutive", None, lambda data, language: chunk(data, language, 2000, consecutive=True)),
         ("semantic-text-splitter", "semantic_text_splitter", lambda data, _: _semantic(data)),
         (
             "semantic-text-splitter, its own tokenizer",

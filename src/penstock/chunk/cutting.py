@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import deque
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -33,15 +33,17 @@ class Sizes:
         return self.upto[last] - self.upto[first - 1]
 
     @property
+    def lines(self) -> int:
+        """How many lines there are."""
+        return len(self.upto) - 1
+
+    @property
     def total(self) -> float:
         """All lines."""
         return self.upto[-1]
 
 
-class _Atom(NamedTuple):
-    first: int
-    last: int
-    rank: int  # of the cut before it
+_Atom = tuple[int, int, int]  # its first line, its last, and the rank of the cut before it
 
 
 class Cuts:
@@ -71,23 +73,20 @@ class Cuts:
 
     def _atoms(self, first: int, last: int, sizes: Sizes, limit: float) -> list[_Atom]:
         made: list[_Atom] = []
-        waiting = [_Atom(first, last, 0)]
+        lines, ranks = self._lines, self._ranks
         upto, fits = sizes.upto, limit + _SLACK
+        waiting = [(first, last, 0, bisect_right(lines, first), bisect_right(lines, last))]  # and the candidates inside
         while waiting:
-            whole = waiting.pop()
-            if upto[whole.last] - upto[whole.first - 1] <= fits:
-                made.append(whole)
+            start, end, rank, low, high = waiting.pop()
+            if low == high or upto[end] - upto[start - 1] <= fits:
+                made.append((start, end, rank))
                 continue
-            low, high = bisect_right(self._lines, whole.first), bisect_right(self._lines, whole.last)
-            ranks = self._ranks[low:high]
-            if not ranks:
-                made.append(whole)
-                continue
-            rank = min(ranks)
-            starts = [line for line, found in zip(self._lines[low:high], ranks, strict=True) if found == rank]
-            ends = [*(start - 1 for start in starts), whole.last]
-            waiting += [_Atom(start, end, rank) for start, end in zip(starts[::-1], ends[:0:-1], strict=True)]
-            waiting.append(_Atom(whole.first, ends[0], whole.rank))
+            best = min(ranks[low:high])
+            for at in range(high - 1, low - 1, -1):
+                if ranks[at] == best:
+                    waiting.append((lines[at], end, best, at + 1, high))
+                    end, high = lines[at] - 1, at
+            waiting.append((start, end, rank, low, high))
         return made
 
 
@@ -95,23 +94,23 @@ def _joined(atoms: Sequence[_Atom], sizes: Sizes, limit: float) -> list[Span]:
     """Consecutive atoms in the fewest pieces, the ranks of the cuts between them least: the minimum over a sliding window."""
     came_from = [0] * (len(atoms) + 1)
     upto, fits = sizes.upto, limit + _SLACK
-    before = [upto[atom.first - 1] for atom in atoms]
+    before = [upto[first - 1] for first, _, _ in atoms]
     window: deque[tuple[int, int]] = deque()  # (cost of all before an atom, where pieces begin with it), costs rising
     cost = 0
-    for end, atom in enumerate(atoms):
-        begun = cost + (atom.rank if end else 0)
+    for end, (_, last, rank) in enumerate(atoms):
+        begun = cost + rank
         while window and window[-1][0] >= begun:
             window.pop()
         window.append((begun, end))
-        least = upto[atom.last] - fits
+        least = upto[last] - fits
         while before[window[0][1]] < least and len(window) > 1:
             window.popleft()
-        came_from[end + 1] = window[0][1]
-        cost = window[0][0] + _PIECE
+        cost, came_from[end + 1] = window[0]
+        cost += _PIECE
     made: list[Span] = []
     end = len(atoms)
     while end:
         start = came_from[end]
-        made.append((atoms[start].first, atoms[end - 1].last))
+        made.append((atoms[start][0], atoms[end - 1][1]))
         end = start
     return made[::-1]

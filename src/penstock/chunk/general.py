@@ -1,7 +1,8 @@
-"""How is a text in any language cut into chunks? At its landmarks, else at blank lines, else between lines.
+"""How is a text in any language cut into consecutive chunks? At its landmarks, else at blank lines, else between lines.
 
-COBOL has its own way (`cobol`). Law: the chunks partition the lines and are in their order; each is within the budget, or a single
-line that is not. Lines end at `\\n`. Keeps out: what is shown around a chunk.
+COBOL has a way of its own (`cobol`), for prompts about one program; in this one it is cut at landmarks too, else behind its
+sentences. Law: the chunks partition the lines and are in their order; each is within the budget, or a single line that is not.
+Lines end at `\\n`. Keeps out: what is shown around a chunk, and where a cut is good (`breaks`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from penstock.outline import language_of, outline
 
+from .breaks import Breaks, breaks_of
 from .chunks import Chunk
 from .cutting import Cuts, Sizes
 from .measure import Ruler
@@ -26,16 +28,14 @@ if TYPE_CHECKING:
 
     from .chunks import Kind, Span
 
-# Ranks of cuts: two for each depth of landmarks, then lines behind blank ones, then any; those far to the left are better.
-_BEHIND = 1
-_BLANK = 1_000
-_LINE = 2_000
-_DEEPEST = 120  # columns of indentation that are told apart
+CLUSTERED_BYTES = 1 << 20
+"""A COBOL source of up to so many is clustered by its call graph where nothing else is said: as a program is, not an archive."""
 _NEARLY = 1.1  # of a budget: where the lines alone add up to more, the whole is not counted
 _TIGHTER = 0.97
-_LINES = re.compile(rb"[^\n]*\n|[^\n]+")
+_LINES = re.compile(r".*\n|.+")
+_BYTE_LINES = re.compile(rb".*\n|.+")
 _ID_LETTERS = 10
-_ABOVE = re.compile(rb"[ \t]*(?:#|//|/\*|\*|--|;|@|<!--|\[)")  # comments, decorators and attributes, in most languages
+_HEAD_BYTES = 8192
 
 
 def chunk(
@@ -45,12 +45,16 @@ def chunk(
     *,
     counter: TokenCounter | None = None,
     previous: Mapping[str, str] | None = None,
+    consecutive: bool | None = None,
 ) -> list[Chunk]:
     """A text in chunks of at most `budget`: tokens, or what the allowance says.
 
     `language` is one that `penstock.outline` knows, None for what the first bytes tell; others are cut as plain text. Tokens are
-    those of `counter`, by its upper bound; of o200k where none is given, exactly where that can be had. `previous` is for COBOL,
-    as `plan` has it. Raises `CallerError` for a budget below 1.
+    those of `counter`, by its upper bound; of o200k where none is given, exactly where that can be had.
+
+    Chunks are consecutive, but for COBOL up to `CLUSTERED_BYTES`: `plan` puts together what calls each other, `previous` is for
+    it. `consecutive=False` has it do so with a source of any size, True with none (but EBCDIC, whose lines only `plan` knows).
+    Raises `CallerError` for a budget below 1.
     """
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     language = language or language_of("", data)
@@ -59,42 +63,83 @@ def chunk(
 
         from .cobol import plan
 
-        return list(plan(scan(data), source_tokens=budget, counter=counter, previous=previous).chunks)
+        clusters = len(data) <= CLUSTERED_BYTES if consecutive is None else not consecutive
+        if clusters or scan(data[:_HEAD_BYTES]).encoding == "cp037":
+            return list(plan(scan(data), source_tokens=budget, counter=counter, previous=previous).chunks)
     return _cut(data, language, Ruler(budget, counter))
 
 
 def _cut(data: bytes, language: str, ruler: Ruler) -> list[Chunk]:
-    lines = data.splitlines(keepends=True) if b"\r" not in data else _LINES.findall(data)
-    if not lines:
+    text = _Text(data)
+    if not text.lines:
         return []
     symbols = outline(data, language).symbols
-    sizes = Sizes(ruler.lines([f"{text}\n" for text in _read(data).split("\n")][: len(lines)]))
+    sizes = Sizes(ruler.lines(text.ended()))
     if sizes.total <= ruler.limit * _NEARLY:
-        tokens = ruler.whole(_read(data))
+        tokens = ruler.whole(text.whole)
         if tokens <= ruler.limit:
             names = [symbol.name for symbol in symbols if not symbol.depth]
-            return [_made("whole", (1, len(lines)), data, tokens, names, {}, fits=True)]
-    cuts = Cuts(_ranks(lines, symbols, sizes, ruler.limit))
+            return [_made("whole", (1, len(text.lines)), data, tokens, names, {}, fits=True)]
+    breaks = breaks_of(language, data, text.lines)
+    cuts = _cuts(breaks, symbols, sizes, ruler.limit)
     made: list[Chunk] = []
     seen: dict[str, int] = {}
     names_in = _Names(symbols)
-    waiting = list(reversed(cuts.pieces(1, len(lines), sizes, ruler.limit)))
-    while waiting:
-        first, last = waiting.pop()
-        inside = b"".join(lines[first - 1 : last])
-        tokens = ruler.whole(_read(inside))
-        if tokens > ruler.limit and first < last:
-            smaller = min(sizes.of(first, last), ruler.limit) * _TIGHTER * ruler.limit / tokens
-            every = Cuts(_line_ranks(lines, first, last))
-            waiting += reversed((cuts if cuts.inside(first, last) else every).pieces(first, last, sizes, smaller))
-            continue
-        kind, names = names_in.of(first, last)
-        made.append(_made(kind, (first, last), inside, tokens, names, seen, fits=tokens <= ruler.limit))
+    for first, last, inside, tokens in _pieces(text, cuts, breaks, sizes, ruler):
+        kind, names = names_in.of(breaks.begins(first, last), last)
+        known_by = text.encoded(first, last, inside)
+        made.append(_made(kind, (first, last), known_by, tokens, names, seen, fits=tokens <= ruler.limit))
     return made
 
 
-def _read(data: bytes) -> str:
-    return data.decode("utf-8", "replace")
+def _cuts(breaks: Breaks, symbols: Sequence[Symbol], sizes: Sizes, limit: float) -> Cuts:
+    """Where the text may be cut: of the lines between landmarks only those of stretches that do not fit."""
+    ranks = breaks.landmarks(symbols)
+    for start, end in pairwise(sorted({1, sizes.lines + 1, *ranks})):
+        if sizes.of(start, end - 1) > limit:
+            ranks.update(breaks.between(start, end - 1))
+    return Cuts(ranks)
+
+
+def _pieces(text: _Text, cuts: Cuts, breaks: Breaks, sizes: Sizes, ruler: Ruler) -> list[tuple[int, int, str, int]]:
+    """First and last lines in order, what is between, and its tokens; counted together, those that do not fit cut again."""
+    made: list[tuple[int, int, str, int]] = []
+    waiting = cuts.pieces(1, sizes.lines, sizes, ruler.limit)
+    while waiting:
+        texts = [text.of(*span) for span in waiting]
+        counted = zip(waiting, texts, ruler.wholes(texts), strict=True)
+        waiting = []
+        for (first, last), inside, tokens in counted:
+            if tokens <= ruler.limit or first == last:
+                made.append((first, last, inside, tokens))
+                continue
+            smaller = min(sizes.of(first, last), ruler.limit) * _TIGHTER * ruler.limit / tokens
+            here = cuts if cuts.inside(first, last) else Cuts(breaks.between(first, last))
+            waiting += here.pieces(first, last, sizes, smaller)
+    return sorted(made)
+
+
+class _Text:
+    """Lines as they are read, and the bytes that they are."""
+
+    def __init__(self, data: bytes) -> None:
+        self.whole = data.decode("utf-8", "replace")
+        self.lines = self.whole.splitlines(keepends=True)
+        if len(self.lines) != self.whole.count("\n") + (not self.whole.endswith("\n")):  # it has other ends too
+            self.lines = _LINES.findall(self.whole)
+        self._raw = _BYTE_LINES.findall(data) if "\ufffd" in self.whole else None  # some bytes are no text
+
+    def ended(self) -> list[str]:
+        """The lines, each with its end."""
+        return self.lines if self.lines[-1].endswith("\n") else [*self.lines[:-1], f"{self.lines[-1]}\n"]
+
+    def of(self, first: int, last: int) -> str:
+        """Some lines."""
+        return "".join(self.lines[first - 1 : last])
+
+    def encoded(self, first: int, last: int, inside: str) -> bytes:
+        """The bytes of some lines, which are `inside`."""
+        return inside.encode() if self._raw is None else b"".join(self._raw[first - 1 : last])
 
 
 def _made(
@@ -127,39 +172,3 @@ class _Names:
                 self._around.append(symbol)
             self._at += 1
         return ("part" if parts and not inside else "other"), [*parts, *inside]
-
-
-def _ranks(lines: Sequence[bytes], symbols: Sequence[Symbol], sizes: Sizes, limit: float) -> dict[int, int]:
-    """How bad it is to cut before each line; of lines between landmarks only where a stretch of them does not fit."""
-    ranks: dict[int, int] = {}
-    for symbol in symbols:
-        rank = 2 * symbol.depth
-        start = symbol.start_line
-        while start > 1 and _ABOVE.match(lines[start - 2]):
-            start -= 1
-        ranks[start] = min(ranks.get(start, rank), rank)
-        behind = symbol.end_line + 1
-        while behind <= len(lines) and not lines[behind - 1].strip():
-            behind += 1
-        if behind <= len(lines):
-            ranks[behind] = min(ranks.get(behind, rank + _BEHIND), rank + _BEHIND)
-    edges = sorted({1, len(lines) + 1, *ranks})
-    for start, end in pairwise(edges):
-        if sizes.of(start, end - 1) > limit:
-            ranks.update(_line_ranks(lines, start, end - 1))
-    return ranks
-
-
-def _line_ranks(lines: Sequence[bytes], first: int, last: int) -> dict[int, int]:
-    """How bad it is to cut before each line of a stretch but the first: best behind a blank one, and far to the left."""
-    ranks: dict[int, int] = {}
-    behind_blank = False
-    for number in range(first, last + 1):
-        line = lines[number - 1]
-        code = line.lstrip(b" \t")
-        is_blank = not code.strip()
-        if number > first:
-            indent = min(len(line) - len(code), _DEEPEST)
-            ranks[number] = (_BLANK if behind_blank and not is_blank else _LINE) + indent
-        behind_blank = is_blank
-    return ranks

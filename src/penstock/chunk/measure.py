@@ -13,7 +13,7 @@ from penstock.budget import Allowance
 from penstock.errors import CallerError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from penstock.tokens import TokenCounter
 
@@ -33,22 +33,25 @@ class Ruler:
         self.limit = self._allowance.limit
         if self.limit < 1:
             raise CallerError("A budget for chunks is at least 1: nothing fits into none.")
+        self._exact = _exact(self._allowance.counter)
 
     def whole(self, text: str) -> int:
         """What a text takes."""
         return self._allowance.measure(text) if text else 0
 
-    def lines(self, texts: Sequence[str]) -> list[float]:
-        """What each of these lines adds to a text that they stand in; each with its line end."""
-        counter = self._allowance.counter
-        if counter is None:
-            return [self.whole(text) for text in texts]
-        exact = _exact(counter)
-        if exact is not None:
+    def wholes(self, texts: list[str]) -> list[int]:
+        """What each of these texts takes, all at once where they are counted exactly."""
+        if self._exact is not None:
             try:
-                return list(exact(list(texts)))
+                return self._exact(texts)
             except UnicodeEncodeError:  # half of a surrogate pair: one by one, as `tokens.count` does it
-                return [self.whole(text) for text in texts]
+                pass
+        return [self.whole(text) for text in texts]
+
+    def lines(self, texts: list[str]) -> list[float]:
+        """What each of these lines adds to a text that they stand in; each with its line end."""
+        if self._exact is not None or self._allowance.counter is None:
+            return list(self.wholes(texts))
         known: dict[str, float] = {}
         for text in texts:
             if text not in known:
@@ -57,7 +60,7 @@ class Ruler:
         return [known[text] for text in texts]
 
 
-def _exact(counter: TokenCounter) -> Callable[[list[str]], list[int]] | None:
+def _exact(counter: TokenCounter | None) -> Callable[[list[str]], list[int]] | None:
     """What counts many texts at once, where the counter is an exact one of ours."""
     if isinstance(counter, tokens.Tokens) and counter.mode == "exact" and counter.calibration == tokens.Calibration():
         return tokens._counter(tokens.family(counter.model))

@@ -21,8 +21,9 @@ _SENTENCES = frozenset(
     b"END-JSON END-INVOKE END-CHAIN END-OPEN END-CLOSE".split()
 )
 _WORD = rb"[A-Za-z0-9\x80-\xff][\w#@$\x80-\xff-]*+"
-_FIXED = re.compile(
-    rb"\n(?:[^\n]{6}[ Dd] {0,3}+|\t)(?:(?=[A-Za-z0-9\x80-\xff])| ++(?=[\w-]++(?: ++[Ss][Ee][Cc][Tt][Ii][Oo][Nn])? *+\.))"
+_FIXED = re.compile(  # it passes over the commonest of the sentences above
+    rb"\n(?:[^\n]{6}[ Dd] {0,3}+|\t)(?:(?=[A-Za-z0-9\x80-\xff])"
+    rb"| ++(?=[\w-]++(?: ++[Ss][Ee][Cc][Tt][Ii][Oo][Nn])? *+\.)(?!(?:END-(?:IF|EXEC|EVALUATE|PERFORM)|EXIT)\.))"
 )
 _FREE = re.compile(
     rb"\n[ \t]*+(?=(?:0?1|fd|sd|FD|SD)[ \t]|(?:[\w-]++[ \t]++)?(?:[Dd][Ii][Vv]|[Ss][Ee][Cc][Tt])[Ii]|[\w#@$-]++[ \t]*+\."
@@ -30,18 +31,25 @@ _FREE = re.compile(
 )
 _HEADER = re.compile(
     rb"(?i)(?P<division>(?:identification|id|environment|data|procedure)[ \t]++division)\b"
-    rb"|(?P<id>(?:program|function|class|method|interface)-id)\b[ \t]*+\.?[ \t]*+[\"']?(?P<name>[\w#@$\x80-\xff-]*+)"
+    rb"|(?P<program>(?P<id>(?:program|function|class|method|interface)-id)\b[ \t]*+\.?[ \t]*+[\"']?"
+    rb"(?P<name>[\w#@$\x80-\xff-]*+))"
     rb"|(?P<end>end[ \t]++(?:program|function|class|method|interface))\b"
-    rb"|(?P<section>" + _WORD + rb"[ \t]++section)[ \t]*+(?:\d{1,9}[ \t]*+)?(?:\.|\Z)"
+    rb"|(?P<section>" + _WORD + rb"[ \t]++section)\s*+(?:\d{1,9}\s*+)?(?:\.|\Z)"
     rb"|(?P<declaratives>(?:end[ \t]++)?declaratives)[ \t]*+\."
     rb"|(?P<file>[fs]d[ \t]++" + _WORD + rb")"
     rb"|(?P<data>0?1[ \t]++" + _WORD + rb")"
-    rb"|(?P<paragraph>" + _WORD + rb")[ \t]*+(?P<period>\.(?=[ \t]|\Z)|\Z)"
+    rb"|(?P<paragraph>(?P<word>" + _WORD + rb")\s*+(?P<period>\.(?=\s|\Z)|\Z))"
 )
+_LEVELS = {"section": 2, "file": 3, "paragraph": 3, "data": 4}
+_BEHIND_SENTENCES = frozenset({"section", "paragraph", "declaratives"})  # the others are told by their words
 _FORMAT = re.compile(
     rb"(?i)\n[^\n]{0,20}(?:>>[ \t]*source(?:[ \t]+format)?(?:[ \t]+is)?|\$[ \t]*set[ \t]+sourceformat)"
     rb"[ \t(\"']*(free|fixed|variable)"
 )
+_ASIDE = re.compile(
+    rb"\*>|>>|[EeSsTt](?i:ject|kip[123]|itle[ \t]+(?:'[^']*'|\"[^\"]*\"))[ \t]*\.?\Z"  # the latter are for the printer
+)
+_NO_CODE = frozenset({b"*", b"/", b"$", b""})  # in column 7, the last where a line ends before it
 _INDICATORS = frozenset(b" *-/Dd$\t\r")
 _PROBED_LINES = 400
 
@@ -61,44 +69,47 @@ class CobolScanner:
     def feed(self, block: bytes) -> None:
         """Scan one block of whole lines, each with its newline in front."""
         if self._free is None:
-            self._free = _is_free(block)
+            self._free = is_free(block)
         free = self._free
         line, at = self.line, 0
         pattern = _FREE if free else _FIXED
         for event in pattern.finditer(block):
-            begin = event.end()
-            start = event.start() + 1
+            start, begin = event.start() + 1, event.end()
             end = block.find(b"\n", begin)
             if end < 0:
                 end = len(block)
-            if not free and block[start] != 9:
-                end = min(end, start + 72)
-            header = _HEADER.match(block[begin:end].rstrip())
+            if not free and end > start + 72 and block[start] != 9:
+                end = start + 72
+            header = _HEADER.match(block, begin, end)
             if header is None:
                 continue
             kind = header.lastgroup
-            if kind == "data" and self._division not in {b"", b"DATA"}:
-                continue
-            if kind in {"paragraph", "period"}:
-                if self._division not in {b"", b"PROCEDURE"} or header["paragraph"].upper() in _SENTENCES:
+            if kind == "paragraph":
+                if self._division not in {b"", b"PROCEDURE"} or header["word"].upper() in _SENTENCES:
                     continue
                 if not header["period"] and not self._period_follows(block, end):
                     continue
-            if kind in {"paragraph", "period", "section", "declaratives"} and not self._sentence_ended(block, start):
+            elif kind == "data" and self._division not in {b"", b"DATA"}:
+                continue
+            if kind in _BEHIND_SENTENCES and not self._sentence_ended(block, start):
                 continue
             line += block.count(b"\n", at, start)
             at = start
-            self._header(header, line)
+            self._header(kind, header, line)
         self._ended = self._sentence_ended(block, len(block) + 1)
         self.line = line + block.count(b"\n", at)
 
     def close(self) -> None:
         """What is open at the end of the stream ends there."""
 
-    def _header(self, header: re.Match[bytes], line: int) -> None:
+    def _header(self, kind: str | None, header: re.Match[bytes], line: int) -> None:
         found = self.found
         base = 8 * max(len(self._programs) - 1, 0)
-        if header["division"]:
+        if kind in _LEVELS:
+            level = base + _LEVELS[kind]
+            found.close_to(level, line - 1)
+            found.open(header["word"] or header[kind], kind, line, level)
+        elif kind == "division":
             name = b" ".join(header["division"].upper().split())
             if name in {b"IDENTIFICATION DIVISION", b"ID DIVISION"}:
                 self._begin_program(line)
@@ -106,29 +117,20 @@ class CobolScanner:
             self._division = name.split()[0]
             found.close_to(base + 1, line - 1)
             found.open(name, "division", line, base + 1)
-        elif header["id"]:
+        elif kind == "program":
             if not self._unnamed:
                 self._begin_program(line)
             self._programs[-1].name = header["id"] + b" " + header["name"]
             self._unnamed = False
-        elif header["end"]:
+        elif kind == "end":
             if self._programs:
                 found.close_to(base + 1, line - 1)
                 self._programs.pop()
                 found.close_to(8 * len(self._programs), line)
             self._division = b"" if not self._programs else b"PROCEDURE"
-        elif header["section"]:
-            found.close_to(base + 2, line - 1)
-            found.open(header["section"], "section", line, base + 2)
-        elif header["declaratives"]:
+        else:
             ends = header["declaratives"][:3].upper() == b"END"
             found.close_to(base + 2, line if ends else line - 1)
-        else:
-            name = header["file"] or header["data"] or header["paragraph"]
-            level = base + (4 if header["data"] else 3)
-            found.close_to(level, line - 1)
-            kind = "file" if header["file"] else "data" if header["data"] else "paragraph"
-            found.open(name, kind, line, level)
 
     def _begin_program(self, line: int) -> None:
         level = 8 * len(self._programs)
@@ -138,10 +140,10 @@ class CobolScanner:
 
     def _sentence_ended(self, block: bytes, begin: int) -> bool:
         """Whether the code before the line that begins at `begin` ends with a period."""
-        end = begin - 1
+        free, end = bool(self._free), begin - 1
         while end > 0:
             start = block.rfind(b"\n", 0, end)
-            code = self._code(block[start + 1 : min(end, start + 2000)])
+            code = code_of(block[start + 1 : min(end, start + 2000)], free=free)
             if code:
                 return code.endswith(b".")
             end = start
@@ -149,32 +151,34 @@ class CobolScanner:
 
     def _period_follows(self, block: bytes, end: int) -> bool:
         """Whether the code after the line that goes to `end` begins with a period."""
+        free = bool(self._free)
         while True:
             start = block.find(b"\n", end)
             if start < 0:
                 return False
             end = block.find(b"\n", start + 1)
-            code = self._code(block[start + 1 : min(end if end >= 0 else len(block), start + 2000)])
+            code = code_of(block[start + 1 : min(end if end >= 0 else len(block), start + 2000)], free=free)
             if code:
                 return code.startswith(b".")
             if end < 0:
                 return False
 
-    def _code(self, line: bytes) -> bytes:
-        """The code of a line, nothing of a comment or a directive."""
-        if not self._free and line[:1] != b"\t":
-            if line[6:7] in b"*/$":  # an empty one too
-                return b""
-            line = line[7:72]
-        code = line.strip()
-        if code[:2] in {b"*>", b">>"} or (self._free and code[:1] == b"$"):
+
+def code_of(line: bytes, *, free: bool) -> bytes:
+    """The code of a line without what is around it; nothing of a comment or a directive."""
+    if not free and line[:1] != b"\t":
+        if line[6:7] in _NO_CODE:
             return b""
-        if b"*>" in code:
-            code = code[: code.rindex(b"*>")].rstrip()
-        return code
+        line = line[7:72]
+    code = line.strip()
+    if _ASIDE.match(code) or (free and code[:1] == b"$"):
+        return b""
+    comment = code.rfind(b"*>")
+    return code if comment < 0 else code[:comment].rstrip()
 
 
-def _is_free(block: bytes) -> bool:
+def is_free(block: bytes) -> bool:
+    """Whether a source that begins with this block is in free format; each line has its newline in front."""
     directive = _FORMAT.search(block[:20_000])
     if directive:
         return directive[1].lower() == b"free"

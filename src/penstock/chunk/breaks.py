@@ -1,0 +1,145 @@
+"""Before which lines may a text be cut, and how bad is that? Best before landmarks, else behind what ends, else before any line.
+
+A rank is low where a cut is good. In most languages a landmark has an end, and blank lines part what does not belong together;
+in COBOL a landmark goes to the next one, and what belongs together ends with a period. Law: inside of a stretch that has no
+landmark every line but the first has a rank. Keeps out: where is cut (`cutting`), and what landmarks there are (`outline`).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from penstock.outline.cobol import code_of, is_free
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from penstock.outline import Symbol
+
+# Two ranks for each depth of landmarks, then lines behind blank ones, then any; of these, those far to the left are better.
+_BEHIND = 1
+_BLANK = 1_000
+_LINE = 2_000
+# In COBOL lines behind a sentence; behind the first line of a stretch, a header most often; within a sentence; continuations.
+_ENDED = 1_000
+_HEADED = 1_500
+_COMMENTED = 1_000  # more, where it parts comments from what they stand before
+_WITHIN = 3_000
+_CONTINUED = 5_000
+_DEEPEST = 120  # columns of indentation that are told apart
+_ABOVE = re.compile(r"[ \t]*(?:#|//|/\*|\*|--|;|@|<!--|\[)")  # comments, decorators and attributes, in most languages
+_SPACE = " \t\n\r\x0b\x0c"
+_HEAD_BYTES = 65_536
+_ANNOUNCING = frozenset({"program", "division", "section"})
+
+
+def breaks_of(language: str, data: bytes, lines: Sequence[str]) -> Breaks:
+    """Those of a source that has these lines."""
+    return CobolBreaks(lines, free=is_free(b"\n" + data[:_HEAD_BYTES])) if language == "cobol" else Breaks(lines)
+
+
+class Breaks:
+    """Of most languages."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+
+    def landmarks(self, symbols: Sequence[Symbol]) -> dict[int, int]:
+        """How bad it is to cut before the landmarks, with what stands above them, and behind them."""
+        lines = self._lines
+        ranks: dict[int, int] = {}
+        for symbol in symbols:
+            rank = 2 * symbol.depth
+            start = symbol.start_line
+            while start > 1 and _ABOVE.match(lines[start - 2]):
+                start -= 1
+            ranks[start] = min(ranks.get(start, rank), rank)
+            behind = symbol.end_line + 1
+            while behind <= len(lines) and not lines[behind - 1].strip(_SPACE):
+                behind += 1
+            if behind <= len(lines):
+                ranks[behind] = min(ranks.get(behind, rank + _BEHIND), rank + _BEHIND)
+        return ranks
+
+    def between(self, first: int, last: int) -> dict[int, int]:
+        """How bad it is to cut before each line of a stretch but the first: behind a blank one, and far to the left, is best."""
+        ranks: dict[int, int] = {}
+        behind_blank = False
+        for number in range(first, last + 1):
+            line = self._lines[number - 1]
+            code = line.lstrip(" \t")
+            is_blank = not code.strip(_SPACE)
+            if number > first:
+                indent = min(len(line) - len(code), _DEEPEST)
+                ranks[number] = (_BLANK if behind_blank and not is_blank else _LINE) + indent
+            behind_blank = is_blank
+        return ranks
+
+    def begins(self, first: int, last: int) -> int:  # noqa: ARG002  (COBOL needs it)
+        """The line that tells in which landmarks a chunk of these lines begins."""
+        return first
+
+
+class CobolBreaks(Breaks):
+    """Of COBOL: behind sentences and entries, which end with a period; lines without code go with what they stand before."""
+
+    def __init__(self, lines: Sequence[str], *, free: bool) -> None:
+        super().__init__(lines)
+        self._free = free
+
+    def landmarks(self, symbols: Sequence[Symbol]) -> dict[int, int]:
+        """Before all but one that a header directly before it announces, and a record that redefines the one before it."""
+        ranks: dict[int, int] = {}
+        announced = 0
+        for symbol in symbols:
+            rank = 2 * symbol.depth
+            start = self._lifted(symbol.start_line)
+            if start != announced and not (symbol.kind == "data" and self._redefines(symbol.start_line)):
+                ranks[start] = min(ranks.get(start, rank), rank)
+            if symbol.kind in _ANNOUNCING:
+                announced = symbol.start_line + 1
+        return ranks
+
+    def between(self, first: int, last: int) -> dict[int, int]:
+        """Behind a sentence is best; within one, before a line far to the left that does not continue the one before."""
+        ranks: dict[int, int] = {}
+        behind = _WITHIN
+        for start, number, code in self._stretches(first, last):
+            is_continued = not self._free and self._lines[number - 1][6:7] == "-"
+            rank = _CONTINUED if is_continued else behind + self._indent(number)
+            ranks[start] = rank
+            ranks.update(dict.fromkeys(range(start + 1, number + 1), rank + _COMMENTED))
+            behind = _WITHIN if not code.endswith(b".") else _HEADED if start == first else _ENDED
+        ranks.pop(first, None)
+        return ranks
+
+    def begins(self, first: int, last: int) -> int:
+        """The first line of code."""
+        return next((number for number in range(first, last + 1) if self._code(number)), first)
+
+    def _lifted(self, line: int) -> int:
+        """The first of the lines without code directly before a line, or the line itself."""
+        while line > 1 and not self._code(line - 1):
+            line -= 1
+        return line
+
+    def _redefines(self, line: int) -> bool:
+        return "REDEFINES" in self._lines[line - 1].upper()
+
+    def _stretches(self, first: int, last: int) -> Iterator[tuple[int, int, bytes]]:
+        """Each line of code with those before it that have none: where they begin, its number, its code."""
+        start = first
+        for number in range(first, last + 1):
+            code = self._code(number)
+            if code or number == last:
+                yield start, number, code
+                start = number + 1
+
+    def _code(self, number: int) -> bytes:
+        return code_of(self._lines[number - 1].encode("latin-1", "replace"), free=self._free)  # a byte for each column
+
+    def _indent(self, number: int) -> int:
+        line = self._lines[number - 1]
+        text = line if self._free else line[7:]
+        return min(len(text) - len(text.lstrip(" \t")), _DEEPEST)
