@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import pty
+import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.scribe.author import Author
+from tests.scribe.programs import program
 
 from penstock import tokens
+from penstock.models import say, sizes
+from penstock.testing import LoopbackProvider
+
+if TYPE_CHECKING:
+    from penstock.models import Step
 
 ESTATE = Path(__file__).parents[2] / "examples" / "cobol"
 LARGE = "cbl/MWRATE.cbl"
+ONE = "It posts the day's records."
 
 
 def run(*arguments: str, cwd: Path = ESTATE, environment: dict[str, str] | None = None) -> tuple[int, str, str]:
@@ -200,3 +213,69 @@ def test_a_file_of_another_folder_may_be_named(tmp_path: Path) -> None:
     shutil.copy(ESTATE / "cbl/MWB010.cbl", tmp_path)
     made = as_json("structure", str(tmp_path / "MWB010.cbl"))
     assert made["programs"][0]["name"] == "MWB010"
+
+
+@pytest.mark.proves("C-8")
+def test_one_more_question_brings_what_chunks_said_into_one_wording(tmp_path: Path) -> None:
+    """`--reconcile` asks for each program of several chunks; the citations are those of all."""
+    author = Author()
+
+    def policy(request: dict[str, Any]) -> Step:
+        shown = sizes.text_of(request)
+        if "are to become fewer" not in shown:
+            return author(request)
+        groups = [len(re.findall(r"^\d+\. ", group, re.MULTILINE)) for group in shown.split("\nGroup ")[1:]]
+        texts = [{"group": at, "text": ONE, "covers": list(range(1, many + 1))} for at, many in enumerate(groups, 1)]
+        return say(json.dumps({"texts": texts}))
+
+    (tmp_path / "ledger.cbl").write_text(program(40))
+    with LoopbackProvider("openai-chat", 200_000, policy=policy) as provider:
+        asked = ["document", "ledger.cbl", "--model", "openai-chat:x", "--base-url", provider.base_url]
+        asked += ["--max-prompt-tokens", "4000"]
+        plain = as_json(*asked, "--out", "plain", cwd=tmp_path)
+        worded = as_json(*asked, "--out", "worded", "--reconcile", cwd=tmp_path)
+    assert worded["calls"] == plain["calls"] + 1
+    united, one = (
+        json.loads((tmp_path / out / "programs" / "LEDGER.json").read_text())["purpose"] for out in ("plain", "worded")
+    )
+    assert one["summary"] == ONE != united["summary"]
+    assert one["citations"] == united["citations"]
+
+
+def test_a_person_at_a_terminal_sees_how_far_it_is(tmp_path: Path) -> None:
+    """What is being done and of how many, once it takes longer than a second; nothing is left of it on the line."""
+    for number in range(60):
+        (tmp_path / f"P{number}.cbl").write_bytes((ESTATE / "cbl/MWB010.cbl").read_bytes())
+    main, terminal = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "penstock", "document", ".", "--out", "docs"],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=terminal,
+    ) as running:
+        os.close(terminal)
+        shown = b""
+        with contextlib.suppress(OSError):  # the other end is closed
+            while part := os.read(main, 65536):
+                shown += part
+        assert running.wait(60) == 0
+    os.close(main)
+    assert re.search(rb"documenting: \d+ of 60 ", shown)
+    assert shown.endswith(b"\r\x1b[K")
+
+
+@pytest.mark.proves("C-12")
+def test_an_interrupt_without_a_model_keeps_what_is_done(tmp_path: Path) -> None:
+    """Ctrl-C while programs are read ends it with 130; the same command makes all of it."""
+    for number in range(60):
+        (tmp_path / f"P{number}.cbl").write_bytes((ESTATE / "cbl/MWB010.cbl").read_bytes())
+    command = [sys.executable, "-m", "penstock", "document", ".", "--out", "docs"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        while not list((tmp_path / "docs").glob("programs/*.json")):
+            assert running.poll() is None
+        running.send_signal(signal.SIGINT)
+        running.communicate(timeout=60)
+        assert running.returncode == 130
+    assert 0 < len(list((tmp_path / "docs").glob("programs/*.json"))) < 60
+    assert run("document", ".", "--out", "docs", cwd=tmp_path)[0] == 0
+    assert len(list((tmp_path / "docs").glob("programs/*.json"))) == 60

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import signal
 import threading
+import weakref
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
@@ -18,9 +20,10 @@ from penstock.scribe.documenting import Run, Subject, planned, run, subject
 from penstock.testing import LoopbackProvider
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from penstock.models import Step
+    from penstock.scribe.filling import Part
     from penstock.scribe.pool import Progress
 
 WIRES = ["openai-chat", "openai-responses", "anthropic"]
@@ -68,6 +71,28 @@ def citations_of(value: Any) -> list[dict[str, Any]]:
         for inner in value:
             found += citations_of(inner)
     return found
+
+
+def test_without_a_model_nothing_is_kept_of_a_program_that_is_done() -> None:
+    """An estate of any size takes the memory of one program at a time, where somebody takes the documents."""
+    taken: list[weakref.ref[Part]] = []
+    alive: list[int] = []
+
+    def read() -> Iterator[Subject]:
+        for number in range(5):
+            one = subject(program(5, name=f"PROG{number}"), f"{number}.cbl")
+            taken.append(weakref.ref(one.parts[0]))
+            yield one
+            del one
+            gc.collect()
+            alive.append(sum(ref() is not None for ref in taken))
+
+    done: list[str] = []
+    made = run(read(), finished=lambda _, documents: done.append(documents[0]["header"]["program_id"]))
+    assert done == [f"PROG{number}" for number in range(5)]
+    assert not made.documents
+    assert made.chunks == 5
+    assert max(alive) <= 1  # the last one, which the loop has not let go of yet
 
 
 def test_without_a_model_the_document_says_what_is_missing() -> None:

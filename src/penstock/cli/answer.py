@@ -127,18 +127,24 @@ def quiet_pipe() -> int:
 
 def progress(what: str) -> Callable[[int], None] | None:
     """Tells a person at a terminal how far a long walk is; None where nobody looks."""
+    tell = steps()
+    return None if tell is None else lambda count: tell(what, count, 0)
+
+
+def steps() -> Callable[[str, int, int], None] | None:
+    """Tells a person at a terminal what is being done and how far that is (of 0: nobody knows); None where nobody looks."""
     if not sys.stderr.isatty():
         return None
     from time import monotonic
 
     started = last = monotonic()
 
-    def tell(count: int) -> None:
+    def tell(what: str, done: int, total: int) -> None:
         nonlocal last
         now = monotonic()
         if now - started > 1 and now - last > 0.2:
             last = now
-            click.echo(f"\r\x1b[K{count} {what} …", nl=False, err=True)
+            click.echo(f"\r\x1b[K{what}: {done}{f' of {total}' if total else ''} …", nl=False, err=True)
 
     return tell
 

@@ -275,6 +275,7 @@ def _cut(path: str, made: ChunkPlan) -> list[str]:
     "--jobs", type=click.IntRange(min=1), metavar="N", help="Chunks that are asked about at once [default: 4]."
 )
 @click.option("--fresh", is_flag=True, help="Ask again about everything.")
+@click.option("--reconcile", is_flag=True, help="One more question a program: say once what several chunks said alike.")
 @_adaptive_option
 @_format_option
 @answer.root_option
@@ -287,6 +288,7 @@ def document_command(
     max_prompt_tokens: int | None,
     jobs: int | None,
     fresh: bool,
+    reconcile: bool,
     adaptive: bool,
     source_format: Format | None,
     root: str,
@@ -316,9 +318,10 @@ def document_command(
                 jobs=jobs or JOBS,
                 max_prompt_tokens=max_prompt_tokens or MAX_PROMPT_TOKENS,
                 adaptive=adaptive,
+                reconcile=reconcile,
                 fresh=fresh,
                 source_format=source_format,
-                looked=answer.progress("files"),
+                step=answer.steps(),
                 progress=None if as_json else _progress(),
             )
         finally:

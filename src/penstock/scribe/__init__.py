@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import deque
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -24,13 +25,14 @@ from penstock.scribe.gathering import HEAD_BYTES, Skipped, gather
 from penstock.scribe.output import Output
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from penstock.cobol import Format, Source
     from penstock.cobol.estate import Copybooks, Estate, Member
     from penstock.models import Model
     from penstock.scribe.documenting import Run, Subject
     from penstock.scribe.gathering import Found, Gathered
+    from penstock.scribe.pages.estate import Estate as EstateTold
     from penstock.scribe.pool import Progress
     from penstock.transcript.shapes import Json
     from penstock.workspace.root import Root
@@ -81,57 +83,51 @@ def document(
     jobs: int = JOBS,
     max_prompt_tokens: int = MAX_PROMPT_TOKENS,
     adaptive: bool = False,
+    reconcile: bool = False,
     fresh: bool = False,
     source_format: Format | None = None,
-    looked: Callable[[int], None] | None = None,
+    step: Callable[[str, int, int], None] | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Documented:
     """Documents the files at and beneath `paths`, which are relative to `root`, into the folder `out`.
 
-    `fresh` asks again for everything. `looked` is told how many files were seen, `progress` how far the chunks are. Raises
-    `ToolError` for a path that is not there, `CallerError` for an `out` that cannot be written and for a budget without room.
+    With `reconcile` the model says in one wording what several chunks of a program said alike; with `fresh` it is asked again
+    about everything. `step` is told what is being done, how many are done, and of how many (0: nobody knows), `progress` how far
+    the chunks are. Raises `ToolError` for a path that is not there, `CallerError` for an `out` that cannot be written and for a
+    budget without room.
     """
     from penstock.cobol.estate import kind_of
     from penstock.scribe import pages
     from penstock.scribe.results import Folder
 
     output = Output(out)
-    found = gather(root, paths, kind_of, looked)
-    estate = _Files(found, source_format)
-    ids = _Ids()
-    programs = {id(one): [ids.of(part.facts.program, one.file_name) for part in one.parts] for one in estate.programs}
+    tell = step or _untold
+    found = gather(root, paths, kind_of, lambda files: tell("looking at files", files, 0))
+    estate = _Files(found, source_format, tell)
     made: dict[str, dict[str, Json]] = {}
     listings: dict[str, list[str]] = {}
 
     def finished(one: Subject, documents: list[dict[str, Json]]) -> None:
         shown = [one.source.shown(line) for line in range(1, one.source.lines + 1)]
-        for page, told in zip(programs[id(one)], documents, strict=True):
+        for page, told in zip(estate.pages[one.file_name], documents, strict=True):
             made[page], listings[page] = told, shown
             output.write(f"programs/{page}.json", _json(told))
 
     done = run(
-        estate.programs,
+        estate.taken(tell),
         model=model,
         results=Folder(output.folder(RESULTS), fresh=fresh),
         jobs=jobs,
         max_prompt_tokens=max_prompt_tokens,
         adaptive=adaptive,
+        reconcile=reconcile,
         progress=progress,
         finished=finished,
     )
-    in_order = {page: made[page] for one in estate.programs for page in programs[id(one)] if page in made}
-    told = pages.estate_of(_title(found.files, os.fsdecode(root.path)), in_order, estate.linked, estate.shelf)
-    names = pages.Names(in_order)
-    for page, one_document in in_order.items():
-        output.write(f"programs/{page}.md", pages.program_markdown(one_document, page, names))
-    copybooks = _copybooks(estate, output)
-    output.write("index.md", pages.index_markdown(told))
-    output.write("index.json", pages.index_json(told))
-    for path, text in pages.site(told, listings):
-        output.write(path, text)
+    programs = {page: made[page] for ids in estate.pages.values() for page in ids if page in made}
     documented = Documented(
-        programs=in_order,
-        copybooks=copybooks,
+        programs=programs,
+        copybooks=_copybooks(estate, output),
         members=len(estate.linked.members),
         others=found.others,
         skipped=found.skipped,
@@ -139,8 +135,28 @@ def document(
         run=done,
         written=output.written,
     )
+    told = pages.estate_of(_title(found.files, os.fsdecode(root.path)), programs, estate.linked, estate.shelf)
+    for number, (path, text) in enumerate(_pages(told, listings)):
+        tell("writing pages", number, 0)
+        output.write(path, text)
     output.write("run.json", _json(documented.to_dict()))
-    return documented
+    return replace(documented, written=output.written)
+
+
+def _untold(_what: str, _done: int, _total: int) -> None:
+    """Nobody wants to know how far it is."""
+
+
+def _pages(told: EstateTold, listings: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
+    """What people read, path by path: Markdown beside the JSON of each program, the index, and the site."""
+    from penstock.scribe import pages
+
+    names = pages.Names(told["programs"])
+    for page, document in told["programs"].items():
+        yield f"programs/{page}.md", pages.program_markdown(document, page, names)
+    yield "index.md", pages.index_markdown(told)
+    yield "index.json", pages.index_json(told)
+    yield from pages.site(told, listings)
 
 
 def subjects(found: Sequence[Found], paths: Iterable[str], source_format: Format | None = None) -> list[Subject]:
@@ -165,18 +181,37 @@ def _shelf(found: Sequence[Found], members: Iterable[Member]) -> Copybooks:
 class _Files:
     """What was found, read and linked: sources with programs, copybooks, and what lies around them."""
 
-    def __init__(self, found: Gathered, source_format: Format | None) -> None:
+    def __init__(self, found: Gathered, source_format: Format | None, tell: Callable[[str, int, int], None]) -> None:
         from penstock.cobol.estate import Estate, Located
 
         members = _members(found.files)
-        self.shelf = _shelf(found.files, members)
         sources = [one for one in found.files if one.kind in {"cobol", "copybook", "dclgen"}]
-        read = [_subject(one, self.shelf, source_format) for one in sources]
-        self.empty = [_empty(file, one) for file, one in zip(sources, read, strict=True) if not _says_anything(one)]
-        self.copybooks = [one for one in read if _says_anything(one) and _is_copybook(one)]
-        programs = [one for one in read if one.parts and not _is_copybook(one)]
-        self.linked = Estate(members, [Located(one.file_name, part.facts) for one in programs for part in one.parts])
-        self.programs = [_situated(one, self.linked) for one in programs]
+        ids = _Ids()
+        programs: list[Located] = []
+        self.shelf = _shelf(found.files, members)
+        self.empty: list[Skipped] = []
+        self.copybooks: list[Subject] = []
+        self.pages: dict[str, list[str]] = {}
+        """The ids of the programs in each file, in their order."""
+        self._read: deque[Subject] = deque()
+        for number, file in enumerate(sources):
+            tell("reading", number, len(sources))
+            one = _subject(file, self.shelf, source_format)
+            if not _says_anything(one):
+                self.empty.append(_empty(file, one))
+            elif _is_copybook(one):
+                self.copybooks.append(one)
+            else:
+                self._read.append(one)
+                self.pages[one.file_name] = [ids.of(part.facts.program, one.file_name) for part in one.parts]
+                programs += [Located(one.file_name, part.facts) for part in one.parts]
+        self.linked = Estate(members, programs)
+
+    def taken(self, tell: Callable[[str, int, int], None]) -> Iterator[Subject]:
+        """The files with programs, once: whoever takes one may forget it, and then nobody keeps it."""
+        for number in range(len(self._read)):
+            tell("documenting", number, len(self.pages))
+            yield _situated(self._read.popleft(), self.linked)
 
 
 def _subject(found: Found, shelf: Copybooks, source_format: Format | None) -> Subject:

@@ -25,7 +25,7 @@ from penstock.errors import CallerError
 from penstock.scribe import prompts
 from penstock.scribe.asking import Answered, Question, Told, asked, told
 from penstock.scribe.documents import About, Coverage, Failure, Ticket, document_of
-from penstock.scribe.filling import Part, filled
+from penstock.scribe.filling import Part
 from penstock.scribe.pool import ATTEMPTS, LEAST_REPLY_TOKENS, REPLY_TOKENS, Desk, Pool
 from penstock.scribe.reconciling import reconciled
 from penstock.scribe.results import key_of
@@ -81,20 +81,20 @@ def subject(
         content = scan(content, source_format=source_format, debug_lines=debug_lines)
     source = content
     books = copybooks or {}
-    parts = []
-    for program in source.programs:
-        found = facts_of(source, program, copybooks=books)
-        parts.append(Part(program, found, filled(found, source, paths=paths)))
+    parts = tuple(
+        Part(program, facts_of(source, program, copybooks=books), source, paths) for program in source.programs
+    )
     warnings = tuple(f"line {warning.line}: {warning.text}" for warning in source.warnings)
     about = About(file_name=file_name, format=source.format, encoding=source.encoding, warnings=warnings)
-    return Subject(file_name=file_name, source=source, parts=tuple(parts), about=(about,) * len(parts), copybooks=books)
+    return Subject(file_name=file_name, source=source, parts=parts, about=(about,) * len(parts), copybooks=books)
 
 
 @dataclass(slots=True, kw_only=True)
 class Run:
-    """What was made, and what it took. `calls` are requests that went out, `resent` chunks that were asked about although an
+    """What was made, and what it took. `documents` are those that nobody else was told of.
 
-    earlier run knew their file, `reused` those whose answer was there.
+    `calls` are requests that went out, `resent` chunks that were asked about although an earlier run knew their file, `reused`
+    those whose answer was there.
     """
 
     documents: list[tuple[Subject, list[dict[str, Json]]]] = field(default_factory=list)
@@ -132,22 +132,28 @@ def run(
 ) -> Run:
     """Documents every subject. `finished` is told of each as soon as its last chunk is done; an interrupt keeps what is there.
 
-    With `reconcile` the model is asked once more about a program of several chunks, to say in one wording what they said alike.
+    Without a model one subject is taken at a time, and nothing of it is kept where `finished` takes it. With `reconcile` the
+    model is asked once more about a program of several chunks, to say in one wording what they said alike.
     Raises `CallerError` where a budget has no room for a line.
     """
     budget = _Budget.of(model, max_prompt_tokens, adaptive=adaptive)
     name = f"{model.wire}:{model.name}" if model is not None else ""
-    files = [_File(one, budget, results, name) for one in subjects]
-    made = Run(chunks=sum(len(file.plan.chunks) for file in files))
+    made = Run()
 
     def complete(file: _File, reword: _Reword | None = None) -> None:
         documents = file.documents(reword)
-        made.documents.append((file.subject, documents))
         if finished is not None:
             finished(file.subject, documents)
+        else:
+            made.documents.append((file.subject, documents))
 
-    for file in files:
-        if not file.tasks:
+    files = []
+    for one in subjects:
+        file = _File(one, budget, results, name)
+        made.chunks += len(file.plan.chunks)
+        if file.tasks:
+            files.append(file)
+        else:
             complete(file)
     if model is None:
         return made

@@ -7,7 +7,9 @@ that `merge` puts words to facts. Law: every citation is on a line of code, and 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
 
 from penstock import inert
 from penstock.chunk.template import Citation, Record, Template
@@ -99,12 +101,19 @@ def paragraph_name(name: str) -> str:
     return name or _MAIN
 
 
-class Part(NamedTuple):
-    """One program of a file: where it stands, what is known of it, and that as a template."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Part:
+    """One program of a file: where it stands, and what is known of it. `paths` are those of `filled`."""
 
     program: Program
     facts: Facts
-    template: Template
+    source: Lines
+    paths: Mapping[str, str] | None = None
+
+    @cached_property
+    def template(self) -> Template:
+        """What is known, filled in when it is first wanted: it takes more than all the rest."""
+        return filled(self.facts, self.source, paths=self.paths)
 
 
 def filled(facts: Facts, source: Lines, *, paths: Mapping[str, str] | None = None) -> Template:

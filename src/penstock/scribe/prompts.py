@@ -113,7 +113,7 @@ def items_of(parts: Sequence[Part], spans: Sequence[tuple[int, int]]) -> list[It
 def _items(
     part: Part, spans: Sequence[tuple[int, int]], taken: set[str], number: int, *, is_only: bool
 ) -> Iterator[Item]:
-    program, facts, template = part
+    program, facts, template = part.program, part.facts, part.template
     if any(first <= program.end_line and program.start_line <= last for first, last in spans):
         made_id = PROGRAM if is_only else _free(f"{PROGRAM}-{facts.program}", taken)
         lines = program.start_line, program.end_line
@@ -152,7 +152,7 @@ def _free(wanted: str, taken: set[str]) -> str:
 def known(parts: Sequence[Part], code: str, names: Iterable[str] = ()) -> Known:
     """What claims about the programs of a file may speak of: `code` is all of its text, `names` what else is around it."""
     callable_, tables, copybooks, others = list(names), [""], [""], [""]
-    for _, facts, _ in parts:
+    for facts in (part.facts for part in parts):
         callable_ += [facts.program, *(name for name, _ in facts.entry_points)]
         callable_ += [name for call in facts.calls for name in (call.target, *call.names)]
         callable_ += [name for found in facts.paragraphs for name in (found.name, found.section or "")]
