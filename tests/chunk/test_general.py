@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+
 import pytest
 
 from penstock import Allowance, CallerError
 from penstock.chunk import chunk
 from penstock.chunk.measure import Ruler
-from penstock.tokens import Calibration, Tokens, best_counter, count
+from penstock.tokens import Calibration, Count, Tokens, best_counter, count
 
 PYTHON = "".join(
     f"# about {name}\n@decorated\nclass {name}:\n"
@@ -83,6 +85,37 @@ def test_chunks_that_are_alike_have_ids_of_their_own() -> None:
     assert len({one.digest for one in made}) == 1
 
 
+@pytest.mark.parametrize(
+    "data", [b"caf\xe9\r\na\x0cb\n\xff\rc\n\n", "a\x0bb\u2028c\r\nd\x85\n\ufffd\n".encode(), b"a\r\nb\n"]
+)
+def test_a_digest_is_of_the_bytes(data: bytes) -> None:
+    """Whatever they are: lines end at newlines only, and a chunk is known by what the file has."""
+    data = data * 30 + b"end"
+    lines = data.split(b"\n")
+    lines = [line + b"\n" for line in lines[:-1]] + lines[-1:]
+    for made in chunk(data, "text", Allowance.chars(50)):
+        ((first, last),) = made.spans
+        assert made.digest == sha256(b"".join(lines[first - 1 : last])).hexdigest()
+
+
+class Steep:
+    """Counts long texts twice as high as short ones: lines promise less than they are together."""
+
+    def count(self, text: str, /) -> Count:
+        """One for a letter, above 200 letters two."""
+        tokens = len(text) * (1 + (len(text) > 200))
+        return Count(tokens=tokens, low=tokens, high=tokens, method="steep")
+
+
+def test_what_is_more_than_its_lines_promised_is_cut_again() -> None:
+    """A chunk is counted as a whole, and cut until it fits, at landmarks as long as there are any."""
+    made = chunk("abcd\n" * 200, "text", Allowance.tokens(300, Steep()))
+    assert all(one.fits and one.tokens <= 300 for one in made)
+    assert [one.spans[0][0] for one in made[1:]] == [one.spans[0][1] + 1 for one in made[:-1]]
+    prose = "".join(f"One sentence.\nAnother one of {at}.\n\n" for at in range(20))
+    assert set(cut_before(prose, None, Allowance.tokens(300, Steep()))) == {"One sentence."}
+
+
 def test_a_budget_of_nothing_is_a_mistake() -> None:
     """Nothing fits into none."""
     with pytest.raises(CallerError, match="at least 1"):
@@ -110,6 +143,5 @@ def test_what_lines_add_is_close_to_the_whole(counter: Tokens) -> None:
 def test_half_of_a_surrogate_pair_is_measured_like_any_other_text() -> None:
     """An exact tokenizer cannot take it; its lines are counted one by one."""
     lines = ["a \ud800 b\n", "plain\n"]
-    assert Ruler(1, best_counter("o200k")).lines(lines) == [
-        Ruler(1, best_counter("o200k")).whole(line) for line in lines
-    ]
+    ruler = Ruler(1, best_counter("o200k"))
+    assert ruler.lines(lines) == ruler.wholes(lines) == [ruler.whole(line) for line in lines]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _BEHIND = 1
 _BLANK = 1_000
 _LINE = 2_000
-# In COBOL lines behind a sentence; behind the first line of a stretch, a header most often; within a sentence; continuations.
+# In COBOL lines behind a sentence; behind a header; within a sentence; continuations.
 _ENDED = 1_000
 _HEADED = 1_500
 _COMMENTED = 1_000  # more, where it parts comments from what they stand before
@@ -34,22 +34,25 @@ _HEAD_BYTES = 65_536
 _ANNOUNCING = frozenset({"program", "division", "section"})
 
 
-def breaks_of(language: str, data: bytes, lines: Sequence[str]) -> Breaks:
-    """Those of a source that has these lines."""
-    return CobolBreaks(lines, free=is_free(b"\n" + data[:_HEAD_BYTES])) if language == "cobol" else Breaks(lines)
+def breaks_of(language: str, data: bytes, lines: Sequence[str], symbols: Sequence[Symbol]) -> Breaks:
+    """Those of a source that has these lines and landmarks."""
+    if language == "cobol":
+        return CobolBreaks(lines, symbols, free=is_free(b"\n" + data[:_HEAD_BYTES]))
+    return Breaks(lines, symbols)
 
 
 class Breaks:
     """Of most languages."""
 
-    def __init__(self, lines: Sequence[str]) -> None:
+    def __init__(self, lines: Sequence[str], symbols: Sequence[Symbol]) -> None:
         self._lines = lines
+        self._symbols = symbols
 
-    def landmarks(self, symbols: Sequence[Symbol]) -> dict[int, int]:
+    def landmarks(self) -> dict[int, int]:
         """How bad it is to cut before the landmarks, with what stands above them, and behind them."""
         lines = self._lines
         ranks: dict[int, int] = {}
-        for symbol in symbols:
+        for symbol in self._symbols:
             rank = 2 * symbol.depth
             start = symbol.start_line
             while start > 1 and _ABOVE.match(lines[start - 2]):
@@ -84,15 +87,16 @@ class Breaks:
 class CobolBreaks(Breaks):
     """Of COBOL: behind sentences and entries, which end with a period; lines without code go with what they stand before."""
 
-    def __init__(self, lines: Sequence[str], *, free: bool) -> None:
-        super().__init__(lines)
+    def __init__(self, lines: Sequence[str], symbols: Sequence[Symbol], *, free: bool) -> None:
+        super().__init__(lines, symbols)
+        self._headers = frozenset(symbol.start_line for symbol in symbols)
         self._free = free
 
-    def landmarks(self, symbols: Sequence[Symbol]) -> dict[int, int]:
+    def landmarks(self) -> dict[int, int]:
         """Before all but one that a header directly before it announces, and a record that redefines the one before it."""
         ranks: dict[int, int] = {}
         announced = 0
-        for symbol in symbols:
+        for symbol in self._symbols:
             rank = 2 * symbol.depth
             start = self._lifted(symbol.start_line)
             if start != announced and not (symbol.kind == "data" and self._redefines(symbol.start_line)):
@@ -110,7 +114,7 @@ class CobolBreaks(Breaks):
             rank = _CONTINUED if is_continued else behind + self._indent(number)
             ranks[start] = rank
             ranks.update(dict.fromkeys(range(start + 1, number + 1), rank + _COMMENTED))
-            behind = _WITHIN if not code.endswith(b".") else _HEADED if start == first else _ENDED
+            behind = _WITHIN if not code.endswith(b".") else _HEADED if number in self._headers else _ENDED
         ranks.pop(first, None)
         return ranks
 

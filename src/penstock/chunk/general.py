@@ -80,8 +80,8 @@ def _cut(data: bytes, language: str, ruler: Ruler) -> list[Chunk]:
         if tokens <= ruler.limit:
             names = [symbol.name for symbol in symbols if not symbol.depth]
             return [_made("whole", (1, len(text.lines)), data, tokens, names, {}, fits=True)]
-    breaks = breaks_of(language, data, text.lines)
-    cuts = _cuts(breaks, symbols, sizes, ruler.limit)
+    breaks = breaks_of(language, data, text.lines, symbols)
+    cuts = _cuts(breaks, sizes, ruler.limit)
     made: list[Chunk] = []
     seen: dict[str, int] = {}
     names_in = _Names(symbols)
@@ -92,9 +92,9 @@ def _cut(data: bytes, language: str, ruler: Ruler) -> list[Chunk]:
     return made
 
 
-def _cuts(breaks: Breaks, symbols: Sequence[Symbol], sizes: Sizes, limit: float) -> Cuts:
+def _cuts(breaks: Breaks, sizes: Sizes, limit: float) -> Cuts:
     """Where the text may be cut: of the lines between landmarks only those of stretches that do not fit."""
-    ranks = breaks.landmarks(symbols)
+    ranks = breaks.landmarks()
     for start, end in pairwise(sorted({1, sizes.lines + 1, *ranks})):
         if sizes.of(start, end - 1) > limit:
             ranks.update(breaks.between(start, end - 1))
