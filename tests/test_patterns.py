@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
+from itertools import takewhile
 from re import _constants as ops  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import TYPE_CHECKING, Any
@@ -52,16 +53,15 @@ def _ways(body: list[Any]) -> list[list[Any]]:
 
 
 def _is_safe(way: list[Any]) -> bool:
-    """Characters, and at their end at most one repeat of a character that cannot fail there."""
-    characters, last = way[:-1], way[-1]
-    if any(operation not in _CHARACTERS for operation, _ in characters):
-        return False
-    if last[0] in _CHARACTERS:
-        return True
-    if last[0] not in _REPEATS:
-        return False
-    least, _, repeated = last[1]
-    return len(repeated) == 1 and repeated[0][0] in _CHARACTERS and (not least or not characters)
+    """Characters, and behind them only repeats of a character that cannot fail there."""
+    characters = list(takewhile(lambda part: part[0] in _CHARACTERS, way))
+    return all(
+        operation in _REPEATS
+        and (not repeat[0] or (not characters and not place))
+        and len(repeat[2]) == 1
+        and repeat[2][0][0] in _CHARACTERS
+        for place, (operation, repeat) in enumerate(way[len(characters) :])
+    )
 
 
 def _patterns() -> dict[str, re.Pattern[Any]]:
@@ -96,14 +96,17 @@ def test_no_group_is_possessive_where_older_versions_would_read_it_wrongly() -> 
 
 
 @pytest.mark.parametrize(
-    "wrong", [r"(?:ab?c)*+", r"(?:a\s++b)?+", r"(?:[^=]++|=(?!=))*+", r"x(?:(?:bb|c)d)++", r"(?:\.\d++)*+"]
+    "wrong",
+    [r"(?:ab?c)*+", r"(?:a\s++b)?+", r"(?:[^=]++|=(?!=))*+", r"x(?:(?:bb|c)d)++", r"(?:\.\d++)*+", r"(?:'[^']*+')*+"],
 )
 def test_a_group_that_older_versions_read_wrongly_is_found(wrong: str) -> None:
     """The check can fail."""
     assert _possessive_groups(wrong)
 
 
-@pytest.mark.parametrize("right", [r"[ab]*+", r"(?:a|bc)*+", r"(?:a++|\\.)*+", r"(?>(?:ab?c)*)", r"(?:\.\d[^.]*+)*+"])
+@pytest.mark.parametrize(
+    "right", [r"[ab]*+", r"(?:a|bc)*+", r"(?:a++|\\.)*+", r"(?>(?:ab?c)*)", r"(?:\.\d[^.]*+)*+", r"(?:'[^']*+'?+)*+"]
+)
 def test_what_every_version_reads_alike_may_stay(right: str) -> None:
     """Characters, and groups that fail before they have moved."""
     assert not _possessive_groups(right)

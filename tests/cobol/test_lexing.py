@@ -56,6 +56,20 @@ def test_row_5_a_literal_that_nobody_closes_ends_with_its_line() -> None:
     assert names(one(program("A.", "    DISPLAY 'OPEN.", "    MOVE B TO C.", "D.", "    EXIT."))) == ["A", "D"]
 
 
+def test_row_5_a_name_in_a_literal_may_go_on() -> None:
+    """Row 5: what is called, copied or entered by a literal over two lines has its whole name, and no more."""
+    found = one(
+        program(
+            *("    CALL 'CALLED".ljust(65, "-"), "-|    'TWICE' USING X."),
+            *("    ENTRY 'ENTERED".ljust(65, "-"), "-|    'TWICE' USING X."),
+            *("    COPY 'COPIED".ljust(65, "-"), "-|    'TWICE' OF 'LIB'."),
+        )
+    )
+    assert [call.target for call in found.calls] == [f"CALLED{'-' * 49}TWICE"]
+    assert found.entry_points == ((f"ENTERED{'-' * 47}TWICE", 6),)
+    assert found.copies == (Copy(8, 9, f"COPIED{'-' * 49}TWICE", "LIB"),)
+
+
 def test_row_5_pseudo_text_is_one_token() -> None:
     """Row 5: periods and quotes between == are its own."""
     assert [word.kind for word in words("REPLACE ==A. 'B== BY ==C.==.")] == [

@@ -64,6 +64,17 @@ def test_row_1_a_directive_overrules_the_columns(directive: str) -> None:
     assert names(one(source)) == ["x"]
 
 
+def test_row_1_a_directive_may_stand_behind_what_marks_its_line() -> None:
+    """Row 1: in columns 1 to 6 there may be a tag; in a literal or comment of free format a directive is none."""
+    source = scan("TAG-1  >>SOURCE FREE\nTAG1   >>DEFINE X 1\n".replace("-", "_") + FREE)
+    assert (source.format, source.kinds[:2], len(names(one(source)))) == ("free", ("directive", "directive"), 1)
+    quoting = FREE.replace(
+        "    stop run.", "move '       >>SOURCE FIXED' to x.\n*>     >>SOURCE FIXED\nb.\n    stop run."
+    )
+    assert scan(quoting).switches == ((1, "free"),)
+    assert names(one(quoting)) == ["main-para", "b"]
+
+
 def test_row_1_the_format_may_be_given_and_may_switch_in_the_middle() -> None:
     """Row 1: a caller overrules the columns, a directive in the middle overrules both from there on."""
     text = (
@@ -180,6 +191,25 @@ def test_row_7_bytes_that_are_no_utf_8_are_read() -> None:
         assert source.text(5, 5).strip() == f"DISPLAY '{'ä' * 45}'."
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("last", ["", "\r\n"])
+def test_row_7_utf_16_is_told_by_its_mark(encoding: str, last: str) -> None:
+    """Row 7: what some editors call Unicode; its lines are those of the text, whatever their bytes look like."""
+    lines = program("A.", "    DISPLAY '\u0a0a\U0001f600. X'.", "B.", "    EXIT.").splitlines()
+    data = ("\ufeff" + "\r\n".join(lines) + last).encode(encoding)
+    source = scan(data)
+    assert (source.encoding, source.lines, names(one(source))) == (encoding, len(lines), ["A", "B"])
+    assert source.text(1, source.lines).split("\n") == lines
+    assert b"".join(source.bytes_of(n, n) for n in range(1, source.lines + 1)) == data
+    assert scan(data + b"\x00").encoding == "latin-1"
+
+
+def test_what_no_encoding_can_hold_is_a_question_mark() -> None:
+    """A lone surrogate in a str is no reason to read nothing; columns stay where they are."""
+    source = scan(program("A.", "    DISPLAY '\ud800'. B.", "    EXIT."))
+    assert (source.text(5, 5).strip(), names(one(source))) == ("DISPLAY '?'. B.", ["A", "B"])
+
+
 @pytest.mark.parametrize("end", [b"\x15", b"\x25", b""])
 def test_row_7_ebcdic_is_told_by_its_bytes(end: bytes) -> None:
     """Row 7: NEL or LF between records, or records of 80 bytes; lines are records, bytes stay bytes."""
@@ -191,6 +221,17 @@ def test_row_7_ebcdic_is_told_by_its_bytes(end: bytes) -> None:
     assert names(one(source)) == ["A", "B"]
     assert source.text(5, 5).rstrip() == lines[4]
     assert b"".join(source.bytes_of(n, n) for n in range(1, source.lines + 1)) == data
+
+
+def test_row_7_a_file_without_ends_of_lines_is_told() -> None:
+    """Row 7: only a newline, NEL or a card of 80 bytes ends a line; where something else seems to, a warning says so."""
+    text = program("A.", "    EXIT.")
+    source = scan(text.replace("\n", "\r"))
+    assert (source.lines, [warned.line for warned in source.warnings]) == (1, [1])
+    assert [warned.line for warned in scan(text + "       B.\r       C.\n").warnings] == [6]
+    records = b"".join(line.ljust(79).encode("cp037") for line in text.splitlines())
+    assert (scan(records).lines, [warned.line for warned in scan(records).warnings]) == (1, [1])
+    assert not scan(text.replace("\n", "\r\n")).warnings
 
 
 def test_row_7_double_bytes_in_ebcdic_are_no_quotes() -> None:

@@ -29,7 +29,7 @@ def scan(source: bytes | str, *, source_format: Format | None = None, debug_line
     from .reading import read
     from .structure import drafts
 
-    data = source.encode() if isinstance(source, str) else source
+    data = source.encode(errors="replace") if isinstance(source, str) else source
     reading = read(data, source_format, debug_lines=debug_lines)
     folded = fold(reading.code)
     lines = Lines(reading.code, reading.starts)

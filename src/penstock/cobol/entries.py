@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from .lexing import BLOCK, LITERAL, PERIOD, vocabulary
+from .lexing import BLOCK, LITERAL, PERIOD, QUOTED, vocabulary
 
 _NAME = r"[^\s.'\"(),;]++"
 _DIVISIONS = r"(?:IDENTIFICATION|ID|ENVIRONMENT|DATA|PROCEDURE)\s++DIVISION(?![\w-])"
@@ -18,7 +18,9 @@ _ATTRIBUTE = (
     rf"|(?:AS|INHERITS(?>\s++FROM|))\s++(?:{LITERAL}|{_NAME}))"
 )
 # a period that is missing before a header or block ends its entry all the same
-_BODY = rf"(?>(?:[^.'\"\n]++|{LITERAL}|\.(?=[^\s])|\n(?![^\S\n]*+(?:EXEC\s|{_IDS}|{_DIVISIONS})))*)"
+_BODY = (
+    rf"(?>(?:(?:[^.'\"\n]++|\.[^\s.'\"]|{QUOTED})++|\.++(?=[^\s])|(?:\n[^\S\n]*+)++(?!EXEC\s|{_IDS}|{_DIVISIONS}))*)"
+)
 
 ENTRY = re.compile(
     rf"[\s,;.]*+(?:(?P<block>{BLOCK})(?>\s*+{PERIOD}|)"

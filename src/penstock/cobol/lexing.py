@@ -23,15 +23,17 @@ _UPPER = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
 
 WORD = r"[^\s.'\"(),;=<>+*/&]++"
 """A word, generously: what stands between blanks and punctuation."""
-RUN = r"(?:[^\s.'\"(),;]|\.(?=\d))[^\s.'\"(),;]*+(?>(?:\.\d[^\s.'\"(),;]*+)*)"
+RUN = r"(?:[^\s.'\"(),;]|\.(?=\d))[^\s.'\"(),;]*+(?:\.\d[^\s.'\"(),;]*+)*+"
 """What stands between blanks and separators, operators included: a verb is a run of its own."""
 GAP = r"[\s,;]*+"
 LITERAL = rf"(?:'(?>(?:[^'\n]++|'{BREAK}*+')*)'?+|\"(?>(?:[^\"\n]++|\"{BREAK}*+\")*)\"?+)"
-PSEUDO = r"==(?>(?:[^=]++|=(?!=))*)=="
+QUOTED = r"(?:'[^'\n]*+'?+|\"[^\"\n]*+\"?+)"
+"""A literal, or what of it is between two quotes: for what runs over many of them and keeps none."""
+PSEUDO = r"==(?:[^=]++|=[^=])*+=="
 PERIOD = r"\.(?!\d)"
 EXEC = (
     r"EXEC(?:UTE(?=\s++(?:CICS|SQL|DLI)\b))?\s++(?P<exec>[A-Z]\w*+)(?=\s)"
-    r"(?>(?:[^E]++|(?<=[\w-])E|E(?!ND-EXEC|XEC\s++[A-Z]|XECUTE\s++(?:CICS|SQL|DLI)\b))*)END-EXEC(?![\w-])"
+    r"(?>(?:[^E]++|(?<=[\w-])[\w-]++|E(?!ND-EXEC|XEC\s++[A-Z]|XECUTE\s++(?:CICS|SQL|DLI)\b))*)END-EXEC(?![\w-])"
 )
 _OPERAND = (
     rf"(?:(?:LEADING|TRAILING)\s++)?(?:{PSEUDO}|{LITERAL}|{WORD}(?>(?:\s++(?:OF|IN)\s++{WORD})*)(?:\s*+\([^()]*+\))?)"
@@ -53,7 +55,7 @@ COPIED = re.compile(
 _TOKEN = re.compile(
     rf"{GAP}(?:(?P<block>{EXEC})|(?P<literal>(?:[XZNGBHU]{{1,2}})?(?=['\"]){LITERAL})|(?P<pseudo>{PSEUDO})"
     rf"|(?P<number>[+-]?(?:\d++(?:[.,]\d++)?|\.\d++)(?![\w-]))|(?P<period>{PERIOD})"
-    rf"|(?P<word>[\w#@$-]++|:\w[\w-]*+:[\w#@$-]*+)|(?P<mark>\*\*|[<>]=|<>|\S))"
+    rf"|(?P<word>[\w#@$-]++|:\w[\w-]*+:[\w#@$-]*+)|(?P<mark>\*\*|[<>]=|<>|\S)|\Z)"
 )
 _KINDS: dict[str, Literal["word", "literal", "number", "period", "mark", "pseudo", "exec"]] = {
     "block": "exec",
@@ -78,10 +80,10 @@ def fold(code: str) -> str:
 
 
 def spelled(code: str, start: int, end: int) -> str:
-    """A word of `fold(code)` as the code has it."""
+    """A word or literal of `fold(code)` as the code has it."""
     text = code[start:end]
-    if BREAK not in text:
-        return text
+    if BREAK not in text or text[0] in "'\"":
+        return text.replace(BREAK, "")
     while len(text) - text.count(BREAK) < end - start and start + len(text) < len(code):
         text = code[start : end + text.count(BREAK)]
     return text.replace(BREAK, "")
@@ -92,7 +94,9 @@ def tokens(code: str, start: int, end: int, line_at: Callable[[int], int]) -> li
     text = code[start:end]
     words: list[Word] = []
     for token in _TOKEN.finditer(fold(text)):
-        kind = token.lastgroup or ""
+        kind = token.lastgroup
+        if kind is None:  # blanks at the end
+            break
         if kind == "exec":  # the block's inner group
             kind = "block"
         begin, stop = token.span(kind)

@@ -11,20 +11,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from .lexing import COPY, EXEC, LITERAL, PERIOD, REPLACE, RUN, vocabulary
+from .lexing import COPY, EXEC, PERIOD, QUOTED, REPLACE, RUN, vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_SEPARATORS = r"[\s(),;]*+"
 _NAME = r"[^\s.'\"(),;]++"
 _HEADER = rf"(?P<head>{_NAME})(?>\s++(?P<section>SECTION)(?>\s++(?P<segment>\d++)|)|)(?=\s*+{PERIOD})"
 _BEGUN = re.compile(rf"[\s,;]*+{_HEADER}")
 _TOKEN = re.compile(
-    rf"{_SEPARATORS}(?>(?:{LITERAL}{_SEPARATORS})*)"
-    rf"(?:(?P<block>{EXEC}|{COPY}|{REPLACE})|(?P<word>{RUN})|(?P<period>{PERIOD})(?>[\s,;]*+{_HEADER}|))"
+    rf"(?:[\s(),;]++|{QUOTED})*+"
+    rf"(?:(?P<block>{EXEC}|{COPY}|{REPLACE})|(?P<word>{RUN})|(?P<period>{PERIOD})(?>[\s,;]*+{_HEADER}|)|\Z)"
 )
-_BLOCK, _WORD, _HEAD = (_TOKEN.groupindex[name] for name in ("block", "word", "head"))
+_BLOCK, _WORD, _PERIOD, _HEAD = (_TOKEN.groupindex[name] for name in ("block", "word", "period", "head"))
 
 _SIMPLE = vocabulary(
     "ACCEPT ADD ALTER CALL CANCEL CLOSE COMPUTE CONTINUE DELETE DISPLAY DIVIDE GOBACK INITIALISE INITIALIZE INSPECT INVOKE MERGE "
@@ -161,9 +160,9 @@ class Procedure:
         for token in _TOKEN.finditer(self._folded, at):
             word = token[_WORD]
             if word is None:
-                if token[_BLOCK] is None:
+                if token[_PERIOD] is not None:
                     self._period(token)
-                else:
+                elif token[_BLOCK] is not None:
                     self._block(token)
             elif word in simple:
                 rows.append((word, token.start(_WORD), len(self._open), self._sentence))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -241,7 +242,8 @@ class Source:
 
     def format_at(self, line: int) -> Format:
         """The format that holds on a line."""
-        return next((form for first, form in reversed(self.switches) if first <= line), self.format)
+        before = bisect_right(self.switches, line, key=itemgetter(0))
+        return self.switches[before - 1][1] if before else self.format
 
     def _line(self, line: int) -> str:
         text = self.bytes_of(line, line).decode(self.encoding).rstrip("\r\n\x85").removeprefix("\ufeff")

@@ -23,12 +23,14 @@ _TAB = 8
 _AREA_A, _IDENTIFICATION = 7, 72  # the columns where code begins and ends, counted from 0
 _PROBED_LINES = 500
 _RECORD_MARKS = {"cp037": (b"\x15", b"\x25")}
+_WIDE = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}  # by the mark that they begin with
 
+_BEFORE = r"(?:[ \t\d]*+|[\w ]{6}[ \t]++)"  # a directive: blanks, or what marks a line in columns 1 to 6
 _DIRECTIVE = re.compile(
-    r"[ \t\d]*+(?:>>[ \t]*+(?P<debug>[Dd][ \t])?|\$[ \t]*+(?=(?i:set|if|elif|else|end|region|display)\b))"
+    _BEFORE + r"(?:>>[ \t]*+(?P<debug>[Dd][ \t])?|\$[ \t]*+(?=(?i:set|if|elif|else|end|region|display)\b))"
 )
 _SWITCH = re.compile(
-    r"(?i)[ \t\d]*+(?:>>[ \t]*+source(?:[ \t]++format)?(?:[ \t]++is)?|(?:>>|\$)[ \t]*+set[ \t]++(?:sourceformat|srcformat))"
+    rf"(?i){_BEFORE}(?:>>[ \t]*+source(?:[ \t]++format)?(?:[ \t]++is)?|(?:>>|\$)[ \t]*+set[ \t]++(?:sourceformat|srcformat))"
     r"[ \t(\"']*+(free|fixed|variable)"
 )
 _OPTIONS = re.compile(r"(?i)[ \t\d]{0,8}+(?:cbl|process)(?:[ \t]|$)")
@@ -66,6 +68,7 @@ def read(data: bytes, source_format: Format | None = None, *, debug_lines: bool 
     encoding = _encoding(data)
     lines, offsets = _records(data, encoding)
     page = _Page(lines)
+    page.warnings += _unended(data, lines, encoding)
     switches = _switches(page, source_format)
     bounds = [line for line, _ in switches[1:]] + [len(lines) + 1]
     for (first, form), end in zip(switches, bounds, strict=True):
@@ -96,21 +99,32 @@ def shown(line: str, form: Format, kind: LineKind) -> str:
 def _encoding(data: bytes) -> str:
     if data.isascii():
         return "utf-8"
+    if data[:2] in _WIDE and _is_text(data, _WIDE[data[:2]]):
+        return _WIDE[data[:2]]
     # in EBCDIC a blank is 0x40 and letters lie above 0xC0; 0x20 is a control character
     sample = data[:65_536]
     if sample.count(b"\x40") > max(len(sample) // 20, 4 * sample.count(b"\x20")):
         return "cp037"
+    return "utf-8" if _is_text(data, "utf-8") else "latin-1"
+
+
+def _is_text(data: bytes, encoding: str) -> bool:
     try:
-        data.decode("utf-8")
+        data.decode(encoding)
     except UnicodeDecodeError:
-        return "latin-1"
-    return "utf-8"
+        return False
+    return True
 
 
 def _records(data: bytes, encoding: str) -> tuple[list[str], tuple[int, ...]]:
     """The lines without their ends, and where each begins in the bytes."""
     if not data:
         return [], ()
+    if encoding in _WIDE.values():
+        lines = data.decode(encoding).removesuffix("\n").split("\n")
+        units = [line.encode(encoding)[::2] for line in lines]  # a byte for each unit of two
+        lines[0] = lines[0].removeprefix("\ufeff")
+        return [line.translate(_NOTHING).rstrip("\r") for line in lines], tuple(2 * at for at in _begins(units))
     marks = _RECORD_MARKS.get(encoding, (b"\n",))
     mark = max(marks, key=data.count)
     if mark not in data and encoding in _RECORD_MARKS and len(data) % RECORD_BYTES == 0:
@@ -134,6 +148,16 @@ def _records(data: bytes, encoding: str) -> tuple[list[str], tuple[int, ...]]:
     if b"\r" in data or encoding == "cp037":
         lines = [line.rstrip("\r\x85") for line in lines]
     return lines, offsets
+
+
+def _unended(data: bytes, lines: list[str], encoding: str) -> list[Warned]:
+    """Where lines have no ends that are known here."""
+    returned = next((number for number, line in enumerate(lines, 1) if "\r" in line), 0) if b"\r" in data else 0
+    if returned:
+        return [Warned(returned, "carriage returns alone end no line: what follows them is read as the same one")]
+    if encoding == "cp037" and len(lines) == 1 and len(data) > RECORD_BYTES:
+        return [Warned(1, f"neither ends of records nor records of {RECORD_BYTES} bytes: all is read as one line")]
+    return []
 
 
 def _double_bytes(shifted: re.Match[str]) -> str:
@@ -202,9 +226,12 @@ class _Page:
         self.code: list[str] = []
         self.marked: dict[int, LineKind] = {}  # by index
         self.breaks: set[int] = set()  # by number: the line is joined to the one before
+        self._last_break = 0
         self.warnings: list[Warned] = []
         self._debugged: dict[int, str] = {}
         self._open: dict[int, str] = {}  # the quote in which a continuation begins
+        self._unclosed: dict[int, str] = {}  # the quote in which a continued line ends
+        self._behind: dict[int, int] = {}  # the line with code behind which blank lines end
 
     def read(self, start: int, end: int, form: Format) -> None:
         """Add the lines `start` to `end`, which have one format."""
@@ -292,14 +319,12 @@ class _Page:
         code = self.code
         text = text.lstrip()
         code[index] = text
-        if not text:
+        previous = self._coded(index - 1)
+        if not text or previous < 0:
             return
-        previous = index - 1
-        while previous >= 0 and (not code[previous] or code[previous].isspace()):
-            previous -= 1
-        if previous < 0:
-            return
-        quote = _open_quote(self._open.get(previous, "") + code[previous])
+        quote = self._unclosed.get(previous)
+        if quote is None:
+            quote = self._unclosed[previous] = _open_quote(self._open.get(previous, "") + code[previous])
         if quote:
             if stop:
                 code[previous] = code[previous].ljust(stop - _AREA_A)
@@ -308,7 +333,17 @@ class _Page:
         else:
             code[previous] = code[previous].rstrip()
         code[index] = _uncommented(text, quote)
-        self.breaks.update(range(previous + 2, index + 2))
+        self.breaks.update(range(max(previous + 2, self._last_break + 1), index + 2))
+        self._last_break = index + 1
+
+    def _coded(self, index: int) -> int:
+        """The last line up to this one that has code, or -1. What was found blank is not looked at again."""
+        code, at = self.code, index
+        while at >= 0 and (not code[at] or code[at].isspace()):
+            at = self._behind.get(at, at - 1)
+        if at < index:
+            self._behind[index] = at
+        return at
 
     def _directed(self, index: int, line: str) -> None:
         directive = _DIRECTIVE.match(line)
