@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from penstock.models import Step
 
 _LINE = re.compile(r"^(\d+)\|(.*)$", re.MULTILINE)
-_ID = re.compile(r"\b([PREC])(\d+)(\.\d+)?\b|([IO]):([\w-]+(?:\.\w+)*)")
+_NOTES = re.compile(r"\nNotes \((?:complete|part \d+ of \d+)(?: of (.*))?\)\. Known for certain; .*")
+_ROW = re.compile(r"^(?:(Paragraphs|Conditions|Inputs|Outputs)|Error sites|Calls): (.+)$", re.MULTILINE)
 FIELDS = {
     "P": "summary",
     "R": "description",
@@ -30,6 +31,18 @@ FIELDS = {
 def shown_in(request: dict[str, Any]) -> dict[int, str]:
     """The lines that a request shows, by number."""
     return {int(number): text.rstrip() for number, text in _LINE.findall(sizes.text_of(request))}
+
+
+def wanted_in(request: dict[str, Any]) -> list[str]:
+    """The ids that a request wants words for, those of programs first; none where there was no room for notes."""
+    asked = sizes.text_of(request)
+    notes = _NOTES.search(asked)
+    if notes is None:
+        return []
+    ids = ["program"] if notes[1] is None else [name for name in notes[1].split(", ") if name]
+    for alone, row in _ROW.findall(asked, notes.end()):  # an id stands alone, or has a name behind it
+        ids += row.split(", ") if alone else [found.partition(" ")[0] for found in row.split(", ")]
+    return ids
 
 
 def is_code(text: str) -> bool:
@@ -56,7 +69,8 @@ class Author:
         lines = shown_in(request)
         code = {number: text for number, text in lines.items() if is_code(text)}
         made = []
-        for of, line in self._items(request, code):
+        for of in wanted_in(request):
+            line = line_of(of, code)
             plain = code[line].replace("'", "").replace('"', "")
             claim = " ".join(f"Right about {of} as {plain}".split())[:120].strip()
             with self._lock:
@@ -80,22 +94,14 @@ class Author:
         there = line + self.shift
         return there if there in lines else line
 
-    def _items(self, request: dict[str, Any], code: dict[int, str]) -> list[tuple[str, int]]:
-        notes = sizes.text_of(request).partition("\nNotes (")[2]
-        first = min(code)
-        programs = re.findall(r"\bprogram-[\w-]+", notes.partition("\n")[0])
-        made = [(of, first) for of in programs or ["program"]] if notes else []
-        for letter, number, rest, channel, name in _ID.findall(notes):
-            if letter and int(number) in code:
-                made.append((f"{letter}{number}{rest}", int(number)))
-            elif channel:
-                made.append(
-                    (
-                        f"{channel}:{name}",
-                        next((at for at, text in code.items() if name.partition(".")[0] in text), first),
-                    )
-                )
-        return made
+
+def line_of(of: str, code: dict[int, str]) -> int:
+    """The line of code that an id stands for: that of its number, else the first that has its name, else the first of all."""
+    numbered = re.fullmatch(r"[PREC](\d+)(?:\.\d+)?", of)
+    if numbered is not None and int(numbered[1]) in code:
+        return int(numbered[1])
+    name = of.partition(":")[2].partition(".")[0]
+    return next((at for at, text in code.items() if name and name in text), min(code))
 
 
 def _wrong(good: dict[str, Any], last: int) -> list[dict[str, Any]]:
