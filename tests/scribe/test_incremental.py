@@ -14,6 +14,7 @@ import pytest
 from tests.scribe.author import Author
 from tests.scribe.programs import program
 
+from penstock.models import say, sizes
 from penstock.scribe.documenting import Run, run, subject
 from penstock.scribe.results import Folder
 from penstock.testing import LoopbackProvider
@@ -91,6 +92,40 @@ def test_one_edited_paragraph_is_asked_about_with_one_neighbour_at_most(tmp_path
             assert citation["evidence"] == " ".join(lines[citation["first_line"] - 1].split())
         own = [line for line in (proof["first_line"] for proof in item["citations"]) if line >= item["start_line"]]
         assert own
+
+
+def test_all_that_was_cited_is_kept(tmp_path: Path) -> None:
+    """Said twice with other lines, in any order, or contradicted; that a wrong claim was mended: nothing changes."""
+    text = program(3)
+    lines = {number: line.strip() for number, line in enumerate(text.splitlines(), 1)}
+    late, early = (text.splitlines().index(f"       {name}.") + 1 for name in ("0002-STEP", "0001-STEP"))
+
+    def claim(of: int, said: str, cited: list[int], evidence: str) -> dict[str, Any]:
+        return {"of": f"P{of}", "field": "summary", "claim": said, "lines": cited, "evidence": evidence, "names": []}
+
+    def policy(request: dict[str, Any]) -> Step:
+        if "You answered before" in sizes.text_of(request):
+            return say(json.dumps({"claims": [claim(early, "Right in the end.", [early], lines[early])]}))
+        claims = [
+            claim(late, said, [at], lines[at]) for said in ("Right.", "It calls PAYROLL.") for at in (late, early)
+        ]
+        claims += [claim(late, "Right.", [early + 2, late + 2], lines[early + 2])]
+        return say(json.dumps({"claims": [*claims, claim(early, "Wrong at first.", [early], "MOVE NEVER TO NOWHERE")]}))
+
+    documents = []
+    for _ in range(2):
+        provider = LoopbackProvider("openai-chat", 200_000, policy=policy)
+        made = run([subject(text, "ledger.cbl")], model=provider, results=Folder(str(tmp_path)))
+        documents.append((told(made), made.calls))
+    (first, asked), (second, asked_again) = documents
+    assert (asked, asked_again) == (2, 0)
+    assert second == first
+    item = next(item for item in first["paragraphs"] if item["summary"] == "Right.")
+    own = [(proof["first_line"], proof["last_line"]) for proof in item["citations"]]
+    assert {(early, early), (late, late), (early + 2, early + 2), (late + 2, late + 2)} <= set(own)
+    clarified = next(ticket for ticket in first["tickets"] if ticket["type"] == "clarification")
+    assert clarified["lines"] == [[early, early], [late, late]]
+    assert next(ticket["state"] for ticket in first["tickets"] if ticket["type"] == "validation") == "done"
 
 
 def test_fresh_asks_for_everything(tmp_path: Path) -> None:

@@ -76,10 +76,11 @@ def asked(question: Question, desk: Desk, model: str, results: Results | None) -
     if results is not None and (kept := results.get(key)) is not None:
         if type(tokens := field(kept, "fitting_tokens")) is int:
             return Answered("too_large", reason=string(field(kept, "reason")), fitting_tokens=tokens, was_kept=True)
-        return Answered("answered", tuple(_restored(kept, question)), was_kept=True)
+        retried = again if type(again := field(kept, "retried")) is int else 0
+        return Answered("answered", tuple(_restored(kept, question)), was_kept=True, retried=retried)
     made = _asked(question, desk)
     if results is not None and made.outcome == "answered":
-        results.put(key, _to_keep(made.verdicts, question))
+        results.put(key, _to_keep(made, question))
     elif results is not None and made.outcome == "too_large":
         results.put(key, {"fitting_tokens": made.fitting_tokens, "reason": made.reason})
     return made
@@ -127,22 +128,24 @@ def _mended(first: Sequence[Verdict], second: Iterable[Verdict]) -> list[Verdict
 # ── what is kept ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _to_keep(verdicts: Iterable[Verdict], question: Question) -> Json:
+def _to_keep(made: Answered, question: Question) -> Json:
+    """An answer with each citation by itself: its lines as places in the chunk, and what the first of them shows."""
     places = {line: place for place, line in enumerate(_lines(question.chunk))}
     ids = {item.id: _relative(item, places) for item in question.held.items.values()}
-    kept = []
-    for verdict in verdicts:
-        lines = [line for proof in verdict.citations for line in range(proof.first_line, proof.last_line + 1)]
-        kept.append(
+    code = frozenset(question.held.numbers)
+    kept: list[Json] = []
+    for verdict in made.verdicts:
+        of = ids.get(verdict.claim.of, verdict.claim.of)
+        said = {**verdict.claim._asdict(), "of": of, "outcome": verdict.outcome, "reason": verdict.reason}
+        proofs = [
             {
-                **verdict.claim._asdict(),
-                "of": ids.get(verdict.claim.of, verdict.claim.of),
-                "lines": [places[line] for line in lines if line in places] or [0],
-                "outcome": verdict.outcome,
-                "reason": verdict.reason,
+                "lines": [places[line] for line in range(proof.first_line, proof.last_line + 1) if line in code],
+                "evidence": proof.evidence,
             }
-        )
-    return {"claims": kept}
+            for proof in verdict.citations
+        ]
+        kept += [{**said, **proof} for proof in proofs or [{"lines": [0]}]]
+    return {"claims": kept, "retried": made.retried}
 
 
 def _restored(kept: Json, question: Question) -> list[Verdict]:

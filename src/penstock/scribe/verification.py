@@ -278,7 +278,7 @@ def same_claims(verdicts: Iterable[Verdict]) -> list[Verdict]:
         before = kept.get(said)
         if before is None or (verdict.holds and not before.holds):
             kept[said] = verdict
-        elif verdict.holds:
+        elif verdict.holds or verdict.outcome == before.outcome:
             proofs = tuple(sorted({*before.citations, *verdict.citations}))
             kept[said] = before._replace(citations=proofs)
     return list(kept.values())
