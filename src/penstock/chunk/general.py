@@ -35,7 +35,7 @@ _TIGHTER = 0.97
 _LINES = re.compile(r".*\n|.+")
 _BYTE_LINES = re.compile(rb".*\n|.+")
 _ID_LETTERS = 10
-_HEAD_BYTES = 8192
+_HEAD_BYTES = 1024
 
 
 def chunk(
