@@ -12,6 +12,8 @@ from __future__ import annotations
 import os
 import random
 import re
+import sys
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +32,7 @@ BUDGETS = (2_000, 8_000, 30_000)
 INSTRUCTIONS = "Say what each of the paragraphs does, in one sentence, and name the lines that prove it.\n" * 40
 LARGE_STATEMENT = 1_000  # tokens: where a program has none, everything fits into 2,000
 _ENDINGS = (".cbl", ".cob", ".cobol", ".cpy", ".ccp")
+_SAID_AFTER = 100  # files
 _LINE_OVERHEAD = 12  # of tokens at most that stand for a first line and its gaps
 
 
@@ -238,6 +241,20 @@ def _sentence(generator: random.Random, paragraphs: list[str], free: bool, *, do
     ]
 
 
+def _told(tried: tuple[str, bytes]) -> list[str]:
+    """What is wrong with one file, each with its name."""
+    return [f"{tried[0]}: {fault}" for fault in faults(tried[1])]
+
+
+def _together(tried: list[tuple[str, bytes]]) -> Iterator[str]:
+    """What is wrong with many, on all processors; how far it is goes to standard error."""
+    with ProcessPoolExecutor() as pool:
+        for done, told in enumerate(pool.map(_told, tried, chunksize=4), 1):
+            yield from told
+            if done % _SAID_AFTER == 0:
+                print(f"R17: {done} of {len(tried)} files", file=sys.stderr, flush=True)
+
+
 def measure(*, long: bool, seed: int) -> Figure:
     """R17: chunks that cover, fit, and cut nothing in two."""
     name, target = "chunks of COBOL", "no fault"
@@ -247,8 +264,9 @@ def measure(*, long: bool, seed: int) -> Figure:
     tried = [(f"generated {at}", generated(generator, long=long)) for at in range(300 if long else 12)]
     tried += programs(os.path.join(REPOSITORY, "examples", "cobol"))
     if long and "PENSTOCK_DATA" in os.environ:
-        tried += programs(os.path.join(os.environ["PENSTOCK_DATA"], "cobol"))
-    notes = [f"{what}: {fault}" for what, data in tried for fault in faults(data)]
+        tried += programs(os.environ["PENSTOCK_DATA"])
+        tried = list({data: (what, data) for what, data in tried}.values())  # what lies there twice is tried once
+    notes = list(_together(tried)) if long else [fault for one in tried for fault in _told(one)]
     lines = sum(data.count(b"\n") for _, data in tried)
     value = f"{len(notes)} faults in {len(tried)} files of {lines} lines"
     return Figure(rig="R17", name=name, value=value, target=target, met=not notes, seed=seed, notes=tuple(notes))
