@@ -108,9 +108,9 @@ def document(
     listings: dict[str, list[str]] = {}
 
     def finished(one: Subject, documents: list[dict[str, Json]]) -> None:
-        shown = [one.source.shown(line) for line in range(1, one.source.lines + 1)]
+        listings[one.file_name] = _shown(one)
         for page, told in zip(estate.pages[one.file_name], documents, strict=True):
-            made[page], listings[page] = told, shown
+            made[page] = told
             output.write(f"programs/{page}.json", _json(told))
 
     done = run(
@@ -127,7 +127,7 @@ def document(
     programs = {page: made[page] for ids in estate.pages.values() for page in ids if page in made}
     documented = Documented(
         programs=programs,
-        copybooks=_copybooks(estate, output),
+        copybooks=_copybooks(estate, output, listings),
         members=len(estate.linked.members),
         others=found.others,
         skipped=found.skipped,
@@ -135,7 +135,8 @@ def document(
         run=done,
         written=output.written,
     )
-    told = pages.estate_of(_title(found.files, os.fsdecode(root.path)), programs, estate.linked, estate.shelf)
+    title = _title(found.files, os.fsdecode(root.path))
+    told = pages.estate_of(title, programs, documented.copybooks, estate.linked)
     for number, (path, text) in enumerate(_pages(told, listings)):
         tell("writing pages", number, 0)
         output.write(path, text)
@@ -148,12 +149,14 @@ def _untold(_what: str, _done: int, _total: int) -> None:
 
 
 def _pages(told: EstateTold, listings: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
-    """What people read, path by path: Markdown beside the JSON of each program, the index, and the site."""
+    """What people read, path by path: Markdown beside the JSON of programs and copybooks, the index, and the site."""
     from penstock.scribe import pages
 
-    names = pages.Names(told["programs"])
+    names = pages.Names(told["programs"], told["layouts"])
     for page, document in told["programs"].items():
         yield f"programs/{page}.md", pages.program_markdown(document, page, names)
+    for page, document in told["layouts"].items():
+        yield f"copybooks/{page}.md", pages.copybook_markdown(document, page, names)
     yield "index.md", pages.index_markdown(told)
     yield "index.json", pages.index_json(told)
     yield from pages.site(told, listings)
@@ -278,19 +281,21 @@ def _situated(one: Subject, linked: Estate) -> Subject:
     return replace(one, about=tuple(about), names=frozenset(around))
 
 
-def _copybooks(estate: _Files, output: Output) -> dict[str, dict[str, Json]]:
-    """The layouts of copybooks, which no model is asked about."""
-    from penstock.scribe import pages
-
+def _copybooks(estate: _Files, output: Output, listings: dict[str, list[str]]) -> dict[str, dict[str, Json]]:
+    """The layouts of copybooks, which no model is asked about; their sources are put to the others."""
     made: dict[str, dict[str, Json]] = {}
     ids = _Ids()
     for one, documents in run(estate.copybooks).documents:
+        listings[one.file_name] = _shown(one)
         for told in documents:
             page = ids.of(told["header"]["program_id"], one.file_name)
             made[page] = told
             output.write(f"copybooks/{page}.json", _json(told))
-            output.write(f"copybooks/{page}.md", pages.program_markdown(told))
     return made
+
+
+def _shown(one: Subject) -> list[str]:
+    return [one.source.shown(line) for line in range(1, one.source.lines + 1)]
 
 
 class _Ids:

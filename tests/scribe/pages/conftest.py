@@ -23,7 +23,7 @@ HOSTILE = "</script><img src=//x onerror=window.acted=1>\"'`|[x](//x)\u202e&lt;\
 
 
 class Made(NamedTuple):
-    """An estate, and the lines of its sources by page."""
+    """An estate, and the lines of its sources by path."""
 
     estate: Estate
     sources: dict[str, list[str]]
@@ -38,13 +38,13 @@ def estate_at(root: Path) -> Made:
             found.append((name, kind, data))
     around = [members.member(name, kind, data) for name, kind, data in found if kind != "cobol"]
     copybooks = members.Copybooks(found, [(one.path, mapset) for one in around for mapset in one.mapsets])
-    scanned = [(name, scan(data)) for name, kind, data in found if kind == "cobol"]
+    scanned = [(name, scan(data)) for name, kind, data in found if kind in {"cobol", "copybook", "dclgen"}]
     known = [
         (name, source, facts(source, program, copybooks=copybooks)) for name, source in scanned for program in source
     ]
-    linked = members.Estate(around, [members.Located(name, said) for name, _, said in known])
-    documents: dict[str, Any] = {}
-    sources: dict[str, list[str]] = {}
+    linked = members.Estate(around, [members.Located(name, said) for name, _, said in known if said.program])
+    programs: dict[str, Any] = {}
+    layouts: dict[str, Any] = {}
     for name, source, said in known:
         about = About(
             file_name=name,
@@ -54,9 +54,15 @@ def estate_at(root: Path) -> Made:
             transactions=tuple(one.name for one in linked.transactions(said.program)),
             jobs=tuple(dict.fromkeys(run.job for run in linked.runs(said.program))),
         )
-        documents[said.program] = document_of(filled(said, source), said, source, about)
-        sources[said.program] = [source.shown(line) for line in range(1, source.lines + 1)]
-    return Made(pages.estate_of("Millwater", documents, linked, copybooks), sources)
+        taken = {one.name: at for one in said.copybooks if (at := copybooks.path(one.name, one.library))}
+        document = document_of(filled(said, source, paths=taken), said, source, about)
+        if said.program:
+            programs[said.program] = document
+        else:
+            stem, folder = Path(name).stem, Path(name).parent.name
+            layouts[stem if stem not in layouts else f"{stem}.{folder}"] = document
+    sources = {name: [source.shown(line) for line in range(1, source.lines + 1)] for name, source in scanned}
+    return Made(pages.estate_of("Millwater", programs, layouts, linked), sources)
 
 
 @pytest.fixture(scope="session")
@@ -117,8 +123,9 @@ def told(millwater: Made) -> dict[str, Any]:
 def hostile(made: Made, word: str) -> Made:
     """The same with a word after every text; names stay apart, and pages keep their file names."""
     estate: Any = {name: _changed(value, word) for name, value in made.estate.items()}
-    estate["programs"] = {page: _changed(document, word) for page, document in made.estate["programs"].items()}
-    return Made(estate, {page: [line + word for line in lines[:50]] for page, lines in made.sources.items()})
+    for kept in ("programs", "layouts"):
+        estate[kept] = {page: _changed(document, word) for page, document in made.estate[kept].items()}
+    return Made(estate, {path + word: [line + word for line in lines[:50]] for path, lines in made.sources.items()})
 
 
 def _changed(value: Any, word: str) -> Any:

@@ -36,6 +36,11 @@ BOXES = """() => [...document.querySelectorAll("svg.graph")].map((svg) => {
         arrows: [...svg.querySelectorAll("path.arrow")].every((path) => path.getTotalLength() > 0),
         seen: view.left >= 0 && view.right <= innerWidth && boxes.some((box) => box.left >= view.left && box.right <= view.right) };
 })"""
+BOX_IN_FRAME = """() => [...document.querySelectorAll(".canvas")].map((canvas) => {
+    const view = canvas.getBoundingClientRect();
+    const within = (box) => box.left >= view.left && box.right <= view.right && box.top >= view.top && box.bottom <= view.bottom;
+    return [...canvas.querySelectorAll("rect.box")].some((box) => within(box.getBoundingClientRect()));
+})"""
 IN_VIEW = """(line) => {
     const box = line.getBoundingClientRect();
     const list = (line.closest("ol") || document.documentElement).getBoundingClientRect();
@@ -74,6 +79,24 @@ def searched(page: Page, index: str) -> dict[str, Any]:
         "row": row.inner_text(),
         "in_view": row.evaluate(IN_VIEW.replace("line.parentElement", "document.body")),
     }
+
+
+def copied(page: Page, index: str) -> dict[str, Any]:
+    """By keyboard alone to a copybook and to a data item that only a copybook has; then to the COPY of a program."""
+    told: dict[str, Any] = {}
+    for name, words, address in (("page", "mwcust", "MWCUST.html"), ("item", ":tag:-town", "MWADDR.html#d*")):
+        page.goto(index)
+        page.keyboard.press("/")
+        page.keyboard.type(words)
+        page.wait_for_selector("#found a")
+        told[f"{name}_first"] = page.locator("#found a").first.inner_text()
+        page.keyboard.press("Enter")
+        page.wait_for_url(f"**/copybooks/{address}")
+        told[name] = page.locator("h1" if name == "page" else "tr:target").inner_text()
+    page.locator("section[aria-labelledby=used-by] a.at").first.click()
+    page.wait_for_url("**/programs/MWB020.html#L*")
+    line = page.locator("li:target")
+    return {**told, "line": line.inner_text(), "in_view": line.evaluate(IN_VIEW)}
 
 
 def cited(page: Page, program: str) -> dict[str, Any]:
@@ -123,11 +146,15 @@ def plain(browser: Browser, seen: Seen, program: str) -> dict[str, Any]:
     }
 
 
-def narrow(browser: Browser, seen: Seen, program: str) -> bool:
-    """On a telephone only tables and drawings scroll sideways, not the page."""
+def narrow(browser: Browser, seen: Seen, site: str) -> dict[str, Any]:
+    """On a telephone only tables and drawings scroll sideways, not the page; of each drawing some box is seen at once."""
+    told: dict[str, Any] = {"drawings": []}
     page = seen.watch(browser.new_page(viewport={"width": 390, "height": 800}))
-    page.goto(program)
-    return bool(page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"))
+    for path in sorted(Path(site).rglob("*.html")):
+        page.goto(f"file://{path}")
+        told[str(path.relative_to(site))] = page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+        told["drawings"] += page.evaluate(BOX_IN_FRAME)
+    return told
 
 
 def main(chromium: str, site: str, hostile: str, picture: str = "") -> None:
@@ -138,6 +165,7 @@ def main(chromium: str, site: str, hostile: str, picture: str = "") -> None:
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         page = seen.watch(browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme="light"))
         told["searched"] = searched(page, index)
+        told["copied"] = copied(page, index)
         told["cited"] = cited(page, program)
         told["ordered"] = ordered(page, index)
         for name, address in (("index", index), ("program", program), ("large", program.replace("MWB020", "MWRATE"))):
@@ -145,7 +173,7 @@ def main(chromium: str, site: str, hostile: str, picture: str = "") -> None:
             told[f"drawn_{name}"] = page.evaluate(BOXES)
         told["coloured"] = coloured(page, index)
         told["plain"] = plain(browser, seen, program)
-        told["narrow"] = narrow(browser, seen, program)
+        told["narrow"] = narrow(browser, seen, site)
         for path in sorted(Path(hostile).rglob("*.html")):
             page.goto(f"file://{path}")
             page.fill("#find", "x")

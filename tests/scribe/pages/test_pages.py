@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from html import unescape
 from html.parser import HTMLParser
+from posixpath import dirname, join, normpath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.scribe.pages.conftest import HOSTILE, hostile
+from tests.scribe.pages.conftest import HOSTILE, estate_at, hostile
 
 from penstock import inert
 from penstock.scribe import pages
@@ -20,6 +22,7 @@ from penstock.scribe.pages.blocks import Arrow, Graph, Node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from tests.scribe.pages.conftest import Made
 
@@ -29,7 +32,7 @@ OURS = frozenset(
     re.findall(
         r"\w+",
         "html head meta title link script body a header span nav div input button ol li main h1 h2 p section dl dt dd table thead "
-        "tbody tr th td code figure figcaption svg defs marker path g rect text details summary noscript",
+        "tbody tr th td code br figure figcaption svg defs marker path g rect text details summary noscript",
     )
 )
 
@@ -148,7 +151,7 @@ def test_the_index_lists_everything_once(millwater: Made) -> None:
         assert text.count(f"\n| [{name}](programs/{page}.md) | ") == 1
 
 
-def test_every_link_of_the_site_leads_to_something(site: dict[str, str]) -> None:
+def test_every_link_of_the_site_leads_to_something(site: dict[str, str], millwater: Made) -> None:
     """No address leaves the site, none is dead, no id is there twice."""
     parsed = {path: Parsed(text) for path, text in site.items() if path.endswith(".html")}
     for path, page in parsed.items():
@@ -156,17 +159,126 @@ def test_every_link_of_the_site_leads_to_something(site: dict[str, str]) -> None
         for address in page.addresses:
             parts = urlsplit(address)
             assert (parts.scheme, parts.netloc) == ("", ""), address
-            target = path
-            if parts.path:
-                folder = [] if parts.path.startswith("../") or "/" not in path else path.split("/")[:-1]
-                target = "/".join([*folder, unquote(parts.path).removeprefix("../")])
+            target = normpath(join(dirname(path), unquote(parts.path))) if parts.path else path
             assert target in site, (path, address)
             if parts.fragment:
                 assert unquote(parts.fragment) in parsed[target].ids, (path, address)
     index = json.loads(site["search.js"].removeprefix("window.penstockIndex = ").removesuffix(";\n"))
     for _, _, place, anchor in index["entries"]:
         target = unquote(index["pages"][place][0])
+        assert target in parsed
         assert not anchor or anchor in parsed[target].ids, (target, anchor)
+    assert {path for path in parsed if path.startswith("copybooks/")} == {
+        f"copybooks/{page}.html" for page in millwater.estate["layouts"]
+    }
+
+
+def test_every_link_of_the_markdown_leads_to_something(millwater: Made) -> None:
+    """From the index, from programs and from copybooks: each file that is named is written."""
+    estate = millwater.estate
+    names = pages.Names(estate["programs"], estate["layouts"])
+    texts = {"index.md": pages.index_markdown(estate)}
+    for page, document in estate["programs"].items():
+        texts[f"programs/{page}.md"] = pages.program_markdown(document, page, names)
+    for page, document in estate["layouts"].items():
+        texts[f"copybooks/{page}.md"] = pages.copybook_markdown(document, page, names)
+    found = {path: set(re.findall(r"(?<!\\)\]\(([^)]*)\)", text)) for path, text in texts.items()}
+    assert {normpath(join(dirname(path), unquote(link))) for path, links in found.items() for link in links} == {
+        *texts
+    } - {"index.md"}
+
+
+# ── copybooks ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_copybook_has_a_page_of_its_own(site: dict[str, str], millwater: Made) -> None:
+    """Its layout with offsets, lengths, pictures and conditions, what it copies, who uses it, and its source."""
+    page = site["copybooks/MWCUST.html"]
+    assert _headings(page) == ["At a glance", "Used by", "Layout", "What it copies", "Source"]
+    used = '<a href="../programs/MWB020.html">MWB020</a></td><td>batch</td><td><a class="at" href="../programs/MWB020.html#L35"'
+    assert used in page
+    assert '<td><a href="../copybooks/MWADDR.html">MWADDR</a></td><td>COPY</td>' in page
+    row = re.search(r'<tr id="d18">(.*?)</tr>', page)
+    assert row
+    cells = ["05 CU-BALANCE", "S9(07)V99", "COMP-3", "", "103", "5", "", "", "18"]
+    assert re.sub(r"<[^>]*>", "", row[1].replace("</td>", "|")).split("|")[:-1] == cells
+    assert "<code class=\"w\">CU-ACTIVE = 'A'</code><br>" in unescape(page)
+    assert '<li id="L18"><code>     05  CU-BALANCE' in page
+    names = pages.Names(millwater.estate["programs"], millwater.estate["layouts"])
+    text = pages.copybook_markdown(millwater.estate["layouts"]["MWADDR"], "MWADDR", names)
+    assert text.startswith("# MWADDR\n")
+    assert "| [MWB020](../programs/MWB020.md) | batch | `MWCUST` | `:TAG: BY CU` | line 35 |" in text
+    assert "| [MWCUST](../copybooks/MWCUST.md) | copybook |  | `:TAG: BY CU` | line 8 |" in text
+    assert "| `05 :TAG:-TOWN` | `X(24)` |" in text
+    assert "model" not in text
+
+
+def test_whatever_names_a_copybook_leads_to_it(site: dict[str, str], millwater: Made) -> None:
+    """Parts, programs and their Markdown, the data dictionary by the line of the item; a paragraph of one leads there, too."""
+    assert '<td><a href="copybooks/MWCUST.html">MWCUST</a></td>' in site["parts.html"]
+    program = site["programs/MWB020.html"]
+    assert '<td><a href="../copybooks/MWCUST.html">MWCUST</a></td><td>COPY</td>' in program
+    assert '<td><a href="../copybooks/MWADDR.html#d3">MWADDR</a></td>' in program
+    assert '<a class="name" href="../copybooks/MWPABND.html#p5">9900-ABEND</a>' in program
+    names = pages.Names(millwater.estate["programs"], millwater.estate["layouts"])
+    text = pages.program_markdown(millwater.estate["programs"]["MWB020"], "MWB020", names)
+    assert "| [MWCUST](../copybooks/MWCUST.md) | COPY |" in text
+    row = next(row for row in site["data.html"].split("<tr ") if ">CU-BALANCE<" in row)
+    assert '<a href="copybooks/MWCUST.html#d18">MWCUST</a>' in row
+    terms = {one["name"]: one["copybooks"] for one in json.loads(pages.index_json(millwater.estate))["data_dictionary"]}
+    assert terms["CU-BALANCE"] == [{"copybook": "MWCUST", "path": "cpy/MWCUST.cpy", "line": 18}]
+    found = _searched(site)
+    assert found["MWCUST"] == [("copybook", "copybooks/MWCUST.html", "")]
+    assert found["9900-ABEND"] == [("paragraph", "copybooks/MWPABND.html", "p5")]
+    assert found["CU-BALANCE"][0][:2] == ("data", "data.html")
+    assert found[":TAG:-TOWN"] == [("data", "copybooks/MWADDR.html", "d3")]
+
+
+def test_a_copybook_that_is_missing_stays_unlinked(site: dict[str, str]) -> None:
+    """Wherever it is named it is words, and it is said that it is not here; so is one that comes with the system."""
+    assert '<code class="w">MWLETTER</code></td><td><span class="tag doubt">not here</span>' in site["parts.html"]
+    assert re.search(r">MWLETTER</code></td>.*?<td><span [^>]*>not found</span>", site["programs/MWB050.html"])
+    assert '<code class="w">DFHAID</code></td><td><span class="tag plain">of the system</span>' in site["parts.html"]
+    assert _searched(site)["MWLETTER"] == [("copybook", "parts.html", "copybooks")]
+    for path, page in site.items():
+        assert ">MWLETTER</a>" not in page, path
+
+
+def test_a_link_leads_to_the_copybook_that_was_taken(tmp_path: Path) -> None:
+    """Two of one name: each program leads to its own, the search tells them apart, and what nobody copies is found as well."""
+    program = "       ID DIVISION.\n       PROGRAM-ID. {0}.\n       DATA DIVISION.\n       WORKING-STORAGE SECTION.\n"
+    for name, library, picture in (("ONE", "old", "X(3)"), ("TWO", "new", "X(9)")):
+        (tmp_path / library).mkdir()
+        (tmp_path / library / "REC.cpy").write_text(f"       01  REC-{name}.\n           05  A-{name} PIC {picture}.\n")
+        (tmp_path / f"{name}.cbl").write_text(program.format(name) + f"       COPY REC OF {library}.\n")
+    (tmp_path / "old" / "IDLE.cpy").write_text("       01  IDLE PIC X.\n")
+    made = estate_at(tmp_path)
+    site = dict(pages.site(*made))
+    assert '<a href="../copybooks/REC.old.html">REC</a>' in site["programs/ONE.html"]
+    assert '<a href="../copybooks/REC.html#d2">REC</a>' in site["programs/TWO.html"]
+    assert ">ONE</a>" in site["copybooks/REC.old.html"]
+    assert ">TWO</a>" not in site["copybooks/REC.old.html"]
+    listed = [(one["name"], one["id"], one["used_by"]) for one in made.estate["copybooks"]]
+    assert listed == [("IDLE", "IDLE", []), ("REC", "REC", ["TWO"]), ("REC", "REC.old", ["ONE"])]
+    assert "Nothing here copies it." in site["copybooks/IDLE.html"]
+    assert "<td>nothing here</td>" in site["parts.html"]
+    found = _searched(site)
+    assert found["REC"] == [("copybook", "copybooks/REC.html", ""), ("copybook", "copybooks/REC.old.html", "")]
+    assert '["copybooks/REC.old.html","old/REC.cpy"]' in site["search.js"]
+    assert ("data", "copybooks/IDLE.html", "d1") in found["IDLE"]
+
+
+def _headings(page: str) -> list[str]:
+    return re.findall(r"<h2 id=[^>]*>([^<]*)</h2>", page)
+
+
+def _searched(site: dict[str, str]) -> dict[str, list[tuple[str, str, str]]]:
+    """What the search finds by each name: of which kind, on which page, and where there."""
+    index = json.loads(site["search.js"].removeprefix("window.penstockIndex = ").removesuffix(";\n"))
+    found: dict[str, list[tuple[str, str, str]]] = {}
+    for name, kind, place, anchor in index["entries"]:
+        found.setdefault(name, []).append((index["kinds"][kind], index["pages"][place][0], anchor))
+    return found
 
 
 @pytest.mark.proves("C-12")
@@ -200,8 +312,10 @@ def test_nothing_that_is_shown_can_act(millwater: Made) -> None:
             assert not {name for name in parsed.attributes if name.startswith("on") or name == "style"}
             assert not [address for address in parsed.addresses if address.startswith("//") or ":" in address]
             assert text.count("<script") == 1
-    for page, document in estate["programs"].items():
-        text = pages.program_markdown(document, page)
+    names = pages.Names(estate["programs"], estate["layouts"])
+    texts = [pages.program_markdown(document, page, names) for page, document in estate["programs"].items()]
+    texts += [pages.copybook_markdown(document, page, names) for page, document in estate["layouts"].items()]
+    for text in texts:
         assert inert.show(text)[1] == 0
         assert not _active(text)
     assert not _active(pages.index_markdown(estate))
@@ -223,7 +337,7 @@ def _active(text: str) -> str | None:
     """What a viewer of Markdown would act on: an element, a link to elsewhere; spans of code hold anything."""
     text = re.sub(r"```mermaid\n.*?\n```", "", text, flags=re.DOTALL)
     text = re.sub(r"(?<![`\\])(`+)(?!`).*?(?<!`)\1(?!`)", "", text)
-    found = re.search(r"(?<!\\)<|(?<!\\)\]\((?!programs/|[^/:]*\.md)", text)
+    found = re.search(r"(?<!\\)<|(?<!\\)\]\((?!(?:\.\./)?(?:programs|copybooks)/[^/:]*\.md)", text)
     return found and text[max(0, found.start() - 40) : found.end() + 40]
 
 
@@ -232,6 +346,7 @@ def test_an_estate_without_programs_says_so() -> None:
     empty: Estate = {
         "name": "Nothing",
         "programs": {},
+        "layouts": {},
         "jobs": [],
         "maps": [],
         "copybooks": [],

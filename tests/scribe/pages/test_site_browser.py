@@ -12,17 +12,18 @@ import os
 import shutil
 import subprocess
 import sys
+from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.scribe.pages.conftest import HOSTILE, MILLWATER, estate_at, hostile
+from tests.scribe.pages.conftest import HOSTILE, MILLWATER, Made, estate_at, hostile
 from tests.testing.conftest import REPOSITORY, TOOLS_CACHE, one_at_a_time
 
 from penstock.scribe import pages
 
 if TYPE_CHECKING:
-    from tests.scribe.pages.conftest import Made
+    from penstock.scribe.pages import Estate
 
 pytestmark = pytest.mark.timeout(300)  # the first builds an environment
 WANTED = "PENSTOCK_TEST_BROWSER" in os.environ
@@ -62,6 +63,28 @@ def driven(python: str, made: Made, folder: Path, *picture: str) -> dict[str, An
     return seen
 
 
+def with_a_fan(made: Made) -> Made:
+    """The same with a program whose picture has empty corners: one paragraph performs forty."""
+    document = deepcopy(made.estate["programs"]["MWB020"])
+    document["header"]["program_id"] = "MWFAN"
+    names = [f"{at}-PARAGRAPH-OF-A-LONG-NAME" for at in range(41)]
+    alone: dict[str, Any] = {
+        "section": None,
+        "calls": [],
+        "jumps": [],
+        "called_by": [],
+        "falls_into": None,
+        "is_dead_code": False,
+    }
+    document["paragraphs"] = [
+        {**document["paragraphs"][0], **alone, "paragraph_name": name, "start_line": line}
+        for line, name in enumerate(names, 1)
+    ]
+    document["paragraphs"][0]["calls"] = names[1:]
+    estate: Estate = {**made.estate, "programs": {**made.estate["programs"], "MWFAN": document}}
+    return Made(estate, made.sources)
+
+
 @pytest.fixture(scope="module")
 def seen(millwater: Made, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the browser saw: it runs once for all tests of this file."""
@@ -70,7 +93,7 @@ def seen(millwater: Made, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
         if WANTED or os.environ.get("PENSTOCK_TEST_REQUIRE") == "all":
             pytest.fail(missing)
         pytest.skip(missing)
-    return driven(python_of_playwright(), millwater, tmp_path_factory.mktemp("pages"))
+    return driven(python_of_playwright(), with_a_fan(millwater), tmp_path_factory.mktemp("pages"))
 
 
 def test_a_search_finds_a_paragraph_and_opens_it(seen: dict[str, Any]) -> None:
@@ -80,6 +103,17 @@ def test_a_search_finds_a_paragraph_and_opens_it(seen: dict[str, Any]) -> None:
     assert "MWB020" in found["first"]
     assert found["row"].startswith("2000-BILL-ONE\t115–")
     assert found["in_view"]
+
+
+def test_a_search_finds_a_copybook_and_opens_its_page(seen: dict[str, Any]) -> None:
+    """From the keyboard alone; so is a data item that no program has. Its users lead to the line of their COPY."""
+    copied = seen["copied"]
+    assert copied["page_first"] == "MWCUST\ncopybook"
+    assert copied["page"] == "MWCUST"
+    assert copied["item_first"] == ":TAG:-TOWN\ndata · MWADDR"
+    assert copied["item"].startswith("05 :TAG:-TOWN\tX(24)\t")
+    assert copied["line"].strip() == "COPY MWCUST."
+    assert copied["in_view"]
 
 
 def test_a_citation_opens_the_folded_source_at_its_line(seen: dict[str, Any]) -> None:
@@ -126,9 +160,18 @@ def test_light_and_dark_are_remembered(seen: dict[str, Any]) -> None:
 
 
 def test_all_of_it_can_be_read_without_scripts(seen: dict[str, Any]) -> None:
-    """Only search is gone; the page is no wider than a telephone."""
+    """Only search is gone."""
     assert seen["plain"] == {"search": False, "line": True, "says": 1}
-    assert seen["narrow"] is True
+
+
+def test_a_telephone_is_wide_enough(seen: dict[str, Any]) -> None:
+    """No page is wider than its screen, and no drawing begins with an empty corner."""
+    narrow = seen["narrow"]
+    drawings = narrow.pop("drawings")
+    assert set(drawings) == {True}
+    assert len(drawings) > 15
+    assert len(narrow) > 25
+    assert set(narrow.values()) == {True}
 
 
 def test_the_picture_of_the_docs_is_small() -> None:

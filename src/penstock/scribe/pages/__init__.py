@@ -9,36 +9,51 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
-from penstock.scribe.pages import index, markdown, program
+from penstock.scribe.pages import copybook, index, markdown, program
 from penstock.scribe.pages.blocks import Section
-from penstock.scribe.pages.estate import Estate, Names
+from penstock.scribe.pages.estate import Estate, Names, name_of
 from penstock.scribe.pages.inventory import estate_of
 from penstock.scribe.pages.site import site
 
 if TYPE_CHECKING:
     from penstock.transcript.shapes import Json
 
-__all__ = ["Estate", "Names", "estate_of", "index_json", "index_markdown", "program_markdown", "site"]
+__all__ = [
+    "Estate",
+    "Names",
+    "copybook_markdown",
+    "estate_of",
+    "index_json",
+    "index_markdown",
+    "program_markdown",
+    "site",
+]
 
 
 def program_markdown(document: Json, page: str = "", names: Names | None = None) -> str:
-    """A program, to be read. With the names of its estate, other programs are links: `page` is the id of this one there."""
-    known = names or Names({page: document})
-    told = program.sections(page, document, known)
-    return markdown.page(document["header"]["program_id"], told, lambda other: f"{quote(other)}.md")
+    """A program, to be read. With the names of its estate, others are links: `page` is the id of this one there."""
+    told = program.sections(page, document, names or Names({page: document}))
+    return markdown.page(name_of(document), told, "../")
+
+
+def copybook_markdown(document: Json, page: str, names: Names) -> str:
+    """A copybook, to be read, with who uses it."""
+    return markdown.page(name_of(document), copybook.sections(page, document, names), "../")
 
 
 def index_markdown(estate: Estate) -> str:
     """The index of an estate, its data dictionary at the end."""
-    names = Names(estate["programs"])
+    names = Names(estate["programs"], estate["layouts"])
     sections = [*index.overview(estate, names), *index.shared(estate, names), *index.around(estate, names)]
     if terms := index.terms(estate):
-        sections.append(Section("Data dictionary", (index.dictionary(terms, names),)))
-    return markdown.page(estate["name"], sections, lambda page: f"programs/{quote(page)}.md")
+        sections.append(Section("Data dictionary", tuple(index.dictionary(terms, names))))
+    return markdown.page(estate["name"], sections, "")
 
 
 def index_json(estate: Estate) -> str:
     """The same as JSON."""
-    return json.dumps(index.as_json(estate, Names(estate["programs"])), ensure_ascii=False, indent=1) + "\n"
+    return (
+        json.dumps(index.as_json(estate, Names(estate["programs"], estate["layouts"])), ensure_ascii=False, indent=1)
+        + "\n"
+    )

@@ -51,7 +51,7 @@ a:hover { text-decoration: underline; }
 #found { position: absolute; left: 0; right: 0; top: 100%; max-height: 70vh; overflow: auto; margin-top: 2px;
   background: var(--paper);
   border: 1px solid var(--rule); border-radius: 4px; box-shadow: 0 6px 24px rgba(0, 0, 0, .14); }
-#found a, #found p { display: flex; gap: .8rem; justify-content: space-between; margin: 0;
+#found a, #found p { display: flex; gap: .8rem; justify-content: space-between; align-items: baseline; margin: 0;
   padding: .3rem .6rem; color: inherit; }
 #found a[aria-selected="true"], #found a:hover { background: var(--box); text-decoration: none; }
 #found small { color: var(--quiet); white-space: nowrap; }
@@ -76,12 +76,14 @@ dl div { display: grid; grid-template-columns: 14rem minmax(0, 1fr); gap: 1rem; 
 dt { color: var(--quiet); }
 dd { margin: 0; }
 .wide { overflow-x: auto; margin: .6rem 0 1.2rem; }
-table { border-collapse: collapse; min-width: min(100%, 48rem); font-size: 13px; }
+table { border-collapse: separate; border-spacing: 0; min-width: min(100%, 48rem); font-size: 13px; }
 th { text-align: left; font-weight: 600; color: var(--quiet); white-space: nowrap; }
-th, td { padding: .26rem 1.4rem .26rem 0; border-bottom: 1px solid var(--rule); vertical-align: top; }
+th, td { padding: .26rem 1.1rem .26rem 0; border-bottom: 1px solid var(--rule); vertical-align: top; }
 tbody tr { scroll-margin-top: 5rem; }
 tbody tr:hover { background: var(--raised); }
 td { min-width: 3.5rem; max-width: 34rem; overflow-wrap: break-word; }
+td:has(> a:nth-of-type(3)) { min-width: 15rem; }
+td:has(> a:nth-of-type(9)) { min-width: 26rem; }
 .n { text-align: right; font-variant-numeric: tabular-nums; }
 th button { font: inherit; color: inherit; background: none; border: 0; padding: 0; cursor: pointer; }
 th button::after { content: " \\2195"; opacity: .35; }
@@ -126,8 +128,18 @@ summary { cursor: pointer; color: var(--quiet); }
 @media (max-width: 60rem) {
   .page { grid-template-columns: minmax(0, 1fr); gap: 0; padding: 0 1rem 3rem; }
   .contents { display: none; }
+  .canvas { max-height: 60vh; }
   .bar { position: static; padding: .4rem 1rem; }
+  .site { flex: 1; }
+  #theme { order: 1; }
+  .tabs { order: 2; flex-basis: 100%; }
+  .find { order: 3; flex-basis: 100%; max-width: none; }
   dl div { grid-template-columns: 1fr; gap: 0; padding: .3rem 0; }
+}
+@media (min-width: 60rem) {
+  th:first-child, td:first-child { position: sticky; left: 0; z-index: 1; background: var(--paper); }
+  tbody tr:hover td { background: var(--raised); }
+  tbody tr:target td { background: var(--mark); }
 }
 @media print {
   .bar, .contents, .listing, summary, #source, .skip { display: none; }
@@ -189,6 +201,17 @@ SCRIPT = """\
   addEventListener("hashchange", opened);
   opened();
 
+  // A drawing that is larger than its frame begins where it can be seen: at its own box, or at the leftmost.
+  for (const canvas of document.querySelectorAll(".canvas")) {
+    const boxes = [...canvas.querySelectorAll(".box")];
+    const left = (box) => box.x.baseVal.value;
+    const first = canvas.querySelector(".box.main") || boxes.reduce((a, b) => (left(b) < left(a) ? b : a));
+    const frame = canvas.getBoundingClientRect();
+    const place = first.getBoundingClientRect();
+    if (place.bottom > frame.bottom) canvas.scrollTop = place.top - frame.top - frame.height / 2;
+    if (place.right > frame.right) canvas.scrollLeft = place.left - frame.left - frame.width / 2;
+  }
+
   // Search over search.js, which is read when it is first needed.
   const input = document.getElementById("find");
   const found = document.getElementById("found");
@@ -240,7 +263,8 @@ SCRIPT = """\
       link.setAttribute("role", "option");
       link.setAttribute("aria-selected", "false");
       link.tabIndex = -1;
-      where.textContent = index.kinds[kind] + (index.pages[page][1] ? " · " + index.pages[page][1] : "");
+      const of = index.pages[page][1];
+      where.textContent = index.kinds[kind] + (of && of.toLowerCase() !== name.toLowerCase() ? " · " + of : "");
       link.append(name, where);
       return link;
     });

@@ -19,18 +19,20 @@ class Code(NamedTuple):
 
 
 class Lines(NamedTuple):
-    """A citation. `evidence` is the text of its first line."""
+    """A citation. `evidence` is the text of its first line, `path` the page of another document that is cited."""
 
     first: int
     last: int
     evidence: str = ""
+    path: str = ""
 
 
-class Program(NamedTuple):
-    """The name of a program that has a page."""
+class Document(NamedTuple):
+    """The name of a program or a copybook that has a page: its path without suffix, and the row that is meant."""
 
     name: str
-    id: str
+    path: str
+    anchor: str = ""
 
 
 class Page(NamedTuple):
@@ -41,10 +43,11 @@ class Page(NamedTuple):
 
 
 class Paragraph(NamedTuple):
-    """The name of a paragraph of the same program, and where it begins."""
+    """The name of a paragraph, and where it begins: here, or on the page of another document."""
 
     name: str
     line: int
+    path: str = ""
 
 
 class Said(NamedTuple):
@@ -61,8 +64,10 @@ class Tag(NamedTuple):
     tone: Literal["plain", "good", "doubt", "bad"] = "plain"
 
 
-Piece: TypeAlias = str | Code | Lines | Program | Page | Paragraph | Said | Tag
+Piece: TypeAlias = str | Code | Lines | Document | Page | Paragraph | Said | Tag
 Cell: TypeAlias = tuple[Piece, ...]
+BELOW = "\n"
+"""Between pieces: each stands on a line of its own, or after a dot where a cell is one line."""
 
 
 class Words(NamedTuple):

@@ -110,7 +110,8 @@ def draw(graph: Graph) -> Drawing:
         boxes.append(box._replace(x=x, y=top))
         x += box.width + _GAP
         width = max(width, x)
-    return Drawing(width + _MARGIN, top + (HEIGHT if singles else 0) + _MARGIN, tuple(boxes), tuple(paths))
+    bottom = top + HEIGHT if singles else top - 2 * _GAP
+    return Drawing(width + _MARGIN, bottom + _MARGIN, tuple(boxes), tuple(paths))
 
 
 def _boxed(node: Node) -> Box:

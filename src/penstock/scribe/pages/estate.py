@@ -5,12 +5,13 @@ All of it is JSON, as the inventory and the scribe give it. Keeps out: how it wa
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
 
-from penstock.scribe.pages.blocks import Code, Node, Program
+from penstock.cobol.estate.members import stem
+from penstock.scribe.pages.blocks import Code, Document, Node, Paragraph
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from penstock.scribe.pages.blocks import Piece
     from penstock.transcript.shapes import Json
@@ -64,9 +65,13 @@ class Mapset(TypedDict):
 
 
 class Copybook(TypedDict):
-    """A copybook; `path` is None where it was not found, `system` where it comes with CICS, DB2 or the like."""
+    """A copybook; `path` is None where it was not found, `system` where it comes with CICS, DB2 or the like.
+
+    `id` names the files of its document, None where it has none: it is missing, or made of a map, or a program itself.
+    """
 
     name: str
+    id: str | None
     path: str | None
     system: bool
     used_by: Sequence[str]
@@ -99,13 +104,15 @@ class Missing(TypedDict):
 
 
 class Estate(TypedDict):
-    """A tree of programs with what belongs to them. `programs` are documents, each under the id that its files are named by.
+    """A tree of programs with what belongs to them. `programs` are documents, each under the id that its files are named by;
+    so are `layouts`, the documents of copybooks.
 
     Whoever uses something is named by the id of a program's page, or, where there is none, by what it is called.
     """
 
     name: str
     programs: Mapping[str, Json]
+    layouts: Mapping[str, Json]
     jobs: Sequence[Job]
     maps: Sequence[Mapset]
     copybooks: Sequence[Copybook]
@@ -115,20 +122,51 @@ class Estate(TypedDict):
     missing: Sequence[Missing]
 
 
-class Names:
-    """Who is meant by a name: a program with a page, or somebody outside. Other entries of a program are names of it, too."""
+class User(NamedTuple):
+    """Who copies a file, and its COPY as its document has it."""
 
-    def __init__(self, programs: Mapping[str, Json]) -> None:
+    document: Document
+    type: str
+    used: Json
+
+
+class Names:
+    """Who is meant by a name: a program with a page, or somebody outside. Other entries of a program are names of it, too.
+
+    Copybooks are known by their files, of which several may have one name; so is who copies them.
+    """
+
+    def __init__(self, programs: Mapping[str, Json], layouts: Mapping[str, Json] | None = None) -> None:
         self._names: dict[str, str] = {}
         self._pages: dict[str, str] = {}
+        self._files: dict[str, str] = {}
+        self._items: dict[str, frozenset[int]] = {}
+        self._paragraphs: dict[str, dict[str, int]] = {}
+        self._users: dict[str, list[User]] = {}
         entries: list[tuple[str, str]] = []
         for page, document in programs.items():
-            name = document["header"]["program_id"]
+            header, name = document["header"], name_of(document)
             self._names[page] = name
-            self._pages.setdefault(name.upper(), page)
+            if header["program_id"]:
+                self._pages.setdefault(header["program_id"].upper(), page)
+            self._files.setdefault(header["file_name"], program_path(page))
+            self._use(Document(name, program_path(page)), header["program_type"], document["copybooks_used"])
             entries += [(entry["name"], page) for entry in document["calling_context"]["entry_points"]]
         for name, page in entries:
             self._pages.setdefault(name.strip("'\"").upper(), page)
+        for page, document in (layouts or {}).items():
+            path = document["header"]["file_name"]
+            self._files.setdefault(path, copybook_path(page))
+            self._items.setdefault(path, frozenset(filter(None, map(line_of_item, document["data_items"]))))
+            starts = {item["paragraph_name"].upper(): item["start_line"] for item in reversed(document["paragraphs"])}
+            self._paragraphs.setdefault(path, starts)
+            direct = [used for used in document["copybooks_used"] if not used["copybook"]]
+            self._use(Document(name_of(document), copybook_path(page)), "copybook", direct)
+
+    def _use(self, document: Document, kind: str, used: Sequence[Json]) -> None:
+        for one in used:
+            if one["path"]:
+                self._users.setdefault(one["path"], []).append(User(document, kind, one))
 
     def is_here(self, name: str) -> bool:
         """Whether there is a page of that program."""
@@ -137,11 +175,31 @@ class Names:
     def piece(self, name: str) -> Piece:
         """The name of a program, as a link where there is a page."""
         page = self._pages.get(name.upper())
-        return Code(name) if page is None else Program(name, page)
+        return Code(name) if page is None else Document(name, program_path(page))
 
     def piece_of(self, page: str) -> Piece:
         """A program by the id of its page."""
-        return Program(self._names[page], page) if page in self._names else Code(page)
+        return Document(self._names[page], program_path(page)) if page in self._names else Code(page)
+
+    def file(self, path: str | None, shown: str, line: int | None = None) -> Piece:
+        """What is shown of a file, as a link where it has a page: to the data item of that line, where there is one."""
+        page = self._files.get(path or "")
+        if page is None:
+            return Code(shown)
+        is_item = line in self._items.get(path or "", ())
+        return Document(shown, page, item_anchor(line) if line is not None and is_item else "")
+
+    def paragraph(self, paths: Iterable[str | None], name: str) -> Piece:
+        """The name of a paragraph, as a link where one of those copybooks has it."""
+        for path in paths:
+            line = self._paragraphs.get(path or "", {}).get(name.upper())
+            if path and line is not None:
+                return Paragraph(name, line, self._files[path])
+        return Code(name)
+
+    def users(self, path: str) -> Sequence[User]:
+        """Who copies a file: programs, also by way of another copybook, then copybooks themselves."""
+        return self._users.get(path, ())
 
     def own(self, page: str) -> Node:
         """The box of the program that a page is about."""
@@ -160,6 +218,37 @@ class Names:
     def entrance(self, kind: str, name: str) -> Node:
         """The box of a job or a transaction."""
         return Node(f"{kind} {name.upper()}", name, "job" if kind == "job" else "transaction")
+
+
+def name_of(document: Json) -> str:
+    """What a program is called, or else its file: copybooks have no other name."""
+    header = document["header"]
+    return str(header["program_id"] or stem(header["file_name"]))
+
+
+def program_path(page: str) -> str:
+    """The path of a program's page, without suffix."""
+    return f"programs/{page}"
+
+
+def copybook_path(page: str) -> str:
+    """The path of a copybook's page, without suffix."""
+    return f"copybooks/{page}"
+
+
+def line_of_item(item: Json) -> int | None:
+    """The line of a data item in its own file; None for one that was copied."""
+    return None if item["copybook"] or not item["citations"] else item["citations"][0]["first_line"]
+
+
+def paragraph_anchor(line: int) -> str:
+    """What a link to the paragraph that begins on a line says."""
+    return f"p{line}"
+
+
+def item_anchor(line: int) -> str:
+    """What a link to the data item of a line says."""
+    return f"d{line}"
 
 
 TO_TRANSACTION = frozenset({"start", "return_transid"})

@@ -52,10 +52,9 @@ def _ends(graph: Graph) -> set[str]:
     return ends - {arrow.source for arrow in graph.arrows} - {arrow.target for arrow in graph.arrows if not arrow.weak}
 
 
-def neighbours(page: str, document: Json, names: Names) -> Picture | None:
+def neighbours(here: Node, document: Json, names: Names) -> Picture | None:
     """Who runs this program, and what it calls; None where nobody and nothing is known."""
     context = document["calling_context"]
-    here = names.own(page)
     nodes = {here.id: here._replace(kind="main")}
     arrows: dict[tuple[str, str], bool] = {}
     for kind, label in (("transaction", "transactions"), ("job", "jobs"), ("program", "called_by")):

@@ -13,18 +13,20 @@ from urllib.parse import quote
 from penstock import inert
 from penstock.scribe.pages import drawing
 from penstock.scribe.pages.blocks import (
+    BELOW,
     Code,
+    Document,
     Lines,
     Page,
     Paragraph,
     Picture,
-    Program,
     Said,
     Table,
     Tag,
     Terms,
     Words,
 )
+from penstock.scribe.pages.estate import paragraph_anchor, program_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -100,11 +102,6 @@ def current(is_here: bool) -> str:
     return ' aria-current="page"' if is_here else ""
 
 
-def program_path(page: str) -> str:
-    """The file of a program's page, from the site's root."""
-    return f"programs/{page}.html"
-
-
 UNBROKEN = 40
 """Letters of code that stay on one line: longer than any name."""
 
@@ -133,8 +130,13 @@ def _block(block: Block, at: _At, title: str) -> str:
 
 def _href(node: Node, at: _At) -> str:
     if node.page:
-        return at.up + quote(program_path(node.page))
-    return f"#p{node.line}" if node.line else ""
+        return _page(program_path(node.page), at)
+    return f"#{paragraph_anchor(node.line)}" if node.line else ""
+
+
+def _page(path: str, at: _At) -> str:
+    """The address of a document's page; of none, this one."""
+    return f"{at.up}{quote(path)}.html" if path else ""
 
 
 def _table(table: Table, here: _At, title: str) -> str:
@@ -166,21 +168,25 @@ def _cell(pieces: Cell, at: _At) -> str:
 
 
 def _piece(piece: Piece, at: _At) -> str:
+    if piece == BELOW:
+        return "<br>"
     if isinstance(piece, str):
         return text(piece)
     if isinstance(piece, Code):
         return f"<code{_with('class', 'w' if len(piece.text) <= UNBROKEN else '')}>{text(piece.text)}</code>"
     if isinstance(piece, Lines):
         shown = str(piece.first) if piece.first == piece.last else f"{piece.first}–{piece.last}"
-        if piece.first > at.lines:
+        if not piece.path and piece.first > at.lines:
             return f'<span class="at">{shown}</span>'
-        return f'<a class="at" href="#L{piece.first}"{_with("title", inert.show(piece.evidence)[0])}>{shown}</a>'
-    if isinstance(piece, Program):
-        return f'<a href="{at.up}{quote(program_path(piece.id))}">{text(piece.name)}</a>'
+        title = _with("title", inert.show(piece.evidence)[0])
+        return f'<a class="at" href="{_page(piece.path, at)}#L{piece.first}"{title}>{shown}</a>'
+    if isinstance(piece, Document):
+        place = f"#{piece.anchor}" if piece.anchor else ""
+        return f'<a href="{_page(piece.path, at)}{place}">{text(piece.name)}</a>'
     if isinstance(piece, Page):
         return f'<a href="{at.up}{quote(piece.path)}">{text(piece.name)}</a>'
     if isinstance(piece, Paragraph):
-        return f'<a class="name" href="#p{piece.line}">{text(piece.name)}</a>'
+        return f'<a class="name" href="{_page(piece.path, at)}#{paragraph_anchor(piece.line)}">{text(piece.name)}</a>'
     if isinstance(piece, Said):
         held = "" if piece.confidence is None else f' <span class="held">{piece.confidence:.0%}</span>'
         return f'<span class="said" title="The words of a model">{text(piece.text)}{held}</span>'

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from penstock.cobol.program import key
 from penstock.scribe.pages import graphs
 from penstock.scribe.pages.blocks import (
+    BELOW,
     Code,
     Row,
     Section,
@@ -19,16 +21,24 @@ from penstock.scribe.pages.blocks import (
     count,
     joined,
 )
-from penstock.scribe.pages.program import DEEDS, condition
+from penstock.scribe.pages.program import DEEDS, condition, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from penstock.scribe.pages.blocks import Block, Cell, Piece
-    from penstock.scribe.pages.estate import DataSet, Estate, Job, Names, Step
+    from penstock.scribe.pages.estate import DataSet, Dd, Estate, Job, Names, Step
     from penstock.transcript.shapes import Json
 
 _OF_HEADER = ("program_id", "file_name", "program_type", "lines", "final_status")
+
+
+class Origin(NamedTuple):
+    """The line of a copybook that declares a name; without a path where the copybook is not here."""
+
+    copybook: str
+    path: str | None
+    line: int | None
 
 
 class Term(NamedTuple):
@@ -38,7 +48,19 @@ class Term(NamedTuple):
     declared: tuple[str, ...]
     bytes: tuple[int, ...]
     conditions: tuple[str, ...]
+    copybooks: tuple[Origin, ...]
     programs: tuple[str, ...]
+
+
+class _Found(NamedTuple):
+    """A term while it is collected: the same fields, each value once."""
+
+    name: str
+    declared: dict[str, None]
+    bytes: dict[int, None]
+    conditions: dict[str, None]
+    copybooks: dict[Origin, None]
+    programs: dict[str, None]
 
 
 class Resource(NamedTuple):
@@ -54,9 +76,9 @@ def overview(estate: Estate, names: Names) -> Iterator[Section]:
     yield Section("At a glance", (_glance(estate),))
     if (picture := graphs.estate_calls(estate, names)) is not None:
         yield Section("Who calls whom", (picture,))
+    yield Section("Programs", tuple(_programs(estate, names)))
     if found := _entrances(estate, names):
         yield Section("How it is entered", tuple(found))
-    yield Section("Programs", tuple(_programs(estate, names)))
     if estate["missing"]:
         rows = tuple(
             Row(((Code(one["name"]),), (one["kind"],), _users(one["named_by"], names))) for one in estate["missing"]
@@ -85,7 +107,14 @@ def shared(estate: Estate, names: Names) -> Iterator[Section]:
         yield Section("Data sets", (_data_sets(estate["data_sets"], names),))
     if estate["tables"]:
         rows = tuple(
-            Row(((Code(one["name"]),), _path(one["path"]), _codes(one["columns"]), _users(one["used_by"], names)))
+            Row(
+                (
+                    (Code(one["name"]),),
+                    (names.file(one["path"], one["path"]),) if one["path"] else _path(None),
+                    _codes(one["columns"]),
+                    _users(one["used_by"], names),
+                )
+            )
             for one in estate["tables"]
         )
         yield Section("Tables", (Table(("Table", "Defined in", "Columns", "Used by"), rows),))
@@ -103,28 +132,33 @@ def around(estate: Estate, names: Names) -> Iterator[Section]:
         yield Section("Maps", (Table(("Mapset", "Maps", "File", "Used by"), rows),))
     if estate["copybooks"]:
         rows = tuple(
-            Row(((Code(one["name"]),), _where(one["path"], system=one["system"]), _users(one["used_by"], names)))
+            Row(
+                (
+                    (names.file(one["path"], one["name"]),),
+                    _where(one["path"], system=one["system"]),
+                    _users(one["used_by"], names) or ("nothing here",),
+                )
+            )
             for one in estate["copybooks"]
         )
         yield Section("Copybooks", (Table(("Copybook", "File", "Used by"), rows),))
 
 
-def dictionary(terms: Sequence[Term], names: Names) -> Table:
+def dictionary(terms: Sequence[Term], names: Names) -> list[Block]:
     """Names of data, each with all its declarations."""
-    rows = tuple(
-        Row(
-            (
-                (Code(term.name),),
-                _codes(term.declared),
-                (", ".join(map(str, term.bytes)),) if term.bytes else (),
-                _codes(term.conditions),
-                _users(term.programs, names),
-            ),
-            anchor=f"n{at}",
-        )
-        for at, term in enumerate(terms)
+    return table(
+        list(enumerate(terms)),
+        {
+            "Name": lambda term: (Code(term[1].name),),
+            "Declared": lambda term: _codes(term[1].declared),
+            "Bytes": lambda term: (", ".join(map(str, term[1].bytes)),) if term[1].bytes else (),
+            "Copybooks": lambda term: joined(names.file(one.path, one.copybook, one.line) for one in term[1].copybooks),
+            "Programs": lambda term: _users(term[1].programs, names),
+            "Values": lambda term: joined(map(Code, term[1].conditions), BELOW),
+        },
+        numbers=("Bytes",),
+        anchor=lambda term: f"n{term[0]}",
     )
-    return Table(("Name", "Declared", "Bytes", "Values", "Programs"), rows, frozenset({2}))
 
 
 # ── the values of the index ──────────────────────────────────────────────────────────────────────────────────────
@@ -144,22 +178,32 @@ def resources(estate: Estate) -> list[Resource]:
 
 def terms(estate: Estate) -> list[Term]:
     """The data dictionary: every name but FILLER, by name."""
-    found: dict[str, tuple[str, dict[str, None], dict[int, None], dict[str, None], dict[str, None]]] = {}
+    found: dict[str, _Found] = {}
     for page, document in estate["programs"].items():
+        paths = {key(used["copybook_name"]): used["path"] for used in document["copybooks_used"]}
         for item in document["data_items"]:
             name = item["name"]
             if name.upper() == "FILLER":
                 continue
-            _, declared, sizes, conditions, programs = found.setdefault(name.upper(), (name, {}, {}, {}, {}))
+            term = found.setdefault(name.upper(), _Found(name, {}, {}, {}, {}, {}))
             if said := " ".join(filter(None, (item["picture"], item["usage"] if item["usage"] != "DISPLAY" else None))):
-                declared[said] = None
+                term.declared[said] = None
             if item["bytes"] is not None:
-                sizes[item["bytes"]] = None
-            conditions |= dict.fromkeys(map(condition, item["conditions"]))
-            programs[page] = None
+                term.bytes[item["bytes"]] = None
+            term.conditions.update(dict.fromkeys(map(condition, item["conditions"])))
+            if copybook := item["copybook"]:
+                term.copybooks[Origin(copybook, paths.get(key(copybook)), item["copybook_line"])] = None
+            term.programs[page] = None
     return [
-        Term(name, tuple(declared), tuple(sizes), tuple(conditions), tuple(programs))
-        for _, (name, declared, sizes, conditions, programs) in sorted(found.items())
+        Term(
+            term.name,
+            tuple(term.declared),
+            tuple(term.bytes),
+            tuple(term.conditions),
+            tuple(term.copybooks),
+            tuple(term.programs),
+        )
+        for _, term in sorted(found.items())
     ]
 
 
@@ -192,7 +236,9 @@ def as_json(estate: Estate, names: Names) -> dict[str, Json]:
             }
             for one in resources(estate)
         ],
-        "data_dictionary": [term._asdict() for term in terms(estate)],
+        "data_dictionary": [
+            {**term._asdict(), "copybooks": [one._asdict() for one in term.copybooks]} for term in terms(estate)
+        ],
         "data_sets": list(estate["data_sets"]),
         "missing": list(estate["missing"]),
         "call_graph": graphs.mermaid(picture.graph) if (picture := graphs.estate_calls(estate, names)) else None,
@@ -230,7 +276,7 @@ def _glance(estate: Estate) -> Block:
         count(len(jobs), "job"),
         count(len(estate["transactions"]), "transaction"),
         count(len(estate["maps"]), "mapset"),
-        count(len(estate["copybooks"]), "copybook"),
+        count(len(estate["layouts"]), "copybook"),
         count(len(estate["tables"]), "table"),
     )
     described = sum(1 for document in estate["programs"].values() if document["purpose"] is not None)
@@ -248,11 +294,13 @@ def _entrances(estate: Estate, names: Names) -> list[Block]:
     rows: list[Row] = []
     for one in estate["transactions"]:
         started: Cell = (names.piece(one["program"]),) if one["program"] else ()
+        if one["program"] and not names.is_here(one["program"]):
+            started = (*started, " ", Tag("not here", "doubt"))
         rows.append(Row(((Code(one["name"]),), ("transaction",), started, (Code(one["path"]),))))
     rows += (
         Row(((Code(job["name"]),), ("job",), joined(map(names.piece, job["runs"])), (Code(job["path"]),)))
         for job in estate["jobs"]
-        if job["kind"] == "job"
+        if job["kind"] == "job" and job["runs"]
     )
     return [Table(("Name", "Kind", "Runs", "File"), tuple(rows))] if rows else []
 
@@ -261,31 +309,33 @@ def _programs(estate: Estate, names: Names) -> Iterator[Block]:
     if not estate["programs"]:
         yield Words(("There is no program.",))
         return
-    rows = []
-    for page, document in estate["programs"].items():
-        header, purpose = document["header"], document["purpose"]
-        marks: list[Piece] = []
+
+    def marks(document: Json) -> Cell:
+        made: list[Piece] = []
         if absent := len(document["copybooks_not_found"]):
-            marks.append(Tag(f"{count(absent, 'copybook')} missing", "doubt"))
+            made.append(Tag(f"{count(absent, 'copybook')} missing", "doubt"))
         if dead := len(document["dead_code"]):
-            marks.append(Tag(f"{count(dead, 'dead paragraph')}", "bad"))
-        summary = (purpose["summary"] if purpose else None) or ""
-        cells: tuple[Cell, ...] = (
-            (names.piece_of(page),),
-            (header["program_type"],),
-            (Code(header["file_name"]),),
-            (str(header["lines"]),),
-            (str(len(document["paragraphs"])),),
-            (str(document["complexity"]["cyclomatic"]),),
-            (summary,) if summary else (),
-            joined(marks, " "),
-        )
-        rows.append(Row(cells))
-    columns = ("Program", "Type", "File", "Lines", "Paragraphs", "Complexity", "Purpose", "Notes")
-    kept = [at for at in range(len(columns)) if any(row.cells[at] for row in rows)]
-    shown = tuple(Row(tuple(row.cells[at] for at in kept)) for row in rows)
-    titles = tuple(columns[at] for at in kept)
-    yield Table(titles, shown, frozenset(titles.index(name) for name in ("Lines", "Paragraphs", "Complexity")))
+            made.append(Tag(f"{count(dead, 'dead paragraph')}", "bad"))
+        return joined(made, " ")
+
+    def purpose(document: Json) -> Cell:
+        summary = document["purpose"] and document["purpose"]["summary"]
+        return (summary,) if summary else ()
+
+    yield from table(
+        list(estate["programs"].items()),
+        {
+            "Program": lambda one: (names.piece_of(one[0]),),
+            "Type": lambda one: (one[1]["header"]["program_type"],),
+            "File": lambda one: (Code(one[1]["header"]["file_name"]),),
+            "Lines": lambda one: (str(one[1]["header"]["lines"]),),
+            "Paragraphs": lambda one: (str(len(one[1]["paragraphs"])),),
+            "Complexity": lambda one: (str(one[1]["complexity"]["cyclomatic"]),),
+            "Purpose": lambda one: purpose(one[1]),
+            "Notes": lambda one: marks(one[1]),
+        },
+        numbers=("Lines", "Paragraphs", "Complexity"),
+    )
 
 
 def _jobs(jobs: Sequence[Job], names: Names) -> Table:
@@ -295,7 +345,7 @@ def _jobs(jobs: Sequence[Job], names: Names) -> Table:
                 (Code(job["name"]), *((" ", Tag("procedure")) if job["kind"] == "procedure" else ())),
                 (Code(step["name"]),),
                 _runs(step, names),
-                joined((Code(" = ".join((dd["name"], *dd["datasets"]))) for dd in step["dds"]), " · "),
+                joined((Code(_dd(dd)) for dd in step["dds"]), BELOW),
                 (Code(job["path"]), f" line {step['line']}"),
             )
         )
@@ -303,6 +353,10 @@ def _jobs(jobs: Sequence[Job], names: Names) -> Table:
         for step in job["steps"]
     ]
     return Table(("Job", "Step", "Runs", "DD names", "Where"), tuple(rows))
+
+
+def _dd(dd: Dd) -> str:
+    return f"{dd['name']} = {', '.join(dd['datasets'])}" if dd["datasets"] else dd["name"]
 
 
 def _data_sets(found: Sequence[DataSet], names: Names) -> Table:

@@ -7,27 +7,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from penstock.cobol.estate.members import stem
 from penstock.cobol.program import key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from penstock.cobol.estate import Copybooks, User
     from penstock.cobol.estate import Estate as Linked
+    from penstock.cobol.estate import User
     from penstock.cobol.estate.jcl import Step as LinkedStep
     from penstock.scribe.pages.estate import Copybook, DataSet, DbTable, Estate, Job, Mapset, Missing, Step
     from penstock.transcript.shapes import Json
 
 
-def estate_of(name: str, programs: Mapping[str, Json], linked: Linked, copybooks: Copybooks) -> Estate:
-    """The estate as pages want it. `programs` are documents by the ids of their pages."""
+def estate_of(name: str, programs: Mapping[str, Json], layouts: Mapping[str, Json], linked: Linked) -> Estate:
+    """The estate as pages want it. `programs`, and `layouts` of copybooks, are documents by the ids of their pages."""
     whose = _Whose(programs)
     return {
         "name": name,
         "programs": programs,
+        "layouts": layouts,
         "jobs": list(_jobs(linked)),
         "maps": list(_maps(linked, whose)),
-        "copybooks": list(_copybooks(linked, copybooks, whose)),
+        "copybooks": _copybooks(programs, layouts),
         "tables": list(_tables(linked, whose)),
         "transactions": [
             {"name": one.name, "program": one.attributes.get("PROGRAM"), "path": member.path, "line": one.line}
@@ -107,12 +109,29 @@ def _maps(linked: Linked, whose: _Whose) -> Iterator[Mapset]:
             }
 
 
-def _copybooks(linked: Linked, copybooks: Copybooks, whose: _Whose) -> Iterator[Copybook]:
-    missing = {key(one.name) for one in linked.missing if one.kind == "copybook"}
-    for name in linked.used("copybook"):
-        path = copybooks.path(name)
-        used_by = whose.pages(linked.users("copybook", name))
-        yield {"name": name, "path": path, "system": path is None and key(name) not in missing, "used_by": used_by}
+def _copybooks(programs: Mapping[str, Json], layouts: Mapping[str, Json]) -> list[Copybook]:
+    """Each file that is copied or could be, and each name that leads to none, by name."""
+    ids: dict[str, str] = {}
+    for page, document in layouts.items():
+        ids.setdefault(document["header"]["file_name"], page)
+    users: dict[tuple[str, str], dict[str, None]] = {(key(stem(path)), path): {} for path in ids}
+    system: set[str] = set()
+    for page, document in programs.items():
+        for used in document["copybooks_used"]:
+            name = key(stem(used["copybook_name"]))
+            users.setdefault((name, used["path"] or ""), {})[page] = None
+            if used["system"]:
+                system.add(name)
+    return [
+        {
+            "name": name,
+            "id": ids.get(path),
+            "path": path or None,
+            "system": not path and name in system,
+            "used_by": list(used_by),
+        }
+        for (name, path), used_by in sorted(users.items())
+    ]
 
 
 def _tables(linked: Linked, whose: _Whose) -> Iterator[DbTable]:

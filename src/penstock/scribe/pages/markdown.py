@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from penstock import inert
 from penstock.scribe.pages import graphs
 from penstock.scribe.pages.blocks import (
+    BELOW,
     Code,
+    Document,
     Lines,
     Page,
     Paragraph,
     Picture,
-    Program,
     Said,
     Table,
     Tag,
@@ -26,7 +28,7 @@ from penstock.scribe.pages.blocks import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from penstock.scribe.pages.blocks import Block, Cell, Piece, Section
 
@@ -34,12 +36,12 @@ _ACTIVE = re.compile(r"([\\`*_{}\[\]<>#|~$&!])")
 _BLANKS = re.compile(r"\s+")
 
 
-def page(title: str, sections: Iterable[Section], link: Callable[[str], str]) -> str:
-    """The sections under a title. `link` is where the page of a program is, by its id."""
+def page(title: str, sections: Iterable[Section], up: str) -> str:
+    """The sections under a title. `up` is the way to the folder that holds those of programs and copybooks."""
     parts = [f"# {escaped(title)}"]
     for section in sections:
         parts.append(f"## {escaped(section.title)}")
-        parts += [_block(block, link) for block in section.blocks]
+        parts += [_block(block, up) for block in section.blocks]
     return "\n\n".join(parts) + "\n"
 
 
@@ -60,34 +62,36 @@ def _one_line(text: str) -> str:
     return _BLANKS.sub(" ", inert.show(text)[0]).strip()
 
 
-def _block(block: Block, link: Callable[[str], str]) -> str:
+def _block(block: Block, up: str) -> str:
     if isinstance(block, Words):
-        text = cell(block.cell, link)
+        text = cell(block.cell, up)
         return f"*{text}*" if block.aside and not any(isinstance(piece, Said) for piece in block.cell) else text
     if isinstance(block, Terms):
-        return "\n".join(f"- {escaped(name)}: {cell(told, link)}" for name, told in block.rows)
+        return "\n".join(f"- {escaped(name)}: {cell(told, up)}" for name, told in block.rows)
     if isinstance(block, Picture):
         return f"```mermaid\n{graphs.mermaid(block.graph)}\n```\n\n*{escaped(block.caption)}*"
-    return _table(block, link)
+    return _table(block, up)
 
 
-def _table(table: Table, link: Callable[[str], str]) -> str:
+def _table(table: Table, up: str) -> str:
     rule = ("---:" if at in table.numbers else "---" for at in range(len(table.columns)))
     lines = ["| " + " | ".join(map(escaped, table.columns)) + " |", "|" + "|".join(rule) + "|"]
     for row in table.rows:
-        cells = [cell(one, link) for one in row.cells]
+        cells = [cell(one, up) for one in row.cells]
         if row.depth and cells:
             cells[0] = "\u2003" * row.depth + cells[0]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
-def cell(pieces: Cell, link: Callable[[str], str]) -> str:
+def cell(pieces: Cell, up: str) -> str:
     """Pieces as one line; what looks like an address is none."""
-    return "".join(_piece(piece, link) for piece in pieces).strip()
+    return "".join(_piece(piece, up) for piece in pieces).strip()
 
 
-def _piece(piece: Piece, link: Callable[[str], str]) -> str:
+def _piece(piece: Piece, up: str) -> str:
+    if piece == BELOW:
+        return " · "
     if isinstance(piece, str):
         lead, trail = piece[: len(piece) - len(piece.lstrip())], piece[len(piece.rstrip()) :]
         return f"{lead and ' '}{escaped(piece)}{trail and ' '}" if piece.strip() else " "
@@ -95,8 +99,8 @@ def _piece(piece: Piece, link: Callable[[str], str]) -> str:
         return code(piece.text)
     if isinstance(piece, Lines):
         return f"line {piece.first}" if piece.first == piece.last else f"lines {piece.first}–{piece.last}"
-    if isinstance(piece, Program):
-        return f"[{escaped(piece.name)}]({link(piece.id)})"
+    if isinstance(piece, Document):
+        return f"[{escaped(piece.name)}]({up}{quote(piece.path)}.md)"
     if isinstance(piece, Page):
         return f"[{escaped(piece.name)}]({piece.path})"
     if isinstance(piece, Paragraph):

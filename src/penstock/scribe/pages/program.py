@@ -9,8 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.cobol.facts.calls import is_interface
+from penstock.cobol.program import key
 from penstock.scribe.pages import graphs
 from penstock.scribe.pages.blocks import (
+    BELOW,
     Code,
     Lines,
     Paragraph,
@@ -24,28 +26,39 @@ from penstock.scribe.pages.blocks import (
     count,
     joined,
 )
-from penstock.scribe.pages.estate import TO_TRANSACTION
+from penstock.scribe.pages.estate import TO_TRANSACTION, item_anchor, line_of_item, paragraph_anchor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from penstock.scribe.pages.blocks import Block, Cell, Piece
+    from penstock.scribe.pages.blocks import Block, Cell, Node, Piece
     from penstock.scribe.pages.estate import Names
     from penstock.transcript.shapes import Json
 
 MAX_LINES_OF_ITEM = 24
 """Lines that an item's reads or writes are listed with; the JSON has all."""
+MAX_PAIRS = 12
+"""Of what the COPYs of one copybook replace; the JSON has all."""
 
 
 def sections(page: str, document: Json, names: Names) -> Iterator[Section]:
     """All sections that have something to say."""
+    yield Section("Purpose", tuple(_purpose(document)))
+    yield Section("At a glance", tuple(_glance(document, names)))
+    yield from of_code(names.own(page), document, names)
+    if questions := _questions(document):
+        yield Section("Open questions", tuple(questions))
+    yield Section("Coverage and confidence", tuple(_coverage(document)))
+
+
+def of_code(here: Node, document: Json, names: Names) -> Iterator[Section]:
+    """The sections about the code, of a program or a copybook; `here` is its box in the picture of its neighbours."""
+    copied = _Copied(document, names)
     for title, blocks in (
-        ("Purpose", _purpose(document)),
-        ("At a glance", _glance(document, names)),
-        ("Inputs and outputs", _channels(document)),
-        ("Calls", _calls(page, document, names)),
+        ("Inputs and outputs", _channels(document, copied)),
+        ("Calls", _calls(here, document, names)),
         ("Control flow", _flow(document)),
-        ("Paragraphs", _paragraphs(document)),
+        ("Paragraphs", _paragraphs(document, copied)),
         ("Business rules", _rules(document)),
         ("Files", _files(document)),
         ("What is created, read, updated and deleted", crud(document["crud"])),
@@ -55,20 +68,34 @@ def sections(page: str, document: Json, names: Names) -> Iterator[Section]:
         ("MQ", _mq(document)),
         ("Calculations", _transforms(document)),
         ("Error handling", _errors(document)),
-        ("Copybooks", _copybooks(document)),
-        ("Data dictionary", _items(document)),
+        ("Copybooks", _copybooks(document, copied)),
+        ("Data dictionary", _items(document, copied)),
         ("Constants and messages", _constants(document)),
         ("Dead code", _dead(document)),
-        ("Open questions", _questions(document)),
-        ("Coverage and confidence", _coverage(document)),
     ):
         if blocks:
             yield Section(title, tuple(blocks))
 
 
-def lines(item: Json) -> Cell:
-    """Where an item is."""
-    return joined(Lines(at["first_line"], at["last_line"], at["evidence"]) for at in item["citations"])
+class _Copied:
+    """The copybooks of a document: where the name of each leads, and those of the paragraphs in them."""
+
+    def __init__(self, document: Json, names: Names) -> None:
+        self._names = names
+        self._paths = {key(used["copybook_name"]): used["path"] for used in document["copybooks_used"]}
+
+    def __call__(self, name: str | None, line: int | None = None) -> Cell:
+        """The name of a copybook; of one with a page as a link, to the data item of that line."""
+        return (self._names.file(self._paths.get(key(name)), name, line),) if name else ()
+
+    def paragraph(self, name: str) -> Piece:
+        """The name of a paragraph that the document itself does not have."""
+        return self._names.paragraph(self._paths.values(), name)
+
+
+def lines(item: Json, path: str = "") -> Cell:
+    """Where an item is, in this document or in that of another page."""
+    return joined(Lines(at["first_line"], at["last_line"], at["evidence"], path) for at in item["citations"])
 
 
 def _line_list(numbers: Sequence[int]) -> Cell:
@@ -94,7 +121,7 @@ def _codes(texts: Iterable[Json]) -> Cell:
     return joined(Code(str(text)) for text in texts)
 
 
-def _table(
+def table(
     items: Sequence[Json],
     columns: Mapping[str, Callable[[Json], Cell]],
     *,
@@ -112,6 +139,20 @@ def _table(
         Row(tuple(row[at] for at in kept), anchor(item), depth(item)) for item, row in zip(items, rows, strict=True)
     )
     return [Table(tuple(titles), made, frozenset(at for at, title in enumerate(titles) if title in numbers))]
+
+
+def _first(anchor: Callable[[Json], str]) -> Callable[[Json], str]:
+    """The anchor of an item, nothing where one before it has the same."""
+    taken: set[str] = set()
+
+    def of(item: Json) -> str:
+        made = anchor(item)
+        if made in taken:
+            return ""
+        taken.add(made)
+        return made
+
+    return of
 
 
 # ── what it is ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -142,14 +183,7 @@ def _glance(document: Json, names: Names) -> list[Block]:
                 *((f": {header['program_type_reason']}",) if header.get("program_type_reason") else ()),
             ),
         ),
-        ("File", (Code(header["file_name"]), f" ({header['format']} format, {header['encoding']})")),
-        (
-            "Size",
-            (
-                f"{count(header['lines'], 'line')}: {header['code_lines']} of code, {header['comment_lines']} of comment",
-                f"; {count(size['statements'], 'statement')}",
-            ),
-        ),
+        *file_rows(document),
         ("Complexity", (f"{size['cyclomatic']} ways at decisions, {size['max_depth']} deep at most",)),
         ("Transactions", _codes(context["transactions"])),
         ("Jobs", _codes(context["jobs"])),
@@ -157,7 +191,7 @@ def _glance(document: Json, names: Names) -> list[Block]:
         ("Entry points", tuple(piece for entry in context["entry_points"] for piece in _entry(entry))),
         ("Parameters", _codes(context.get("using", ()))),
         ("Linkage", _codes(context["linkage_section"])),
-        ("Copybooks not found", joined((Tag(name, "doubt") for name in document["copybooks_not_found"]), " ")),
+        ("Copybooks not found", not_found(document)),
         (
             "Words of a model",
             (
@@ -170,7 +204,7 @@ def _glance(document: Json, names: Names) -> list[Block]:
     blocks: list[Block] = [Terms(tuple((name, cell) for name, cell in told if cell))]
     absent = [
         title
-        for title, key in (
+        for title, field in (
             ("calls", "called_programs"),
             ("SELECT", "files"),
             ("SQL", "sql_operations"),
@@ -181,11 +215,26 @@ def _glance(document: Json, names: Names) -> list[Block]:
             ("error handling", "error_handling"),
             ("dead code", "dead_code"),
         )
-        if not document[key]
+        if not document[field]
     ]
     if absent:
         blocks.append(Words((f"None found: {', '.join(absent)}.",), aside=True))
     return blocks
+
+
+def file_rows(document: Json) -> list[tuple[str, Cell]]:
+    """Where it stands, and how much it is."""
+    header, statements = document["header"], document["complexity"]["statements"]
+    size = f"{count(header['lines'], 'line')}: {header['code_lines']} of code, {header['comment_lines']} of comment"
+    return [
+        ("File", (Code(header["file_name"]), f" ({header['format']} format, {header['encoding']})")),
+        ("Size", (f"{size}; {count(statements, 'statement')}" if statements else size,)),
+    ]
+
+
+def not_found(document: Json) -> Cell:
+    """The copybooks that are missing."""
+    return joined((Tag(name, "doubt") for name in document["copybooks_not_found"]), " ")
 
 
 def _entry(entry: Json) -> Cell:
@@ -196,15 +245,15 @@ def _percent(share: float | None) -> Cell:
     return () if share is None else (f"{share:.0%} of what was claimed held",)
 
 
-def _channels(document: Json) -> list[Block]:
+def _channels(document: Json, copied: _Copied) -> list[Block]:
     items = [("in", item) for item in document["inputs"]] + [("out", item) for item in document["outputs"]]
-    return _table(
+    return table(
         items,
         {
             "Direction": lambda pair: (pair[0],),
             "Name": lambda pair: _code(pair[1]["name"]),
             "Kind": lambda pair: _plain(pair[1]["io_type"]),
-            "Copybook": lambda pair: _code(pair[1]["copybook"]),
+            "Copybook": lambda pair: copied(pair[1]["copybook"]),
             "What it is": lambda pair: _said(pair[1], "description"),
             "Lines": lambda pair: lines(pair[1]),
         },
@@ -214,11 +263,11 @@ def _channels(document: Json) -> list[Block]:
 # ── control ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _calls(page: str, document: Json, names: Names) -> list[Block]:
-    picture = graphs.neighbours(page, document, names)
+def _calls(here: Node, document: Json, names: Names) -> list[Block]:
+    picture = graphs.neighbours(here, document, names)
     blocks: list[Block] = [] if picture is None else [picture]
     purposes = {item["callee"].upper(): item for item in document["call_semantics"] if item["callee"]}
-    blocks += _table(
+    blocks += table(
         document["called_programs"],
         {
             "Program": lambda call: _target(call, names),
@@ -251,7 +300,7 @@ def _flow(document: Json) -> list[Block]:
     return [] if picture is None else [picture]
 
 
-def _paragraphs(document: Json) -> list[Block]:
+def _paragraphs(document: Json, copied: _Copied) -> list[Block]:
     starts: dict[str, int] = {}
     for item in document["paragraphs"]:
         starts.setdefault(item["paragraph_name"].upper(), item["start_line"])
@@ -260,21 +309,16 @@ def _paragraphs(document: Json) -> list[Block]:
             starts.setdefault(item["section"].upper(), item["start_line"])
 
     def named(texts: Iterable[str]) -> Cell:
-        return joined(Paragraph(name, starts[name.upper()]) if name.upper() in starts else Code(name) for name in texts)
+        return joined(
+            Paragraph(name, starts[name.upper()]) if name.upper() in starts else copied.paragraph(name)
+            for name in texts
+        )
 
     def name_of(item: Json) -> Cell:
         dead: Cell = (" ", Tag("dead", "bad")) if item["is_dead_code"] else ()
         return (Paragraph(item["paragraph_name"], item["start_line"]), *dead)
 
-    anchors: set[int] = set()
-
-    def anchor(item: Json) -> str:
-        line = item["start_line"]
-        is_first = line not in anchors
-        anchors.add(line)
-        return f"p{line}" if is_first else ""
-
-    return _table(
+    return table(
         document["paragraphs"],
         {
             "Paragraph": name_of,
@@ -289,23 +333,23 @@ def _paragraphs(document: Json) -> list[Block]:
             "Runs on into": lambda item: named([item["falls_into"]] if item["falls_into"] else []),
         },
         numbers=("Statements", "Complexity"),
-        anchor=anchor,
+        anchor=_first(lambda item: paragraph_anchor(item["start_line"])),
     )
 
 
 def _rules(document: Json) -> list[Block]:
     def when(rule: Json) -> Cell:
         meanings = [f"{one['name']}: {one['meaning']}" for one in rule.get("meanings", ())]
-        said = joined((Code(condition) for condition in rule["conditions"]), " · ")
+        said = joined((Code(condition) for condition in rule["conditions"]), BELOW)
         return (*said, " (", *_codes(meanings), ")") if meanings else said
 
-    rows = _table(
+    rows = table(
         document["business_rules"],
         {
             "Rule": lambda rule: _code(rule["rule_id"]),
             "In": lambda rule: _code(rule["paragraph"]),
             "When": when,
-            "Then": lambda rule: joined((Code(action) for action in rule["actions"]), " · "),
+            "Then": lambda rule: joined((Code(action) for action in rule["actions"]), BELOW),
             "What it means": lambda rule: _said(rule, "logic_summary", "description"),
             "Lines": lines,
         },
@@ -317,7 +361,7 @@ def _rules(document: Json) -> list[Block]:
 
 
 def _dead(document: Json) -> list[Block]:
-    return _table(
+    return table(
         document["dead_code"],
         {
             "Paragraph": lambda item: (Paragraph(item["paragraph_name"], item["start_line"]),),
@@ -341,7 +385,7 @@ def _files(document: Json) -> list[Block]:
             pieces += [str(mode)] if line is None else [f"{mode} ", Lines(line, line)]
         return tuple(pieces)
 
-    return _table(
+    return table(
         document["files"],
         {
             "File": lambda file: _code(file["name"]),
@@ -371,11 +415,11 @@ def crud(items: Sequence[Json]) -> list[Block]:
         "Resource": lambda item: _code(item["resource"]),
         "Kind": lambda item: _plain(item["kind"]),
     } | {name.capitalize(): deed(name) for name in DEEDS}
-    return _table(items, columns)
+    return table(items, columns)
 
 
 def _sql(document: Json) -> list[Block]:
-    return _table(
+    return table(
         document["sql_operations"],
         {
             "Operation": lambda item: _code(item["operation"]),
@@ -389,7 +433,7 @@ def _sql(document: Json) -> list[Block]:
 
 
 def _cics(document: Json) -> list[Block]:
-    return _table(
+    return table(
         document["cics_operations"],
         {
             "Command": lambda item: _code(item["command"]),
@@ -404,7 +448,7 @@ def _cics(document: Json) -> list[Block]:
 
 
 def _dli(document: Json) -> list[Block]:
-    return _table(
+    return table(
         document["dli_operations"],
         {
             "Function": lambda item: _code(item["function"]),
@@ -418,7 +462,7 @@ def _dli(document: Json) -> list[Block]:
 
 
 def _mq(document: Json) -> list[Block]:
-    return _table(
+    return table(
         document["mq_operations"],
         {
             "Call": lambda item: _code(item["call"]),
@@ -431,7 +475,7 @@ def _mq(document: Json) -> list[Block]:
 
 
 def _transforms(document: Json) -> list[Block]:
-    return _table(
+    return table(
         document["data_flow"]["transforms"],
         {
             "Statement": lambda item: _code(item["text"]),
@@ -444,10 +488,10 @@ def _transforms(document: Json) -> list[Block]:
 
 
 def _errors(document: Json) -> list[Block]:
-    return _table(
+    return table(
         document["error_handling"],
         {
-            "Kind": lambda item: _plain(item["kind"]),
+            "Kind": lambda item: _code(item["kind"]),
             "Condition": lambda item: _code(item["condition"]),
             "What is done": lambda item: _code(item["action"]),
             "What it means": lambda item: _said(item, "description"),
@@ -465,31 +509,34 @@ def condition(item: Json) -> str:
 # ── data ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _copybooks(document: Json) -> list[Block]:
+def _copybooks(document: Json, copied: _Copied) -> list[Block]:
     def found(item: Json) -> Cell:
         if item["found"]:
             return _code(item["path"]) or (Tag("found", "good"),)
         return (Tag("of the system"),) if item.get("system") else (Tag("not found", "doubt"),)
 
-    def replaced(item: Json) -> Cell:
-        pairs = [one.values() if isinstance(one, dict) else one for one in item["replacing"]]
-        return _codes(" BY ".join(map(str, pair)) for pair in pairs)
-
-    return _table(
+    return table(
         document["copybooks_used"],
         {
-            "Copybook": lambda item: _code(item["copybook_name"]),
+            "Copybook": lambda item: copied(item["copybook_name"]),
             "Library": lambda item: _code(item["library"]),
             "By": lambda item: _plain(item["via"]),
             "Where": found,
             "Replacing": replaced,
-            "Within": lambda item: _code(item.get("copybook")),
+            "Within": lambda item: copied(item["copybook"]),
             "Lines": lines,
         },
     )
 
 
-def _items(document: Json) -> list[Block]:
+def replaced(item: Json) -> Cell:
+    """What the REPLACING of a COPY says."""
+    pairs = [Code(f"{one['from']} BY {one['to']}") for one in item["replacing"]]
+    more = len(pairs) - MAX_PAIRS
+    return joined((*pairs[:MAX_PAIRS], *((f"and {more} more",) if more > 0 else ())), BELOW)
+
+
+def _items(document: Json, copied: _Copied) -> list[Block]:
     levels: list[int] = []
 
     def depth(item: Json) -> int:
@@ -508,10 +555,13 @@ def _items(document: Json) -> list[Block]:
         return (str(item["occurs"]), *((" by ", Code(depending)) if depending else ()))
 
     def meaning(item: Json) -> Cell:
-        value, names = _code(item["value"]), joined(map(Code, map(condition, item["conditions"])), " · ")
-        return (*value, *((" · ",) if value and names else ()), *names)
+        return joined((*_code(item["value"]), *map(Code, map(condition, item["conditions"]))), BELOW)
 
-    return _table(
+    def anchor(item: Json) -> str:
+        line = line_of_item(item)
+        return item_anchor(line) if line else ""
+
+    return table(
         document["data_items"],
         {
             "Name": lambda item: (Code(f"{item['level']:02d} {item['name']}"),),
@@ -523,22 +573,23 @@ def _items(document: Json) -> list[Block]:
             "Bytes": lambda item: _plain(item["bytes"]),
             "Values": meaning,
             "Section": lambda item: _code(item["section"]),
-            "Copybook": lambda item: _code(item.get("copybook")),
+            "Copybook": lambda item: copied(item["copybook"], item["copybook_line"]),
             "Read": lambda item: _line_list(item["read_lines"]),
             "Written": lambda item: _line_list(item["written_lines"]),
             "Lines": lines,
         },
         numbers=("Offset", "Bytes"),
         depth=depth,
+        anchor=_first(anchor),
     )
 
 
 def _constants(document: Json) -> list[Block]:
-    constants = _table(
+    constants = table(
         document["constants"],
         {"Constant": lambda item: _code(item["name"]), "Value": lambda item: _code(item["value"]), "Lines": lines},
     )
-    messages = _table(
+    messages = table(
         document["messages"],
         {"Message": lambda item: _code(item["text"]), "Goes to": lambda item: _code(item["target"]), "Lines": lines},
     )
@@ -549,7 +600,7 @@ def _constants(document: Json) -> list[Block]:
 
 
 def _questions(document: Json) -> list[Block]:
-    return _table(
+    return table(
         document["open_questions"],
         {
             "Question": lambda item: _plain(item["question"]),
@@ -580,11 +631,11 @@ def _coverage(document: Json) -> list[Block]:
             )
         )
     ]
-    blocks += _table(
+    blocks += table(
         coverage["chunks_failed"],
         {"Not described": lambda item: joined(_spans(item["lines"])), "Why": lambda item: _plain(item["reason"])},
     )
-    blocks += _table(
+    blocks += table(
         sorted(confidence["per_section"].items()),
         {
             "Section": lambda pair: (pair[0].replace("_", " "),),
@@ -593,7 +644,7 @@ def _coverage(document: Json) -> list[Block]:
         },
         numbers=("Least", "Mean"),
     )
-    blocks += _table(
+    blocks += table(
         document["tickets"],
         {
             "Ticket": lambda item: _code(item["id"]),
@@ -606,5 +657,9 @@ def _coverage(document: Json) -> list[Block]:
     if document["not_generated"]:
         missing = ", ".join(name.replace("_", " ") for name in document["not_generated"])
         blocks.append(Words((f"Not generated, because only a model can say it: {missing}.",), aside=True))
-    blocks += [Words((Tag("note", "doubt"), " ", str(warning))) for warning in document["warnings"]]
-    return blocks
+    return [*blocks, *notes(document)]
+
+
+def notes(document: Json) -> list[Block]:
+    """What was odd in the source and was read all the same."""
+    return [Words((Tag("note", "doubt"), " ", str(warning))) for warning in document["warnings"]]

@@ -1,4 +1,4 @@
-"""Which files is the site made of? Pages of the estate, a page for each program, and what they share.
+"""Which files is the site made of? Pages of the estate, one for each program and each copybook, and what they share.
 
 It opens from disk: no page asks for anything but files beside it. Law: every link leads to a page or a line that is there.
 Keeps out: writing the files.
@@ -7,20 +7,31 @@ Keeps out: writing the files.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from penstock import inert
-from penstock.scribe.pages import html, index, program
+from penstock.cobol.program import key
+from penstock.scribe.pages import copybook, html, index, program
 from penstock.scribe.pages.assets import SCRIPT, STYLE
 from penstock.scribe.pages.blocks import Page, Section, Words, count, joined
-from penstock.scribe.pages.estate import Names
+from penstock.scribe.pages.estate import (
+    Names,
+    copybook_path,
+    item_anchor,
+    line_of_item,
+    name_of,
+    paragraph_anchor,
+    program_path,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from penstock.scribe.pages.estate import Estate
     from penstock.scribe.pages.index import Term
+    from penstock.transcript.shapes import Json
 
 TERMS_PER_PAGE = 1_500
 """Names of a page of the data dictionary: about half a megabyte."""
@@ -29,8 +40,8 @@ KINDS = ("program", "transaction", "job", "paragraph", "resource", "copybook", "
 
 
 def site(estate: Estate, sources: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
-    """Paths and texts, one after the other. `sources` are the shown lines of each program's file, by the id of its page."""
-    names = Names(estate["programs"])
+    """Paths and texts, one after the other. `sources` are the shown lines of each file that was documented."""
+    names = Names(estate["programs"], estate["layouts"])
     terms = index.terms(estate)
     pages = [terms[at : at + TERMS_PER_PAGE] for at in range(0, len(terms), TERMS_PER_PAGE)]
     shared, around = tuple(index.shared(estate, names)), tuple(index.around(estate, names))
@@ -51,12 +62,20 @@ def site(estate: Estate, sources: Mapping[str, Sequence[str]]) -> Iterator[tuple
         yield _data_path(at), html.page("Data dictionary", title, sections, tabs=tabs, here=_data_path(at), lead=lead)
     if around:
         yield "parts.html", html.page("Jobs, maps, copybooks", title, around, tabs=tabs, here="parts.html")
-    for page, document in estate["programs"].items():
-        header, path = document["header"], html.program_path(page)
+    for path, document, told in _documents(estate, names):
+        header = document["header"]
         lead = f"{header['program_type']} · {header['file_name']} · {count(header['lines'], 'line')}"
-        sections = tuple(program.sections(page, document, names))
-        listing = sources.get(page, ())
-        yield path, html.page(header["program_id"], title, sections, tabs=tabs, here=path, lead=lead, listing=listing)
+        listing = sources[header["file_name"]]
+        page = html.page(name_of(document), title, tuple(told), tabs=tabs, here=path, lead=lead, listing=listing)
+        yield path, page
+
+
+def _documents(estate: Estate, names: Names) -> Iterator[tuple[str, Json, Iterator[Section]]]:
+    """Programs and copybooks: the file of each, its document, and what its page says."""
+    for page, document in estate["programs"].items():
+        yield f"{program_path(page)}.html", document, program.sections(page, document, names)
+    for page, document in estate["layouts"].items():
+        yield f"{copybook_path(page)}.html", document, copybook.sections(page, document, names)
 
 
 def _data_path(at: int) -> str:
@@ -67,7 +86,7 @@ def _data(part: Sequence[Term], pages: int, here: int, names: Names) -> tuple[Se
     """A page of names, and the way to the others."""
     turn = joined((str(at + 1) if at == here else Page(str(at + 1), _data_path(at)) for at in range(pages)), " · ")
     blocks = (Words(("Pages: ", *turn)),) if pages > 1 else ()
-    return (Section("Names", (*blocks, index.dictionary(part, names))),)
+    return (Section("Names", (*blocks, *index.dictionary(part, names))),)
 
 
 def _search(estate: Estate, pages: Sequence[Sequence[Term]]) -> str:
@@ -78,19 +97,35 @@ def _search(estate: Estate, pages: Sequence[Sequence[Term]]) -> str:
     def add(name: str, kind: str, place: int, anchor: str = "") -> None:
         entries.append((inert.show_name(name), KINDS.index(kind), place, anchor))
 
-    for page, document in estate["programs"].items():
-        name, here = document["header"]["program_id"], len(places)
-        places.append((quote(html.program_path(page)), inert.show_name(name)))
-        add(name, "program", here)
+    def paragraphs(document: Json) -> None:
         for item in document["paragraphs"]:
-            add(item["paragraph_name"], "paragraph", here, f"p{item['start_line']}")
+            add(item["paragraph_name"], "paragraph", len(places) - 1, paragraph_anchor(item["start_line"]))
+
+    for page, document in estate["programs"].items():
+        name = name_of(document)
+        places.append((quote(f"{program_path(page)}.html"), inert.show_name(name)))
+        add(name, "program", len(places) - 1)
+        paragraphs(document)
+    known = {"FILLER", *(key(term.name) for part in pages for term in part)}
+    alike = Counter(key(name_of(document)) for document in estate["layouts"].values())
+    for page, document in estate["layouts"].items():
+        name = name_of(document)
+        where = name if alike[key(name)] == 1 else document["header"]["file_name"]
+        places.append((quote(f"{copybook_path(page)}.html"), inert.show_name(where)))
+        add(name, "copybook", len(places) - 1)
+        paragraphs(document)
+        for item in document["data_items"]:
+            line = line_of_item(item)
+            if line is not None and key(item["name"]) not in known:
+                add(item["name"], "data", len(places) - 1, item_anchor(line))
     for transaction in estate["transactions"]:
         add(transaction["name"], "transaction", len(places), "how-it-is-entered")
     places.append(("index.html", ""))
     for job in estate["jobs"]:
         add(job["name"], "job", 0, "jobs")
-    for copybook in estate["copybooks"]:
-        add(copybook["name"], "copybook", 0, "copybooks")
+    for one in estate["copybooks"]:
+        if one["id"] is None:
+            add(one["name"], "copybook", 0, "copybooks")
     for resource in index.resources(estate):
         add(resource.name, "resource", 1)
     for at, part in enumerate(pages):

@@ -1,0 +1,57 @@
+"""What does the page of a copybook say? Who uses it, its layout, and whatever else its code says.
+
+No model is asked about a copybook, so nothing here waits for one. Law: as on the page of a program, every item that has citations
+has them. Keeps out: how each is told (`program`), Markdown and HTML.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.scribe.pages import program
+from penstock.scribe.pages.blocks import Code, Node, Section, Terms, Words, count
+from penstock.scribe.pages.estate import name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from penstock.scribe.pages.blocks import Block, Cell
+    from penstock.scribe.pages.estate import Names, User
+    from penstock.transcript.shapes import Json
+
+
+def sections(page: str, document: Json, names: Names) -> Iterator[Section]:
+    """All sections that have something to say: who uses it and the layout first."""
+    yield Section("At a glance", (_glance(document), *program.notes(document)))
+    yield Section("Used by", tuple(_users(names.users(document["header"]["file_name"]))))
+    here = Node(f"copybook {page}", name_of(document))
+    told = {section.title: section for section in program.of_code(here, document, names)}
+    for title, ours in (("Data dictionary", "Layout"), ("Copybooks", "What it copies")):
+        if section := told.pop(title, None):
+            yield section._replace(title=ours)
+    yield from told.values()
+
+
+def _glance(document: Json) -> Block:
+    holds = [
+        count(len(document[field]), one)
+        for field, one in (("data_items", "data item"), ("paragraphs", "paragraph"))
+        if document[field]
+    ]
+    told: list[tuple[str, Cell]] = [
+        *program.file_rows(document),
+        ("Holds", (", ".join(holds),) if holds else ()),
+        ("Copybooks not found", program.not_found(document)),
+    ]
+    return Terms(tuple((name, cell) for name, cell in told if cell))
+
+
+def _users(users: Sequence[User]) -> list[Block]:
+    columns: dict[str, Callable[[User], Cell]] = {
+        "Name": lambda user: (user.document,),
+        "Type": lambda user: (user.type,),
+        "By way of": lambda user: (Code(user.used["copybook"]),) if user.used["copybook"] else (),
+        "Replacing": lambda user: program.replaced(user.used),
+        "Lines": lambda user: program.lines(user.used, user.document.path),
+    }
+    return program.table(users, columns) or [Words(("Nothing here copies it.",), aside=True)]
