@@ -312,6 +312,26 @@ def test_a_chunk_that_fails_for_good_is_reported(step: Step, reason: str, most_r
 
 
 @pytest.mark.proves("C-9")
+@pytest.mark.parametrize("mended", [True, False])
+def test_an_answer_that_breaks_off_is_asked_for_again_then_reported(mended: bool) -> None:
+    """What was whole in it is told; the chunk is listed as failed, unless the second answer is whole, which is the better one."""
+    line = program(5).splitlines().index("       0000-MAIN.") + 1
+    whole = told_by(claim(f"P{line}", "Whole.", [line + 1], "OPEN INPUT DAY-FILE"))
+    broken = say(
+        json.dumps({"claims": [claim(f"P{line}", "First.", [line + 1], "OPEN INPUT DAY-FILE")]})[:-1] + ', {"of": "P'
+    )
+    steps = [broken, whole if mended else say("")]
+    made, provider = asked(lambda _: steps.pop(0), program(5), max_prompt_tokens=15_000)
+    told = document(made)
+    assert told["paragraphs"][0]["summary"] == ("Whole." if mended else "First.")
+    assert [failed["reason"] for failed in told["coverage"]["chunks_failed"]] == (
+        [] if mended else ["the answers broke off"]
+    )
+    assert told["header"]["final_status"] == ("complete" if mended else "partial")
+    assert (steps, len(provider.requests)) == ([], 2)
+
+
+@pytest.mark.proves("C-9")
 @pytest.mark.parametrize("seed", range(6))
 def test_every_line_is_documented_or_listed(seed: int) -> None:
     """Whatever fails, is refused or is answered: no line of the program is in neither list, and none is in both."""

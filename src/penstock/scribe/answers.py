@@ -1,8 +1,8 @@
 """What did the model say? Claims and questions out of any text at all.
 
 An answer is a JSON object, but models fence it, talk around it, break off in the middle, or send something else: what is whole
-in it is taken, the rest is counted. Law: nothing is raised, whatever the text; every claim is small, of the promised types, and
-holds no character that could act where it is shown. Keeps out: whether it is true (`verification`).
+in it is taken. Law: nothing is raised, whatever the text; every claim is small, of the promised types, and holds no character
+that could act where it is shown. Keeps out: whether it is true (`verification`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MAX_CLAIMS = 1_000
 MAX_CLAIM_CHARS = 2_000
 MAX_LINES = 400  # of one claim
 MAX_NAMES = 100
-_STARTS = 50  # braces in the talk around an object that are tried
+_STARTS = 50  # braces that are tried, in the talk around an object and in a list that is broken
 _LARGEST_LINE = 10**9
 
 
@@ -40,10 +40,9 @@ class Claim(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What an answer holds. `malformed` counts what was meant as a claim and is none; one that breaks off is not `is_whole`."""
+    """What an answer holds; one that breaks off, or is broken within, is not `is_whole`."""
 
     claims: tuple[Claim, ...] = ()
-    malformed: int = 0
     is_whole: bool = False
 
 
@@ -52,16 +51,13 @@ def read_answer(text: str) -> Answer:
     if len(text) > MAX_ANSWER_CHARS:
         return Answer()
     found = _object(text)
-    if found is None:
-        listed, is_whole = list(_rescued(text)), False
-    else:
-        listed, is_whole = found, True
-    read = [claim_of(value) for value in listed[:MAX_CLAIMS]]
-    claims = dict.fromkeys(claim for claim in read if claim is not None)
-    return Answer(tuple(claims), read.count(None) + max(0, len(listed) - MAX_CLAIMS), is_whole)
+    listed = list(_rescued(text)) if found is None else found
+    read = map(claim_of, listed[:MAX_CLAIMS])
+    return Answer(tuple(dict.fromkeys(claim for claim in read if claim is not None)), found is not None)
 
 
-_DECODER = json.JSONDecoder(parse_int=lambda digits: int(digits) if len(digits) < 10 else -1)
+# Not strict: evidence is often copied with its line ends as they are.
+_DECODER = json.JSONDecoder(parse_int=lambda digits: int(digits) if len(digits) < 10 else -1, strict=False)
 
 
 def _object(text: str) -> list[Json] | None:
@@ -86,15 +82,17 @@ def _braces(text: str) -> Iterator[int]:
 
 
 def _rescued(text: str) -> Iterator[Json]:
-    """The whole objects of a list of claims that breaks off."""
+    """The whole objects of a list of claims that breaks off, or has broken ones."""
     opened = re.search(r'"claims"\s*:\s*\[', text)
     at = opened.end() if opened else -1
-    while at >= 0 and (at := text.find("{", at)) >= 0:
+    broken = 0
+    while at >= 0 and broken < _STARTS and (at := text.find("{", at)) >= 0:
         try:
             value, at = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):
-            return
-        yield value
+            at, broken = at + 1, broken + 1
+        else:
+            yield value
 
 
 def claim_of(value: Json) -> Claim | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from penstock.chunk.template import Grade, Record, Template, Value
 from penstock.scribe import prompts
-from penstock.scribe.answers import PROGRAM, claim_of, read_answer
+from penstock.scribe.answers import PROGRAM, Answer, claim_of, read_answer
 from penstock.scribe.filling import SECTIONS
 from penstock.scribe.prompts import Prompt
 from penstock.scribe.results import key_of
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from penstock.scribe.verification import Item, Shown
     from penstock.transcript.shapes import Json
 
-_UNREADABLE_TRIES = 2  # an answer without a claim may be bad luck; a second one is a reason
+_UNREADABLE_TRIES = 2  # an answer that is broken may be bad luck; a second one is a reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,20 +88,23 @@ def asked(question: Question, desk: Desk, model: str, results: Results | None) -
 
 def _asked(question: Question, desk: Desk) -> Answered:
     size_tokens = question.chunk.prompt_tokens or 0
-    calls, notes = 0, question.notes
+    calls, notes, answer = 0, question.notes, Answer()
     for _ in range(_UNREADABLE_TRIES):
         reply = desk.ask(question.prompt(notes), size_tokens)
         calls += reply.sent
         if reply.outcome != "answered":
             return Answered(reply.outcome, calls=calls, reason=reply.reason, fitting_tokens=reply.fitting_tokens)
-        answer = read_answer(reply.words)
-        if answer.claims:
+        read = read_answer(reply.words)
+        if read.claims and (read.is_whole or len(read.claims) > len(answer.claims)):
+            answer = read
+        if answer.is_whole:
             break
         longer = f"{question.notes}\n{prompts.UNREADABLE}"
         notes = longer if question.fits(longer) else question.notes
-    else:
-        return Answered("failed", calls=calls, reason="the answers had no claims that can be read")
     verdicts = same_claims(verify(claim, question.held) for claim in answer.claims)
+    if not answer.is_whole:
+        reason = "the answers broke off" if answer.claims else "the answers had no claims that can be read"
+        return Answered("failed", tuple(verdicts), calls, reason)
     wrong = [verdict for verdict in verdicts if verdict.outcome == "rejected"]
     ask_again = prompts.again(wrong, question.fits)
     if not ask_again:
