@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,10 +12,11 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.scribe.author import Author
+from tests.scribe.author import Author, is_code, shown_in
 from tests.scribe.programs import program
 
 from penstock.models import say, sizes
+from penstock.scribe import prompts
 from penstock.scribe.documenting import Run, run, subject
 from penstock.scribe.results import Folder
 from penstock.testing import LoopbackProvider
@@ -145,6 +147,32 @@ def test_another_model_is_asked_itself(tmp_path: Path) -> None:
     assert run([found], model=other, results=Folder(str(tmp_path)), max_prompt_tokens=BUDGET).calls > 0
 
 
+def test_other_instructions_are_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a newer version says to the model is said, whatever the older one was answered."""
+    again(tmp_path, program(5))
+    monkeypatch.setattr(prompts, "SYSTEM", f"{prompts.SYSTEM} Be brief.")
+    assert again(tmp_path, program(5))[0].calls > 0
+
+
+def test_what_is_said_of_a_program_is_said_of_that_program(tmp_path: Path) -> None:
+    """Two programs with the same paragraphs: neither has an answer that names the other."""
+
+    def policy(request: dict[str, Any]) -> Step:
+        text = sizes.text_of(request)
+        (name,) = set(re.findall("^COBOL program (\\w+),", text, re.MULTILINE))
+        line, evidence = next((number, line) for number, line in shown_in(request).items() if is_code(line))
+        said = {"of": "program", "field": "summary", "claim": f"It is {name}.", "lines": [line], "evidence": evidence}
+        return say(json.dumps({"claims": [said]}))
+
+    provider = LoopbackProvider("openai-chat", 200_000, policy=policy)
+    found = [subject(program(SIZE, name=name), f"{name}.cbl") for name in ("LEDGER", "PAYROLL")]
+    for _ in range(2):
+        made = run(found, model=provider, results=Folder(str(tmp_path)), max_prompt_tokens=BUDGET)
+        purposes = {documents[0]["purpose"]["summary"] for _, documents in made.documents}
+        assert made.chunks > 4
+        assert purposes == {"It is LEDGER.", "It is PAYROLL."}
+
+
 def test_what_was_damaged_is_asked_for_again(tmp_path: Path) -> None:
     """A result that is not what was written is none; nothing of it reaches the document."""
     first, _ = again(tmp_path, program(SIZE))
@@ -197,6 +225,7 @@ def test_what_had_to_be_cut_is_not_refused_again(tmp_path: Path) -> None:
 CHILD = """
 import sys
 from penstock.models import load_model
+from penstock.scribe import prompts
 from penstock.scribe.documenting import run, subject
 from penstock.scribe.results import Folder
 from tests.scribe.programs import program

@@ -18,13 +18,13 @@ from .orientation import Outline
 from .slices import Data, Names
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from penstock.cobol.program import Source
 
     from .chunks import Span
     from .measure import Ruler
-    from .units import Layout
+    from .units import Layout, Unit
 
 
 class Prompt(NamedTuple):
@@ -70,8 +70,12 @@ class Surroundings:
         return Prompt("".join(parts), context_spans)
 
     def digest(self, spans: Sequence[Span]) -> str:
-        """Of all that an answer about these lines depends on: their text, and that of the data they use. No line numbers."""
-        made = sha256()
+        """Of all that an answer about these lines depends on: whose they are, their text, and that of the data they use.
+
+        No line numbers.
+        """
+        programs = dict.fromkeys(unit.program for unit, _ in self._units(spans))
+        made = sha256("\n".join(programs).encode("utf-8", "surrogatepass"))
         for first, last in spans:
             for text in self._shown[first - 1 : last]:
                 made.update(f"{text}\n".encode("utf-8", "surrogatepass"))
@@ -155,14 +159,17 @@ class Surroundings:
 
     def _used(self, spans: Sequence[Span]) -> list[list[int]]:
         """The data that lines use; what was read of a unit is read once."""
-        units = self._layout.units
         names: dict[tuple[str, str], int] = {}
+        for unit, inside in self._units(spans):
+            for name, times in self._names.within(inside).items():
+                names[unit.program, name] = names.get((unit.program, name), 0) + times
+        return self._data.used(spans, names)
+
+    def _units(self, spans: Sequence[Span]) -> Iterator[tuple[Unit, Span]]:
+        """The units that lines are of, each with those of its lines."""
+        units = self._layout.units
         for first, last in spans:
             at = self._layout.unit_at(first)
             while at < len(units) and units[at].first <= last:
-                unit = units[at]
-                inside = self._names.within((max(first, unit.first), min(last, unit.last)))
-                for name, times in inside.items():
-                    names[unit.program, name] = names.get((unit.program, name), 0) + times
+                yield units[at], (max(first, units[at].first), min(last, units[at].last))
                 at += 1
-        return self._data.used(spans, names)

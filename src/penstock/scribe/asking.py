@@ -52,7 +52,7 @@ class Question:
 
     def key(self, model: str) -> str:
         """What an answer depends on: the text and what it refers to, who is asked, and how."""
-        return key_of("answer", str(prompts.VERSION), model, self.chunk.digest)
+        return key_of("answer", str(prompts.VERSION), prompts.SYSTEM, model, self.chunk.digest)
 
 
 class Answered(NamedTuple):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from penstock.scribe.verification import Reason, Verdict
 
 VERSION = 1
-"""Of all that is asked here: results of another version are asked for again."""
+"""Of the notes and the ids in them: results of another version, or of other instructions, are asked for again."""
 
 
 def room_for_notes(prompt_tokens: int) -> int:
