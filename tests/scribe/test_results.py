@@ -68,6 +68,23 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
         Folder(str(tmp_path / "file")).put(KEY, 1)
 
 
+@pytest.mark.parametrize("name", ["", KEY[:2]])
+def test_no_link_is_followed(tmp_path: Path, name: str) -> None:
+    """Neither the folder nor one within it may lead elsewhere; where it lies may be called as one likes."""
+    inside, outside, called = tmp_path / "results", tmp_path / "outside", tmp_path / "called"
+    outside.mkdir()
+    called.symlink_to(tmp_path)
+    Folder(str(called / "results")).put(key_of("other"), 1)
+    if name:
+        (inside / name).symlink_to(outside)
+    else:
+        inside.rename(tmp_path / "moved")
+        inside.symlink_to(outside)
+    with pytest.raises(CallerError, match="leads elsewhere"):
+        Folder(str(inside)).put(KEY, 1)
+    assert list(outside.iterdir()) == []
+
+
 def test_a_key_is_no_path(tmp_path: Path) -> None:
     """Nothing but a hash is a name."""
     with pytest.raises(CallerError):

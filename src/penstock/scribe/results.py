@@ -45,7 +45,8 @@ class Folder:
     """Results in a private folder, made when the first is kept. `fresh` reads nothing that was there before."""
 
     def __init__(self, path: str, *, fresh: bool = False) -> None:
-        self._path = os.path.abspath(path)
+        above, name = os.path.split(os.path.abspath(path))
+        self._path = os.path.join(os.path.realpath(above), name)
         self._is_fresh = fresh
 
     def get(self, key: str, /) -> Json:
@@ -60,12 +61,15 @@ class Folder:
         return value if is_json and digest == sha256(text.encode()).hexdigest() else None
 
     def put(self, key: str, value: Json, /) -> None:
-        """Keeps a value for good. Raises `CallerError` where the disk does not let us."""
+        """Keeps a value for good. Raises `CallerError` where the disk does not let us, and where a link leads elsewhere."""
         text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
         content = f"{sha256(text.encode()).hexdigest()}\n{text}".encode()
         path = self._file(key)
+        folder = os.path.dirname(path)
+        if os.path.realpath(folder) != folder:
+            raise CallerError(f"Results cannot be kept at {self._path}: a link there leads elsewhere")
         try:
-            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+            os.makedirs(folder, mode=0o700, exist_ok=True)
             roots.replace_own(path, content)
         except OSError as error:
             raise CallerError(f"Results cannot be kept at {self._path}: {error.strerror}") from error
