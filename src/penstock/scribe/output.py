@@ -1,6 +1,7 @@
 """Where do documents go? Beneath one folder, each whole or not at all; what is there already and says the same is left alone.
 
-Law: nothing outside the folder is written, no link within it is followed. Keeps out: what is written.
+Several runs may write there at once: of each file, what came last stays. Law: nothing outside the folder is written, no link
+within it is followed. Keeps out: what is written.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import os
 from penstock import inert
 from penstock.errors import CallerError, ToolError
 from penstock.workspace.root import Root
+
+_TRIES = 10  # of one file, where somebody else writes it at the same time
 
 
 class Output:
@@ -31,13 +34,17 @@ class Output:
     def write(self, path: str, text: str) -> None:
         """Gives the file at `path` its text. Raises `CallerError` for what the disk says."""
         relative, content = os.fsencode(path), text.encode("utf-8", "backslashreplace")
-        try:
-            known = self._known(relative, content)
-            if known != content:
-                self._root.replace_file(relative, content, None if known is None else self._status(relative))
-                self.written += 1
-        except ToolError as error:
-            raise CallerError(f"{inert.shorten(path)} cannot be written: {error.message}") from error
+        for tries_left in reversed(range(_TRIES)):
+            try:
+                known = self._known(relative, content)
+                if known != content:
+                    self._root.replace_file(relative, content, None if known is None else self._status(relative))
+                    self.written += 1
+            except ToolError as error:
+                if error.code == "stale" and tries_left:
+                    continue
+                raise CallerError(error.message) from error
+            return
 
     def _known(self, relative: bytes, content: bytes) -> bytes | None:
         """As much of what is there as tells whether it is the same; None where nothing is."""
