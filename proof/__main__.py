@@ -35,6 +35,7 @@ RIGS = {
     "R16": "text",
     "R16b": "withheld",
     "R17": "chunks",
+    "R18": "claims",
 }
 
 

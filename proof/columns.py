@@ -1,0 +1,97 @@
+"""Which lines of a COBOL file are code, and what does each show? A second reading, by columns alone.
+
+A rig that asked the product which lines are code would believe whatever the product believes. Here each line is judged by its own
+columns: sequence numbers, indicator, area, identification; comments, debug lines, directives and compiler options by their marks.
+Not independent of the product are the encoding, the format that holds on a line, and where the records of EBCDIC and UTF-16
+begin: those are taken from the scanned source. Keeps out: everything that words of code say.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock import inert
+
+if TYPE_CHECKING:
+    from penstock.cobol import Format, Source
+
+_MARKS_TO_COLUMN_7 = r"(?:[\s\d]*|[\w ]{6}\s+)"
+_DIRECTIVE = re.compile(
+    rf"{_MARKS_TO_COLUMN_7}(?:>>\s*(d\s)?|\$\s*(?=(?:set|if|elif|else|end|region|display)\b))", re.IGNORECASE
+)
+_OPTIONS = re.compile(r"[ \t\d]{0,8}(?:cbl|process)(?:\s|$)", re.IGNORECASE)
+_PRINTER = re.compile(r"\s*(?:eject|skip[123]|title\s+(?:'[^']*'|\"[^\"]*\"))\s*\.?\s*", re.IGNORECASE)
+_DEBUGGING = re.compile(r"(?<![\w-])debugging\s+mode(?![\w-])", re.IGNORECASE)
+_NOTHING = {0: " ", 0x1A: " "}
+
+
+class Page(NamedTuple):
+    """Line n at n - 1: what it shows, blanks folded and inert; and the numbers of those that are code."""
+
+    texts: tuple[str, ...]
+    code: frozenset[int]
+
+    def text(self, line: int) -> str:
+        """What a line shows."""
+        return self.texts[line - 1]
+
+
+class _Line(NamedTuple):
+    shown: str
+    body: str
+    kind: str  # code, debug or none
+
+
+def page(source: Source, *, debug_lines: bool = False) -> Page:
+    """A file by its columns."""
+    raw = _raw(source)
+    lines: list[_Line] = []
+    is_begun = False  # options of the compiler stand before all code
+    for number, text in enumerate(raw, 1):
+        line = _line(text, source.format_at(number))
+        if not is_begun and _OPTIONS.match(text):
+            line = _Line(text.expandtabs(8), "", "")
+        is_begun = is_begun or line.kind == "code"
+        lines.append(line)
+    debugging = debug_lines or any(line.kind == "code" and _is_debugging(line.body) for line in lines)
+    kinds = {"code", "debug"} if debugging else {"code"}
+    return Page(
+        tuple(" ".join(inert.show(line.shown)[0].split()) for line in lines),
+        frozenset(number for number, line in enumerate(lines, 1) if line.kind in kinds),
+    )
+
+
+def _raw(source: Source) -> list[str]:
+    if source.encoding in {"utf-8", "latin-1"}:
+        lines = source.data.decode(source.encoding).split("\n")
+        lines = lines if lines[-1] else lines[:-1]
+    else:
+        lines = [source.bytes_of(line, line).decode(source.encoding) for line in range(1, source.lines + 1)]
+    return [line.rstrip("\r\n\x85").removeprefix("\ufeff").replace("\n", " ") for line in lines]
+
+
+def _is_debugging(body: str) -> bool:
+    found = _DEBUGGING.search(body)
+    return found is not None and "*>" not in body[: found.start()]
+
+
+def _line(text: str, form: Format) -> _Line:
+    wide = text.expandtabs(8)
+    clean = wide.translate(_NOTHING)
+    end = 72 if form == "fixed" else None
+    area = clean if form == "free" else clean[7:end]
+    indicator = " " if form == "free" else clean[6:7]
+    shown = wide if form == "free" else wide[6 : None if "\t" in text else end]
+    directive = _DIRECTIVE.match(clean)
+    if directive is not None:
+        return _Line(shown, area, "debug") if directive[1] else _Line(wide, "", "")
+    if _PRINTER.fullmatch(area) and indicator == " ":
+        return _Line(wide, "", "")
+    if indicator not in {" ", "-", "D", "d"}:
+        return _Line(shown, "", "")
+    rest = area.strip()
+    is_empty = rest in {"", "'", '"'} if indicator == "-" else not rest or rest.startswith("*>")
+    if is_empty:  # as is a literal that goes on with nothing but blanks
+        return _Line(shown, "", "")
+    return _Line(shown, area, "debug" if indicator in "Dd" else "code")

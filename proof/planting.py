@@ -1,0 +1,264 @@
+"""A model that knows which of its claims are true: right ones, shifted ones, repeated ones, and wrong ones of every kind.
+
+It reads ids and lines out of prompts, as any model does; which of the lines are code it is told by a second reading of the file
+(`columns`). Of each id it says something true, in words that nothing else has, and something false; asked again, it mends that or
+insists. What was true it remembers, with the lines that prove it. Equal prompts get equal answers, in whatever order they come.
+Keeps out: what became of it (`claims`).
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+from zlib import crc32
+
+from tests.scribe.author import Author, line_of, shown_in, wanted_in
+
+from penstock.models import sizes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from proof.columns import Page
+
+RIGHT, WRONG, INVENTED = "Right, planted", "Wrong, planted", "XQZW"
+"""How the words of claims begin, and what no program has in it."""
+EVERYWHERE = f"{RIGHT} by every part."
+_FIELDS = {
+    "P": ("summary", "purpose"),
+    "R": ("description", "logic_summary"),
+    "E": ("description",),
+    "C": ("purpose",),
+    "I": ("description",),
+    "O": ("description",),
+    "p": ("summary", "question"),
+}
+_TRUE = ("right", "shifted", "twice", "spread")
+_MENDABLE = ("range", "comment", "invented", "named", "unshown", "far")
+_FALSE = (*_MENDABLE, "spoken", "elsewhere", "unknown")
+_SPOKEN = ("It sets {}-TOTAL.", "It calls {}PROG.", "It reads the table {}_T.", "It needs copybook {}CPY.")
+_MOST_IDS = 240  # an answer has 1,000 claims at most
+_TRIES = 6  # of lines, for one whose text stands nowhere else
+_SLIP_LINES = 15  # a line that was not shown is a slip where it is as near as this,
+_FAR_LINES = 100  # and an invention where it is as far as that
+_AGAIN = "You answered before"
+_REFUSED = re.compile(rf"^- (.+) (\w+): {WRONG} as \w+ (\d+) of ", re.MULTILINE)
+_WORD = re.compile(r"(?<![\w#@$-])[A-Za-z][A-Za-z0-9-]+(?![\w#@$-])")  # the D of a debug line is none
+
+Claim = dict[str, Any]
+
+
+class Fact(NamedTuple):
+    """What must be told: words, where they belong, and the lines that are to be cited for them."""
+
+    said: str
+    of: str
+    field: str
+    lines: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What a request shows, and what can be proved by it."""
+
+    lines: dict[int, str]
+    page: Page
+
+    @cached_property
+    def stamp(self) -> int:
+        """What tells it apart from what other requests show."""
+        return crc32(repr(sorted(self.lines)).encode())
+
+    @cached_property
+    def is_mended(self) -> bool:
+        """Whether the model mends what it is told is wrong; else it insists."""
+        return self.stamp % 2 == 0
+
+    @cached_property
+    def code(self) -> dict[int, str]:
+        return {line: self.lines[line] for line in sorted(self.lines) if line in self.page.code}
+
+    @cached_property
+    def numbers(self) -> list[int]:
+        return list(self.code)
+
+    @cached_property
+    def joined(self) -> str:
+        return " ".join(map(self.page.text, self.code))
+
+    @cached_property
+    def hidden(self) -> list[int]:
+        return [line for line in range(1, len(self.page.texts) + 1) if line not in self.lines]
+
+    def is_unique(self, line: int) -> bool:
+        """Whether the text of a line stands once in all code that is shown."""
+        text = self.page.text(line)
+        return self.joined.find(text, self.joined.find(text) + 1) < 0
+
+    def is_foreign(self, line: int) -> bool:
+        """Whether the text of a line stands nowhere in the code that is shown."""
+        return len(self.page.text(line)) > 3 and self.page.text(line) not in self.joined
+
+
+@dataclass(frozen=True)
+class _Turn:
+    """One thing to speak of: the id in a request, the field, a line, and the chance that decides what is said."""
+
+    seen: _Seen
+    at: int
+    of: str
+    field: str
+    line: int
+    chance: random.Random
+
+    def claim(self, kind: str, *, of_truth: str = RIGHT, cited: list[int] | None = None, evidence: int = 0) -> Claim:
+        """A claim whose evidence is a line, the one that is cited first unless another is given."""
+        cited = cited or [self.line]
+        text = self.seen.lines[evidence or cited[0]]
+        names = _WORD.findall(text.partition("*>")[0])[:2] if self.at % 2 else []
+        said = f"{of_truth} as {kind} {self.at} of {self.seen.stamp}."
+        return {
+            "of": self.of,
+            "field": self.field,
+            "claim": said,
+            "lines": cited,
+            "evidence": text.strip(),
+            "names": names,
+        }
+
+
+class Planter(Author):
+    """Answers about one file. `headers` are the lines of its paragraphs' names."""
+
+    def __init__(self, page: Page, headers: frozenset[int], *, has_one_program: bool) -> None:
+        super().__init__()
+        self.facts: list[Fact] = []
+        self.planted: Counter[str] = Counter()
+        self.odd: list[str] = []
+        self._page, self._headers, self._has_one_program = page, headers, has_one_program
+        self._wrong: set[tuple[int, str, str]] = set()
+
+    def claims(self, request: dict[str, Any]) -> list[Claim]:
+        """The claims about what a request shows."""
+        seen = _Seen(shown_in(request), self._page)
+        self.odd += [
+            f"a prompt shows {text!r:.60} as line {line}"
+            for line, text in seen.lines.items()
+            if not 1 <= line <= len(self._page.texts) or " ".join(text.split()) != self._page.text(line)
+        ]
+        if self.odd or not seen.code:
+            self.odd.append("a prompt shows nothing that can be spoken of")
+            return []
+        asked = sizes.text_of(request)
+        if _AGAIN in asked:
+            return list(self._again(seen, _REFUSED.findall(asked)))
+        ids = wanted_in(request) or (["program"] if self._has_one_program else [])
+        made = [claim for at, of in enumerate(ids[:_MOST_IDS]) for claim in self._about(at, of, seen)]
+        nothing = _Turn(seen, 0, INVENTED, "poetry", seen.numbers[0], random.Random(0))
+        return made or [nothing.claim("unknown", of_truth=WRONG)]
+
+    def _about(self, at: int, of: str, seen: _Seen) -> Iterator[Claim]:
+        chance = random.Random(seen.stamp + at)
+        line = chance.choice(seen.numbers) if chance.random() < 0.6 else line_of(of, seen.code)
+        turn = _Turn(seen, at, of, chance.choice(_FIELDS[of[0]]), line, chance)
+        yield from self._true(turn)
+        if of[0] == "p":
+            self._remember("united", EVERYWHERE, of, "business_context", [line])
+            yield {**turn.claim("united"), "field": "business_context", "claim": EVERYWHERE}
+        yield from self._false(turn)
+
+    def _remember(self, kind: str, said: str, of: str, field: str, lines: list[int]) -> None:
+        with self._lock:
+            self.facts.append(Fact(said, of, field, tuple(lines)))
+            self.planted[kind] += 1
+
+    # ── what is true ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _true(self, turn: _Turn) -> Iterator[Claim]:
+        """One fact: as it is, with the number of another line, twice with two lines, or with several lines."""
+        seen, chance, lines = turn.seen, turn.chance, [turn.line]
+        kind = _TRUE[(turn.at + seen.stamp) % len(_TRUE)]
+        claim = turn.claim(kind)
+        if kind == "shifted" and (slip := self._slip(turn)) is not None:
+            lines = [slip[0]]
+            claim = turn.claim(kind, cited=[slip[1]], evidence=slip[0])
+        elif kind == "spread":
+            at = seen.numbers.index(turn.line)
+            lines = seen.numbers[at : at + chance.choice((2, 3))]
+            claim = turn.claim(kind, cited=lines)
+        elif kind == "twice":
+            lines = [turn.line, chance.choice(seen.numbers)]
+            yield {**turn.claim(kind, cited=lines[1:]), "claim": claim["claim"].lower().replace(" ", "  ")}
+        self._remember(kind, claim["claim"], turn.of, turn.field, lines)
+        yield claim
+
+    def _slip(self, turn: _Turn) -> tuple[int, int] | None:
+        """A line whose text stands nowhere else, and another that is cited in its place."""
+        seen = turn.seen
+        tries = [turn.line, *turn.chance.choices(seen.numbers, k=_TRIES)]
+        line = next((line for line in tries if seen.is_unique(line)), 0)
+        near = [there for there in seen.hidden if abs(there - line) <= _SLIP_LINES] if turn.at % 3 == 0 else []
+        others = near or [there for there in seen.lines if there != line]
+        return (line, turn.chance.choice(others)) if line and others else None
+
+    # ── what is false ────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _false(self, turn: _Turn) -> Iterator[Claim]:
+        """The first wrong claim that can be made here, of kinds that take turns."""
+        kinds = _MENDABLE if turn.seen.is_mended else _FALSE
+        first = (turn.at + turn.seen.stamp) % len(kinds)
+        for kind in (*kinds[first:], *kinds[:first]):
+            if (change := self._change(kind, turn)) is not None:
+                with self._lock:
+                    self.planted[kind] += 1
+                    self._wrong.add((turn.seen.stamp, turn.of, turn.field))
+                yield {**turn.claim(kind, of_truth=WRONG), **change}
+                return
+
+    def _change(self, kind: str, turn: _Turn) -> Claim | None:
+        """What makes a right claim wrong; None where the request has nothing for it."""
+        seen, chance, good = turn.seen, turn.chance, turn.claim(kind, of_truth=WRONG)
+        size = len(seen.page.texts)
+        match kind:
+            case "range":
+                return {"lines": [chance.choice((0, -7, size + 1, size + 5_000))]}
+            case "comment":
+                found = [line for line in seen.lines if line not in seen.code and seen.is_foreign(line)]
+                return {"lines": [line := chance.choice(found)], "evidence": seen.lines[line]} if found else None
+            case "invented":
+                words = (f"MOVE {INVENTED} TO NOWHERE", f"{good['evidence']} {INVENTED}", "")
+                return {"evidence": chance.choice(words)}
+            case "named":
+                return {"names": [*good["names"], f"{INVENTED}-{chance.randrange(99)}-INVENTED"]}
+            case "unshown":  # what stands in the file, and was not shown
+                found = chance.sample(seen.hidden, min(9, len(seen.hidden)))
+                found = [line for line in found if line in seen.page.code and seen.is_foreign(line)]
+                return {"lines": found[:1], "evidence": seen.page.text(found[0])} if found else None
+            case "far":  # true words, and the number of a line that was never shown
+                found = [line for line in seen.hidden if abs(line - turn.line) > _FAR_LINES]
+                return {"lines": [chance.choice(found)]} if found and seen.is_unique(turn.line) else None
+            case "spoken":
+                return {"claim": f"{good['claim']} {chance.choice(_SPOKEN).format(INVENTED)}"}
+            case "elsewhere":  # an item of another part
+                found = sorted(self._headers.difference(seen.lines))
+                return {"of": f"P{chance.choice(found)}", "field": "summary"} if found else None
+            case _:
+                return chance.choice(({"of": "P9999999"}, {"of": f"I:{INVENTED}"}, {"field": "poetry"}, {"field": ""}))
+
+    def _again(self, seen: _Seen, refused: list[tuple[str, str, str]]) -> Iterator[Claim]:
+        """What is said in place of claims that were refused."""
+        for of, about, number in refused:
+            if (seen.stamp, of, about) not in self._wrong:
+                continue
+            at = int(number)
+            turn = _Turn(seen, at, of, about, seen.numbers[at % len(seen.numbers)], random.Random(at))
+            if seen.is_mended:
+                mended = turn.claim("mended")
+                self._remember("mended", mended["claim"], of, about, [turn.line])
+                yield mended
+            else:
+                yield {**turn.claim("insisted", of_truth=WRONG), "evidence": f"MOVE {INVENTED} TO NOWHERE"}

@@ -1,0 +1,115 @@
+"""R18 in its short form: what is true of a model's claims is told, what is wrong is not, and the rig could have said otherwise."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from proof.chunks import generated
+from proof.figure import SEED
+from tests.scribe.programs import program
+
+from penstock.cobol import scan
+from penstock.scribe import asking, documenting, subjects
+from penstock.scribe.verification import verify
+from proof import claims, columns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from penstock.chunk.template import Template
+    from penstock.scribe.verification import Verdict
+
+pytestmark = [pytest.mark.timeout(300)]
+
+BUDGET = 2_000
+
+
+def faults(data: bytes) -> tuple[str, ...]:
+    """What the rig says of a file."""
+    (one,) = subjects(claims.estate([("LEDGER.cbl", data)]), ["LEDGER.cbl"])
+    return claims.look(one, (BUDGET,)).faults
+
+
+@pytest.mark.proves("C-7", "C-8", "C-9")
+def test_all_that_is_true_is_told_and_nothing_else() -> None:
+    """R18: own programs in every format and our estate; facts in are facts out, on their own lines, in any order of answers."""
+    figure = claims.measure(long=False, seed=SEED)
+    assert figure.met, str(figure)
+
+
+# ── the rig can fail ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _forgetful(templates: Iterable[Template]) -> Template:
+    *_, last = templates
+    return last
+
+
+def _told_twice(verdicts: Iterable[Verdict]) -> list[Verdict]:
+    return [
+        verdict._replace(claim=verdict.claim._replace(claim=f"{verdict.claim.claim} {verdict.claim.claim}"))
+        for verdict in verdicts
+    ]
+
+
+def _unordered(found: Sequence[Any], **_: object) -> list[Any]:
+    return list(found)
+
+
+def _shortened(spans: Sequence[tuple[int, int]], _: object) -> tuple[tuple[int, int], ...]:
+    return tuple((first, max(first, last - 1)) for first, last in spans)
+
+
+def _moved(claim: Any, held: Any) -> Verdict:
+    found = verify(claim, held)
+    return found._replace(citations=tuple(proof._replace(last_line=proof.last_line + 1) for proof in found.citations))
+
+
+@pytest.mark.parametrize(
+    ("room", "name", "spoilt", "said"),
+    [
+        (documenting, "merge", _forgetful, "told 0 times"),
+        (asking, "same_claims", _told_twice, "told 2 times"),
+        (asking, "verify", _moved, "with its lines"),
+        (documenting, "sorted", _unordered, "come backwards"),
+        (documenting, "_within", _shortened, "is documented or listed"),
+    ],
+    ids=[
+        "merged without the first",
+        "told twice",
+        "cited with another line",
+        "in the order of answers",
+        "lines left out",
+    ],
+)
+def test_the_rig_notices(
+    room: Any, name: str, spoilt: Callable[..., Any], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Facts that are lost or doubled, citations that are moved, an order that shows, lines that nobody counts."""
+    text = program(20).encode()
+    assert faults(text) == ()
+    monkeypatch.setattr(room, name, spoilt, raising=False)
+    assert any(said in fault for fault in faults(text))
+
+
+def test_without_verification_wrong_claims_are_found() -> None:
+    """The control: believed as they come, claims of every kind that names a thing of the program are told."""
+    with claims.unverified():
+        found = faults(program(20).encode())
+    assert any("wrong claims are told" in fault for fault in found)
+    assert any("out of range" in fault for fault in found)
+    assert any("is not of code" in fault for fault in found)
+
+
+@pytest.mark.parametrize("form", range(6))
+def test_columns_are_read_as_the_scanner_reads_them(form: int) -> None:
+    """Two readings of which lines are code, and what they show: EBCDIC, debug lines, options, a wide page, formats that change."""
+    generator = random.Random(form)
+    for _ in range(3):
+        source = scan(claims.dressed(generated(generator, long=False), form))
+        page = columns.page(source)
+        lines = range(1, source.lines + 1)
+        assert page.code == {line for line in lines if source.is_code(line)}
+        assert [page.text(line) for line in lines] == [" ".join(source.shown(line).split()) for line in lines]
