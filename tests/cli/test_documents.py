@@ -279,3 +279,21 @@ def test_an_interrupt_without_a_model_keeps_what_is_done(tmp_path: Path) -> None
     assert 0 < len(list((tmp_path / "docs").glob("programs/*.json"))) < 60
     assert run("document", ".", "--out", "docs", cwd=tmp_path)[0] == 0
     assert len(list((tmp_path / "docs").glob("programs/*.json"))) == 60
+
+
+@pytest.mark.proves("C-12")
+def test_a_copybook_of_a_library_is_the_one_that_is_named(tmp_path: Path) -> None:
+    """`COPY REC OF B` takes b/REC.cpy, and the document says so; copybooks in any file are no other files."""
+    for library, name in (("a", "LEFT"), ("b", "RIGHT")):
+        (tmp_path / library).mkdir()
+        (tmp_path / library / "REC.cpy").write_text(f"       01  {name}-REC.\n           05  {name}-ID PIC 9(4).\n")
+    (tmp_path / "LAYOUT.cbl").write_text("       01  ALONE PIC X.\n")
+    (tmp_path / "MAIN.cbl").write_text(
+        "       IDENTIFICATION DIVISION.\n       PROGRAM-ID. MAIN.\n       DATA DIVISION.\n       WORKING-STORAGE SECTION.\n"
+        "           COPY REC OF B.\n       PROCEDURE DIVISION.\n           MOVE 1 TO RIGHT-ID.\n           GOBACK.\n"
+    )
+    status, out, _ = run("document", ".", "--out", "docs", cwd=tmp_path)
+    assert (status, out.splitlines()[0]) == (0, "1 program, 8 lines; 3 copybooks, 0 other files.")
+    made = json.loads((tmp_path / "docs/programs/MAIN.json").read_text())
+    assert [used["path"] for used in made["copybooks_used"]] == ["b/REC.cpy"]
+    assert [item["name"] for item in made["data_items"]] == ["RIGHT-REC", "RIGHT-ID"]

@@ -87,6 +87,23 @@ def test_offsets_follow_groups_tables_and_redefinitions() -> None:
     assert (items["ALONE"].bytes, items["ALONE"].sign) == (4, "LEADING SEPARATE")
 
 
+def test_what_begins_below_a_record_lies_one_behind_the_other() -> None:
+    """A copybook of items without a level 01: offsets count from its beginning; a record begins anew."""
+    items = data(
+        "    05  STREET     PIC X(30).",
+        "    05  PLACE.",
+        "        10  TOWN   PIC X(24).",
+        "        10  STATE  PIC X(2).",
+        "    05  TOWN-X REDEFINES PLACE PIC X(26).",
+        "    05  POSTCODE   PIC X(8).",
+        "01  OTHER          PIC X(4).",
+    )
+    assert [items[name].offset for name in ("STREET", "PLACE", "TOWN", "STATE", "TOWN-X", "POSTCODE", "OTHER")] == [
+        *(0, 30, 30, 54, 30, 56),
+        0,
+    ]
+
+
 def test_what_follows_a_table_of_varying_length_varies() -> None:
     """Offsets count with the most occurrences, and say that they vary."""
     items = data(

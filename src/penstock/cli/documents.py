@@ -374,7 +374,7 @@ def _said(done: Documented, out: str, *, asked: bool) -> list[str]:
         lines = sum(told["header"]["lines"] for told in done.programs.values())
         said.append(
             f"{count(len(done.programs), 'program')}, {count(lines, 'line')}; {count(len(done.copybooks), 'copybook')}, "
-            f"{count(done.members - len(done.copybooks), 'other file')}."
+            f"{count(done.members, 'other file')}."
         )
         said.append(f"Open {os.path.join(out, 'index.html')} in a browser, or read {os.path.join(out, 'index.md')}.")
     elif done.copybooks:

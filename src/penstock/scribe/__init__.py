@@ -53,7 +53,9 @@ class Documented:
     programs: Mapping[str, dict[str, Json]]
     copybooks: Mapping[str, dict[str, Json]]
     members: int
+    """Files beside programs and copybooks that tell of them: jobs, maps, tables;"""
     others: int
+    """files of no kind;"""
     skipped: tuple[Skipped, ...]
     empty: tuple[Skipped, ...]
     """Files that were taken for COBOL and have none;"""
@@ -128,7 +130,7 @@ def document(
     documented = Documented(
         programs=programs,
         copybooks=_copybooks(estate, output, listings),
-        members=len(estate.linked.members),
+        members=estate.beside,
         others=found.others,
         skipped=found.skipped,
         empty=tuple(estate.empty),
@@ -209,6 +211,9 @@ class _Files:
                 self.pages[one.file_name] = [ids.of(part.facts.program, one.file_name) for part in one.parts]
                 programs += [Located(one.file_name, part.facts) for part in one.parts]
         self.linked = Estate(members, programs)
+        told = {one.path for one in self.empty} | {one.file_name for one in self.copybooks}
+        self.beside = sum(one.path not in told for one in members)
+        """How many files are neither: jobs, maps, tables and the like."""
 
     def taken(self, tell: Callable[[str, int, int], None]) -> Iterator[Subject]:
         """The files with programs, once: whoever takes one may forget it, and then nobody keeps it."""
@@ -221,23 +226,23 @@ def _subject(found: Found, shelf: Copybooks, source_format: Format | None) -> Su
     from penstock.cobol import scan
 
     source = scan(found.data, source_format=source_format)
-    books = _books(source, shelf)
-    paths = {name: path for name in books if (path := shelf.path(name)) is not None}
+    books, paths = _books(source, shelf)
     return subject(source, found.path, copybooks=books, paths=paths)
 
 
-def _books(source: Source, shelf: Copybooks) -> dict[str, Source]:
-    """The copybooks that a source names, and those that they name."""
+def _books(source: Source, shelf: Copybooks) -> tuple[dict[str, Source], dict[str, str]]:
+    """The copybooks that a source names, and those that they name; and where each stands."""
     books: dict[str, Source] = {}
+    paths: dict[str, str] = {}
     waiting = [source]
     while waiting:
         for program in waiting.pop():
             for copy in program.copies:
                 name = key(copy.name)
                 if name not in books and (book := shelf(copy.name, copy.library)) is not None:
-                    books[name] = book
+                    books[name], paths[name] = book, shelf.path(copy.name, copy.library) or ""
                     waiting.append(book)
-    return books
+    return books, paths
 
 
 def _is_copybook(one: Subject) -> bool:

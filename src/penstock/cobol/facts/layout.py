@@ -84,6 +84,7 @@ class _Building:
         self._numbers: dict[str, int] = {}
         self._open: list[_Open] = []
         self._file: str | None = None
+        self._loose = _Open(-1, 0, 0, None, None, varies=False)  # for items in no record: a copybook may begin below one
         self._missing = False  # a copybook was to stand here
         self._conditions: dict[int, list[Condition]] = {}
         self._siblings: dict[tuple[int | None, str], int] = {}
@@ -122,7 +123,7 @@ class _Building:
 
     def _unknown(self) -> None:
         """What a missing copybook would have added to the open groups is not known, nor what follows in them."""
-        for group in self._open:
+        for group in (self._loose, *self._open):
             group.next = group.end = None
 
     def _condition(self, row: Row) -> None:
@@ -163,6 +164,7 @@ class _Building:
             return
         if level in {1, 77}:
             self._close(0)
+            self._loose = _Open(-1, 0, 0, None, None, varies=False)
             if row.section != "FILE":
                 self._file = None
         else:
@@ -178,7 +180,7 @@ class _Building:
             if elementary
             else 0
         )
-        start, varies = self._start(clauses, group, parent, usage, size)
+        start, varies = self._start(clauses, group or self._loose, parent, usage, size)
         self.items.append(
             DataItem(
                 level=level,
@@ -207,28 +209,26 @@ class _Building:
         )
         self._siblings[parent, key(clauses.name)] = index
         if elementary:
-            self._placed(group, self.items[index])
+            self._placed(group or self._loose, self.items[index])
         else:
             self._open.append(_Open(index, level, start, usage, sign, varies=varies))
 
     def _start(
-        self, clauses: _Clauses, group: _Open | None, parent: int | None, usage: str | None, size: int | None
+        self, clauses: _Clauses, group: _Open, parent: int | None, usage: str | None, size: int | None
     ) -> tuple[int | None, bool]:
-        if clauses.redefines is not None and group is not None:
+        start = group.next
+        if clauses.redefines is not None and (parent is not None or start != 0):  # a record begins where it begins
             target = self._siblings.get((parent, key(clauses.redefines)))
             return (
                 (self.items[target].offset, self.items[target].varies) if target is not None else (None, group.varies)
             )
-        start = group.next if group else 0
         if start is not None and clauses.synchronized:
             boundary = boundary_of(usage or "DISPLAY", size)
             start += -start % boundary
-        return start, group.varies if group else False
+        return start, group.varies
 
-    def _placed(self, group: _Open | None, item: DataItem) -> None:
+    def _placed(self, group: _Open, item: DataItem) -> None:
         """What follows `item` in its group begins after it."""
-        if group is None:
-            return
         times = item.occurs if item.occurs is not None or item.occurs_from is None else None
         unbounded = item.occurs is None and item.depending is not None
         if item.offset is None or item.bytes is None or unbounded:
@@ -259,9 +259,8 @@ class _Building:
             else:
                 item = replace(item, bytes=None if done.end is None or item.offset is None else done.end - item.offset)
             self.items[done.index] = item
-            above = self._open[-1] if self._open else None
-            if above is not None and done.varies:
-                above.varies = True
+            above = self._open[-1] if self._open else self._loose
+            above.varies |= done.varies
             self._placed(above, item)
 
     def _renames(self, row: Row, clauses: _Clauses) -> None:
