@@ -193,7 +193,9 @@ def test_pieces_that_turn_into_smaller_ones_are_all_done() -> None:
 
     told: list[Progress] = []
     pool = Pool(work, jobs=3, stop=nothing, progress=told.append, clock=lambda: 0.0)
-    assert sum(made for _, made in pool.run([5, 8])) == 13
+    done = list(pool.run([5, 8]))
+    assert sum(made for _, made, _ in done) == 13
+    assert sum(len(smaller) for _, _, smaller in done) + 2 == len(done)
     assert most <= 3
     assert told[-1].done == told[-1].total == 13 + 11
 

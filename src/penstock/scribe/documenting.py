@@ -170,8 +170,8 @@ def run(
         is_failed=lambda answered: answered.outcome == "failed",
         clock=clock,
     )
-    for task, answered in pool.run(task for file in files for task in file.tasks):
-        task.file.open -= 1
+    for task, answered, smaller in pool.run(task for file in files for task in file.tasks):
+        task.file.open += len(smaller) - 1
         _count(made, task.file, answered)
         if not task.file.open:
             complete(task.file, _Reword(desk, budget, results, name, made) if reconcile else None)
@@ -341,8 +341,6 @@ class _File:
         if answered.outcome != "too_large":
             return self._end(_Done(chunk, answered, question.held))
         if smaller := self._split(task, answered.fitting_tokens):
-            with self._lock:
-                self.open += len(smaller)
             return answered, smaller
         return self._end(_Done(chunk, answered._replace(outcome="failed"), question.held))
 

@@ -139,8 +139,8 @@ class Desk:
             if limit is not None and given:
                 share = min(_LARGEST_SHARE, max(_SMALLEST_SHARE, _MARGIN * (limit - LEAST_REPLY_TOKENS) / given))
             if self._refused is None or size_tokens < self._refused[0]:
-                self._refused = size_tokens, int(size_tokens * share)
                 self._too_large = reason
+                self._refused = size_tokens, int(size_tokens * share)
 
     def _sent(self, request: dict[str, Json]) -> dict[str, Json]:
         if not self._takes_cancelled:
@@ -204,8 +204,11 @@ class Pool(Generic[Task, Made]):
         self._is_failed, self._clock = is_failed, clock
         self.was_interrupted = False
 
-    def run(self, tasks: Iterable[Task]) -> Generator[tuple[Task, Made], None, None]:
-        """Each piece with what was made of it, as they are done. An interrupt stops the work; what is done by then is given."""
+    def run(self, tasks: Iterable[Task]) -> Generator[tuple[Task, Made, list[Task]], None, None]:
+        """Each piece with what was made of it and the smaller ones that it turned into, as they are done.
+
+        An interrupt stops the work; what is done by then is given.
+        """
         waiting = list(tasks)[::-1]
         total, done, failed = len(waiting), 0, 0
         begun = self._clock()
@@ -221,7 +224,7 @@ class Pool(Generic[Task, Made]):
                         made, smaller = future.result()
                         done, total, failed = done + 1, total + len(smaller), failed + self._is_failed(made)
                         waiting += smaller[::-1]
-                        yield task, made
+                        yield task, made, smaller
                         if self._progress is not None:
                             left = (self._clock() - begun) / done * (total - done)
                             self._progress(Progress(done, total, failed, left))
