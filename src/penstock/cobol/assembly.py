@@ -28,9 +28,8 @@ class Lines:
         self.code = code
         self.starts = starts
         ends = (*starts[1:], len(code))[: len(starts)]
-        self._begins = [
-            end - len(code[start:end].lstrip()) for start, end in zip(starts, ends, strict=True)
-        ]  # of each line's code
+        # of each line's code
+        self._begins = [end - len(code[start:end].lstrip()) for start, end in zip(starts, ends, strict=True)]
         last = 0
         coded = map(int.__lt__, self._begins, ends)
         self._last = [0, *((last := number) if has else last for number, has in enumerate(coded, start=1))]

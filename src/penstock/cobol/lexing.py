@@ -3,7 +3,8 @@
 Keeps out what tokens mean where they stand. The expressions run over code that was folded to upper case (`fold`), of
 the same length; a literal that nobody closes ends with its line, an EXEC block that nobody closes is no block.
 
-Law: every expression is possessive or bounded by what cannot follow, so that reading is linear in the code.
+Law: every expression is possessive, atomic or bounded by what cannot follow, and ends with the code where it skips blanks, so
+that reading is linear in the code.
 """
 
 from __future__ import annotations

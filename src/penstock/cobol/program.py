@@ -9,9 +9,10 @@ Keeps out: how it is found (`lexing`, `structure`) and what it means (`facts`).
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ Format = Literal["fixed", "free", "variable"]
 """`fixed`: code in columns 8 to 72; `variable`: from column 8 on; `free`: anywhere."""
 
 LineKind = Literal["code", "comment", "blank", "debug", "directive"]
+
+
+_CODE = re.compile(r"\S")
 
 
 def key(name: str) -> str:
@@ -176,7 +180,8 @@ class Program:
 
     def paragraph_at(self, line: int) -> Paragraph | None:
         """The paragraph a line is in."""
-        return next((p for p in reversed(self.paragraphs) if p.start_line <= line <= p.end_line), None)
+        at = bisect_right(self.paragraphs, line, key=attrgetter("start_line"))
+        return self.paragraphs[at - 1] if at and line <= self.paragraphs[at - 1].end_line else None
 
 
 class Warned(NamedTuple):
@@ -195,9 +200,8 @@ class Source:
     format: Format
     code: str
     kinds: tuple[LineKind, ...]  # of line n at n - 1
-    joined: frozenset[
-        int
-    ]  # lines that cannot be parted from the line before: continuations, inside EXEC, literals, pseudo-text
+    joined: frozenset[int]
+    """The lines that cannot be parted from the line before: continuations, inside of EXEC, COPY and REPLACE."""
     programs: tuple[Program, ...]
     warnings: tuple[Warned, ...] = ()
     starts: tuple[int, ...] = field(repr=False, default=())  # where each line begins in `code`
@@ -218,7 +222,7 @@ class Source:
 
     def is_code(self, line: int) -> bool:
         """Whether a line has any code."""
-        return bool(self.code[self.starts[line - 1] : self._code_end(line)].strip())
+        return _CODE.search(self.code, self.starts[line - 1], self._code_end(line)) is not None
 
     def words(self, start: int, end: int) -> list[Word]:
         """The tokens of a stretch of `code`."""

@@ -8,6 +8,7 @@ Law: every sentence is read once, by the reader of the division that it stands i
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from .entries import CLAUSES, DECLARED, DECLARING, ENTRY, PARAGRAPHS, REMARK, REMARK_ENDS, SECOND, SECTIONS, USING, WORD
@@ -80,7 +81,7 @@ class _Walk:
                 at, procedural = self._entries(at)
         while self._stack:
             self._close(len(self._folded), len(self._folded))
-        for draft, following in zip(self._drafts, self._drafts[1:], strict=False):
+        for draft, following in pairwise(self._drafts):
             # one that has no END PROGRAM holds no others: what follows stands beside it
             if not draft.closed:
                 draft.end = min(draft.end, following.start)
