@@ -138,10 +138,12 @@ class _Places:
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._paragraphs: dict[str, list[int]] = {}
+        self._first: dict[str, int] = {}  # the first paragraph of a name,
+        self._within: dict[tuple[str, str], int] = {}  # and the first in a section
         for at, paragraph in enumerate(program.paragraphs):
             if paragraph.name:
-                self._paragraphs.setdefault(key(paragraph.name), []).append(at)
+                self._first.setdefault(key(paragraph.name), at)
+                self._within.setdefault((key(paragraph.name), key(paragraph.section or "")), at)
         self.sections: dict[str, tuple[int, int] | None] = {}
         paragraphs = program.paragraphs
         at = 0
@@ -156,19 +158,17 @@ class _Places:
 
     def knows(self, name: str) -> bool:
         """Is there a paragraph or section of that name?"""
-        return key(name) in self._paragraphs or key(name) in self.sections
+        return key(name) in self._first or key(name) in self.sections
 
     def find(self, name: str, section: str | None, source: int) -> tuple[int, int] | None:
         """The first and last paragraph that a name stands for."""
-        found = self._paragraphs.get(key(name), [])
-        if section is not None:
-            found = [at for at in found if key(self._program.paragraphs[at].section or "") == key(section)]
-        elif len(found) > 1 and source >= 0:
+        home = section
+        if section is None and source >= 0:
             home = self._program.paragraphs[source].section
-            found = [at for at in found if self._program.paragraphs[at].section == home] or found
-        if found:
-            return found[0], found[0]
-        return self.sections.get(key(name))
+        at = self._within.get((key(name), key(home or "")))
+        if at is None and section is None:
+            at = self._first.get(key(name))
+        return self.sections.get(key(name)) if at is None else (at, at)
 
 
 class _Drawing:
