@@ -7,7 +7,7 @@ Keeps out: how they are put into chunks (`packing`).
 from __future__ import annotations
 
 from bisect import bisect_right
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ def ties(units: Sequence[Unit], edges: Iterable[Reached]) -> Ties:
             made[pair] = made.get(pair, 0) + weight
 
     for edge in edges:
-        share = max(1, (_PERFORM if edge.is_perform else _JUMP) // len(edge.units))
-        for unit in edge.units:
+        share = (_PERFORM if edge.is_perform else _JUMP) // len(edge.units)
+        for unit in edge.units if share else ():  # what runs in more units than that fits into no chunk
             tie(edge.caller, unit, share)
             if unit > edge.first:
                 tie(unit - 1, unit, share)
@@ -125,7 +125,10 @@ def _bundled(stretches: Iterable[range], items: Sequence[Item], room: Room) -> l
     """The smallest stretches first; one that overlaps others is joined with them where all fit."""
     of = list(range(len(items)))
     members = {at: [at] for at in of}
-    for stretch in sorted(stretches, key=lambda stretch: (len(stretch), stretch.start)):
+    before = [0.0, *accumulate(item.size for item in items)]
+    for stretch in sorted(set(stretches), key=lambda stretch: (len(stretch), stretch.start)):
+        if not room.holds(before[stretch.stop] - before[stretch.start], 0):
+            continue
         touched = sorted({of[at] for at in stretch})
         everything = [at for bundle in touched for at in members[bundle]]
         size = sum(items[at].size for at in everything)

@@ -379,9 +379,8 @@ class _Planner:
         whole = 0
         for edge in performs:
             low, high = bisect_right(firsts, edge.first) - 1, bisect_right(firsts, edge.last)
-            whole += {chunk_of[span] for span in spans[low:high]} == {
-                chunk_of[spans[bisect_right(firsts, edge.line) - 1]]
-            }
+            home = chunk_of[spans[bisect_right(firsts, edge.line) - 1]]
+            whole += all(chunk_of[spans[at]] == home for at in range(low, high))
         return len(performs), whole
 
     def _minimum(self) -> int:

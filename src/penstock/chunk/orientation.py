@@ -8,6 +8,7 @@ Law: larger than asked for only by the note. Keeps out: how a row reads (`wordin
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from heapq import merge
 from typing import TYPE_CHECKING, NamedTuple
 
 from . import wording
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from .chunks import Span
-    from .units import Edge, Layout
+    from .units import Layout
 
 _NEIGHBOURS = 2  # paragraphs before and behind each span
 _FRAME, _SECTION, _CALLED, _NEAR, _OWN, _OTHER = range(6)
@@ -35,56 +36,80 @@ class Outline:
     """The names of a file with their lines."""
 
     def __init__(self, layout: Layout, sizes_of: Callable[[list[str]], list[float]]) -> None:
-        self._rows = sorted(_rows(layout), key=lambda row: (row.first, -row.last, row.depth))
-        self._firsts = [row.first for row in self._rows]
-        self._edges: Sequence[Edge] = layout.edges
+        self._rows = rows = sorted(_rows(layout), key=lambda row: (row.first, -row.last, row.depth))
+        self._firsts = [row.first for row in rows]
+        self._texts = [_text(row, is_shown=False) for row in rows]
         self._sizes_of = sizes_of
+        self._sizes = sizes_of(self._texts)
+        self._size = sum(self._sizes)
+        self._order = sorted(range(len(rows)), key=lambda at: rows[at].stays)
+        self._ends = sorted(
+            ends for edge in layout.edges for ends in ((edge.line, edge.first), (edge.first, edge.line))
+        )
 
     def within(self, spans: Sequence[Span], limit: float) -> list[str]:
         """The rows that fit, in the order of their lines, with a heading; a note says how many are left out."""
-        if not self._rows:
-            return []
         total = len(self._rows)
-        texts = [self._text(row, spans) for row in self._rows]
+        if not total:
+            return []
+        shown = {
+            at: _text(self._rows[at], is_shown=True)
+            for span in spans
+            for at in self._beginning_in(span)
+            if holds(spans, self._rows[at].last)
+        }
         heading, note = f"{wording.OUTLINE}\n", f"{wording.rows_left_out(total, total)}\n"
-        *sizes, heading_size, note_size = self._sizes_of([*texts, heading, note])
-        if heading_size + sum(sizes) <= limit:
-            return [heading, *texts]
+        *marked, heading_size, note_size = self._sizes_of([*shown.values(), heading, note])
+        sizes = dict(zip(shown, marked, strict=True))
+        if heading_size + self._size + sum(size - self._sizes[at] for at, size in sizes.items()) <= limit:
+            return [heading, *(shown.get(at, text) for at, text in enumerate(self._texts))]
         room = limit - heading_size - note_size
         chosen: list[int] = []
-        stays = self._stays(spans)
-        for at in sorted(range(total), key=lambda at: (stays[at], at)):
-            if sizes[at] > room:
+        for at in self._by_importance(spans):
+            size = sizes.get(at, self._sizes[at])
+            if size > room:
                 break
-            room -= sizes[at]
+            room -= size
             chosen.append(at)
         said = f"{wording.rows_left_out(total - len(chosen), total)}\n"
-        return [*([heading] if chosen else []), *(texts[at] for at in sorted(chosen)), said]
+        return [
+            *([heading] if chosen else []),
+            *(shown.get(at, self._texts[at]) for at in sorted(chosen)),
+            said,
+        ]
 
-    def _text(self, row: _Row, spans: Sequence[Span]) -> str:
-        shown = holds(spans, row.first) and holds(spans, row.last)
-        return f"{wording.row(row.depth, row.name, row.first, row.last, is_shown=shown)}\n"
+    def _beginning_in(self, span: Span) -> range:
+        return range(bisect_left(self._firsts, span[0]), bisect_right(self._firsts, span[1]))
 
-    def _stays(self, spans: Sequence[Span]) -> list[int]:
-        """For each row how important it is for these lines: the lower the longer it stays."""
-        stays = [row.stays for row in self._rows]
+    def _by_importance(self, spans: Sequence[Span]) -> Iterator[int]:
+        """All rows, those that stay longest first."""
+        raised = self._raised(spans)
+        rest = ((self._rows[at].stays, at) for at in self._order if at not in raised)
+        return (at for _, at in merge(rest, sorted((importance, at) for at, importance in raised.items())))
+
+    def _raised(self, spans: Sequence[Span]) -> dict[int, int]:
+        """The rows that these lines make more important than they are."""
+        raised: dict[int, int] = {}
 
         def raise_to(at: int, importance: int) -> None:
-            if 0 <= at < len(stays):
-                stays[at] = min(stays[at], importance)
+            if 0 <= at < len(self._rows):
+                raised[at] = min(raised.get(at, self._rows[at].stays), importance)
 
-        for edge in self._edges:
-            called, calls = holds(spans, edge.first), holds(spans, edge.line)
-            if calls != called:
-                raise_to(bisect_right(self._firsts, edge.first if calls else edge.line) - 1, _CALLED)
         for first, last in spans:
-            low, high = bisect_left(self._firsts, first), bisect_right(self._firsts, last)
+            for _, other in self._ends[bisect_left(self._ends, (first,)) : bisect_left(self._ends, (last + 1,))]:
+                if not holds(spans, other):
+                    raise_to(bisect_right(self._firsts, other) - 1, _CALLED)
+            own = self._beginning_in((first, last))
             for step in range(_NEIGHBOURS):
-                raise_to(low - 1 - step, _NEAR)
-                raise_to(high + step, _NEAR)
-            for at in range(low, high):
+                raise_to(own.start - 1 - step, _NEAR)
+                raise_to(own.stop + step, _NEAR)
+            for at in own:
                 raise_to(at, _OWN)
-        return stays
+        return raised
+
+
+def _text(row: _Row, *, is_shown: bool) -> str:
+    return f"{wording.row(row.depth, row.name, row.first, row.last, is_shown=is_shown)}\n"
 
 
 def _rows(layout: Layout) -> Iterator[_Row]:

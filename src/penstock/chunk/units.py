@@ -291,28 +291,32 @@ class _Place(NamedTuple):
 
     first: int
     last: int
-    section: str | None
 
 
 def _edges(program: Program) -> Iterator[Edge]:
     """What makes what run, where both are in the program."""
-    places: dict[str, list[_Place]] = {}
+    anywhere: dict[str, _Place] = {}  # the first of each name,
+    within: dict[tuple[str, str], _Place] = {}  # and the first in each section
+    firsts = [paragraph.line for paragraph in program.paragraphs]
+
+    def add(name: str, of: str, place: _Place) -> None:
+        anywhere.setdefault(key(name), place)
+        within.setdefault((key(name), key(of)), place)
+
     for section in program.sections:
-        inside = [p.line for p in program.paragraphs if section.line < p.line <= section.end_line]
-        place = _Place(section.line, max(inside, default=section.line), key(section.name))
-        places.setdefault(key(section.name), []).append(place)
+        inside = bisect_right(firsts, section.end_line) - 1
+        last = max(section.line, firsts[inside]) if inside >= 0 else section.line
+        add(section.name, section.name, _Place(section.line, last))
     for paragraph in program.paragraphs:
         if paragraph.name:
-            of = None if paragraph.section is None else key(paragraph.section)
-            places.setdefault(key(paragraph.name), []).append(_Place(paragraph.line, paragraph.line, of))
+            add(paragraph.name, paragraph.section or "", _Place(paragraph.line, paragraph.line))
 
     def found(name: str, of: str | None, line: int) -> _Place | None:
-        known = places.get(key(name), [])
-        if of is None and len(known) > 1:
+        if of is None:
             caller = program.paragraph_at(line)
             of = caller.section if caller is not None else None
-        in_section = (place for place in known if of is not None and place.section == key(of))
-        return next(in_section, known[0] if known else None)
+        known = within.get((key(name), key(of))) if of is not None else None
+        return known or anywhere.get(key(name))
 
     for perform in program.performs:
         start = found(perform.target, perform.section, perform.line)
