@@ -8,7 +8,7 @@ that `merge` puts words to facts. Law: every citation is on a line of code, and 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Protocol
 
 from penstock import inert
@@ -126,13 +126,14 @@ class _Filling:
     """One method for each section that the code can fill; `purpose`, `call_semantics` and `open_questions` it cannot."""
 
     def __init__(self, facts: Facts, source: Lines, paths: Mapping[str, str]) -> None:
-        self._facts, self._source, self._paths = facts, source, paths
+        self._facts, self._paths = facts, paths
+        self._cite = cache(partial(cite, source))  # a line may hold thousands of items, and be a megabyte long
 
     def _record(self, fields: Mapping[str, Plain], first: int, last: int | None = None) -> Record:
-        return Record.of(fields, cite(self._source, first, last))
+        return Record.of(fields, self._cite(first, last))
 
     def _scattered(self, fields: Mapping[str, Plain], lines: Iterable[int]) -> Record:
-        return Record.of(fields, [proof for line in lines for proof in cite(self._source, line)])
+        return Record.of(fields, [proof for line in lines for proof in self._cite(line)])
 
     # ── ways in and out ──────────────────────────────────────────────────────────────────────────────────────────
 
