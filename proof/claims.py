@@ -161,12 +161,10 @@ def look(one: Subject, budgets: Sequence[int], within: str | None = MEMORY) -> L
         document_of(merge([part.template]), part.facts, one.source, about)
         for part, about in zip(one.parts, one.about, strict=True)
     ]
-    faults = [
-        f"without a model: {fault}" for told in plain for fault in (*_false_citations(told, page), *_one_key(told))
-    ]
-    faults += (
-        [f"line {line} is in no program" for line in sorted(page.code.difference(_lines_of(one)))] if plain else []
-    )
+    faults = [f"without a model: {fault}" for made in plain for fault in _false_citations(made, page)]
+    faults += [f"without a model: {fault}" for made in plain for fault in _one_key(made)]
+    outside = page.code.difference(_lines_of(one)) if plain else ()
+    faults += [f"line {line} is in no program" for line in sorted(outside)]
     planted: Counter[str] = Counter()
     facts = told = calls = 0
     for budget in budgets if plain else ():
@@ -320,6 +318,12 @@ def _lost(facts: Sequence[Fact], documents: Sequence[Document], reused: int) -> 
         if not 1 <= len(cited) <= len(found) <= 1 + reused:
             where = f"told {len(found)} times, {len(placed)} where it belongs, {len(cited)} with its lines"
             yield f"{where}: {fact.said} ({fact.of} {fact.field}, lines {fact.lines})"
+    calls, records = (
+        {fact.of for fact in facts if fact.of[0] == "C"},
+        sum(len(one["call_semantics"]) for one in documents),
+    )
+    if len(calls) != records and not reused:
+        yield f"{len(calls)} calls are told in {records} records"
     yield from _not_united([fact for fact in facts if fact.said == EVERYWHERE], documents)
 
 
