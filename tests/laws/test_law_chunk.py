@@ -172,6 +172,18 @@ def test_a_plan_of_the_same_source_stays_as_it_was(source: str, budget: int) -> 
     assert [(one.id, one.spans) for one in again.chunks] == [(one.id, one.spans) for one in made.chunks]
 
 
+@given(sources, st.integers(20, 400), st.integers(10, 200))
+def test_a_plan_that_is_refined_is_parted_where_it_was(source: str, budget: int, smaller: int) -> None:
+    """Each of the new chunks has lines of one of the old, and all of them are a plan like any other."""
+    scanned = scan(source)
+    made = plan(scanned, source_tokens=budget, counter=ESTIMATE)
+    refined = plan(scanned, source_tokens=min(smaller, budget), counter=ESTIMATE, refines=made)
+    assert_lawful(source.encode(), list(refined.chunks))
+    for one in refined.chunks:
+        (home,) = (old for old in made.chunks if one.spans[0][0] in old)
+        assert all(line in home for first, last in one.spans for line in range(first, last + 1))
+
+
 @settings(max_examples=3)
 @given(st.integers(0, 1 << 30))
 def test_programs_that_are_hard_to_cut_become_chunks_without_a_fault(seed: int) -> None:

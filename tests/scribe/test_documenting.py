@@ -272,6 +272,18 @@ def test_a_provider_with_a_smaller_window_gets_smaller_chunks(wire: str, window:
     assert made.calls < 2 * provider.refused + 2 * told["coverage"]["chunks_total"]
 
 
+@pytest.mark.proves("C-9", "C-11")
+@pytest.mark.parametrize(("window", "budget", "paragraphs"), [(3_000, 9_000, 120), (9_000, 15_000, 300)])
+def test_what_has_to_be_cut_is_asked_about_once(window: int, budget: int, paragraphs: int) -> None:
+    """Of chunks that are too large each is cut for itself: no line is in two that are answered."""
+    made, provider = asked(Author(), program(paragraphs), max_prompt_tokens=budget, window=window, jobs=1)
+    tickets = [ticket for ticket in document(made)["tickets"] if ticket["type"] == "chunk_continuation"]
+    lines = [line for ticket in tickets for first, last in ticket["lines"] for line in range(first, last + 1)]
+    assert provider.refused > 1
+    assert sorted(lines) == list(range(1, document(made)["header"]["lines"] + 1))
+    assert len({ticket["id"] for ticket in tickets}) == len(tickets)
+
+
 def test_a_prompt_that_no_cut_makes_fit_is_listed() -> None:
     """A provider that takes next to nothing: each chunk is listed with its lines and the reason, and few requests went out."""
     made, provider = asked(Author(), program(20), window=1_200)

@@ -13,12 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.scribe.author import Author, is_code, shown_in
+from tests.scribe.lines import Text
 from tests.scribe.programs import program
 
-from penstock.models import say, sizes
+from penstock.chunk import Chunk
+from penstock.models import refuse, say, sizes
 from penstock.scribe import prompts
+from penstock.scribe.asking import Question
+from penstock.scribe.asking import asked as question_asked
 from penstock.scribe.documenting import Run, run, subject
+from penstock.scribe.pool import Desk
 from penstock.scribe.results import Folder
+from penstock.scribe.verification import Item, Known, shown
 from penstock.testing import LoopbackProvider
 
 if TYPE_CHECKING:
@@ -222,12 +228,39 @@ def test_what_had_to_be_cut_is_not_refused_again(tmp_path: Path) -> None:
     assert told(second) == told(first)
 
 
+def test_the_same_lines_with_less_around_them_are_tried(tmp_path: Path) -> None:
+    """That a prompt was refused says nothing of a smaller one, and an answer stands for both."""
+    steps = [refuse(9_000, of=6_000), told_by("Right.")]
+    desk = Desk(LoopbackProvider("openai-chat", 200_000, policy=lambda _: steps.pop(0)))
+    results = Folder(str(tmp_path))
+    outcomes = []
+    for size_tokens in (8_000, 8_000, 4_000, 8_000):
+        chunk = Chunk(id="c", kind="procedure", spans=((1, 1),), tokens=3, prompt_tokens=size_tokens, digest="d")
+        item = Item("program", "purpose", ("summary",), {}, 1, 1, "program", "P")
+        nothing = Known(**dict.fromkeys(("names", "callable", "tables", "copybooks", "declared"), frozenset()))
+        held = shown(Text(" ADD 1 TO A."), chunk.spans, [item], nothing)
+        question = Question(chunk=chunk, body="1| ADD 1 TO A.", notes="", held=held, fits=lambda _: True)
+        made = question_asked(question, desk, "model", results)
+        outcomes.append((made.outcome, made.calls))
+    assert outcomes == [("too_large", 1), ("too_large", 0), ("answered", 1), ("answered", 0)]
+
+
+def told_by(said: str) -> Step:
+    """An answer of one claim about the first line."""
+    claim = {"of": "program", "field": "summary", "claim": said, "lines": [1], "evidence": "ADD 1 TO A."}
+    return say(json.dumps({"claims": [claim]}))
+
+
 CHILD = """
 import sys
 from penstock.models import load_model
 from penstock.scribe import prompts
+from penstock.scribe.asking import Question
+from penstock.scribe.asking import asked as question_asked
 from penstock.scribe.documenting import run, subject
+from penstock.scribe.pool import Desk
 from penstock.scribe.results import Folder
+from penstock.scribe.verification import Item, Known, shown
 from tests.scribe.programs import program
 
 model = load_model("anthropic:loopback", base_url=sys.argv[1], environment={})

@@ -26,7 +26,7 @@ from .staying import stay
 from .units import Layout
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from penstock.budget import Allowance
     from penstock.cobol.program import Source
@@ -61,26 +61,30 @@ def plan(
     most_paragraphs: int | None = None,
     adaptive: bool = False,
     copybooks: Mapping[str, Source] | None = None,
+    refines: ChunkPlan | None = None,
 ) -> ChunkPlan:
     """All chunks of a source, for prompts of at most `prompt_tokens`, or of at most `source_tokens` of its own text.
 
     `counter` decides, exactly where it can be had, else by its upper bound. `previous` is the `assignment` of the last plan: what
     it assigned stays where it was as far as possible. At most `most_paragraphs` are in a chunk; prompts have at most 40 unless
     said otherwise, text has any number. `adaptive` gives dense code smaller chunks. `copybooks` are shown where code uses their
-    data, by the names that COPY has. Raises `CallerError` where the overhead leaves nothing of the budget.
+    data, by the names that COPY has. `refines` is a plan of this source whose chunks turned out too large: each of the new ones
+    has lines of one of them. Raises `CallerError` where the overhead leaves nothing of the budget.
     """
+    sending: Sending
+    layout = Layout(source)
     if prompt_tokens is not None and source_tokens is None:
         ruler = Ruler(prompt_tokens, counter)
-        layout = Layout(source)
-        prompts = Prompts(layout, ruler, overhead or Overhead(), copybooks)
-        most = MOST_PARAGRAPHS if most_paragraphs is None else most_paragraphs
-        return _Planner(layout, prompts, ruler.limit, previous or {}, most, adaptive=adaptive).plan()
-    if source_tokens is not None and prompt_tokens is None:
+        sending = Prompts(layout, ruler, overhead or Overhead(), copybooks)
+        most_paragraphs = MOST_PARAGRAPHS if most_paragraphs is None else most_paragraphs
+    elif source_tokens is not None and prompt_tokens is None:
         ruler = Ruler(source_tokens, counter)
-        layout = Layout(source)
-        texts = Texts(layout, ruler)
-        return _Planner(layout, texts, ruler.limit, previous or {}, most_paragraphs, adaptive=adaptive).plan()
-    raise CallerError("A plan is for prompts or for text: give prompt_tokens or source_tokens.")
+        sending = Texts(layout, ruler)
+    else:
+        raise CallerError("A plan is for prompts or for text: give prompt_tokens or source_tokens.")
+    whole: Sequence[Span] = ((1, source.lines),)
+    apart = [whole] if refines is None else [chunk.spans for chunk in refines.chunks]
+    return _Planner(layout, sending, ruler.limit, previous or {}, most_paragraphs, apart, adaptive=adaptive).plan()
 
 
 class _Piece(NamedTuple):
@@ -104,6 +108,7 @@ class _Planner:
         budget: int,
         previous: Mapping[str, str],
         most_paragraphs: int | None,
+        apart: Iterable[Sequence[Span]],
         *,
         adaptive: bool,
     ) -> None:
@@ -113,6 +118,7 @@ class _Planner:
         self._limit = sending.limit
         self._sending = sending
         self._previous = previous
+        self._apart = apart
         self._sizes = Sizes(sending.lines)
         self._cuts = Cuts(layout.ranks())
         self._most_paragraphs = most_paragraphs
@@ -122,7 +128,7 @@ class _Planner:
         self._decisions: list[str] = []
 
     def plan(self) -> ChunkPlan:
-        """The whole file where it fits, else what stayed, else a fresh plan."""
+        """The whole file where it fits, else what stayed, else a fresh plan of all lines that may share a chunk."""
         if not self._lines:
             self._decisions.append("no line: nothing to send")
             return self._finished([], [], 0)
@@ -138,20 +144,22 @@ class _Planner:
                 f"What every prompt holds beside the source takes {taken} tokens, and a prompt may have {self._budget}: "
                 f"no line of the program fits. Allow at least {2 * taken} tokens."
             )
-        groups = self._stayed() or self._fresh()
+        groups = self._stayed() or [group for spans in self._apart for group in self._fresh(spans)]
         return self._finished(*self._verified(groups), self._minimum())
 
     # --- pieces --------------------------------------------------------------------------------------
 
-    def _pieces(self, most: float, room: Room) -> list[_Piece]:
-        """The units, those above `most` in parts, and those that were in parts before."""
+    def _pieces(self, spans: Sequence[Span], most: float, room: Room) -> list[_Piece]:
+        """The units of some lines, those above `most` in parts, and those that were in parts before."""
         made: list[_Piece] = []
         in_parts = {key.rpartition("#")[0] for key in self._previous}
-        for at, unit in enumerate(self._layout.units):
-            if self._sizes.of(unit.first, unit.last) <= most and unit.key not in in_parts:
+        for at, (first, last) in self._layout.inside(spans):
+            unit = self._layout.units[at]
+            is_whole = (first, last) == (unit.first, unit.last) and unit.key not in in_parts
+            if is_whole and self._sizes.of(first, last) <= most:
                 made.append(_whole(at, unit))
             else:
-                made += self._parts(at, unit.first, unit.last, min(most, room.size), most)
+                made += self._parts(at, first, last, min(most, room.size), most)
         return made
 
     def _parts(self, at: int, first: int, last: int, limit: float, most: float) -> list[_Piece]:
@@ -185,7 +193,7 @@ class _Planner:
 
     def _stayed(self) -> list[_Group] | None:
         """The last plan, as far as it holds; None where there is none, or where it has become too many chunks."""
-        pieces = self._pieces(self._sending.most, self._room)
+        pieces = self._pieces([(1, self._lines)], self._sending.most, self._room)
         known = sum(piece.key in self._previous for piece in pieces)
         if not known:
             return None
@@ -204,26 +212,26 @@ class _Planner:
         self._decisions.append(f"{known} of {len(pieces)} units stay in the chunk that they were in")
         return groups
 
-    def _fresh(self) -> list[_Group]:
+    def _fresh(self, spans: Sequence[Span]) -> list[_Group]:
         """With all of the context, or with half of it where that makes fewer chunks."""
-        best = self._filled(self._room)
+        best = self._filled(spans, self._room)
         if self._tight.size > self._room.size and len(best) > self._tight.least_bins(
             [self._item(piece) for _, inside in best for piece in inside]
         ):
-            tried = self._filled(self._tight)
+            tried = self._filled(spans, self._tight)
             if len(tried) < len(best):
                 self._decisions.append(f"half of the context makes {len(tried)} chunks of {len(best)}")
                 return tried
         return best
 
-    def _filled(self, room: Room) -> list[_Group]:
+    def _filled(self, spans: Sequence[Span], room: Room) -> list[_Group]:
         """As few chunks as possible; where large paragraphs make them many, those are cut as well."""
-        best = self._packed(self._pieces(self._sending.most, room), room)
+        best = self._packed(self._pieces(spans, self._sending.most, room), room)
         least = room.least_bins([self._item(piece) for _, inside in best for piece in inside])
         for share in (2, 3, 4):
             if len(best) <= max(_ENOUGH * least, least + 1):
                 break
-            tried = self._packed(self._pieces(room.size / share, room), room)
+            tried = self._packed(self._pieces(spans, room.size / share, room), room)
             if len(tried) < len(best):
                 self._decisions.append(
                     f"units above 1/{share} of a chunk are cut: {len(tried)} chunks instead of {len(best)}"

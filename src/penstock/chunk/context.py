@@ -18,13 +18,13 @@ from .orientation import Outline
 from .slices import Data, Names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from penstock.cobol.program import Source
 
     from .chunks import Span
     from .measure import Ruler
-    from .units import Layout, Unit
+    from .units import Layout
 
 
 class Prompt(NamedTuple):
@@ -74,7 +74,8 @@ class Surroundings:
 
         No line numbers.
         """
-        programs = dict.fromkeys(unit.program for unit, _ in self._units(spans))
+        units = self._layout.units
+        programs = dict.fromkeys(units[at].program for at, _ in self._layout.inside(spans))
         made = sha256("\n".join(programs).encode("utf-8", "surrogatepass"))
         for first, last in spans:
             for text in self._shown[first - 1 : last]:
@@ -160,16 +161,8 @@ class Surroundings:
     def _used(self, spans: Sequence[Span]) -> list[list[int]]:
         """The data that lines use; what was read of a unit is read once."""
         names: dict[tuple[str, str], int] = {}
-        for unit, inside in self._units(spans):
+        for at, inside in self._layout.inside(spans):
+            program = self._layout.units[at].program
             for name, times in self._names.within(inside).items():
-                names[unit.program, name] = names.get((unit.program, name), 0) + times
+                names[program, name] = names.get((program, name), 0) + times
         return self._data.used(spans, names)
-
-    def _units(self, spans: Sequence[Span]) -> Iterator[tuple[Unit, Span]]:
-        """The units that lines are of, each with those of its lines."""
-        units = self._layout.units
-        for first, last in spans:
-            at = self._layout.unit_at(first)
-            while at < len(units) and units[at].first <= last:
-                yield units[at], (max(first, units[at].first), min(last, units[at].last))
-                at += 1

@@ -16,9 +16,11 @@ from penstock import inert
 from penstock.cobol.program import key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Set
+    from collections.abc import Iterable, Iterator, Set
 
     from penstock.cobol.program import Entry, Paragraph, Program, Source
+
+    from .chunks import Span
 
 UnitKind = Literal["header", "data", "procedure", "other"]
 
@@ -78,6 +80,13 @@ class Layout:
     def unit_at(self, line: int) -> int:
         """The number of the unit that a line is in."""
         return bisect_right(self._firsts, line) - 1
+
+    def inside(self, spans: Iterable[Span]) -> Iterator[tuple[int, Span]]:
+        """The numbers of the units that lines are of, each with those of its lines."""
+        for first, last in spans:
+            for at in range(self.unit_at(first), self.unit_at(last) + 1):
+                unit = self.units[at]
+                yield at, (max(first, unit.first), min(last, unit.last))
 
     def ranks(self) -> dict[int, int]:
         """The lines before which a unit can be cut, and how bad that is."""

@@ -73,16 +73,20 @@ class Answered(NamedTuple):
 def asked(question: Question, desk: Desk, model: str, results: Results | None) -> Answered:
     """The verified answer on a chunk: the one that is kept, else the model's."""
     key = question.key(model)
-    if results is not None and (kept := results.get(key)) is not None:
-        if type(tokens := field(kept, "fitting_tokens")) is int:
+    size_tokens = question.chunk.prompt_tokens or 0
+    kept = results.get(key) if results is not None else None
+    if type(refused := field(kept, "refused_tokens")) is int:
+        if size_tokens >= refused and type(tokens := field(kept, "fitting_tokens")) is int:
             return Answered("too_large", reason=string(field(kept, "reason")), fitting_tokens=tokens, was_kept=True)
+    elif kept is not None:
         retried = again if type(again := field(kept, "retried")) is int else 0
         return Answered("answered", tuple(_restored(kept, question)), was_kept=True, retried=retried)
     made = _asked(question, desk)
     if results is not None and made.outcome == "answered":
         results.put(key, _to_keep(made, question))
     elif results is not None and made.outcome == "too_large":
-        results.put(key, {"fitting_tokens": made.fitting_tokens, "reason": made.reason})
+        too_large = {"refused_tokens": size_tokens, "fitting_tokens": made.fitting_tokens, "reason": made.reason}
+        results.put(key, too_large)
     return made
 
 

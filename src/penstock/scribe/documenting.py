@@ -283,7 +283,7 @@ class _File:
         if self._results is not None:
             self._results.put(key, dict(self.plan.assignment))
         self._lock = threading.Lock()
-        self._smaller: dict[int, ChunkPlan] = {}
+        self._smaller: dict[tuple[int, int], ChunkPlan] = {}  # by the id of the plan that was too large, and tokens
         self._done: list[_Done] = []
         self._known: Known | None = None
         self.tasks = _tasks(self, self.plan, self.plan.chunks) if is_asked else []
@@ -299,7 +299,13 @@ class _File:
                 return made
         return self._cut(prompt_tokens, prompts.room_for_notes(prompt_tokens), previous)
 
-    def _cut(self, prompt_tokens: int, reserve_tokens: int, previous: Mapping[str, str] | None) -> ChunkPlan:
+    def _cut(
+        self,
+        prompt_tokens: int,
+        reserve_tokens: int,
+        previous: Mapping[str, str] | None,
+        refines: ChunkPlan | None = None,
+    ) -> ChunkPlan:
         return plan(
             self.subject.source,
             prompt_tokens=prompt_tokens,
@@ -308,21 +314,22 @@ class _File:
             previous=previous,
             adaptive=self._budget.adaptive,
             copybooks=self.subject.copybooks,
+            refines=refines,
         )
 
     def _split(self, task: _Task, tokens: int) -> list[_Task]:
-        """The lines of a chunk that is too large, in chunks of a smaller budget; none where there are no smaller ones."""
+        """The lines of a chunk that is too large, in chunks of a smaller budget; none where it was made smaller too often."""
         if task.depth >= _MOST_SPLITS:
             return []
         with self._lock:
-            try:
-                smaller = self._smaller.get(tokens) or self._planned(tokens, task.plan.assignment)
-            except CallerError:  # no line fits into so little
-                return []
-            self._smaller[tokens] = smaller
-        chunks = [chunk for chunk in smaller.chunks if any(_touches(chunk, span) for span in task.chunk.spans)]
-        if any(chunk.spans == task.chunk.spans for chunk in chunks):
-            return []
+            smaller = self._smaller.get((id(task.plan), tokens))
+            if smaller is None:
+                try:
+                    smaller = self._cut(tokens, prompts.room_for_notes(tokens), None, task.plan)
+                except CallerError:  # no line fits into so little
+                    return []
+                self._smaller[id(task.plan), tokens] = smaller
+        chunks = [chunk for chunk in smaller.chunks if chunk.spans[0][0] in task.chunk]
         return _tasks(self, smaller, chunks, task.depth + 1)
 
     # ── answers ──────────────────────────────────────────────────────────────────────────────────────────────────
