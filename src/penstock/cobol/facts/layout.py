@@ -84,7 +84,8 @@ class _Building:
         self._numbers: dict[str, int] = {}
         self._open: list[_Open] = []
         self._file: str | None = None
-        self._loose = _Open(-1, 0, 0, None, None, varies=False)  # for items in no record: a copybook may begin below one
+        # for items in no record: a copybook may begin below one
+        self._loose = _Open(-1, 0, 0, None, None, varies=False)
         self._missing = False  # a copybook was to stand here
         self._conditions: dict[int, list[Condition]] = {}
         self._siblings: dict[tuple[int | None, str], int] = {}
