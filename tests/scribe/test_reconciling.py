@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.scribe.author import Author
+from tests.scribe.author import Author, is_code, shown_in
 from tests.scribe.programs import program
 
+from penstock import tokens
 from penstock.models import say, sizes
 from penstock.scribe.documenting import Run, run, subject
 from penstock.testing import LoopbackProvider
@@ -80,3 +82,31 @@ def test_a_program_of_one_chunk_is_not_asked_about_twice() -> None:
     """There is nothing to bring together."""
     made, requests = asked("It posts.", source=program(3))
     assert (made.calls, requests) == (1, [])
+
+
+@pytest.mark.proves("C-5")
+def test_the_question_is_within_the_budget_with_its_frame() -> None:
+    """Counted as every other prompt is: what the provider puts around it is a part of it."""
+    said = itertools.cycle(f"It is said at length that {'word ' * 300}{name}." for name in ("one", "two", "three"))
+
+    def policy(request: dict[str, Any]) -> Step:
+        if "are to become fewer" in sizes.text_of(request):
+            asked_to_word.append(request)
+            return say("{}")
+        line, text = next((line, text) for line, text in shown_in(request).items() if is_code(text))
+        claim = {"of": "program", "field": "summary", "claim": next(said), "lines": [line], "evidence": text.strip()}
+        return say(json.dumps({"claims": [claim]}))
+
+    def worded(budget: int) -> int:
+        asked_to_word.clear()
+        model = LoopbackProvider("anthropic", 200_000, policy=policy)
+        made = run([subject(program(60), "x.cbl")], model=model, max_prompt_tokens=budget, reconcile=True, jobs=1)
+        assert made.chunks > 2
+        return len(asked_to_word)
+
+    asked_to_word: list[dict[str, Any]] = []
+    assert worded(4_000) == 1
+    (request,) = asked_to_word
+    texts = request["system"], request["messages"][0]["content"]
+    size = sum(tokens.best_counter(request["model"]).count(text).high for text in texts)
+    assert (worded(size + 5), worded(size + 20)) == (0, 1)

@@ -236,7 +236,8 @@ class _Reword(NamedTuple):
 
     def fits(self, prompt: prompts.Prompt) -> bool:
         """Whether it may be sent."""
-        return self.budget.counter.count(f"{prompt.system}\n{prompt.user}").high <= self.budget.prompt_tokens
+        counted = sum(self.budget.counter.count(text).high for text in prompt)
+        return Overhead().frame_tokens + counted <= self.budget.prompt_tokens
 
     def ask(self, prompt: prompts.Prompt) -> str:
         """The words of the model, empty where there are none."""
