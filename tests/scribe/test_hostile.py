@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.cobol.sources import program
+from tests.cobol.sources import fixed, program
 from tests.growth import BOUND, growth
 
 from penstock.chunk import plan
 from penstock.cobol import scan
 from penstock.cobol.facts import facts
+from penstock.scribe import document
 from penstock.scribe.documenting import subject
+from penstock.workspace.root import Root
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 
 def _lines(count: int, *lines: str) -> list[str]:
@@ -53,3 +57,27 @@ def test_citations_take_time_in_proportion() -> None:
         return lambda: [part.template for part in subject(source, "hostile.cbl").parts]
 
     assert growth(work, 1_000) < BOUND
+
+
+@pytest.mark.proves("C-12")
+def test_a_file_of_many_programs_is_listed_once(tmp_path: Path) -> None:
+    """The page of a program shows its lines, but not those inside of the programs that it holds; each line keeps its number."""
+    inner = fixed("ID DIVISION.", "PROGRAM-ID. {0}.", "PROCEDURE DIVISION.", "A.", "    EXIT.", "END PROGRAM {0}.")
+    nested = program("A.", "    EXIT.", name="OUTER") + inner.format("INNER") + fixed("END PROGRAM OUTER.")
+    (tmp_path / "all.cbl").write_text(nested + inner.format("LAST").replace("EXIT.", f"DISPLAY '{'x' * 9_000}'.") * 2)
+    root = Root(tmp_path)
+    try:
+        document(["all.cbl"], root=root, out=str(tmp_path / "out"), source_format="variable")
+    finally:
+        root.close()
+    listed = {
+        path.stem: [int(number) for number in re.findall(r'<li id="L(\d+)"', path.read_text())]
+        for path in (tmp_path / "out" / "programs").glob("*.html")
+    }
+    assert listed["OUTER"] == [1, 2, 3, 4, 5, 6, 11, 12]
+    assert listed["INNER"] == [6, 7, 8, 9, 10, 11]
+    assert sorted(lines for name, lines in listed.items() if name.startswith("LAST")) == [
+        list(range(13, 19)),
+        list(range(19, 25)),
+    ]
+    assert "x" * 900 + "…" in (tmp_path / "out" / "programs" / "LAST.html").read_text()

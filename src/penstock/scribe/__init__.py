@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["JOBS", "MAX_PROMPT_TOKENS", "Documented", "document", "subjects"]
 
+MOST_SHOWN = 1_000  # letters of a line in a listing: four times what a line of COBOL may have
 RESULTS = ".penstock"
 """The folder beneath `out` that keeps answers for the next run."""
 _UNSAFE = re.compile(r"[^\w#@$-]+", re.ASCII)
@@ -107,12 +108,12 @@ def document(
     found = gather(root, paths, kind_of, lambda files: tell("looking at files", files, 0))
     estate = _Files(found, source_format, tell)
     made: dict[str, dict[str, Json]] = {}
-    listings: dict[str, list[str]] = {}
+    listings: dict[str, list[tuple[int, str]]] = {}
 
     def finished(one: Subject, documents: list[dict[str, Json]]) -> None:
-        listings[one.file_name] = _shown(one)
-        for page, told in zip(estate.pages[one.file_name], documents, strict=True):
+        for page, told, listing in zip(estate.pages[one.file_name], documents, _listings(one), strict=True):
             made[page] = told
+            listings[f"programs/{page}"] = listing
             output.write(f"programs/{page}.json", _json(told))
 
     done = run(
@@ -150,7 +151,7 @@ def _untold(_what: str, _done: int, _total: int) -> None:
     """Nobody wants to know how far it is."""
 
 
-def _pages(told: EstateTold, listings: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
+def _pages(told: EstateTold, listings: Mapping[str, Sequence[tuple[int, str]]]) -> Iterator[tuple[str, str]]:
     """What people read, path by path: Markdown beside the JSON of programs and copybooks, the index, and the site."""
     from penstock.scribe import pages
 
@@ -286,21 +287,36 @@ def _situated(one: Subject, linked: Estate) -> Subject:
     return replace(one, about=tuple(about), names=frozenset(around))
 
 
-def _copybooks(estate: _Files, output: Output, listings: dict[str, list[str]]) -> dict[str, dict[str, Json]]:
-    """The layouts of copybooks, which no model is asked about; their sources are put to the others."""
+def _copybooks(
+    estate: _Files, output: Output, listings: dict[str, list[tuple[int, str]]]
+) -> dict[str, dict[str, Json]]:
+    """The layouts of copybooks, which no model is asked about; their lines are put to the others."""
     made: dict[str, dict[str, Json]] = {}
     ids = _Ids()
     for one, documents in run(estate.copybooks).documents:
-        listings[one.file_name] = _shown(one)
-        for told in documents:
+        for told, listing in zip(documents, _listings(one), strict=True):
             page = ids.of(told["header"]["program_id"], one.file_name)
             made[page] = told
+            listings[f"copybooks/{page}"] = listing
             output.write(f"copybooks/{page}.json", _json(told))
     return made
 
 
-def _shown(one: Subject) -> list[str]:
-    return [one.source.shown(line) for line in range(1, one.source.lines + 1)]
+def _listings(one: Subject) -> list[list[tuple[int, str]]]:
+    """The lines of each program, without those inside of a program that is within it: that one has a page of its own."""
+    rows = [{part.program.start_line, part.program.end_line} for part in one.parts]
+    within: list[int | None] = [None] * (one.source.lines + 1)
+    for number, part in enumerate(one.parts):
+        first, last = part.program.start_line, part.program.end_line
+        within[first + 1 : last] = [number] * max(0, last - first - 1)
+    for line, owner in enumerate(within):
+        if owner is not None:
+            rows[owner].add(line)
+    return [[(line, _cut(one.source.shown(line))) for line in sorted(row)] for row in rows]
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= MOST_SHOWN else f"{line[:MOST_SHOWN]}…"
 
 
 class _Ids:

@@ -23,10 +23,10 @@ HOSTILE = "</script><img src=//x onerror=window.acted=1>\"'`|[x](//x)\u202e&lt;\
 
 
 class Made(NamedTuple):
-    """An estate, and the lines of its sources by path."""
+    """An estate, and the lines of its programs and copybooks by the path of their pages."""
 
     estate: Estate
-    sources: dict[str, list[str]]
+    listings: dict[str, list[tuple[int, str]]]
 
 
 def estate_at(root: Path) -> Made:
@@ -45,6 +45,7 @@ def estate_at(root: Path) -> Made:
     linked = members.Estate(around, [members.Located(name, said) for name, _, said in known if said.program])
     programs: dict[str, Any] = {}
     layouts: dict[str, Any] = {}
+    listings: dict[str, list[tuple[int, str]]] = {}
     for name, source, said in known:
         about = About(
             file_name=name,
@@ -56,13 +57,16 @@ def estate_at(root: Path) -> Made:
         )
         taken = {one.name: at for one in said.copybooks if (at := copybooks.path(one.name, one.library))}
         document = document_of(filled(said, source, paths=taken), said, source, about)
+        listing = [(line, source.shown(line)) for line in range(1, source.lines + 1)]
         if said.program:
             programs[said.program] = document
+            listings[f"programs/{said.program}"] = listing
         else:
             stem, folder = Path(name).stem, Path(name).parent.name
-            layouts[stem if stem not in layouts else f"{stem}.{folder}"] = document
-    sources = {name: [source.shown(line) for line in range(1, source.lines + 1)] for name, source in scanned}
-    return Made(pages.estate_of("Millwater", programs, layouts, linked), sources)
+            page = stem if stem not in layouts else f"{stem}.{folder}"
+            layouts[page] = document
+            listings[f"copybooks/{page}"] = listing
+    return Made(pages.estate_of("Millwater", programs, layouts, linked), listings)
 
 
 @pytest.fixture(scope="session")
@@ -121,11 +125,11 @@ def told(millwater: Made) -> dict[str, Any]:
 
 
 def hostile(made: Made, word: str) -> Made:
-    """The same with a word after every text; names stay apart, and pages keep their file names."""
+    """The same with a word after every text; names stay apart, and pages keep their names."""
     estate: Any = {name: _changed(value, word) for name, value in made.estate.items()}
     for kept in ("programs", "layouts"):
         estate[kept] = {page: _changed(document, word) for page, document in made.estate[kept].items()}
-    return Made(estate, {path + word: [line + word for line in lines[:50]] for path, lines in made.sources.items()})
+    return Made(estate, {page: [(at, line + word) for at, line in rows[:50]] for page, rows in made.listings.items()})
 
 
 def _changed(value: Any, word: str) -> Any:

@@ -203,7 +203,7 @@ def test_a_copybook_has_a_page_of_its_own(site: dict[str, str], millwater: Made)
     cells = ["05 CU-BALANCE", "S9(07)V99", "COMP-3", "", "103", "5", "", "", "18"]
     assert re.sub(r"<[^>]*>", "", row[1].replace("</td>", "|")).split("|")[:-1] == cells
     assert "<code class=\"w\">CU-ACTIVE = 'A'</code><br>" in unescape(page)
-    assert '<li id="L18"><code>     05  CU-BALANCE' in page
+    assert '<li id="L18" data-line="18"><code>     05  CU-BALANCE' in page
     names = pages.Names(millwater.estate["programs"], millwater.estate["layouts"])
     text = pages.copybook_markdown(millwater.estate["layouts"]["MWADDR"], "MWADDR", names)
     assert text.startswith("# MWADDR\n")
@@ -288,7 +288,7 @@ def test_every_citation_is_a_link_to_its_line(site: dict[str, str], millwater: M
     for first, _ in cited(document["error_handling"]):
         assert f'href="#L{first}"' in page
     at = document["error_handling"][0]["citations"][0]
-    line = re.search(rf'<li id="L{at["first_line"]}"><code>(.*?)</code>', page)
+    line = re.search(rf'<li id="L{at["first_line"]}"[^>]*><code>(.*?)</code>', page)
     assert line
     assert " ".join(line[1].split()).startswith(html.text(at["evidence"])[:40])
 
@@ -303,8 +303,8 @@ def test_a_large_program_stays_one_page(site: dict[str, str]) -> None:
 
 def test_nothing_that_is_shown_can_act(millwater: Made) -> None:
     """Every text of an estate is hostile: markup, a script's end, an address, controls. None of it becomes an element."""
-    estate, sources = hostile(millwater, HOSTILE)
-    for path, text in pages.site(estate, sources):
+    estate, listings = hostile(millwater, HOSTILE)
+    for path, text in pages.site(estate, listings):
         assert inert.show(text)[1] == 0, path
         if path.endswith(".html"):
             parsed = Parsed(text)

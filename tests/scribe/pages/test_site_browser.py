@@ -52,8 +52,8 @@ def driven(python: str, made: Made, folder: Path, *picture: str) -> dict[str, An
     """What the browser saw of the estate, and of the same with hostile words."""
     chromium = shutil.which("chromium")
     assert chromium is not None
-    for name, (estate, sources) in (("site", made), ("hostile", hostile(made, HOSTILE))):
-        for path, text in pages.site(estate, sources):
+    for name, (estate, listings) in (("site", made), ("hostile", hostile(made, HOSTILE))):
+        for path, text in pages.site(estate, listings):
             (folder / name / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / name / path).write_text(text, encoding="utf-8")
     command = [python, str(Path(__file__).with_name("drive_site.py")), chromium, f"{folder}/site", f"{folder}/hostile"]
@@ -82,7 +82,7 @@ def with_a_fan(made: Made) -> Made:
     ]
     document["paragraphs"][0]["calls"] = names[1:]
     estate: Estate = {**made.estate, "programs": {**made.estate["programs"], "MWFAN": document}}
-    return Made(estate, made.sources)
+    return Made(estate, {**made.listings, "programs/MWFAN": made.listings["programs/MWB020"]})
 
 
 @pytest.fixture(scope="module")

@@ -117,11 +117,11 @@ figure { margin: .6rem 0 1.2rem; }
 summary { cursor: pointer; color: var(--quiet); }
 .listing { max-height: 75vh; overflow: auto; margin: .6rem 0; padding: .4rem 0; border: 1px solid var(--rule);
   border-radius: 4px;
-  list-style: none; font-size: 12.5px; line-height: 1.45; counter-reset: line; }
-.listing li { counter-increment: line; white-space: pre; min-height: 1.45em; scroll-margin: 8rem;
+  list-style: none; font-size: 12.5px; line-height: 1.45; }
+.listing li { white-space: pre; min-height: 1.45em; scroll-margin: 8rem;
   content-visibility: auto;
   contain-intrinsic-size: auto 18px; }
-.listing li::before { content: counter(line); display: inline-block; width: 4.5em; padding-right: 1.2em;
+.listing li::before { content: attr(data-line); display: inline-block; width: 4.5em; padding-right: 1.2em;
   text-align: right; color: var(--quiet); }
 .listing code { font-size: inherit; white-space: pre; }
 .listing li:target, tr:target { background: var(--mark); }

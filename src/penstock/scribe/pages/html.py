@@ -45,11 +45,11 @@ def page(
     tabs: Sequence[tuple[str, str]],
     here: str,
     lead: str = "",
-    listing: Sequence[str] = (),
+    listing: Sequence[tuple[int, str]] = (),
 ) -> str:
-    """A whole page. `tabs` are the pages of the estate, `here` is this one's path; `listing` the source that is cited."""
+    """A whole page. `tabs` are the pages of the estate, `here` is this one's path; `listing` the lines that are cited."""
     up = "../" * here.count("/")
-    at = _At(up, len(listing))
+    at = _At(up, frozenset(number for number, _ in listing))
     contents = [(section.title, section.slug) for section in sections] + ([("Source", "source")] if listing else [])
     head = (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -107,10 +107,10 @@ UNBROKEN = 40
 
 
 class _At(NamedTuple):
-    """The page that is made: the way up to the root of the site, and how many lines its listing has."""
+    """The page that is made: the way up to the root of the site, and the lines that its listing has."""
 
     up: str
-    lines: int
+    lines: frozenset[int]
 
 
 def _block(block: Block, at: _At, title: str) -> str:
@@ -176,7 +176,7 @@ def _piece(piece: Piece, at: _At) -> str:
         return f"<code{_with('class', 'w' if len(piece.text) <= UNBROKEN else '')}>{text(piece.text)}</code>"
     if isinstance(piece, Lines):
         shown = str(piece.first) if piece.first == piece.last else f"{piece.first}–{piece.last}"
-        if not piece.path and piece.first > at.lines:
+        if not piece.path and piece.first not in at.lines:
             return f'<span class="at">{shown}</span>'
         title = _with("title", inert.show(piece.evidence)[0])
         return f'<a class="at" href="{_page(piece.path, at)}#L{piece.first}"{title}>{shown}</a>'
@@ -193,8 +193,8 @@ def _piece(piece: Piece, at: _At) -> str:
     return f'<span class="tag {piece.tone}">{text(piece.text)}</span>' if isinstance(piece, Tag) else ""
 
 
-def _listing(lines: Iterable[str]) -> str:
-    rows = "\n".join(f'<li id="L{at}"><code>{text(line)}</code></li>' for at, line in enumerate(lines, 1))
+def _listing(lines: Iterable[tuple[int, str]]) -> str:
+    rows = "\n".join(f'<li id="L{at}" data-line="{at}"><code>{text(line)}</code></li>' for at, line in lines)
     return (
         '<section aria-labelledby="source">\n<h2 id="source">Source</h2>\n'
         "<details open><summary>The lines that are cited, without sequence numbers</summary>\n"

@@ -39,8 +39,8 @@ KINDS = ("program", "transaction", "job", "paragraph", "resource", "copybook", "
 """What can be searched for; of equal matches the first kind is shown first."""
 
 
-def site(estate: Estate, sources: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
-    """Paths and texts, one after the other. `sources` are the shown lines of each file that was documented."""
+def site(estate: Estate, listings: Mapping[str, Sequence[tuple[int, str]]]) -> Iterator[tuple[str, str]]:
+    """Paths and texts, one after the other. `listings` are the numbered lines of programs and copybooks, by the paths of pages."""
     names = Names(estate["programs"], estate["layouts"])
     terms = index.terms(estate)
     pages = [terms[at : at + TERMS_PER_PAGE] for at in range(0, len(terms), TERMS_PER_PAGE)]
@@ -62,20 +62,19 @@ def site(estate: Estate, sources: Mapping[str, Sequence[str]]) -> Iterator[tuple
         yield _data_path(at), html.page("Data dictionary", title, sections, tabs=tabs, here=_data_path(at), lead=lead)
     if around:
         yield "parts.html", html.page("Jobs, maps, copybooks", title, around, tabs=tabs, here="parts.html")
-    for path, document, told in _documents(estate, names):
-        header = document["header"]
+    for page, document, told in _documents(estate, names):
+        path, header = f"{page}.html", document["header"]
         lead = f"{header['program_type']} · {header['file_name']} · {count(header['lines'], 'line')}"
-        listing = sources[header["file_name"]]
-        page = html.page(name_of(document), title, tuple(told), tabs=tabs, here=path, lead=lead, listing=listing)
-        yield path, page
+        listing = listings.get(page, ())
+        yield path, html.page(name_of(document), title, tuple(told), tabs=tabs, here=path, lead=lead, listing=listing)
 
 
 def _documents(estate: Estate, names: Names) -> Iterator[tuple[str, Json, Iterator[Section]]]:
-    """Programs and copybooks: the file of each, its document, and what its page says."""
+    """Programs and copybooks: the path of each, its document, and what its page says."""
     for page, document in estate["programs"].items():
-        yield f"{program_path(page)}.html", document, program.sections(page, document, names)
+        yield program_path(page), document, program.sections(page, document, names)
     for page, document in estate["layouts"].items():
-        yield f"{copybook_path(page)}.html", document, copybook.sections(page, document, names)
+        yield copybook_path(page), document, copybook.sections(page, document, names)
 
 
 def _data_path(at: int) -> str:
