@@ -89,6 +89,7 @@ class _Building:
         self._missing = False  # a copybook was to stand here
         self._conditions: dict[int, list[Condition]] = {}
         self._siblings: dict[tuple[int | None, str], int] = {}
+        self._in_record: dict[tuple[int, str], int] = {}
 
     def take(self, row: Row) -> None:
         """One more entry."""
@@ -209,6 +210,7 @@ class _Building:
             )
         )
         self._siblings[parent, key(clauses.name)] = index
+        self._in_record[self.items[index].record, key(clauses.name)] = index
         if elementary:
             self._placed(group or self._loose, self.items[index])
         else:
@@ -269,8 +271,8 @@ class _Building:
             return
         self._close(2)
         record = self.items[-1].record
-        names = {key(item.name): item for item in self.items[record:] if item.level != 66}
-        first, last = (names.get(key(name)) if name else None for name in clauses.renames)
+        found = [self._in_record.get((record, key(name))) for name in clauses.renames if name]
+        first, last = (None if at is None else self.items[at] for at in (found[0], found[-1]))
         last = last or first
         start = first.offset if first else None
         end = (
