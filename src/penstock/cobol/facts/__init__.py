@@ -75,7 +75,7 @@ def facts(source: Source, program: Program, *, copybooks: Copybooks | None = Non
         type=kind,
         type_reason=reason,
         lines=len(kinds),
-        code_lines=sum(one in {"code", "directive", "debug"} for one in kinds),
+        code_lines=sum(map(kinds.count, ("code", "directive", "debug"))),
         comment_lines=kinds.count("comment"),
         statements=sum(one.statements for one in shapes),
         complexity=1 + sum(one.decisions for one in shapes),
@@ -84,7 +84,7 @@ def facts(source: Source, program: Program, *, copybooks: Copybooks | None = Non
         constants=wording.constants(items, described.constants, names),
         messages=wording.messages(code, names),
         transforms=_transforms(code, referred),
-        undeclared=_undeclared(referred, _declared(source, program, expanded.rows)),
+        undeclared=_undeclared(referred, source, program, expanded.rows),
         files=found.files,
         sql=found.sql,
         cics=commands,
@@ -187,9 +187,10 @@ def _transforms(code: Code, referred: References) -> tuple[Transform, ...]:
     return tuple(found)
 
 
-def _undeclared(referred: References, declared: set[str]) -> tuple[Undeclared, ...]:
+def _undeclared(referred: References, source: Source, program: Program, rows: Iterable[Row]) -> tuple[Undeclared, ...]:
     from .values import Undeclared
 
+    declared = _declared(source, program, rows) if referred.undefined else set()
     lines: dict[str, tuple[str, set[int]]] = {}
     for name, line in referred.undefined:
         if key(name) not in declared:
@@ -207,8 +208,8 @@ def _declared(source: Source, program: Program, rows: Iterable[Row]) -> set[str]
             found.update(map(key, pieces(row.code)))
         elif row.entry.level is None or row.entry.level == 78:
             found.add(key(row.entry.name))
-    around = {one.name: one for one in source.programs}
     outer, seen = program.parent, {program.name}
+    around = {one.name: one for one in source.programs} if outer is not None else {}
     while outer is not None and outer in around and outer not in seen:
         seen.add(outer)
         found.update(key(entry.name) for entry in around[outer].entries)
