@@ -238,6 +238,16 @@ def test_a_program_of_99000_tokens_in_free_format_with_several_programs_has_a_pl
     assert "FIRST/p-0" in {unit for chunk in made.chunks for unit in chunk.units}
 
 
+@pytest.mark.proves("C-11")
+def test_programs_of_a_file_are_not_taken_apart() -> None:
+    """Where as few chunks hold them whole, each has its header, its data and its code in one."""
+    source = scan(b"".join(program(paragraph("MAIN-LINE", length=5), ["01  A PIC X."], f"P{at}") for at in range(20)))
+    for made in (of_text(source, 600), of_prompts(source, 1_200)):
+        assert 3 < len(made.chunks) < 2 * made.minimum_calls
+        for one in source.programs:
+            assert holding(made, one.start_line) == holding(made, one.end_line)
+
+
 # --- C-4, C-5: what does not fit -----------------------------------------------------------------
 
 

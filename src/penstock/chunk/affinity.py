@@ -22,6 +22,7 @@ _PERFORM = 100
 _JUMP = 10
 _RUNS_ON = 10
 _NEXT = 20  # neighbours of one kind: fewer gaps
+_PROGRAM = 5  # divisions of one of several programs
 _DATA_RUN = 0.1  # of a chunk: data that stays together, as nothing else ties it
 
 
@@ -65,9 +66,14 @@ def ties(units: Sequence[Unit], edges: Iterable[Reached]) -> Ties:
             tie(edge.caller, unit, share)
             if unit > edge.first:
                 tie(unit - 1, unit, share)
+    several = len({unit.program for unit in units}) > 1
     for at, (before, after) in enumerate(pairwise(units)):
-        if before.program == after.program and before.kind == after.kind:
+        if before.program != after.program:
+            continue
+        if before.kind == after.kind:
             tie(at, at + 1, _NEXT + _RUNS_ON * before.runs_on)
+        elif several:
+            tie(at, at + 1, _PROGRAM)
     return made
 
 
@@ -76,9 +82,11 @@ def bundlings(
 ) -> Iterator[list[int]]:
     """Ways to bundle, the coarsest first: for each unit the number of its bundle, bundles numbered in order.
 
-    PROCEDURE DIVISIONs whole; sections whole; what one PERFORM runs, and a paragraph with its exit; nothing but runs of data.
+    Programs whole, where there are several; PROCEDURE DIVISIONs whole; sections whole; what one PERFORM runs, and a paragraph
+    with its exit; nothing but runs of data.
     """
     runs = _data_runs(units, items, room)
+    programs = _stretches(units, lambda unit: unit.program)
     procedures = _stretches(units, lambda unit: unit.kind == "procedure" and unit.program)
     sections = _stretches(units, lambda unit: unit.section and (unit.program, unit.section))
     ranges = [range(edge.first, edge.last + 1) for edge in edges if edge.is_perform and edge.last > edge.first]
@@ -88,7 +96,13 @@ def bundlings(
         if after.kind == "procedure" and after.name.upper().startswith(f"{unit.name.upper()}-")
     ]
     seen: list[list[int]] = []
-    for stretches in ([*procedures, *sections, *ranges], [*sections, *ranges], [*ranges, *exits], []):
+    for stretches in (
+        [*programs, *procedures, *sections, *ranges],
+        [*procedures, *sections, *ranges],
+        [*sections, *ranges],
+        [*ranges, *exits],
+        [],
+    ):
         made = _bundled([*stretches, *runs], items, room)
         if made not in seen:
             seen.append(made)
