@@ -214,6 +214,14 @@ def test_a_file_of_many_programs_names_few_of_them_at_its_head() -> None:
         assert prompt.startswith("COBOL program PROG0000, PROG0001, PROG0002 and 497 more, 1000 lines\n")
 
 
+def test_a_name_of_any_length_leaves_room_for_the_program() -> None:
+    """What names itself in 70,000 letters is cut like any other program; its line is what does not fit."""
+    source = scanned(paragraph("MAIN-LINE", length=200), name=f"'{'X' * 70_000}'")
+    made = plan(source, prompt_tokens=1_000, counter=ESTIMATE)
+    assert [chunk.spans for chunk in made.chunks if not chunk.fits] == [((2, 2),)]
+    assert sum(chunk.fits for chunk in made.chunks) > 3
+
+
 @pytest.mark.proves("C-5")
 def test_the_room_that_is_reserved_stays_free() -> None:
     """What the scribe adds once the chunks are known has its tokens in every prompt."""

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from .units import Layout
 
 
+_NAME_BYTES = 60  # of a program's name at the head of every prompt: twice what COBOL allows
+
+
 class Prompt(NamedTuple):
     """What is sent for some lines after the overhead, and which lines stand in its context."""
 
@@ -89,7 +92,7 @@ class Surroundings:
     @property
     def head(self) -> str:
         """The first line of every prompt."""
-        names = [inert.show_name(program.name) for program in self._source.programs if program.parent is None]
+        names = [inert.clip(program.name, _NAME_BYTES) for program in self._source.programs if program.parent is None]
         return f"{wording.program(names, self._source.lines)}\n"
 
     @property
