@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import pytest
-from tests.scribe.author import Author, is_code, shown_in
+from tests.scribe.author import Author, is_code, shown_in, wanted_in
 from tests.scribe.programs import program
 
 from penstock import tokens
@@ -446,6 +446,7 @@ def test_two_programs_of_a_file_have_a_document_each() -> None:
     made, _ = asked(author, text, max_prompt_tokens=15_000)
     ((_, documents),) = made.documents
     assert [one["header"]["program_id"] for one in documents] == ["FIRST", "SECOND"]
+    assert {"I:DAY-FILE.FIRST", "I:DAY-FILE.SECOND"} <= set(wanted_in(author.requests[0]))
     told = [json.dumps(one) for one in documents]
     for right in author.right:
         assert sum(right in one for one in told) == 1

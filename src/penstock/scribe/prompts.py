@@ -124,9 +124,10 @@ def _items(
             if found is None:
                 continue
             name = str(record.first(wanted.name))
-            made_id = _free(
-                f"{wanted.letter}:{name}" if wanted.letter in "IO" else f"{wanted.letter}{found.first_line}", taken
-            )
+            stands_for = str(found.first_line)
+            if wanted.letter in "IO":
+                stands_for = f":{name}" if is_only else f":{name}.{facts.program}"
+            made_id = _free(f"{wanted.letter}{stands_for}", taken)
             place = found.first_line, found.last_line
             if section == "called_programs":
                 key: dict[str, Plain] = {"caller": facts.program, "callee": name, "line": found.first_line}
