@@ -145,6 +145,15 @@ def test_fresh_asks_for_everything(tmp_path: Path) -> None:
     assert third.calls == 0
 
 
+def test_a_plan_of_another_kind_is_a_plan_of_its_own(tmp_path: Path) -> None:
+    """Smaller chunks are made where they are asked for, and where they no longer are, the larger ones are as they were."""
+    plain, _ = again(tmp_path, program(SIZE))
+    adaptive, _ = again(tmp_path, program(SIZE), adaptive=True)
+    assert adaptive.chunks == again(tmp_path / "new", program(SIZE), adaptive=True)[0].chunks > plain.chunks
+    once_more, author = again(tmp_path, program(SIZE))
+    assert (once_more.chunks, author.requests) == (plain.chunks, [])
+
+
 def test_another_model_is_asked_itself(tmp_path: Path) -> None:
     """An answer is one model's."""
     again(tmp_path, program(5))

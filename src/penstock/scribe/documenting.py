@@ -277,7 +277,7 @@ class _File:
         self.subject = subject
         is_asked = bool(model and subject.parts)
         self._budget, self._results = budget, results if is_asked else None
-        key = key_of("assignment", subject.file_name, str(budget.prompt_tokens), model)
+        key = key_of("assignment", subject.file_name, f"{budget.prompt_tokens} {budget.adaptive}", model)
         previous = self._results.get(key) if self._results is not None else None
         self.was_known = isinstance(previous, dict)
         self.plan = self._planned(budget.prompt_tokens, previous if self.was_known else None)
