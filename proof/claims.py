@@ -301,6 +301,7 @@ def _not_covered(told: Document, first_line: int, last_line: int) -> Iterator[st
 class _Told(NamedTuple):
     """Where a fact stands."""
 
+    program: str
     section: str
     field: str
     item: Document
@@ -330,7 +331,7 @@ def _lost(facts: Sequence[Fact], documents: Sequence[Document], reused: int) -> 
 def _not_united(facts: Sequence[Fact], documents: Sequence[Document]) -> Iterator[str]:
     """Where what every part says alike is not said once, with the lines of all."""
     for of in sorted({fact.of for fact in facts}):
-        mine = [one for one in documents if of in {"program", _id_of(one)} or of.rpartition(".")[0] == _id_of(one)]
+        mine = [one for one in documents if _is_of_program(of, _name_of(one))]
         said = [(one["purpose"] or {}).get("business_context") or "" for one in mine]
         proofs = [proof for one in mine for proof in (one["purpose"] or {}).get("citations", ())]
         for fact in facts:
@@ -351,7 +352,7 @@ def _told(documents: Iterable[Document]) -> dict[str, list[_Told]]:
             for field in _WORDS.get(section, ("summary", "business_context")):
                 for sentence in f"{_key(item[field] or '')} ".split(". "):
                     if sentence.startswith(_key(RIGHT)):
-                        told[f"{sentence}."].append(_Told(section, field, item))
+                        told[f"{sentence}."].append(_Told(_name_of(document), section, field, item))
     return told
 
 
@@ -359,19 +360,30 @@ def _key(said: str) -> str:
     return " ".join(said.lower().split())
 
 
-def _id_of(document: Document) -> str:
-    return f"program-{inert.show_name(document['header']['program_id'])}"
+def _name_of(document: Document) -> str:
+    return inert.show_name(document["header"]["program_id"] or "")
+
+
+def _is_of_program(of: str, name: str) -> bool:
+    return of == "program" or _is_of(of, f"program-{name}")
+
+
+def _is_of(of: str, name: str) -> bool:
+    """Whether an id is that name; where two have one name it has a number behind it."""
+    return of == name or (of.rpartition(".")[0] == name and of.rpartition(".")[2].isdecimal())
 
 
 def _belongs(fact: Fact, told: _Told) -> bool:
     """Whether a fact stands at the item that its id means, by the document alone."""
     letter, item = fact.of[0], told.item
     if letter == "p":
-        return told.section == ("open_questions" if fact.field == "question" else "purpose")
+        section = "open_questions" if fact.field == "question" else "purpose"
+        return told.section == section and _is_of_program(fact.of, told.program)
     if (told.section, told.field) != (_SECTION_OF[letter], fact.field):
         return False
     if letter in "IO":
-        return fact.of[2:].startswith(inert.show_name(item["name"]))
+        name = f"{letter}:{item['name']}"
+        return _is_of(fact.of, name) or _is_of(fact.of, f"{name}.{told.program}")
     if letter == "C":
         return True
     line = int(fact.of[1:].partition(".")[0])
