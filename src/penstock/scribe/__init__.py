@@ -324,15 +324,17 @@ class _Ids:
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
+        self._digests: dict[tuple[str, str], str] = {}  # the last of a name and path
 
     def of(self, program: str, path: str) -> str:
         """The id of a program in a file."""
         stem = path.rpartition("/")[2].partition(".")[0]
         name = (_UNSAFE.sub("_", program.strip("'\"")) or _UNSAFE.sub("_", stem) or "UNNAMED")[:_MOST_LETTERS]
-        made, digest = name, path
+        made, digest = name, self._digests.get((key(name), path), path)
         while key(made) in self._taken:
             digest = sha256(digest.encode("utf-8", "surrogateescape")).hexdigest()
             made = f"{name}.{digest[:_HASH_LETTERS]}"
+        self._digests[key(name), path] = digest
         self._taken.add(key(made))
         return made
 

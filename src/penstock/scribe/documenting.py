@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import threading
 import time
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.chunk import Overhead, plan
@@ -448,9 +450,10 @@ def _touches(chunk: Chunk, lines: Span) -> bool:
 
 
 def _within(spans: Sequence[Span], lines: Span) -> tuple[Span, ...]:
-    """What of some spans lies between two lines."""
-    cut = [(max(first, lines[0]), min(last, lines[1])) for first, last in spans]
-    return tuple((first, last) for first, last in cut if first <= last)
+    """What of some spans, which are in order, lies between two lines."""
+    begin = bisect_left(spans, lines[0], key=itemgetter(1))
+    end = bisect_right(spans, lines[1], key=itemgetter(0))
+    return tuple((max(first, lines[0]), min(last, lines[1])) for first, last in spans[begin:end])
 
 
 _STATES: Mapping[str, TicketState] = {"answered": "done", "failed": "failed", "stopped": "open"}
@@ -476,7 +479,7 @@ def _tickets(done: Sequence[_Done], waiting: Sequence[Chunk], lines: Span) -> It
             yield Ticket(f"validation:{one.chunk.id}", "validation", state, one.chunk.id, spans, reason)
         for number, verdict in enumerate((one for one in verdicts if one.outcome == "contradicted"), 1):
             cited = tuple((proof.first_line, proof.last_line) for proof in verdict.citations)
-            if _within(cited, lines):
+            if _within(joined(cited), lines):
                 name = f"clarification:{one.chunk.id}.{number}"
                 reason = prompts.reason_of(verdict.reason)
                 yield Ticket(name, "clarification", "open", one.chunk.id, cited, reason)
