@@ -44,6 +44,7 @@ class Data:
         self._books = {key(name): book for name, book in copybooks.items()}
         self.items: list[Item] = []
         self._by_name: dict[tuple[str, str], list[int]] = {}  # program, name
+        self._named: set[str] = set()  # in any program
         self._conditions: dict[int, list[int]] = {}
         self._at_line: dict[int, list[int]] = {}
         self._parents = {key(program.name): key(program.parent or "") for program in source.programs}
@@ -79,6 +80,8 @@ class Data:
         return [(line, source.shown(line)) for line in range(item.entry.line, item.entry.end_line + 1)]
 
     def _found(self, program: str, name: str) -> Sequence[int]:
+        if name not in self._named:
+            return ()
         seen: set[str] = set()
         while (program, name) not in self._by_name:
             seen.add(program)
@@ -122,6 +125,7 @@ class Data:
                 belongs_to += tuple(self._by_name.get((program, key(target)), ())[-1:]) if target else ()
             self.items.append(Item(entry, copybook, belongs_to))
             self._by_name.setdefault((program, key(entry.name)), []).append(number)
+            self._named.add(key(entry.name))
             if copybook is None:
                 self._at_line.setdefault(entry.line, []).append(number)
 
