@@ -9,7 +9,7 @@ import pytest
 
 from penstock.errors import CallerError
 from penstock.models import Disconnected, Refused, ScriptedModel, ScriptMismatch, fail, refuse, say
-from penstock.scribe.pool import LONGEST_WAIT_SECONDS, Desk, Pool, Progress, Reply
+from penstock.scribe.pool import LEAST_REPLY_TOKENS, LONGEST_WAIT_SECONDS, Desk, Pool, Progress, Reply
 from penstock.scribe.prompts import Prompt
 
 if TYPE_CHECKING:
@@ -107,6 +107,30 @@ def test_a_shorter_reply_is_asked_for_where_that_is_enough() -> None:
     assert asked.ask(PROMPT, 4_000).words == "again"
     caps = [body["max_tokens"] for body in model.requests]
     assert caps[0] > caps[1] == caps[2] >= 1_024
+
+
+@pytest.mark.parametrize("wire", ["openai-chat", "anthropic"])
+def test_a_model_with_short_replies_is_asked_for_such(wire: str) -> None:
+    """That a reply may not be so long says nothing about the prompt: half of it, until it is taken, from then on by all."""
+    body = {
+        "error": {"type": "invalid_request_error", "message": "max_tokens: 8192 > 3000, which is the maximum allowed "}
+    }
+    body["error"]["message"] += "number of output tokens for this model"
+    asked, model, waits = desk([fail(400, body), fail(400, body), say("short"), say("again")], wire)
+    assert asked.ask(PROMPT, 4_000) == Reply("answered", "short", sent=3)
+    assert asked.ask(PROMPT, 4_000).words == "again"
+    assert [body["max_tokens"] for body in model.requests] == [8_192, 4_096, 2_048, 2_048]
+    assert waits == []
+
+
+def test_a_model_without_replies_is_given_up() -> None:
+    """Where not even the shortest that is of use is allowed."""
+    body = {"error": {"message": "max_tokens is too large: 1024. This model supports at most 100 completion tokens."}}
+    asked, model, _ = desk([fail(400, body)] * 4)
+    reply = asked.ask(PROMPT, 4_000)
+    assert (reply.outcome, reply.sent) == ("failed", 4)
+    assert reply.reason.startswith("output cap")
+    assert model.requests[-1]["max_tokens"] == LEAST_REPLY_TOKENS
 
 
 def test_a_mistake_in_a_script_is_not_taken_for_a_refusal() -> None:

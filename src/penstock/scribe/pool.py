@@ -117,7 +117,9 @@ class Desk:
                 sent += 1
                 told = diagnose(error)
                 reason = _reason(told, error)
-                if told.recovery in {"shrink_input", "shrink_output", "shrink_payload"}:
+                if told.kind == "output_cap" and reply_tokens > LEAST_REPLY_TOKENS:
+                    self._shorten(reply_tokens // 2)
+                elif told.kind != "output_cap" and told.recovery in {"shrink_input", "shrink_output", "shrink_payload"}:
                     self._learn(told.overflow, size_tokens, reply_tokens, reason)
                 elif not self._may_pass(told, error):
                     if told.kind in {"auth", "quota"}:
@@ -126,6 +128,11 @@ class Desk:
                 else:
                     self._hold_back(told.retry_after_seconds, sent - 1)
         return Reply("failed", reason=f"{reason}, {sent} times", sent=sent)
+
+    def _shorten(self, reply_tokens: int) -> None:
+        """Replies of the model are no longer than that from now on: it has a cap, and seldom says which."""
+        with self._lock:
+            self._reply_tokens = min(self._reply_tokens, max(reply_tokens, LEAST_REPLY_TOKENS))
 
     def _learn(self, overflow: Overflow | None, size_tokens: int, reply_tokens: int, reason: str) -> None:
         """From a refusal for size: a shorter reply for all where that is enough, else that such a prompt is too large for all."""
