@@ -72,9 +72,17 @@ def test_a_wait_that_is_too_long_is_not_waited_for() -> None:
     assert waits == []
 
 
-def test_a_key_that_is_not_taken_ends_the_asking_for_all() -> None:
-    """What would come again for every chunk is not asked for again."""
-    asked, model, _ = desk([fail(401, {"error": {"message": "bad key", "code": "invalid_api_key"}})])
+@pytest.mark.parametrize(
+    "step",
+    [
+        fail(401, {"error": {"message": "bad key", "code": "invalid_api_key"}}),
+        fail(402, {"error": {"message": "Insufficient balance"}}),
+        fail(404, {"error": {"message": "The model `x` does not exist", "code": "model_not_found"}}),
+    ],
+)
+def test_what_no_chunk_can_cure_ends_the_asking_for_all(step: Step) -> None:
+    """A key that is not taken, an account without money, a model that is not there: it is not asked for again."""
+    asked, model, _ = desk([step])
     first, second = asked.ask(PROMPT, 100), asked.ask(PROMPT, 100)
     assert first.outcome == second.outcome == "failed"
     assert second.reason == first.reason

@@ -35,6 +35,7 @@ LEAST_REPLY_TOKENS = 1_024  # less is no answer on a chunk, however small
 _SMALLER = 0.5  # of a prompt that was refused without a number
 _MARGIN = 0.9  # of what a provider's own count leaves, which is not ours
 _LARGEST_SHARE, _SMALLEST_SHARE = 0.8, 0.1
+_NOT_FOUND = 404  # no such model, or no such address: it will not be there for the next chunk
 _LOOK_SECONDS = 0.1  # between two looks at what is done, so that an interrupt is noticed
 
 Task = TypeVar("Task")
@@ -122,7 +123,7 @@ class Desk:
                 elif told.kind != "output_cap" and told.recovery in {"shrink_input", "shrink_output", "shrink_payload"}:
                     self._learn(told.overflow, size_tokens, reply_tokens, reason)
                 elif not self._may_pass(told, error):
-                    if told.kind in {"auth", "quota"}:
+                    if told.kind in {"auth", "quota"} or getattr(error, "status_code", None) == _NOT_FOUND:
                         self._useless = reason
                     return Reply("failed", reason=reason, sent=sent)
                 else:
