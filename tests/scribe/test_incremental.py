@@ -17,7 +17,7 @@ from tests.scribe.lines import Text
 from tests.scribe.programs import program
 
 from penstock.chunk import Chunk
-from penstock.models import refuse, say, sizes
+from penstock.models import ScriptedModel, refuse, say, sizes
 from penstock.scribe import prompts
 from penstock.scribe.asking import Question
 from penstock.scribe.asking import asked as question_asked
@@ -237,27 +237,62 @@ def test_what_had_to_be_cut_is_not_refused_again(tmp_path: Path) -> None:
     assert told(second) == told(first)
 
 
+def question(number: int, size_tokens: int = 100, context: tuple[tuple[int, int], ...] = ()) -> Question:
+    """A question about one line of a program, a paragraph of one statement."""
+    text = Text("\n".join([" 01 A PIC 9.", *["*"] * (number - 2), " P. ADD 1 TO A."]))
+    chunk = Chunk(
+        id="c",
+        kind="procedure",
+        spans=((number, number),),
+        context_spans=context,
+        tokens=3,
+        prompt_tokens=size_tokens,
+        digest="d",
+    )
+    item = Item(f"P{number}", "paragraphs", ("summary",), {}, number, number, "paragraph", "P")
+    nothing = Known(**dict.fromkeys(("names", "callable", "tables", "copybooks", "declared"), frozenset()))
+    held = shown(text, (*chunk.spans, *context), [item], nothing)
+    return Question(chunk=chunk, body="", notes="", held=held, fits=lambda _: True)
+
+
+def answering(*steps: Step) -> Desk:
+    """A desk before a model with a script."""
+    return Desk(ScriptedModel(steps, "openai-chat"))
+
+
+def claims(of: str, line: int, evidence: str) -> Step:
+    """An answer of one claim."""
+    claim = {"of": of, "field": "summary", "claim": "Right.", "lines": [line], "evidence": evidence}
+    return say(json.dumps({"claims": [claim]}))
+
+
 def test_the_same_lines_with_less_around_them_are_tried(tmp_path: Path) -> None:
     """That a prompt was refused says nothing of a smaller one, and an answer stands for both."""
-    steps = [refuse(9_000, of=6_000), told_by("Right.")]
-    desk = Desk(LoopbackProvider("openai-chat", 200_000, policy=lambda _: steps.pop(0)))
+    desk = answering(refuse(9_000, of=6_000), claims("P2", 2, "ADD 1 TO A."))
     results = Folder(str(tmp_path))
     outcomes = []
     for size_tokens in (8_000, 8_000, 4_000, 8_000):
-        chunk = Chunk(id="c", kind="procedure", spans=((1, 1),), tokens=3, prompt_tokens=size_tokens, digest="d")
-        item = Item("program", "purpose", ("summary",), {}, 1, 1, "program", "P")
-        nothing = Known(**dict.fromkeys(("names", "callable", "tables", "copybooks", "declared"), frozenset()))
-        held = shown(Text(" ADD 1 TO A."), chunk.spans, [item], nothing)
-        question = Question(chunk=chunk, body="1| ADD 1 TO A.", notes="", held=held, fits=lambda _: True)
-        made = question_asked(question, desk, "model", results)
+        made = question_asked(question(2, size_tokens), desk, "model", results)
         outcomes.append((made.outcome, made.calls))
     assert outcomes == [("too_large", 1), ("too_large", 0), ("answered", 1), ("answered", 0)]
 
 
-def told_by(said: str) -> Step:
-    """An answer of one claim about the first line."""
-    claim = {"of": "program", "field": "summary", "claim": said, "lines": [1], "evidence": "ADD 1 TO A."}
-    return say(json.dumps({"claims": [claim]}))
+def test_a_claim_whose_lines_are_no_longer_shown_does_not_vanish(tmp_path: Path) -> None:
+    """Where there is less room around the same lines, what was proved there is not borne out."""
+    results = Folder(str(tmp_path))
+    before = question_asked(question(2, context=((1, 1),)), answering(claims("P2", 1, "01 A")), "model", results)
+    after = question_asked(question(2), answering(), "model", results)
+    assert [verdict.outcome for verdict in before.verdicts] == ["accepted"]
+    assert [(verdict.outcome, verdict.reason) for verdict in after.verdicts] == [("rejected", "evidence")]
+
+
+def test_an_id_that_was_invented_stays_invented(tmp_path: Path) -> None:
+    """Also where the lines have moved, and it would be one now."""
+    results = Folder(str(tmp_path))
+    question_asked(question(2), answering(*[claims("P3", 2, "ADD 1 TO A.")] * 2), "model", results)
+    after = question_asked(question(3), answering(), "model", results)
+    assert [verdict.reason for verdict in after.verdicts] == ["item"]
+    assert after.verdicts[0].claim.of not in question(3).held.items
 
 
 CHILD = """

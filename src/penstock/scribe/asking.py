@@ -142,7 +142,7 @@ def _to_keep(made: Answered, question: Question) -> Json:
     code = frozenset(question.held.numbers)
     kept: list[Json] = []
     for verdict in made.verdicts:
-        of = ids.get(verdict.claim.of, verdict.claim.of)
+        of = ids.get(verdict.claim.of, f"?{verdict.claim.of}")  # what is no id now must not become one
         said = {**verdict.claim._asdict(), "of": of, "outcome": verdict.outcome, "reason": verdict.reason}
         proofs = [
             {
@@ -163,9 +163,10 @@ def _restored(kept: Json, question: Question) -> list[Verdict]:
     made = []
     for value in objects(field(kept, "claims")):
         claim = claim_of(value)
-        if claim is None or not all(0 <= place < len(lines) for place in claim.lines):
+        if claim is None:
             continue
-        claim = claim._replace(of=ids.get(claim.of, claim.of), lines=tuple(lines[place] for place in claim.lines))
+        cited = tuple(lines[place] for place in claim.lines if 0 <= place < len(lines))
+        claim = claim._replace(of=ids.get(claim.of, claim.of), lines=cited or (lines[0],))  # what is not shown now
         if value.get("outcome") == "rejected":
             made.append(Verdict(claim, "rejected", reason=value.get("reason", "")))
             continue
