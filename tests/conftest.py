@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -11,6 +12,9 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("suite", deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("long", deadline=None, max_examples=5000, suppress_health_check=list(HealthCheck))
 settings.load_profile(os.environ.get("PENSTOCK_HYPOTHESIS", "suite"))
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a job in the background has it, and then all that it starts
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 PACKAGES = {
     "rg": "ripgrep",

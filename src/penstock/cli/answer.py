@@ -144,7 +144,7 @@ def steps() -> Callable[[str, int, int], None] | None:
         now = monotonic()
         if now - started > 1 and now - last > 0.2:
             last = now
-            click.echo(f"\r\x1b[K{what}: {done}{f' of {total}' if total else ''} …", nl=False, err=True)
+            click.echo(f"\r\x1b[K{f'{what}: {done} of {total}' if total else f'{done} {what}'} …", nl=False, err=True)
 
     return tell
 

@@ -105,7 +105,7 @@ def document(
 
     output = Output(out)
     tell = step or _untold
-    found = gather(root, paths, kind_of, lambda files: tell("looking at files", files, 0))
+    found = gather(root, paths, kind_of, lambda files: tell("files", files, 0))
     estate = _Files(found, source_format, tell)
     made: dict[str, dict[str, Json]] = {}
     listings: dict[str, list[tuple[int, str]]] = {}
@@ -141,7 +141,7 @@ def document(
     title = _title(found.files, os.fsdecode(root.path))
     told = pages.estate_of(title, programs, documented.copybooks, estate.linked)
     for number, (path, text) in enumerate(_pages(told, listings)):
-        tell("writing pages", number, 0)
+        tell("pages", number, 0)
         output.write(path, text)
     output.write("run.json", _json(documented.to_dict()))
     return replace(documented, written=output.written)
