@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from penstock.chunk.merging import merge
-from penstock.chunk.template import Citation, Grade, Record, Template, Value, folded, stable_id
+from penstock.chunk.template import Citation, Grade, Record, Template, Value, folded
 from penstock.errors import CallerError
 
 PARAGRAPH = ("program", "section", "name", "start_line")
@@ -83,10 +83,3 @@ def test_literals_are_compared_to_the_letter() -> None:
     assert folded(1) != folded(True)
     assert folded(("a", 1)) == folded(("A", 1))
     assert folded("it's one") == folded("IT'S  ONE")
-
-
-def test_a_rule_keeps_its_name() -> None:
-    """The id is made of what the rule is, not of its place among others."""
-    assert stable_id("R", "PROG", "CHECK", "A = 1") == stable_id("R", "prog", "check", "a  =  1")
-    assert stable_id("R", "PROG", "CHECK", "A = 1") != stable_id("R", "PROG", "CHECK", "A = 2")
-    assert stable_id("R", "AB", "C") != stable_id("R", "A", "BC")

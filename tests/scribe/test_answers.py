@@ -51,7 +51,7 @@ def test_an_answer_that_breaks_off_keeps_what_was_whole() -> None:
     for end in range(len(whole) - 2):
         cut = read_answer(whole[:end])
         assert not cut.is_whole
-        assert [claim.of for claim in cut.claims] == ["P10", "P20", "P30"][: whole[:end].count('"]}') + 0]
+        assert [claim.of for claim in cut.claims] == ["P10", "P20", "P30"][: whole[:end].count('"]}')]
 
 
 def test_a_claim_that_is_broken_takes_nothing_with_it() -> None:

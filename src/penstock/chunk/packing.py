@@ -14,11 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_SHARES = (
-    1.0,
-    0.5,
-    0.25,
-)  # of a bin, up to which clusters grow before they are placed: large ones tie most, small ones fit best
+# Shares of a bin, up to which clusters grow before they are placed: large ones tie most, small ones fit best.
+_SHARES = (1.0, 0.5, 0.25)
 _KICKS = 3_000  # how much is tried to get out of a local optimum: kicks times items
 _LEAST_KICKS = 8
 _TRIES = 3_000  # of swaps, in one improvement: ten times as many gain nothing
@@ -178,9 +175,7 @@ class _State:
         self.room = room
         self.bin_of = [-1] * len(items)
         self.size = [0.0] * bins
-        self.members: list[dict[int, None]] = [
-            {} for _ in range(bins)
-        ]  # in the order in which they came: no set, for its order
+        self.members: list[dict[int, None]] = [{} for _ in range(bins)]  # dicts as sets that have an order
         self.answers = [0] * bins
         self.near: list[dict[int, int]] = [{} for _ in items]
         self.kept = 0

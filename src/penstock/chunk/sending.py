@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 CONTEXT_SHARE = 4
 """Of the budget, one part of so many is for outline, data and copybooks at most (C-5)."""
 _CONTEXT_OF_ROOM = (
-    0.3  # and so much of what the overhead leaves is planned for it, so that a small budget has room for source
+    0.3  # of what the overhead leaves, at most so much is planned for it: small budgets are for source too
 )
 
 

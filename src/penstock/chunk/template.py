@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from hashlib import sha256
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 Origin = Literal["code", "model"]
 Plain: TypeAlias = Any
 """A text, a number, a truth value, or a tuple of such: what can be compared and never changes."""
-
-_STABLE_LETTERS = 10  # of a hash: forty bits, so that a program's thousand rules do not meet
 
 
 class Citation(NamedTuple):
@@ -165,9 +162,3 @@ def folded(said: Plain) -> Plain:
 
 def _loose(text: str) -> str:
     return re.sub(r"\s+", " ", text.upper())
-
-
-def stable_id(prefix: str, *parts: str) -> str:
-    """A name that the same parts always get, so that a second run numbers nothing anew."""
-    written = "\0".join(str(folded(part)) for part in parts)
-    return f"{prefix}-{sha256(written.encode('utf-8', 'surrogatepass')).hexdigest()[:_STABLE_LETTERS]}"

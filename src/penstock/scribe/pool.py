@@ -87,11 +87,6 @@ class Desk:
         self._useless = self._too_large = ""
         self._takes_cancelled = "cancelled" in signature(model.send).parameters
 
-    @property
-    def is_stopped(self) -> bool:
-        """Whether nothing is sent any more."""
-        return self._stopped.is_set()
-
     def stop(self) -> None:
         """Ends what is under way, and sends nothing more."""
         self._stopped.set()
