@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 TIMES = 4
-BOUND = 9.0
+BOUND = 10.0
 """Between what linear work takes for four times the size, 4, and what quadratic work takes, 16."""
-_TRIES = 6
+_TRIES = 12
 _LEAST_SECONDS = 0.001  # what takes less is not told apart
 
 

@@ -91,7 +91,7 @@ def test_the_rig_notices(
     text = program(20).encode()
     assert faults(text) == ()
     monkeypatch.setattr(room, name, spoilt, raising=False)
-    assert any(said in fault for fault in faults(text))
+    assert any(said in fault for _ in range(8) for fault in faults(text))  # answers may come in order by chance
 
 
 def test_without_verification_wrong_claims_are_found() -> None:
