@@ -490,18 +490,18 @@ def _looked(task: _Task) -> Looked:
     return seen._replace(name=f"{task.estate}/{task.path}")
 
 
-def _each(tasks: Sequence[_Task], found: Mapping[str, Sequence[Found]], *, long: bool) -> Iterator[Looked]:
+def _each(asked: Sequence[_Task], found: Mapping[str, Sequence[Found]], *, long: bool) -> Iterator[Looked]:
     with folder("claims", MEMORY) as within:
         if not long:
             _begin(found, within)
-            yield from map(_looked, tasks)
+            yield from map(_looked, asked)
             return
         faults = 0
         with multiprocessing.get_context("fork").Pool(2, _begin_apart, (found, within)) as pool:
-            for done, seen in enumerate(pool.imap_unordered(_looked, tasks), 1):
+            for done, seen in enumerate(pool.imap_unordered(_looked, asked), 1):
                 faults += len(seen.faults)
                 if done % 50 == 0:
-                    print(f"R18: {done} of {len(tasks)} files, {faults} faults", file=sys.stderr, flush=True)
+                    print(f"R18: {done} of {len(asked)} files, {faults} faults", file=sys.stderr, flush=True)
                 for fault in seen.faults[:3]:
                     print(f"R18: {seen.name}: {fault}", file=sys.stderr, flush=True)
                 yield seen
@@ -528,33 +528,38 @@ def _control() -> list[str]:
         return [fault for one in subjects(files, ["CONTROL.cbl"]) for fault in look(one, BUDGETS[:1]).faults]
 
 
-def measure(*, long: bool, seed: int) -> Figure:
-    """R18: documents that say all that is true, and nothing else."""
-    found = estates(long=long, seed=seed)
+def tasks(found: Mapping[str, Sequence[Found]], *, long: bool) -> list[_Task]:
+    """What is to be looked at, the largest first."""
     files = sorted((-len(one.data), name, one.path) for name, members in found.items() for one in members)
-    tasks = [_Task(name, path, BUDGETS if long else _SHORT_BUDGETS[name]) for _, name, path in files]
-    seen = sorted(_each(tasks, found, long=long), key=attrgetter("name"))
+    return [_Task(name, path, BUDGETS if long else _SHORT_BUDGETS[name]) for _, name, path in files]
+
+
+def figure(seen: Sequence[Looked], seed: int) -> Figure:
+    """What all that was seen comes to, beside the control."""
     planted = sum((one.planted for one in seen), Counter[str]())
     facts, told = sum(one.facts for one in seen), sum(one.told for one in seen)
-    notes = [f"{one.name}: {fault}" for one in seen for fault in one.faults]
+    notes = [f"{one.name}: {fault}" for one in sorted(seen, key=attrgetter("name")) for fault in one.faults]
     control = _control()
-    misled = (
-        sum("wrong claims are told" in fault for fault in control),
-        sum("the citation" in fault for fault in control),
-    )
+    wrong, cited = (sum(said in fault for fault in control) for said in ("wrong claims are told", "the citation"))
     return Figure(
         rig="R18",
         name="claims of a model",
         value=(
             f"{len(notes)} faults, {told} of {facts} true claims told and {planted.total() - facts} wrong ones planted, in "
             f"{sum(one.calls for one in seen)} calls about {len(seen)} files of {sum(one.lines for one in seen)} lines; "
-            f"without verification {misled[0]} documents are wrong, and {misled[1]} citations"
+            f"without verification {wrong} documents are wrong, and {cited} citations"
         ),
         target="0 faults, all told; the control is wrong",
-        met=not notes and facts == told > 0 and all(misled),
+        met=not notes and facts == told > 0 and wrong > 0 and cited > 0,
         seed=seed,
         notes=(*notes, f"planted: {dict(sorted(planted.items()))}"),
     )
+
+
+def measure(*, long: bool, seed: int) -> Figure:
+    """R18: documents that say all that is true, and nothing else."""
+    found = estates(long=long, seed=seed)
+    return figure(list(_each(tasks(found, long=long), found, long=long)), seed)
 
 
 if __name__ == "__main__":
