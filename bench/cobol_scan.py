@@ -1,12 +1,17 @@
-"""How fast a COBOL source is scanned, in CPU seconds (user + system, the best of several runs).
+"""How fast a COBOL source is scanned, in CPU seconds (user + system, the best of several runs), ours and the peers in one run.
 
-Prints a Markdown table: our scanner over the corpora that PENSTOCK_DATA holds and over a source that is generated here,
-and in the same run what bounds any scanner in this language (decoding, splitting into lines and joining them) and what a
-compiler needs to parse (`cobc -fsyntax-only`, where it is installed). Quote the ratios, not the absolutes.
+Prints a Markdown table over the corpora that PENSTOCK_DATA holds and over a source that is generated here: our scanner and our
+outline; what bounds any scanner in this language (decoding, splitting into lines and joining them); universal-ctags, Pygments,
+cobol-parser and GnuCOBOL's compiler, each where it is installed. `paragraphs` is how many a reader names.
+Quote the ratios, not the absolutes.
 """
 
 from __future__ import annotations
 
+import contextlib
+import importlib.util
+import io
+import logging
 import os
 import resource
 import shutil
@@ -14,12 +19,13 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.cobol import scan
+from penstock.outline import outline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 SOURCE_BYTES = 5_000_000
 RUNS = 5
@@ -76,46 +82,130 @@ def corpora() -> dict[str, list[bytes]]:
     return found
 
 
-def cpu(work: Callable[[], object], *, children: bool = False, runs: int = RUNS) -> float:
-    """The least CPU seconds of several runs."""
+def cpu(work: Callable[[], int], *, children: bool = False, runs: int = RUNS) -> tuple[float, int]:
+    """The least CPU seconds of several runs, and what was found."""
     who = resource.RUSAGE_CHILDREN if children else resource.RUSAGE_SELF
-    best = float("inf")
+    best, found = float("inf"), 0
     for _ in range(runs):
         before = resource.getrusage(who)
-        work()
+        found = work()
         after = resource.getrusage(who)
         best = min(best, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return best
+    return best, found
 
 
-def lines_alone(sources: list[bytes]) -> None:
+def scanned(sources: list[bytes]) -> int:
+    """Programs with all their parts."""
+    return sum(
+        bool(paragraph.name) for source in sources for program in scan(source) for paragraph in program.paragraphs
+    )
+
+
+def outlined(sources: list[bytes]) -> int:
+    """Landmarks alone."""
+    symbols = (symbol for source in sources for symbol in outline(source, "cobol", exact=False).symbols)
+    return sum(symbol.kind == "paragraph" for symbol in symbols)
+
+
+def lines_alone(sources: list[bytes]) -> int:
     """What nobody can leave out: decode, split, cut the columns, join."""
     for source in sources:
         "\n".join([line[7:72] for line in source.decode("latin-1").split("\n")])
+    return 0
 
 
-def compiled(sources: list[bytes]) -> None:
+def tagged(sources: list[bytes]) -> int:
+    """Tags of universal-ctags, one process for all files."""
+    with written(sources) as paths:
+        command = ["ctags", "--options=NONE", "--language-force=Cobol", "--kinds-Cobol=p", "-f", "-", *paths]
+        return subprocess.run(command, capture_output=True, check=True).stdout.count(b"\n")
+
+
+def highlighted(sources: list[bytes]) -> int:
+    """Tokens of Pygments."""
+    from pygments.lexers import CobolLexer  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+    lexer = CobolLexer()
+    for source in sources:
+        for _ in lexer.get_tokens(source.decode("latin-1")):
+            pass
+    return 0
+
+
+def parsed(sources: list[bytes]) -> int:
+    """Trees of cobol-parser, with its compiled lexer."""
+    os.environ["COBOLPARSER_ACCEL"] = "1"
+    from cobolparser import parse_cobol  # type: ignore[import-not-found, unused-ignore]
+
+    found = 0
+    logging.disable()
+    for source in sources:
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            result = parse_cobol(source.decode("latin-1"), filename="source.cbl")
+        procedures = result.ast.get_procedures() if result.success and result.ast is not None else ()
+        found += sum(type(one).__name__ == "CobolParagraph" for one in procedures)
+    return found
+
+
+def compiled(sources: list[bytes]) -> int:
     """What a compiler needs to parse them, its start included."""
-    with tempfile.TemporaryDirectory() as folder:
-        for source in sources:
-            path = Path(folder) / "source.cbl"
-            path.write_bytes(source)
-            command = ["cobc", "-fsyntax-only", "-w", "-std=ibm", "-fixed", "-fmax-errors=9999", str(path)]
+    with written(sources) as paths:
+        for path in paths:
+            command = ["cobc", "-fsyntax-only", "-w", "-std=ibm", "-fixed", "-fmax-errors=9999", path]
             subprocess.run(command, capture_output=True, check=False)
+    return 0
+
+
+@contextlib.contextmanager
+def written(sources: list[bytes]) -> Iterator[list[str]]:
+    """The sources as files."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(folder) / f"{number}.cbl" for number in range(len(sources))]
+        for path, source in zip(paths, sources, strict=True):
+            path.write_bytes(source)
+        yield list(map(str, paths))
+
+
+class Reader(NamedTuple):
+    """One that is measured; `runs` are fewer where one takes long."""
+
+    name: str
+    read: Callable[[list[bytes]], int]
+    is_there: bool = True
+    children: bool = False
+    runs: int = RUNS
+
+
+def readers() -> list[Reader]:
+    """Ours, and the peers that are installed."""
+    return [
+        Reader("penstock.cobol.scan", scanned),
+        Reader("penstock.outline", outlined),
+        Reader("lines alone", lines_alone),
+        Reader("universal-ctags", tagged, shutil.which("ctags") is not None, children=True),
+        Reader("Pygments", highlighted, importlib.util.find_spec("pygments") is not None, runs=1),
+        Reader("cobol-parser", parsed, importlib.util.find_spec("cobolparser") is not None, runs=1),
+        Reader("cobc -fsyntax-only", compiled, shutil.which("cobc") is not None, children=True, runs=1),
+    ]
 
 
 def main() -> None:
     """Print the table."""
-    print(f"CPython {sys.version.split()[0]}; CPU seconds, best of {RUNS} runs\n")
-    print("| sources | MB | reader | MB/s | time, ours = 1 |\n|---|---:|---|---:|---:|")
+    print(f"CPython {sys.version.split()[0]}; CPU seconds, best of {RUNS} runs, of slow peers one\n")
+    print("| sources | MB | reader | MB/s | time, ours = 1 | paragraphs |\n|---|---:|---|---:|---:|---:|")
     for name, sources in corpora().items():
         size = sum(map(len, sources)) / 1e6
-        ours = cpu(lambda sources=sources: [scan(source) for source in sources])  # type: ignore[misc]
-        rows = [("penstock", ours), ("lines alone", cpu(lambda sources=sources: lines_alone(sources)))]  # type: ignore[misc]
-        if shutil.which("cobc"):
-            rows.append(("cobc -fsyntax-only", cpu(lambda sources=sources: compiled(sources), children=True, runs=1)))  # type: ignore[misc]
-        for reader, seconds in rows:
-            print(f"| {name} | {size:.1f} | {reader} | {size / seconds:.1f} | {seconds / ours:.2f} |", flush=True)
+        ours = 0.0
+        for reader in readers():
+            if reader.is_there:
+                seconds, found = cpu(
+                    lambda sources=sources, read=reader.read: read(sources),  # type: ignore[misc]
+                    children=reader.children,
+                    runs=reader.runs,
+                )
+                ours = ours or seconds
+                row = (name, f"{size:.1f}", reader.name, f"{size / seconds:.1f}", f"{seconds / ours:.2f}")
+                print("|", " | ".join(row), "|", found or "", "|", flush=True)
 
 
 if __name__ == "__main__":
