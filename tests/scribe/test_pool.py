@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import wait
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -252,6 +253,24 @@ def test_whoever_walks_away_stops_the_work() -> None:
     next(running)
     running.close()
     assert stopped == [True]
+
+
+def test_whoever_insists_is_not_kept_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A piece that does not end after an interrupt does not swallow the next one."""
+    stopped = [threading.Event(), threading.Event()]
+
+    def interrupted(*given: Any, **named: Any) -> Any:
+        if stopped[1].is_set():
+            return wait(*given, **named)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("penstock.scribe.pool.wait", interrupted)
+    pool: Pool[int, bool] = Pool(
+        lambda _: (stopped[1].wait(60), []), jobs=1, stop=lambda: stopped[stopped[0].is_set()].set()
+    )
+    with pytest.raises(KeyboardInterrupt):
+        list(pool.run([1]))
+    assert pool.was_interrupted
 
 
 def test_there_is_a_job_at_least() -> None:

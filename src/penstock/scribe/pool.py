@@ -236,10 +236,15 @@ class Pool(Generic[Task, Made]):
                 raise
 
     def _ready(self, running: Iterable[Future[tuple[Made, list[Task]]]]) -> Iterable[Future[tuple[Made, list[Task]]]]:
-        """What is done by now; after an interrupt every piece that is left ends at once, and says that it was stopped."""
+        """What is done by now; after an interrupt every piece that is left ends at once, and says that it was stopped.
+
+        A second interrupt is for those that do not.
+        """
         try:
             return wait(running, timeout=_LOOK_SECONDS, return_when=FIRST_COMPLETED).done
         except KeyboardInterrupt:
+            if self.was_interrupted:
+                raise
             self.was_interrupted = True
             self._stop()
             return ()
