@@ -264,10 +264,11 @@ def test_whoever_insists_is_not_kept_waiting(monkeypatch: pytest.MonkeyPatch) ->
             return wait(*given, **named)
         raise KeyboardInterrupt
 
+    def stop() -> None:
+        stopped[stopped[0].is_set()].set()
+
     monkeypatch.setattr("penstock.scribe.pool.wait", interrupted)
-    pool: Pool[int, bool] = Pool(
-        lambda _: (stopped[1].wait(60), []), jobs=1, stop=lambda: stopped[stopped[0].is_set()].set()
-    )
+    pool: Pool[int, bool] = Pool(lambda _: (stopped[1].wait(60), []), jobs=1, stop=stop)
     with pytest.raises(KeyboardInterrupt):
         list(pool.run([1]))
     assert pool.was_interrupted
