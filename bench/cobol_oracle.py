@@ -2,7 +2,8 @@
 
 `cobc -C` writes each section, paragraph and statement with its line into the C that it makes. It compiles for another
 machine than most of these programs were written for, so a shim makes them acceptable without moving a line: EXEC blocks
-become CONTINUE, missing copybooks and names are made up. Prints a Markdown table and writes every difference to a file.
+become CONTINUE, missing copybooks and names are made up. What stands between >>IF and >>END-IF is compared as far as cobc
+compiles it: we read all of it. Prints a Markdown table and writes every difference to a file.
 
 Usage: PENSTOCK_DATA=... python bench/cobol_oracle.py [CORPUS ...] [--differences FILE]
 """
@@ -62,7 +63,11 @@ INCLUDE = re.compile(r"(?is)EXEC\s+SQL\s+INCLUDE\s+([\w#@$-]+)\s+END-EXEC(\s*\.)
 LONE = re.compile(r"\.( *+\n(?:(?:.{6}(?:\*.*+| *+)|.{0,5}+)\n)*+.{6} ++)\.(?=\s)")
 """A period behind a period: it makes cobc count two lines less from there on."""
 COMMENT_LINE = re.compile(r"/\* Line: (\d+)\s*: (?:(Section|Paragraph|Entry)\s+)?(.+?)\s*: (.+?) \*/")
-LINKED = re.compile(r"\s*(?:(?:b_\d+|ret) = )?(?!(?:cob_(?!sys_)\w+|if|for|while|switch|mem\w+) \()\w+ \(")
+LINKED = re.compile(
+    r"\s*(?:(?:b_\d+|ret|\(\*\(unsigned char \*\*\) \(.*?\)\)) = (?:\(void \*\))?)?"
+    r"(?!(?:cob_(?!sys_)\w+|if|for|while|switch|mem\w+) \()\w+ \("
+)
+CONDITIONAL = re.compile(r"(?i)[^*>]*+(?:>>|\$)\s*+(?:(if)|(end-if|end))(?![\w-])")
 PERFORMED = re.compile(r"/\* PERFORM (\S+)(?: THRU (\S+))? \*/")
 
 
@@ -204,8 +209,8 @@ class Stubs:
         )
 
 
-def compiled(path: Path, copies: list[Path]) -> tuple[str | None, str]:
-    """The C that cobc makes of a program, or None and why not."""
+def compiled(path: Path, copies: list[Path], *, is_free: bool) -> tuple[str | None, str]:
+    """The C that cobc makes of a program, or None and why not; the format that it seems to have is tried first."""
     raw = path.read_bytes().decode("latin-1")
     why = ""
     with tempfile.TemporaryDirectory() as temporary:
@@ -219,7 +224,7 @@ def compiled(path: Path, copies: list[Path]) -> tuple[str | None, str]:
         made = Stubs(stubs)
         plain = folder / "plain"
         plain.mkdir()
-        for options in FIXED + FREE:
+        for options in FREE + FIXED if is_free else FIXED + FREE:
             free = "-free" in options
             source = folder / "source.cbl"
             source.write_text(raw if free else shimmed(raw), "latin-1")
@@ -261,6 +266,7 @@ def compiled(path: Path, copies: list[Path]) -> tuple[str | None, str]:
     return None, why
 
 
+NEAR = 4  # lines: cobc counts two less behind some periods
 UNNAMED = "?"
 """A function of the run time, or one that is linked: the C does not say by which name it was called."""
 
@@ -366,10 +372,8 @@ def of_penstock(source: Source) -> Found:
             if (
                 statement.verb not in MARKERS and statement.verb != "USE" and not included
             ):  # cobc does not say where USE is
-                verb = (
-                    "CONTINUE" if statement.verb.startswith("EXEC") else statement.verb.upper()
-                )  # what the shim puts there
-                found["statements"][statement.line, verb] += 1
+                verb = "CONTINUE" if statement.verb.startswith("EXEC") else statement.verb.upper()  # as the shim has it
+                found["statements"][statement.line, "INITIALIZE" if verb == "INITIALISE" else verb] += 1
     return found
 
 
@@ -383,19 +387,45 @@ def period_line(source: Source, line: int, name: str) -> int:
 def compare(job: tuple[str, list[str]]) -> tuple[str, Found | None, Found, str]:
     """One program, read by both."""
     path, copies = job
-    text, how = compiled(Path(path), [Path(copy) for copy in copies])
     source = scan(Path(path).read_bytes())
+    text, how = compiled(Path(path), [Path(copy) for copy in copies], is_free=source.format == "free")
     ours = of_penstock(source)
     if text is None:
         return path, None, ours, how
     theirs = Translation().read(text)
-    for line in [line for line, name in theirs["calls"] if name == UNNAMED]:
-        ours["calls"] = Counter(
-            {(at, UNNAMED if at == line else called): n for (at, called), n in ours["calls"].items()}
-        )
+    unname(ours["calls"], theirs["calls"])
+    optional = conditional(source)
     for kind in KINDS:
         renumber(source, ours[kind], theirs[kind])
+        for line, name in ours[kind] - theirs[kind]:
+            if line in optional:
+                ours[kind][line, name] = theirs[kind][line, name]
     return path, theirs, ours, how
+
+
+def unname(ours: Counter[tuple[int, str]], theirs: Counter[tuple[int, str]]) -> None:
+    """Each call whose name the C does not say is the nearest one of ours that has no counterpart."""
+    for line, _ in sorted(call for call in theirs.elements() if call[1] == UNNAMED):
+        near = [(abs(at - line), at, name) for at, name in ours - theirs if name != UNNAMED and abs(at - line) <= NEAR]
+        if near:
+            _, at, name = min(near)
+            ours[at, name] -= 1
+            ours[at, UNNAMED] += 1
+            theirs[line, UNNAMED] -= 1
+            theirs[at, UNNAMED] += 1
+
+
+def conditional(source: Source) -> set[int]:
+    """The lines that are compiled or not, as a directive says."""
+    found: set[int] = set()
+    depth = 0
+    for line in range(1, source.lines + 1):
+        directive = CONDITIONAL.match(source.text(line, line)) if source.kinds[line - 1] == "directive" else None
+        if directive:
+            depth = max(0, depth + (1 if directive[1] else -1))
+        if depth:
+            found.add(line)
+    return found
 
 
 def renumber(source: Source, ours: Counter[tuple[int, str]], theirs: Counter[tuple[int, str]]) -> None:
@@ -417,8 +447,13 @@ def renumber(source: Source, ours: Counter[tuple[int, str]], theirs: Counter[tup
 
 
 def said(source: Source, line: int, name: str, *, letters: int | None = None) -> bool:
-    """Whether a name, or its first letters, is on a line."""
-    return 0 < line <= source.lines and name.split(maxsplit=1)[0][:letters] in source.shown(line).upper()
+    """Whether a name, or its first letters, is in the code of a line."""
+    if not 0 < line <= source.lines:
+        return False
+    code = source.code[source.starts[line - 1] : source.starts[line] if line < source.lines else None].upper()
+    word = name.split(maxsplit=1)[0]
+    whole = "" if letters else r"(?![\w-])"
+    return re.search(rf"(?<![\w-]){re.escape(word[:letters])}{whole}", code) is not None
 
 
 def copybooks(paths: list[Path], root: Path) -> list[str]:
