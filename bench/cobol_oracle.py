@@ -396,7 +396,7 @@ def compare(job: tuple[str, list[str]]) -> tuple[str, Found | None, Found, str]:
     unname(ours["calls"], theirs["calls"])
     optional = conditional(source)
     for kind in KINDS:
-        renumber(source, ours[kind], theirs[kind])
+        renumber(source, ours[kind], theirs[kind], optional)
         for line, name in ours[kind] - theirs[kind]:
             if line in optional:
                 ours[kind][line, name] = theirs[kind][line, name]
@@ -428,7 +428,9 @@ def conditional(source: Source) -> set[int]:
     return found
 
 
-def renumber(source: Source, ours: Counter[tuple[int, str]], theirs: Counter[tuple[int, str]]) -> None:
+def renumber(
+    source: Source, ours: Counter[tuple[int, str]], theirs: Counter[tuple[int, str]], optional: set[int]
+) -> None:
     """Where cobc has a thing on a line that does not say so, and we have it on one that does, the source is right.
 
     cobc counts wrongly behind some continued words, doubled periods and REPLACE, and has verbs without operands where
@@ -437,7 +439,7 @@ def renumber(source: Source, ours: Counter[tuple[int, str]], theirs: Counter[tup
     waiting: dict[str, list[int]] = {}
     for line, name in sorted((theirs - ours).elements()):
         waiting.setdefault(name, []).append(line)
-    for line, name in sorted((ours - theirs).elements()):
+    for _, line, name in sorted((line in optional, line, name) for line, name in (ours - theirs).elements()):
         if waiting.get(name) and said(source, line, name, letters=3):  # the rest may be on the next line
             at = min(waiting[name], key=lambda other: abs(other - line))
             if not said(source, at, name):
