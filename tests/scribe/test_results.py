@@ -57,7 +57,7 @@ def test_what_was_damaged_is_nothing(tmp_path: Path, content: bytes) -> None:
 def test_results_are_private(tmp_path: Path) -> None:
     """They hold words about somebody's programs."""
     Folder(str(tmp_path / "results")).put(KEY, 1)
-    modes = {stat.S_IMODE(os.stat(path).st_mode) & 0o077 for path in (tmp_path / "results").rglob("*")}
+    modes = {stat.S_IMODE(os.stat(path).st_mode) & 0o077 for path in tmp_path.rglob("*")}
     assert modes == {0}
 
 

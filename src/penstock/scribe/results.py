@@ -69,7 +69,8 @@ class Folder:
         if os.path.realpath(folder) != folder:
             raise CallerError(f"Results cannot be kept at {self._path}: a link there leads elsewhere")
         try:
-            os.makedirs(folder, mode=0o700, exist_ok=True)
+            for made in (self._path, folder):  # the mode is that of the last folder alone
+                os.makedirs(made, mode=0o700, exist_ok=True)
             roots.replace_own(path, content)
         except OSError as error:
             raise CallerError(f"Results cannot be kept at {self._path}: {error.strerror}") from error
