@@ -9,7 +9,8 @@ import re
 import tempfile
 from pathlib import Path
 
-from penstock import Tools, tokens
+from penstock import Tools
+from penstock.text import tokens
 
 COLUMNS = 40
 

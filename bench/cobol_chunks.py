@@ -30,11 +30,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from bench.outline import cobol_source, python_source
 
-from penstock import tokens
 from penstock.chunk import chunk, plan
 from penstock.chunk.cutting import Cuts, Sizes
 from penstock.chunk.units import Layout
 from penstock.cobol import scan
+from penstock.text import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

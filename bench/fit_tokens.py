@@ -31,7 +31,7 @@ import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from penstock import tokens
+from penstock.text import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

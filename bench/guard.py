@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-from penstock.guarding import guard_output
+from penstock.guard.output import guard_output
 from penstock.store import open_store
 
 MEGABYTE = 1 << 20

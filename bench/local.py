@@ -26,8 +26,8 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from penstock import tokens
 from penstock.cli import main as penstock
+from penstock.text import tokens
 from penstock.workspace import Workspace
 from penstock.workspace.deadline import Deadline
 

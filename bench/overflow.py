@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
-from tests.overflow_forms import make  # noqa: E402 - the forms are those of the tests
-from tests.overflow_samples import OTHERS, OVERFLOWS  # noqa: E402
+from tests.overflow.forms import make  # noqa: E402 - the forms are those of the tests
+from tests.overflow.samples import OTHERS, OVERFLOWS  # noqa: E402
 
 NUMBERS = ("limit", "input", "output", "excess")
 WORDS = {

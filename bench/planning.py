@@ -21,9 +21,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from penstock.compaction import DEFAULT, RECOVERY, plan
-from penstock.transcript import dump, load
-from penstock.transcript.shapes import as_json
+from penstock.context.compaction import DEFAULT, RECOVERY, plan
+from penstock.text.json_access import as_json
+from penstock.wires import dump, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -84,7 +84,7 @@ def counter(name: str) -> Callable[[str], object]:
         import tiktoken
 
         return tiktoken.get_encoding("o200k_base").encode_ordinary
-    from penstock import tokens
+    from penstock.text import tokens
 
     return lambda text: tokens.count(text, mode="exact")
 

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from bench.sessions import spoken
 
-from penstock import compaction
-from penstock.budget import Budget
-from penstock.compaction import DEFAULT
-from penstock.tokens import Count
-from penstock.transcript import Cleared
+from penstock.context import compaction
+from penstock.context.compaction import DEFAULT
+from penstock.text.allowance import Budget
+from penstock.text.tokens import Count
+from penstock.wires import Cleared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from penstock.compaction import Plan, Strategy
-    from penstock.transcript import Transcript
+    from penstock.context.compaction import Plan, Strategy
+    from penstock.wires import Transcript
 
     Keep = Callable[[str, str], str]
 

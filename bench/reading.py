@@ -68,6 +68,14 @@ def generate(path: str, size_bytes: int) -> None:
             file.write(b"".join(b"%015d %83s\n" % (first + n, b"text " * 16) for n in range(count)))
 
 
+def page_of(folder: str, pair: str) -> float:
+    """CPU seconds of a full page of lines that repeat two characters."""
+    with open(f"{folder}/pairs", "wb") as file:
+        file.write((pair * 40 + "\n").encode("utf-8", "surrogateescape") * 8_000)
+    tools = Tools(folder)
+    return many(lambda: tools.read_file("pairs", start_byte=0, max_bytes=WINDOW_BYTES), 50)
+
+
 def row(ident: str, what: str, ours: float, peer: str, peers: float | None, target: str, unit: str = "ms") -> None:
     """One line of the table."""
     ratio = "" if peers is None else f"{ours / peers:.2f}x" if ours > peers / 100 else f"{peers / ours:,.0f}x less"
@@ -127,6 +135,15 @@ def main() -> None:
 
         lines = min(timed(count) for _ in range(3))
         row("A8", f"the line total of {mebibytes} MiB", lines, "`wc -l`", program("wc", "-l", big), "<= 6x")
+
+        for what, escaped, printable in (
+            ("control characters", "a\x01", "ab"),
+            ("invisible characters", "a\u200b", "a\u672c"),
+            ("bytes of Latin-1", "a\udce9", "ab"),
+        ):
+            odd, plain = page_of(folder, escaped), page_of(folder, printable)
+            name = f"256 KiB of text, half of it {what}"
+            row("F12", name, odd, "as many printable ones", plain, "<= 10x")
 
         bare = peak_kib("import penstock; penstock.Tools")
         code = (

@@ -25,14 +25,14 @@ from bench.policies import CHARS_PER_TOKEN, Policy, policies
 from bench.sessions import Session, corpus, digest, spoken
 
 from penstock.store import open_store
-from penstock.transcript import Cleared, Collapsed, Pinned, Transcript, dump, load, violations
-from penstock.transcript.shapes import as_json
+from penstock.text.json_access import as_json
+from penstock.wires import Cleared, Collapsed, Pinned, Transcript, dump, load, violations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from penstock.store import Store
-    from penstock.transcript import Entry
+    from penstock.wires import Entry
 
 READ, WRITE = 0.1, 1.25  # of the price of a token: Anthropic's cache of five minutes
 # The sessions of SWE-agent all end below 60,000 tokens: nothing would be forgotten.

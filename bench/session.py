@@ -21,18 +21,18 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 from tests.session.stage import WIRES, Stage, viewed  # noqa: E402 - the driver of the tests
 
-from penstock.agent import Agent  # noqa: E402
+from penstock.agent.loop import Agent  # noqa: E402
+from penstock.agent.toolbox import Toolbox  # noqa: E402
 from penstock.models import ScriptedModel  # noqa: E402
 from penstock.session import Ask, Compact, Session, event_of  # noqa: E402
 from penstock.store import open_store  # noqa: E402
-from penstock.tokens import Tokens  # noqa: E402
-from penstock.toolbox import Toolbox  # noqa: E402
+from penstock.text.tokens import Tokens  # noqa: E402
 from penstock.workspace import Workspace  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.transcript.strategies import Call
+    from tests.wires.strategies import Call
 
 
 ENTRIES = 1_000

@@ -12,12 +12,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from penstock.transcript import load, repair
+from penstock.wires import load, repair
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from penstock.transcript import Entry, Transcript
+    from penstock.wires import Entry, Transcript
 
 Json = Any
 

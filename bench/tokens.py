@@ -20,7 +20,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from penstock import tokens
+from penstock.text import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -18,7 +18,7 @@ from mcp.client.stdio import stdio_client
 from mcp_types import TextContent
 
 from mcp import Client, StdioServerParameters
-from penstock import tokens
+from penstock.text import tokens
 
 ROOT = Path(sysconfig.get_path("stdlib"))
 

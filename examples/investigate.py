@@ -20,8 +20,8 @@ import tempfile
 from contextlib import closing
 from typing import Any
 
-from penstock import tokens
 from penstock.store import open_store
+from penstock.text import tokens
 
 ROOT = sysconfig.get_path("stdlib")
 QUESTION = "How long may a line be that smtplib reads from a mail server?"

@@ -20,7 +20,8 @@ import urllib.request
 from contextlib import closing
 from typing import Any
 
-from penstock import bill, execute, overflow
+from penstock import execute, overflow
+from penstock.context import bill
 from penstock.models import Step, say
 from penstock.store import open_store
 from penstock.testing import LoopbackProvider

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 
 from proof.figure import REPOSITORY, Figure, NotHere, main, untried
 
-from penstock import tokens
 from penstock.chunk import Chunk, ChunkPlan, Overhead, plan, wording
 from penstock.cobol import scan
+from penstock.text import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

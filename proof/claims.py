@@ -32,7 +32,6 @@ from proof.figure import MEMORY, REPOSITORY, Figure, folder, main
 from proof.planting import EVERYWHERE, INVENTED, RIGHT, WRONG, Planter
 from tests.scribe.programs import program
 
-from penstock import inert
 from penstock.chunk.merging import merge
 from penstock.chunk.template import Citation, folded
 from penstock.cobol.estate import kind_of
@@ -43,6 +42,7 @@ from penstock.scribe.filling import SECTIONS
 from penstock.scribe.gathering import HEAD_BYTES, Found
 from penstock.scribe.results import Folder
 from penstock.scribe.verification import Verdict
+from penstock.text import escape
 from proof import columns
 
 if TYPE_CHECKING:
@@ -361,7 +361,7 @@ def _key(said: str) -> str:
 
 
 def _name_of(document: Document) -> str:
-    return inert.show_name(document["header"]["program_id"] or "")
+    return escape.show_name(document["header"]["program_id"] or "")
 
 
 def _is_of_program(of: str, name: str) -> bool:

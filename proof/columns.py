@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock import inert
+from penstock.text import escape
 
 if TYPE_CHECKING:
     from penstock.cobol import Format, Source
@@ -57,7 +57,7 @@ def page(source: Source, *, debug_lines: bool = False) -> Page:
     debugging = debug_lines or any(line.kind == "code" and _is_debugging(line.body) for line in lines)
     kinds = {"code", "debug"} if debugging else {"code"}
     return Page(
-        tuple(" ".join(inert.show(line.shown)[0].split()) for line in lines),
+        tuple(" ".join(escape.show(line.shown)[0].split()) for line in lines),
         frozenset(number for number, line in enumerate(lines, 1) if line.kind in kinds),
     )
 

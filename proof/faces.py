@@ -39,7 +39,7 @@ _DIRECT = (
     _DROP
     + """
 import json
-from penstock.budget import Allowance
+from penstock.text.allowance import Allowance
 from penstock.tools import Tools
 import penstock.outline, penstock.workspace.searching, re2
 tools = Tools(sys.argv[1], read_seconds={read_seconds}, walk_seconds={walk_seconds})

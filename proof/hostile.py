@@ -249,13 +249,13 @@ def _folders(tree: Tree) -> Iterator[Case]:
 
 
 def _names(tree: Tree) -> Iterator[Case]:
-    from penstock import inert
+    from penstock.text import escape
 
     kept = set(os.listdir(os.path.join(os.fsencode(tree.root), b"names")))
     for number, name in enumerate(NAMES):
         if name not in kept:
             continue
-        shown = inert.show_name(name)
+        shown = escape.show_name(name)
         what = f"H13 name {shown[:40]}"
         for path in (f"names/{shown}", f"./names//{shown}"):
             yield Case(what, "view", {"file_path": path}, None, rf"1\|name {number}\.")

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 
 from proof.loopback_model import LoopbackModel
 
-from penstock import calls
 from penstock.mcp_server.hosts import allowance_for
+from penstock.text import calls
 from penstock.tools import Tools
 
 if TYPE_CHECKING:

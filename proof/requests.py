@@ -20,9 +20,9 @@ from proof.faces import Http, Silent, Stdio, resident, tool_call
 from proof.figure import Figure, folder, main
 from proof.hostile import _RAW
 
-from penstock.budget import Allowance
 from penstock.errors import CODES, ToolError
 from penstock.mcp_server import frames
+from penstock.text.allowance import Allowance
 from penstock.tools import TOOLS, Tools
 from penstock.workspace import version
 

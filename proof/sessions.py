@@ -20,15 +20,15 @@ from typing import TYPE_CHECKING, Any
 
 from proof.figure import MEMORY, Figure, folder, main
 
-from penstock.agent import Agent, resumed
-from penstock.editing import Editing
-from penstock.limits import PROFILES
+from penstock.agent.editing import Editing
+from penstock.agent.loop import Agent, resumed
+from penstock.agent.toolbox import Toolbox
 from penstock.models import ScriptedModel, call, calls, say
 from penstock.session import Session, Ticked
+from penstock.session.limits import PROFILES
 from penstock.store import Damaged
 from penstock.store.sqlite import DATABASE, SqliteStore
-from penstock.toolbox import Toolbox
-from penstock.wires import tools_of
+from penstock.wires import tool_definitions
 from penstock.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def record(home: str) -> Recorded:
     tools = Toolbox(workspace, store, window_tokens=WINDOW)
     tools.allow(Editing(workspace.root))
     limits = PROFILES["swe-1.5"].scaled(WINDOW)
-    session = Session(limits=limits, tools=tools_of(tools.tools, model.wire), session_id=_NAME)
+    session = Session(limits=limits, tools=tool_definitions(tools.tools, model.wire), session_id=_NAME)
     agent = Agent(session, model, tools, store, clock=lambda: 0.0)
     agent.begin(model=model.name)
     run = agent.run("Count up, and look about.")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from proof.figure import Figure, folder, main
 
 from penstock.errors import ToolError
-from penstock.window import Window
+from penstock.text.window import Window
 from penstock.workspace import Workspace
 from penstock.workspace.version import ANCHOR_BYTES
 

@@ -15,7 +15,7 @@ import re
 from proof.figure import Figure, folder, main
 from proof.hostile import _RAW
 
-from penstock import inert
+from penstock.text import escape
 from penstock.tools import Tools
 
 NEEDLE = "needle"
@@ -163,7 +163,7 @@ class Checker:
             if len({answer for answer in contents if answer.startswith("1|")}) != len(kept) - secret:
                 self.wrong("list_files: what is listed does not open", "\n".join(rows))
         shown = {
-            f"n{number}/{inert.show_name(raw)}": 1
+            f"n{number}/{escape.show_name(raw)}": 1
             for raw in kept
             if not self.tools.workspace.root.is_secret(b"n/" + raw)
         }

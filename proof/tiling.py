@@ -14,9 +14,9 @@ import re
 
 from proof.figure import Figure, folder, main
 
-from penstock import window
+from penstock.text import window
+from penstock.text.window import Window
 from penstock.tools import Tools
-from penstock.window import Window
 from penstock.workspace import Workspace
 
 # fmt: off

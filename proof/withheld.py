@@ -18,16 +18,16 @@ from proof.figure import Figure, folder, main
 from proof.hostile import _RAW
 from proof.text import _PARTS, hostile_string
 
-from penstock import guard_output, paging
-from penstock.bill import bill_of
-from penstock.budget import Budget
-from penstock.compaction import DEFAULT, RECOVERY, NewLines, apply, plan
-from penstock.handoff import mechanical, render
+from penstock import guard_output
+from penstock.carrier.execution import execute
+from penstock.context.bill import bill_of
+from penstock.context.compaction import DEFAULT, RECOVERY, NewLines, apply, plan
+from penstock.context.handoff import mechanical, render
+from penstock.context.recovery import TooLarge
 from penstock.overflow import diagnose
-from penstock.recovery import TooLarge
-from penstock.send import execute
-from penstock.store import open_store
-from penstock.transcript import Collapsed, Transcript, load
+from penstock.store import open_store, pages
+from penstock.text.allowance import Budget
+from penstock.wires import Collapsed, Transcript, load
 
 if TYPE_CHECKING:
     from penstock.store import Store
@@ -76,9 +76,9 @@ class Checker:
         self.look("a result that is cut", cut, ours=1)
         handle = cut.handle or ""
         for answer in (
-            paging.page(self.store, handle, limit=50),
-            paging.page(self.store, handle, start_byte=100, max_bytes=5_000),
-            paging.find(self.store, handle, "between|1"),
+            pages.page(self.store, handle, limit=50),
+            pages.page(self.store, handle, start_byte=100, max_bytes=5_000),
+            pages.find(self.store, handle, "between|1"),
         ):
             head = answer.text.split("\n", 1)[0]
             self.look("a page", answer.text.replace("\n[", "\n ["))  # lines of a page stand under its one header

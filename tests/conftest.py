@@ -23,6 +23,8 @@ PACKAGES = {
     "git": "git",
     "bwrap": "bubblewrap",
     "cobc": "gnucobol3",
+    "zsh": "zsh",
+    "fish": "fish",
 }  # Debian's, by program
 
 

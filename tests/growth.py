@@ -1,4 +1,4 @@
-"""How does the time of some work grow with its size? For tests that quadratic work fails, on however busy a machine."""
+"""How does the time of some work grow with its size, or with what it is done to? For tests that hold on a busy machine."""
 
 from __future__ import annotations
 
@@ -17,17 +17,21 @@ _LEAST_SECONDS = 0.001  # what takes less is not told apart
 
 
 def growth(work: Callable[[int], Callable[[], object]], size: int) -> float:
-    """How many times as long, in processor time, `work(TIMES * size)` takes as `work(size)`; calls of it only make ready.
+    """How many times as long, in processor time, `work(TIMES * size)` takes as `work(size)`; calls of it only make ready."""
+    return times_as_long(work(TIMES * size), work(size))
 
-    Each is measured at its best so far, and both again until the ratio is below `BOUND`: a machine that is busy makes single
-    runs slower, and work that is quadratic stays above however often it is tried.
+
+def times_as_long(run: Callable[[], object], other: Callable[[], object], bound: float = BOUND) -> float:
+    """How many times as long, in processor time, `run` takes as `other`.
+
+    Each is measured at its best so far, and both again until the ratio is below `bound`: a machine that is busy makes single
+    runs slower, and work that takes too long stays above however often it is tried.
     """
-    small, large = work(size), work(TIMES * size)
-    least_small, least_large, ratio = float("inf"), float("inf"), float("inf")
+    least, least_other, ratio = float("inf"), float("inf"), float("inf")
     for _ in range(_TRIES):
-        least_small, least_large = min(least_small, _seconds(small)), min(least_large, _seconds(large))
-        ratio = least_large / max(least_small, _LEAST_SECONDS)
-        if ratio < BOUND:
+        least, least_other = min(least, _seconds(run)), min(least_other, _seconds(other))
+        ratio = least / max(least_other, _LEAST_SECONDS)
+        if ratio < bound:
             break
     return ratio
 

@@ -6,7 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from penstock.calls import Call
+from penstock.text.calls import Call
 
 if TYPE_CHECKING:
     from penstock import Tools

@@ -10,7 +10,7 @@ import pytest
 
 from penstock import settings
 from penstock.errors import CallerError
-from penstock.limits import PROFILES, Pressure
+from penstock.session.limits import PROFILES, Pressure
 from penstock.store import (
     LIFE_SECONDS,
     LIMIT_BYTES,

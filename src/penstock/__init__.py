@@ -11,47 +11,61 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
-
 if TYPE_CHECKING:
-    from penstock import bill, compaction, guard, handoff, overflow, recovery, tokens, transcript
-    from penstock.budget import Allowance, Budget
-    from penstock.calls import Call
+    from penstock import compaction, guard, handoff, overflow, recovery, tokens, transcript
+    from penstock.call import Call
+    from penstock.carrier.carrier import Carrier
+    from penstock.carrier.course import RecoveryResult
+    from penstock.carrier.execution import aexecute, execute
+    from penstock.carrier.ways_back import ways_back
+    from penstock.context import bill
     from penstock.errors import CallerError, Ended, PenstockError, Refusal, ToolError
-    from penstock.guarding import guard_output, wrap_tool
-    from penstock.notices import NAVIGATION
-    from penstock.page import Page
-    from penstock.send import RecoveryResult, aexecute, execute
-    from penstock.tools import TOOLS, Result, Tools
-    from penstock.window import Window
+    from penstock.guard.output import guard_output, wrap_tool
+    from penstock.text.allowance import Allowance, Budget
+    from penstock.text.page import Page
+    from penstock.text.window import Window
+    from penstock.tools import NAVIGATION, TOOLS, Result, Tools
+    from penstock.version import __version__ as __version__
     from penstock.workspace import Workspace
     from penstock.workspace.reading import DEFAULT_VIEW_LINES, OutlinePage
 
 _HOMES = {
-    "Allowance": "budget",
-    "Budget": "budget",
-    "Call": "calls",
+    "Allowance": "text.allowance",
+    "Budget": "text.allowance",
+    "Call": "call",
     "CallerError": "errors",
+    "Carrier": "carrier.carrier",
     "DEFAULT_VIEW_LINES": "workspace.reading",
     "Ended": "errors",
-    "NAVIGATION": "notices",
+    "NAVIGATION": "tools",
     "OutlinePage": "workspace.reading",
-    "Page": "page",
+    "Page": "text.page",
     "PenstockError": "errors",
-    "RecoveryResult": "send",
+    "RecoveryResult": "carrier.course",
     "Refusal": "errors",
     "Result": "tools",
     "TOOLS": "tools",
     "ToolError": "errors",
     "Tools": "tools",
-    "Window": "window",
+    "Window": "text.window",
     "Workspace": "workspace",
-    "aexecute": "send",
-    "execute": "send",
-    "guard_output": "guarding",
-    "wrap_tool": "guarding",
+    "__version__": "version",
+    "aexecute": "carrier.execution",
+    "execute": "carrier.execution",
+    "ways_back": "carrier.ways_back",
+    "guard_output": "guard.output",
+    "wrap_tool": "guard.output",
 }
-_ROOMS = frozenset({"bill", "compaction", "guard", "handoff", "overflow", "recovery", "tokens", "transcript"})
+_ROOMS = {
+    "bill": "context.bill",
+    "compaction": "compaction",
+    "guard": "guard",
+    "handoff": "handoff",
+    "overflow": "overflow",
+    "recovery": "recovery",
+    "tokens": "tokens",
+    "transcript": "transcript",
+}
 
 __all__ = [
     "DEFAULT_VIEW_LINES",
@@ -61,6 +75,7 @@ __all__ = [
     "Budget",
     "Call",
     "CallerError",
+    "Carrier",
     "Ended",
     "OutlinePage",
     "Page",
@@ -83,6 +98,7 @@ __all__ = [
     "recovery",
     "tokens",
     "transcript",
+    "ways_back",
     "wrap_tool",
 ]
 
@@ -93,7 +109,7 @@ def __getattr__(name: str) -> object:
     if name in _HOMES:
         return getattr(import_module(f"penstock.{_HOMES[name]}"), name)
     if name in _ROOMS:
-        return import_module(f"penstock.{name}")
+        return import_module(f"penstock.{_ROOMS[name]}")
     raise AttributeError(f"module 'penstock' has no attribute {name!r}")
 
 

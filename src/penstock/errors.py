@@ -6,7 +6,7 @@
     ├── Refusal       the session: a provider refused a request
     └── Ended         the person: the work stopped and cannot go on by itself
 
-Keeps out: sentences (they are in `notices`), exit statuses of processes (they are in `cli`).
+Keeps out: sentences (they stand in the rooms that say them), exit statuses of processes (they are in `cli`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from penstock.calls import Call
+    from penstock.call import Call
 
 CODES = frozenset(
     {

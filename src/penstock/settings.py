@@ -17,7 +17,7 @@ from penstock.workspace.reading import DEFAULT_VIEW_LINES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from penstock.limits import Limits
+    from penstock.session.limits import Limits
     from penstock.workspace import Workspace
     from penstock.workspace.root import Root
 
@@ -66,12 +66,28 @@ def open_workspace(root: str | os.PathLike[str], *, allow_mounts: bool = False) 
     return Workspace(root, allow_mounts=allow_mounts, view_lines=chosen.view_lines), chosen
 
 
+def profile_names(folder: str | os.PathLike[str]) -> list[str]:
+    """Return the names of the profiles that a session beneath `folder` may have: ours, then those of its `penstock.toml`.
+
+    Raises:
+        CallerError: The folder is none, or its `penstock.toml` cannot be understood.
+    """
+    from penstock.session.limits import PROFILES
+    from penstock.workspace.root import Root
+
+    root = Root(folder)
+    try:
+        return [*PROFILES, *sorted(_tables(root).keys() - PROFILES.keys())]
+    finally:
+        root.close()
+
+
 def profile_of(root: Root, name: str) -> Limits:
     """The limits of a session by the name of their profile: one of `PROFILES`, or a table of `penstock.toml`.
 
     `[profiles.NAME]` holds what differs from `base`, a profile of ours (`default` if nothing is said). Raises `CallerError`.
     """
-    from penstock.limits import PROFILES, limits_of
+    from penstock.session.limits import PROFILES, limits_of
 
     own = _tables(root)
     if name not in own:
@@ -115,8 +131,10 @@ def _read(root: Root) -> dict[str, Any]:
         return {}
     import tomllib
 
+    from penstock.workspace.root import read_at
+
     try:
-        return tomllib.loads(os.pread(file.descriptor, 1 << 20, 0).decode())
+        return tomllib.loads(read_at(file.descriptor, 1 << 20, 0).decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise CallerError(f"{FILE}: {error}") from error
     finally:

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from penstock.agent import Agent, new_id
-from penstock.limits import PROFILES
+from penstock.agent.loop import Agent, new_id
+from penstock.agent.toolbox import Acting, Toolbox
 from penstock.session import Session
+from penstock.session.limits import PROFILES
 from penstock.store import open_store
-from penstock.toolbox import Acting, Toolbox
-from penstock.wires import tools_of
+from penstock.wires import tool_definitions
 from penstock.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from penstock.limits import Limits
+    from penstock.session.limits import Limits
     from penstock.store import Store
 
 WINDOW = 16_000
@@ -79,7 +79,7 @@ def begin(
         limits=(limits or PROFILES["default"]).scaled(window),
         wire=model.wire,
         system=system,
-        tools=tools_of(toolbox.tools, model.wire),
+        tools=tool_definitions(toolbox.tools, model.wire),
         session_id=new_id(),
     )
     waited = [0.0]

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.agent.conftest import Heard
 
-from penstock.agent import Agent, resumed
-from penstock.effects import Acted, Intent
+from penstock.agent.loop import Agent, resumed
 from penstock.models import ScriptedModel, call, calls, fail, refuse, say
+from penstock.session.effects import Acted, Intent
 from penstock.store import Conflict
 from penstock.tools import REQUIRED, Parameter, Tool
-from penstock.transcript import dump, violations
+from penstock.wires import dump, violations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from penstock.effects import Settled
     from penstock.session import Session
+    from penstock.session.effects import Settled
     from penstock.store import Store
 
 WIRES = ("openai-chat", "openai-responses", "anthropic")

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from penstock.agent import resumed
+from penstock.agent.loop import resumed
 from penstock.models import call, say
 from penstock.store import open_store
 from penstock.testing import LoopbackProvider
-from penstock.transcript import load_request
+from penstock.wires import load_request
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +23,8 @@ from tests.agent.conftest import begin
 
 from penstock.models import RemoteModel, call, calls, fail, refuse, say
 from penstock.store import open_store
-from penstock.testing import LoopbackProvider, events, routes
-from penstock.transcript import load_request, messages_of, violations
+from penstock.testing import LoopbackProvider, routes
+from penstock.wires import Wire, load_request, messages_of, violations, wire_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -110,11 +111,12 @@ def planted(tree: Path, parts: int) -> int:
     return sum(number * 7 for number in range(parts))
 
 
-def stalling(adder: Adder) -> Any:
-    """The events of an answer; of one that is to stall, the first two."""
+def stalling(adder: Adder, wire: str) -> Wire:
+    """The wire whose double sends of an answer that is to stall the first two events."""
+    sound = wire_named(wire)
 
     def answer_events(*answer: Any) -> Iterator[bytes]:
-        made = events.answer_events(*answer)
+        made = sound.double.answer_events(*answer)
         if not adder.stalls:
             yield from made
             return
@@ -122,7 +124,7 @@ def stalling(adder: Adder) -> Any:
         yield from itertools.islice(made, 2)
         given_up.wait()
 
-    return answer_events
+    return replace(sound, double=replace(sound.double, answer_events=answer_events))
 
 
 # ── the agent's process ──────────────────────────────────────────────────────────────────────────────────────────
@@ -174,7 +176,7 @@ def test_a_long_run_in_a_small_window_ends_with_the_right_answer(
     """Floods, rate limits, faults, silence, streams that stall, refusals in that provider's words; and its memory stays flat."""
     total = planted(tree, parts)
     adder = Adder(wire, parts)
-    monkeypatch.setattr(routes, "answer_events", stalling(adder))
+    monkeypatch.setattr(routes, "wire_named", lambda name: stalling(adder, name))
     with LoopbackProvider(wire, WINDOW, policy=adder, refusal=form) as provider:
         arguments = (wire, provider.base_url, str(tree), f"sqlite://{tmp_path}/store")
         driver = f"from tests.agent.test_long_run import work; work(*{arguments!r})"

@@ -20,23 +20,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from penstock import notices
-from penstock.agent import Agent
-from penstock.compaction import DEFAULT, plans, strategies
-from penstock.editing import Editing
-from penstock.limits import PROFILES
+from penstock.agent.editing import Editing
+from penstock.agent.loop import Agent
+from penstock.agent.toolbox import INSTRUCTIONS
+from penstock.context.compaction import DEFAULT, plans, strategies
 from penstock.models import RemoteModel, call, calls, say
 from penstock.session import decisions
+from penstock.session.limits import PROFILES
 from penstock.store import open_store
 from penstock.testing import LoopbackProvider
-from penstock.transcript import Transcript, anthropic, history, load_request
+from penstock.tools import NAVIGATION
+from penstock.wires import Transcript, history, load_request
+from penstock.wires.anthropic import codec
 from penstock.workspace.root import Root
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from penstock.models import Step
-    from penstock.transcript import Entry, Turn
+    from penstock.wires import Entry, Turn
 
     Begin = Callable[..., Agent]
 
@@ -140,7 +142,7 @@ def combines(begin: Begin, tree: Path, wire: str, window: int) -> Ended:
 
 # ── (b) a wish of the second message ─────────────────────────────────────────────────────────────────────────────
 
-SYSTEM = f"{notices.AGENT}\n{notices.NAVIGATION}\nSign every answer with quorum."
+SYSTEM = f"{INSTRUCTIONS}\n{NAVIGATION}\nSign every answer with quorum."
 GOAL = "The harbour is at port 8443: remember it. Read pages 0 to 5."
 WISH = "Never touch README.md, and answer in French."
 CHORES = [
@@ -344,12 +346,12 @@ class Newest:
 
     def steps(self, view: strategies.View) -> list[plans.Step]:
         newest = [turn for turn in view.transcript.turns() if turn.kind == "assistant"][-2:]
-        return [strategies._span(view, self.name, newest, users=False)]
+        return [strategies.span_step(view, self.name, newest, users=False)]
 
 
 def without_protection(patch: pytest.MonkeyPatch, *, goes: Callable[[Transcript, Entry], bool]) -> None:
     """Some messages go with the steps around them."""
-    finished, protected = strategies._finished, Transcript.protected
+    finished, protected = strategies.finished_turns, Transcript.protected
 
     def also(view: strategies.View, keep_turns: int, *, users: bool = False) -> list[Turn]:
         places = {turn.first for turn in finished(view, keep_turns, users=users)}
@@ -360,7 +362,7 @@ def without_protection(patch: pytest.MonkeyPatch, *, goes: Callable[[Transcript,
             or (turn.first < max(places, default=0) and any(goes(view.transcript, entry) for entry in turn))
         ]
 
-    patch.setattr(strategies, "_finished", also)
+    patch.setattr(strategies, "finished_turns", also)
     patch.setattr(
         Transcript, "protected", lambda said: protected(said) - {e.index for e in said.entries if goes(said, e)}
     )
@@ -382,7 +384,7 @@ def is_newest(said: Transcript, entry: Entry) -> bool:
 
 def without_neighbours(patch: pytest.MonkeyPatch) -> None:
     """A result that is cleared takes the others of its message with it."""
-    with_result = anthropic.with_result
+    with_result = codec.with_result
 
     def all_of_them(raw: Any, call_id: str, text: str) -> Any:
         del call_id
@@ -390,17 +392,17 @@ def without_neighbours(patch: pytest.MonkeyPatch) -> None:
             raw = with_result(raw, block.get("tool_use_id", ""), text)
         return raw
 
-    patch.setattr(anthropic, "with_result", all_of_them)
+    patch.setattr(codec, "with_result", all_of_them)
 
 
 def without_whole_turns(patch: pytest.MonkeyPatch) -> None:
     """A span ends with a call, and leaves its result."""
-    note = strategies._note
+    note = strategies.note_step
 
     def cut(view: strategies.View, strategy: str, turns: Sequence[Turn], said: Sequence[str]) -> plans.Step:
         return dataclasses.replace(note(view, strategy, turns, said), last=turns[-1].first)
 
-    patch.setattr(strategies, "_note", cut)
+    patch.setattr(strategies, "note_step", cut)
     patch.setattr(Transcript, "drop_span", lambda said, *_: said)
 
 
@@ -420,9 +422,9 @@ def without_newest_words(patch: pytest.MonkeyPatch) -> None:
 
 def without_its_id(patch: pytest.MonkeyPatch) -> None:
     """A result that is cleared is the result of another call."""
-    with_result = anthropic.with_result
+    with_result = codec.with_result
     patch.setattr(
-        anthropic,
+        codec,
         "with_result",
         lambda raw, call_id, text: json.loads(json.dumps(with_result(raw, call_id, text)).replace(call_id, "another")),
     )

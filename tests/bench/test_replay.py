@@ -14,7 +14,7 @@ from bench.policies import STUB, Mask, policies
 
 from bench import replay, sessions
 from penstock.store import open_store
-from penstock.transcript import load, violations
+from penstock.wires import load, violations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

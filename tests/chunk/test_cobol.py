@@ -11,7 +11,7 @@ from penstock import CallerError
 from penstock.chunk import Chunk, ChunkPlan, Overhead, chunk, plan
 from penstock.chunk.cobol import MOST_PARAGRAPHS
 from penstock.cobol import Source, scan
-from penstock.tokens import Tokens
+from penstock.text.tokens import Tokens
 
 ESTIMATE = Tokens()
 

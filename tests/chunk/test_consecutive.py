@@ -14,7 +14,7 @@ from penstock import Allowance
 from penstock.chunk import Chunk, chunk, general
 from penstock.cobol import scan
 from penstock.outline import outline
-from penstock.tokens import Tokens
+from penstock.text.tokens import Tokens
 
 ESTIMATE = Tokens()
 

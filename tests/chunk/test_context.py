@@ -9,7 +9,7 @@ from tests.chunk.programs import fixed, paragraph, scanned
 
 from penstock.chunk import ChunkPlan, Overhead, plan, wording
 from penstock.cobol import Source, scan
-from penstock.tokens import Tokens
+from penstock.text.tokens import Tokens
 
 ESTIMATE = Tokens()
 DATA = [

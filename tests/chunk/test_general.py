@@ -9,7 +9,7 @@ import pytest
 from penstock import Allowance, CallerError
 from penstock.chunk import chunk
 from penstock.chunk.measure import Ruler
-from penstock.tokens import Calibration, Count, Tokens, best_counter, count
+from penstock.text.tokens import Calibration, Count, Tokens, best_counter, count
 
 PYTHON = "".join(
     f"# about {name}\n@decorated\nclass {name}:\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from penstock.cobol import scan
-from penstock.tokens import Tokens, best_counter
+from penstock.text.tokens import Tokens, best_counter
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "cobol"
 ESTIMATE = Tokens()

@@ -7,7 +7,7 @@ from tests.chunk.programs import paragraph, program
 
 from penstock.chunk import ChunkPlan, Overhead, plan
 from penstock.cobol import scan
-from penstock.tokens import Tokens
+from penstock.text.tokens import Tokens
 
 ESTIMATE = Tokens()
 BUDGET = 2_500

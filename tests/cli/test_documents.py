@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import pty
 import re
 import shutil
 import signal
@@ -15,12 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.cli.screens import PENSTOCK, on_terminal, plain
 from tests.scribe.author import Author
 from tests.scribe.programs import program
 
-from penstock import tokens
 from penstock.models import say, sizes
 from penstock.testing import LoopbackProvider
+from penstock.text import tokens
 
 if TYPE_CHECKING:
     from penstock.models import Step
@@ -246,22 +244,10 @@ def test_a_person_at_a_terminal_sees_how_far_it_is(tmp_path: Path) -> None:
     """What is being done and of how many, once it takes longer than a second; nothing is left of it on the line."""
     for number in range(60):
         (tmp_path / f"P{number}.cbl").write_bytes((ESTATE / "cbl/MWB010.cbl").read_bytes())
-    main, terminal = pty.openpty()
-    with subprocess.Popen(
-        [sys.executable, "-m", "penstock", "document", ".", "--out", "docs"],
-        cwd=tmp_path,
-        stdout=subprocess.DEVNULL,
-        stderr=terminal,
-    ) as running:
-        os.close(terminal)
-        shown = b""
-        with contextlib.suppress(OSError):  # the other end is closed
-            while part := os.read(main, 65536):
-                shown += part
-        assert running.wait(60) == 0
-    os.close(main)
-    assert re.search(rb"documenting: \d+ of 60 ", shown)
-    assert shown.endswith(b"\r\x1b[K")
+    status, drawn = on_terminal((*PENSTOCK, "document", ".", "--out", "docs"), cwd=tmp_path, streams=("stderr",))
+    assert status == 0
+    assert re.search(r"(?:reading|documenting) [━╸╺]+ +\d+/60\b", plain(drawn))
+    assert drawn.endswith("\x1b[2K")
 
 
 @pytest.mark.proves("C-12")

@@ -16,10 +16,6 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
-RUN = (
-    "from penstock import cli; import sys; "
-    "[cli._HOMES.setdefault(name, 'keeping') for name in ('page', 'find', 'store', 'guard')]; sys.exit(cli.main())"
-)
 LINES = "".join(f"line {n}\n" for n in range(20_000))
 
 
@@ -32,7 +28,7 @@ class Shell:
 
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            [sys.executable, "-c", RUN, *arguments],
+            [sys.executable, "-m", "penstock", *arguments],
             env=self.environment,
             cwd=self.folder,
             stdin=subprocess.PIPE,
@@ -88,7 +84,7 @@ def test_tokens_are_counted_by_their_upper_bound(shell: Shell) -> None:
     """The flag of the first example of the issue."""
     text = shell("guard", "--tokens", "300", "--keep", "tail", given=LINES.encode())
     assert text.rstrip("\n").endswith("line 19999")
-    from penstock.tokens import count
+    from penstock.text.tokens import count
 
     assert count(text).high <= 300
     shell("guard", "--tokens", "300", "--chars", "5", given=b"", status=2)

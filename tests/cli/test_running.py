@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from penstock.models import Step, call, fail, say
-from penstock.models.answers import answer
+from penstock.models.provider import Provider
 from penstock.models.steps import Reply
 from penstock.testing import LoopbackProvider
-from penstock.transcript import load_request
+from penstock.wires import load_request
+from penstock.wires.wire import RequestSize
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -108,7 +109,7 @@ def test_a_question_is_answered_where_the_server_does_not_stream(wire: str, tree
         step: Step = policy(request)
         if not isinstance(step, Reply):
             return step
-        return fail(200, answer(step, wire, number=next(numbers), model="x", input_tokens=100, output_tokens=10))
+        return fail(200, Provider(wire, "x").perform(step, RequestSize(100), next(numbers)).body)
 
     with LoopbackProvider(wire, 12_000, policy=plainly) as provider:
         begin = ("run", "Which port?", "--root", str(tree), "--model", f"{wire}:x", "--base-url", provider.base_url)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -11,14 +12,15 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from penstock.agent import Agent
+from penstock.agent.loop import Agent
+from penstock.agent.toolbox import Toolbox
 from penstock.cli import main
-from penstock.limits import PROFILES, Pressure, Rung
 from penstock.models import ScriptedModel, call, calls, fail, refuse, say
 from penstock.session import Session
+from penstock.session.degradation import assess
+from penstock.session.limits import PROFILES, Pressure, Rung
 from penstock.store.sqlite import SqliteStore
-from penstock.toolbox import Toolbox
-from penstock.wires import tools_of
+from penstock.wires import tool_definitions
 from penstock.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.proves("B-12")
 
 WINDOW = 16_000
+RUNGS = (Rung(Pressure.COMPACT, 75_000), Rung(Pressure.RESET, turns=8))
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = "\x1b[2Jview\u202e | 99"
 
@@ -49,15 +52,14 @@ def worked(folder: Path) -> Callable[..., None]:
     tree.mkdir()
     (tree / "a.txt").write_text("".join(f"a has {n} in this line\n" for n in range(400)))
 
-    def work(name: str, steps: list[Step], *prompts: str) -> None:
+    def work(name: str, steps: list[Step], *prompts: str, rungs: tuple[Rung, ...] = RUNGS) -> None:
         store = SqliteStore(str(folder / "store"))
         tools = Toolbox(Workspace(tree), store, window_tokens=WINDOW)
-        rungs = (Rung(Pressure.COMPACT, 75_000), Rung(Pressure.RESET, turns=8))
         limits = PROFILES["default"].scaled(WINDOW)
         session = Session(
             limits=type(limits)(window_tokens=WINDOW, reserve_tokens=limits.reserve_tokens, rungs=rungs),
             system="Answer.",
-            tools=tools_of(tools.tools, "openai-chat"),
+            tools=tool_definitions(tools.tools, "openai-chat"),
             session_id=name,
         )
         now = [0.0]
@@ -112,7 +114,8 @@ def test_the_report_is_aligned_inert_and_says_about_where_it_estimates(
     heads = [block[0].split("  ")[0] for block in blocks[1:]]
     assert heads[0] == "tokens, about"
     assert heads[1].startswith("9 reads, 9.0 a task, 5 repeated; each 90 lines and about ")
-    assert heads[2:] == ["calls", "cuts", "handoffs", "refusals", "Faults: 3 overloaded", "response times"]
+    assert heads[2:-1] == ["calls", "cuts", "handoffs", "refusals", "Faults: 3 overloaded", "response times"]
+    assert re.fullmatch(rf"cost against size: \d+ of {WINDOW} tokens", heads[-1])
     assert "Waits: 1 wait, 60 seconds in all" in out
     assert "\x1b" not in out
     assert "\u202e" not in out
@@ -144,6 +147,7 @@ def test_the_object_has_its_keys_and_adds_up(worked: Callable[..., None], capsys
         "response_times",
         "savings",
         "fill",
+        "cost_against_size",
         "unread",
     ]
     assert found["sessions"] == ["one"]
@@ -162,6 +166,58 @@ def test_the_object_has_its_keys_and_adds_up(worked: Callable[..., None], capsys
     assert savings["is_estimate"] is True
     assert savings["saved_tokens"] == savings["whole_tokens"] - savings["shown_tokens"]
     assert sum(row["answers"] for row in found["response_times"]) == 11
+
+
+def test_a_session_says_what_its_context_costs_at_its_size(
+    worked: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of its newest request, in its window, by its own limits: what `degradation` says, in words and as an object."""
+    worked("one", [page(0), page(90), page(180), page(270), say("Seen.")], rungs=PROFILES["default"].rungs)
+    out, found = typed(capsys, "one")[1], as_json(capsys, "one")[1]
+    (cost,) = found["cost_against_size"]
+    newest = found["fill"][-1]
+    assert (cost["tokens"], cost["window_tokens"]) == (newest["request_tokens"], WINDOW)
+    assert cost["tokens"] > found["fill"][0]["request_tokens"]
+    said = assess(cost["tokens"], WINDOW)
+    assert out.rpartition("\n\n")[2] == f"cost against size: {said}\n"
+    assert (cost["cost"]["low"], cost["cost"]["high"]) == said.cost
+    assert [(row["known"], row["text"]) for row in cost["statements"]] == list(said.statements)
+
+
+def test_the_policy_is_the_session_s_own(worked: Callable[..., None], capsys: pytest.CaptureFixture[str]) -> None:
+    """A profile that watches early is told to watch where another would go on."""
+    worked("calm", [page(0), say("Seen.")])
+    worked("early", [page(0), say("Seen.")], rungs=(Rung(Pressure.WATCH, 1_000),))
+    found = {row["session"]: row for row in as_json(capsys)[1]["cost_against_size"]}
+    assert found["calm"]["tokens"] == found["early"]["tokens"]
+    assert (found["calm"]["pressure"], found["early"]["pressure"]) == ("CALM", "WATCH")
+    table = typed(capsys)[1].rpartition("\n\n")[2].splitlines()
+    assert table[0].split("  ")[0] == "cost against size"
+    assert [line.split()[0] for line in table[1:]] in (["calm", "early"], ["early", "calm"])
+    assert next(line for line in table if line.startswith("early")).endswith("monitor the number of turns")
+
+
+def test_of_many_sessions_the_fullest_are_shown(
+    worked: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ten rows and how many more; a script gets all."""
+    for number in range(12):
+        worked(f"s{number:02}", [*(page(0) for _ in range(number % 3)), say("Seen.")])
+    block = typed(capsys)[1].rpartition("\n\n")[2].splitlines()
+    assert (len(block), block[-1]) == (12, "and 2 sessions less full")
+    tokens = [int(line.split()[1]) for line in block[1:-1]]
+    assert tokens == sorted(tokens, reverse=True)
+    assert len(as_json(capsys)[1]["cost_against_size"]) == 12
+
+
+def test_a_number_that_no_context_has_is_left_out(
+    worked: Callable[..., None], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a provider reports is not ours to trust: the other figures stand."""
+    worked("one", [say("Seen.")])
+    monkeypatch.setattr("penstock.session.degradation._MOST", 10)
+    status, found = as_json(capsys, "one")
+    assert (status, found["turns"], found["cost_against_size"]) == (0, 1, [])
 
 
 def test_all_sessions_of_the_store_are_one_report(

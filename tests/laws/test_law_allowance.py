@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penstock import Allowance, Tools, Workspace, inert
-from penstock.calls import PYTHON, CommandLine, Dialect, mcp
+from penstock import Allowance, Tools, Workspace
 from penstock.errors import CODES
-from penstock.tokens import Tokens
+from penstock.text import escape
+from penstock.text.calls import PYTHON, CommandLine, Dialect, mcp
+from penstock.text.tokens import Tokens
 from penstock.tools import MIN_ALLOWANCE, TOOLS
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
 
 PATHS = st.one_of(
     st.tuples(st.integers(0, len(CONTENTS) - 1), st.sampled_from(NAMES)).map(
-        lambda two: f"{two[0]}/{inert.show_name(two[1])}"
+        lambda two: f"{two[0]}/{escape.show_name(two[1])}"
     ),
     st.sampled_from([".", "loop", "fifo", "..", "/etc/passwd", "1/plain.pyy", "1", "d/" * 900, "\n" * 300, ""]),
     st.text(max_size=50),
@@ -100,7 +101,7 @@ def test_any_call_is_an_answer_or_a_named_error_within_its_allowance(
     assert allowance.holds(result.text)
     assert result.text
     assert result.is_error == (result.code in CODES)
-    assert inert.show(result.text)[0] == result.text
+    assert escape.show(result.text)[0] == result.text
     result.text.encode("utf-8")
 
 
@@ -116,7 +117,7 @@ def test_an_ordinary_name_always_gets_its_page(
     workspace: Workspace, name: bytes, number: int, limit: int, start: int, unit: type[Allowance]
 ) -> None:
     """From 700 characters on, no content makes a page that does not fit: it gets smaller instead."""
-    path = f"{number}/{inert.show_name(name)}"
+    path = f"{number}/{escape.show_name(name)}"
     tools = Tools(workspace, allowance=unit(limit))  # type: ignore[call-arg]
     calls: list[tuple[str, dict[str, object]]] = [
         ("view", {"file_path": path, "offset": start % 500}),

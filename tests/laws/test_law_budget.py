@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from penstock.errors import CallerError
-from penstock.spending import Change, Spending, change_of, replay
+from penstock.session.budgets import Change, Spending, change_of, replay
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,7 +15,7 @@ from penstock.chunk.cutting import Cuts, Sizes
 from penstock.chunk.packing import Item, Room, Ties, pack
 from penstock.chunk.staying import stay
 from penstock.cobol import scan
-from penstock.tokens import Tokens
+from penstock.text.tokens import Tokens
 
 pytestmark = pytest.mark.proves("LAW-Chunk")
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from penstock.budget import Allowance
-from penstock.guard import Guarded, Keep, fit, fit_ends, measure, most_chars, share
-from penstock.records import Scanner
-from penstock.tokens import Tokens
+from penstock.text.allowance import Allowance
+from penstock.text.fitting import Guarded, Keep, fit, fit_ends, measure, most_chars, share
+from penstock.text.json_records import Scanner
+from penstock.text.tokens import Tokens
 
 _PARTS = st.sampled_from(
     [
@@ -95,13 +95,14 @@ def test_what_is_shown_is_the_beginning(text: str, limit: int) -> None:
 
 @pytest.mark.proves("LAW-Guarded")
 @given(TEXTS, ALLOWANCES, KEEPS, HANDLES)
+@example(("0" * 17 + "\x08") * 8, Allowance.chars(145), Keep.TAIL, None)  # shorter than the room, too long once escaped
 def test_two_ends_are_enough(text: str, allowance: Allowance, keep: Keep, handle: str | None) -> None:
     """Fitting a stream by its ends is fitting the whole."""
     whole = fit(text, allowance, keep, handle)
     hold = most_chars(allowance)
     if whole.is_cut:
         measured = measure(text, lambda part: whole.whole_tokens if part is text else 0)
-        ends = fit_ends(text[:hold], text[len(text) - hold :] if hold else "", measured, allowance, keep, handle)
+        ends = fit_ends(text[:hold], text[max(0, len(text) - hold) :], measured, allowance, keep, handle)
         assert ends == whole
 
 

@@ -8,11 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.transcript import strategies
+from tests.wires import strategies
 
-from penstock import inert
-from penstock.errors import CallerError
-from penstock.handoff import (
+from penstock.context.handoff import (
     REASONS,
     SEED_KEYS,
     SUMMARY_CHARS,
@@ -28,7 +26,9 @@ from penstock.handoff import (
     render,
     shortened,
 )
-from penstock.transcript import WIRES, load
+from penstock.errors import CallerError
+from penstock.text import escape
+from penstock.wires import WIRES, load
 
 pytestmark = pytest.mark.proves("LAW-Handoff")
 
@@ -135,9 +135,9 @@ def test_what_a_session_starts_with_is_bounded_and_inert(handoff: Handoff, most_
     """Whatever a handoff holds; the goal is there word for word where it fits."""
     text = render(handoff, most_chars=most_chars)
     assert len(text) <= most_chars
-    assert inert.show(text) == (text, 0)
-    goal = inert.show(handoff.goal)[0]
-    following = inert.show(handoff.next_step[: most_chars // 4])[0]
+    assert escape.show(text) == (text, 0)
+    goal = escape.show(handoff.goal)[0]
+    following = escape.show(handoff.next_step[: most_chars // 4])[0]
     if handoff.goal.strip() and len(goal) + len(following) + 2000 < most_chars:
         assert goal in text
 

@@ -19,7 +19,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from penstock.agent import BEGUN, Agent, resumed
+from penstock.agent.loop import BEGUN, Agent, resumed
 from penstock.errors import PenstockError
 from penstock.session import (
     Closed,
@@ -47,8 +47,8 @@ from penstock.store.sqlite import SqliteStore
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
+    from penstock.agent.toolbox import Toolbox
     from penstock.models import Model
-    from penstock.toolbox import Toolbox
 
 Record = tuple[str, dict[str, Any]]
 IS_LONG = os.environ.get("PENSTOCK_HYPOTHESIS") == "long"

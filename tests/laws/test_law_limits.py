@@ -7,10 +7,10 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.transcript.strategies import json_values
+from tests.wires.strategies import json_values
 
 from penstock.errors import CallerError
-from penstock.limits import PROFILES, ErrorLimits, Limits, Pressure, Rung, limits_of
+from penstock.session.limits import PROFILES, ErrorLimits, Limits, Pressure, Rung, limits_of
 
 numbers = st.integers(0, 2_000_000)
 rungs = st.builds(

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.overflow_forms import AFTER, WRAPPINGS, make
-from tests.overflow_samples import OTHERS, OVERFLOWS
+from tests.overflow.forms import AFTER, WRAPPINGS, make
+from tests.overflow.samples import OTHERS, OVERFLOWS
 
 from penstock.overflow import LearnedLimits, Overflow, classify_overflow, diagnose, kinds, numbers, parse
 

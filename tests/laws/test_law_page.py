@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock import page
+from penstock.text import page
 from penstock.workspace.deadline import Deadline
 from penstock.workspace.listing import MAX_FILES_PER_LIST, list_files
 from penstock.workspace.root import Root

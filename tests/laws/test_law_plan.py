@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.transcript.strategies import TELLERS, stories
+from tests.wires.strategies import TELLERS, stories
 
-from penstock.bill import size_of
-from penstock.budget import Budget
-from penstock.compaction import DEFAULT, RECOVERY, NewLines, Strategy, apply, plan
-from penstock.tokens import Tokens
-from penstock.transcript import Entry, Reasoning, ToolResult, Transcript, dump, load, violations
+from penstock.context.compaction import DEFAULT, RECOVERY, NewLines, Strategy, apply, plan
+from penstock.context.sized import size_of
+from penstock.text.allowance import Budget
+from penstock.text.tokens import Tokens
+from penstock.wires import Entry, Reasoning, ToolResult, Transcript, dump, load, violations
 
 WIRES = tuple(TELLERS)
 LADDERS: tuple[tuple[Strategy, ...], ...] = (DEFAULT, RECOVERY, (NewLines(), *DEFAULT))

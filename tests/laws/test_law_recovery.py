@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.transcript.strategies import TELLERS, WIRES, stories
+from tests.wires.strategies import TELLERS, WIRES, stories
 
 from penstock import aexecute, execute
-from penstock.bill import bill, reply_tokens
-from penstock.recovery import LAST_HANDOFF_TOKENS, TooLarge
-from penstock.send import MOST_CALLS, RecoveryResult
+from penstock.context.bill import bill
+from penstock.context.recovery import LAST_HANDOFF_TOKENS, MAX_CALLS, TooLarge
 from penstock.store import open_store
-from penstock.tokens import Tokens
-from penstock.transcript import ToolResult, load_request, messages_of, violations, with_messages
+from penstock.text.tokens import Tokens
+from penstock.wires import ToolResult, load_request, messages_of, reply_tokens, violations, with_messages
+
+if TYPE_CHECKING:
+    from penstock.carrier import RecoveryResult
 
 FORMS = (
     "prompt is too long: {input} tokens > {window} maximum",
@@ -95,13 +97,13 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def test_any_refusal_ends_in_an_answer_a_handoff_or_what_cannot_shrink(
     store: Any, data: st.DataObject, asks: bool, awaits: bool
 ) -> None:
-    """At most two calls after the refusal, each smaller and valid; then an answer, or a request that the next prompt works in."""
+    """At most four calls in all, each smaller and valid; then an answer, or a request that the next prompt works in."""
     request, provider, believed = data.draw(cases())
     before = json.dumps(request)
     result = _run(provider, request, believed, store, asks, awaits)
     assert json.dumps(request) == before, "the caller's request is not changed"
     refused = [size for size in provider.sizes if provider.stubborn or size > provider.window]
-    assert len(provider.sent) + provider.summaries <= 1 + MOST_CALLS
+    assert len(provider.sent) + provider.summaries <= MAX_CALLS
     assert result.attempts == len(provider.sent)
     assert provider.sizes == sorted(provider.sizes, reverse=True)
     assert len(set(provider.sizes)) == len(provider.sizes), "no request is sent again unchanged"

@@ -9,12 +9,10 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from tests.session.stage import CHARS, WIRES, Stage
-from tests.transcript.strategies import Call, Round, arguments, results, said
+from tests.wires.strategies import Call, Round, arguments, results, said
 
-from penstock.budget import Budget
-from penstock.compaction import RECOVERY, plan
+from penstock.context.compaction import RECOVERY, plan
 from penstock.errors import CallerError
-from penstock.limits import PROFILES, Limits
 from penstock.overflow import diagnose
 from penstock.overflow.kinds import RECOVERIES
 from penstock.session import (
@@ -44,7 +42,9 @@ from penstock.session import (
 )
 from penstock.session import Call as RunCalls
 from penstock.session.decisions import Decider
-from penstock.transcript import dump, violations
+from penstock.session.limits import PROFILES, Limits
+from penstock.text.allowance import Budget
+from penstock.wires import dump, violations
 
 if TYPE_CHECKING:
     from penstock.session.state import Phase

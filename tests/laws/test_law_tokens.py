@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock import tokens
-from penstock.tokens import Calibration, Count, count
+from penstock.text import tokens
+from penstock.text.tokens import Calibration, Count, count
 
 MODELS = st.sampled_from(["o200k", "cl100k", "claude", "claude-3-5-sonnet", "gemini-2.5-pro"])
 _pieces = st.one_of(

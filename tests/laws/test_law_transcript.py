@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.transcript import strategies
+from tests.wires import strategies
 
-from penstock.transcript import WIRES, Cleared, Reasoning, Transcript, dump, load, repair, system_of, violations
+from penstock.wires import WIRES, Cleared, Reasoning, Transcript, dump, load, repair, system_of, violations
 
 if TYPE_CHECKING:
-    from penstock.transcript.entries import Entry
+    from penstock.wires.entries import Entry
 
 pytestmark = pytest.mark.proves("LAW-Transcript")
 

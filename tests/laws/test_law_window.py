@@ -10,16 +10,17 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests import printed
 
-from penstock import Allowance, Tools, Window, Workspace, inert
-from penstock.calls import Call
-from penstock.tokens import Tokens
-from penstock.window import Encoding, cut_bytes, detect
+from penstock import Allowance, Tools, Window, Workspace
+from penstock.text import escape
+from penstock.text.calls import Call
+from penstock.text.tokens import Tokens
+from penstock.text.window import Encoding, cut_bytes, detect
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from penstock.window import Line
+    from penstock.text.window import Line
 
 pytestmark = pytest.mark.proves("LAW-Window")
 
@@ -183,7 +184,7 @@ def test_byte_pages_that_a_model_follows_tile_the_file(
         head = printed.header(text)
         assert head.start_byte == at
         assert head.end_byte > at or not data
-        assert printed.body(text) == inert.show(_text(encoding, data[at : head.end_byte], at))[0]
+        assert printed.body(text) == escape.show(_text(encoding, data[at : head.end_byte], at))[0]
         if head.lines is not None:
             assert head.lines[0] == _line_of(data, encoding, at)
         at, call, pages = head.end_byte, head.next, pages + 1
@@ -230,10 +231,10 @@ class _Room:
         self.cap_bytes = cap_bytes
 
     def lines(self, lines: Sequence[Line]) -> int:
-        return sum(len(inert.show(line.text)[0]) + 8 + 60 * (line.way is not None) for line in lines)
+        return sum(len(escape.show(line.text)[0]) + 8 + 60 * (line.way is not None) for line in lines)
 
     def text(self, text: str) -> int:
-        return len(inert.show(text)[0])
+        return len(escape.show(text)[0])
 
     def symbols(self, symbols: object) -> int:
         return 0
@@ -269,7 +270,7 @@ def test_line_pages_that_a_model_follows_tile_the_file(
             line = data[at : head.end_byte]
             end = encoding.find(line, 0)
             shown = _text(encoding, line[: end if end > 0 else None], at)
-            assert inert.show(shown)[0].rstrip("\n") == first
+            assert escape.show(shown)[0].rstrip("\n") == first
         at, call, pages = head.end_byte, head.next, pages + 1
     assert at == len(data) or pages == 60
 

@@ -19,7 +19,7 @@ from penstock.tools import REQUIRED, Parameter, Result, Tool
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from penstock.budget import Allowance
+    from penstock.text.allowance import Allowance
 
 
 def _tool(name: str, *parameters: Parameter, slow: bool = False) -> Tool:

@@ -10,9 +10,9 @@ import pytest
 from tests.mcp.conftest import REPOSITORY, text_of
 from tests.mcp.double_server import TABLE, Doubles
 
-from penstock.budget import Allowance
 from penstock.mcp_server import create_server
 from penstock.mcp_server.hosts import HOSTS, UNKNOWN, allowance_for
+from penstock.text.allowance import Allowance
 
 if TYPE_CHECKING:
     from pathlib import Path

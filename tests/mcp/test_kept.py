@@ -14,9 +14,9 @@ import pytest
 from tests import printed
 from tests.mcp.conftest import REPOSITORY, Wire, call, our_command, our_server, text_of
 
-from penstock.calls import Call
 from penstock.mcp_server.hosts import allowance_for
 from penstock.store import open_store
+from penstock.text.calls import Call
 from penstock.workspace import landlock
 
 if TYPE_CHECKING:

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from tests.models.stated import FORMS, WIRES, stated
 
+from penstock.carrier.execution import execute
 from penstock.errors import CallerError, Ended
 from penstock.models import Cancelled, Model, Refused, RemoteModel, Step, call, calls, fail, load_model, say
 from penstock.models.sizes import size_of
 from penstock.overflow import diagnose, parse
-from penstock.send import execute
 from penstock.testing import LoopbackProvider
 
 FIELDS = {"openai-chat": "messages", "openai-responses": "input", "anthropic": "messages"}

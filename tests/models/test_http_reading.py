@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from tests.models.stated import WIRES
 
 from penstock.models import Disconnected, Refused, Unreadable
-from penstock.models.reading import Stream, read, said
+from penstock.models.reading import AnswerStream, read_answer
 from penstock.overflow import diagnose
+from penstock.wires import wire_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,8 +35,8 @@ def pieces(text: str, places: list[int]) -> list[str]:
 
 def gathered(wire: str, events: Iterable[Json]) -> tuple[Json, str]:
     """The body that events add up to, and the words that came meanwhile."""
-    stream = Stream(wire)
-    words = "".join([stream.take(event if isinstance(event, str) else json.dumps(event)) for event in events])
+    stream = AnswerStream(wire)
+    words = "".join([stream.feed(event if isinstance(event, str) else json.dumps(event)) for event in events])
     return stream.body(), words
 
 
@@ -67,7 +68,7 @@ def test_a_chat_is_put_together(text: str, places: list[int], calls: list[tuple[
     message = {"role": "assistant", "content": text, "refusal": None} | ({"tool_calls": made} if made else {})
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
     assert body == {"id": "c", "object": "chat.completion", "choices": [choice], "usage": {"prompt_tokens": 5}}
-    assert words == text == said(body, "openai-chat")
+    assert words == text == wire_named("openai-chat").answers.text(body)
 
 
 @given(texts, texts, cuts, arguments)
@@ -108,7 +109,7 @@ def test_an_answer_of_anthropic_is_put_together(text: str, thought: str, at: lis
     events += [{"type": "message_delta", "delta": stop, "usage": counted}, {"type": "message_stop"}]
     body, words = gathered("anthropic", events)
     assert body == {**head, **stop, "content": blocks, "usage": {**usage, "output_tokens": 77}}
-    assert words == text == said(body, "anthropic")
+    assert words == text == wire_named("anthropic").answers.text(body)
 
 
 NAMES = (
@@ -148,7 +149,7 @@ def test_any_events_are_an_answer_or_a_named_error(wire: str, events: list[Json]
         body, words = gathered(wire, events)
     except (Unreadable, Disconnected, Refused):
         return
-    assert isinstance(said(body, wire), str)
+    assert isinstance(wire_named(wire).answers.text(body), str)
     assert isinstance(words, str)
     assert json.loads(json.dumps(body)) == body
 
@@ -234,7 +235,7 @@ def test_a_response_is_the_one_that_ends_its_stream(ending: str) -> None:
     ended = {"type": f"response.{ending}", "response": response}
     body, words = gathered("openai-responses", [*events, ended])
     assert body == response
-    assert words == said(body, "openai-responses") == "hi"
+    assert words == wire_named("openai-responses").answers.text(body) == "hi"
     done = [{"type": "response.output_item.done", "output_index": n, "item": item} for n, item in enumerate(items)]
     bare, _ = gathered("openai-responses", [*events, *done[::-1], {**ended, "response": {**response, "output": []}}])
     assert bare == response  # some servers end with the response as it began
@@ -264,7 +265,7 @@ def test_a_response_is_the_one_that_ends_its_stream(ending: str) -> None:
 def test_an_error_in_a_stream_is_raised_as_a_refusal(wire: str, event: Json, kind: str) -> None:
     """In the words of each API, and never gathered into an answer."""
     with pytest.raises(Refused) as caught:
-        Stream(wire).take(json.dumps(event))
+        AnswerStream(wire).feed(json.dumps(event))
     assert diagnose(caught.value).kind == kind
 
 
@@ -273,7 +274,7 @@ def test_a_failed_response_does_not_repeat_the_request() -> None:
     body = {"status": "failed", "error": {"code": "server_error", "message": "boom"}, "output": []}
     body["instructions"] = "prompt is too long: 213462 tokens > 200000 maximum"
     with pytest.raises(Refused) as caught:
-        read(json.dumps(body).encode(), "openai-responses")
+        read_answer(json.dumps(body).encode(), "openai-responses")
     assert diagnose(caught.value).kind == "server_error"
 
 

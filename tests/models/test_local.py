@@ -12,21 +12,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.models.stated import WIRES
 
-from penstock.budget import Allowance
+from penstock.carrier.execution import execute
 from penstock.errors import CallerError
-from penstock.guarding import OutputLimits, guard_output
+from penstock.guard.output import OutputLimits, guard_output
 from penstock.models import LocalModel, Refused, load_model
 from penstock.models.local.agenda import MOST_CALLS
 from penstock.models.local.memory import recall
 from penstock.models.local.passages import MOST_LINES
 from penstock.models.local.question import read
 from penstock.models.local.wording import NO_QUESTION, NO_TOOLS, WHAT_IT_IS, Note, note, read_notes
-from penstock.notices import all_verified
 from penstock.overflow import parse
-from penstock.send import execute
 from penstock.store import open_store
+from penstock.text.allowance import Allowance
+from penstock.text.notices import all_verified
 from penstock.tools import TOOLS, Tools
-from penstock.transcript import violations
+from penstock.wires import violations
 
 if TYPE_CHECKING:
     from collections.abc import Callable

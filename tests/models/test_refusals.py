@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.models.stated import FORMS, WIRES, stated
 
-from penstock.models.refusals import exceeds, refusal
-from penstock.models.sizes import BYTES_PER_TOKEN, IMAGE_TOKENS, Size, size_of, text_of
+from penstock.models.refusals import refuser
+from penstock.models.sizes import BYTES_PER_TOKEN, IMAGE_TOKENS, size_of, text_of
 from penstock.overflow import diagnose, parse
+from penstock.wires.wire import RequestSize
 
 amounts = st.one_of(st.integers(1, 40), st.integers(1, 3_000_000))
 limits = st.one_of(st.integers(1_000, 1_100), st.integers(1_000, 3_000_000))  # 400 or 500 may as well be a status
@@ -32,11 +33,11 @@ def test_every_refusal_is_read_with_exactly_its_numbers(
     form: Any, wire: str, prompt: int, tools: int, reply: int, limit: int
 ) -> None:
     """For any size above any limit: as a body, as its JSON, and within a stream's event."""
-    size = Size(prompt, tools, reply)
-    if not exceeds(size, limit, form, wire):
+    size = RequestSize(prompt, tools, reply)
+    if not refuser(wire, form).exceeds(size, limit):
         assert prompt + tools + (0 if (form, wire) == ("openai", "openai-responses") else reply) <= limit
         return
-    body = refusal(size, limit, form, wire)
+    body = refuser(wire, form).refusal(size, limit)
     expected = stated(form, wire, size, limit)
     for error in (body, json.dumps(body), f"event: error\ndata: {json.dumps(body)}\n\n"):
         found = parse(error, 400)
@@ -51,7 +52,7 @@ def test_every_refusal_is_read_with_exactly_its_numbers(
         (
             "openai",
             "openai-chat",
-            Size(35_569),
+            RequestSize(35_569),
             (
                 "This model's maximum context length is 4097 tokens. However, your messages resulted in 35569 tokens. Please "
                 "reduce the length of the messages."
@@ -60,7 +61,7 @@ def test_every_refusal_is_read_with_exactly_its_numbers(
         (
             "openai",
             "openai-chat",
-            Size(149_000, 1_000),
+            RequestSize(149_000, 1_000),
             (
                 "This model's maximum context length is 4097 tokens. However, your messages resulted in 150000 tokens (149000 in "
                 "the messages, 1000 in the functions). Please reduce the length of the messages or functions."
@@ -69,7 +70,7 @@ def test_every_refusal_is_read_with_exactly_its_numbers(
         (
             "openai",
             "openai-chat",
-            Size(116, 0, 4_000),
+            RequestSize(116, 0, 4_000),
             (
                 "This model's maximum context length is 4097 tokens. However, you requested 4116 tokens (116 in the messages, 4000 "
                 "in the completion). Please reduce the length of the messages or completion."
@@ -78,7 +79,7 @@ def test_every_refusal_is_read_with_exactly_its_numbers(
         (
             "openai",
             "openai-chat",
-            Size(100, 16, 4_000),
+            RequestSize(100, 16, 4_000),
             (
                 "This model's maximum context length is 4097 tokens. However, you requested 4116 tokens (100 in the messages, 16 "
                 "in the functions, and 4000 in the completion). Please reduce the length of the messages, functions, or completion."
@@ -87,14 +88,14 @@ def test_every_refusal_is_read_with_exactly_its_numbers(
         (
             "openai",
             "openai-responses",
-            Size(5_000),
+            RequestSize(5_000),
             "Your input exceeds the context window of this model. Please adjust your input and try again.",
         ),
-        ("anthropic", "anthropic", Size(213_462), "prompt is too long: 213462 tokens > 4097 maximum"),
+        ("anthropic", "anthropic", RequestSize(213_462), "prompt is too long: 213462 tokens > 4097 maximum"),
         (
             "anthropic",
             "anthropic",
-            Size(4_000, 0, 98),
+            RequestSize(4_000, 0, 98),
             (
                 "input length and `max_tokens` exceed context limit: 4000 + 98 > 4097, decrease input length or `max_tokens` and "
                 "try again"
@@ -103,7 +104,7 @@ def test_every_refusal_is_read_with_exactly_its_numbers(
         (
             "vllm",
             "openai-chat",
-            Size(568, 0, 6_048),
+            RequestSize(568, 0, 6_048),
             (
                 "This model's maximum context length is 4097 tokens. However, you requested 6616 tokens (568 in the messages, 6048 "
                 "in the completion). Please reduce the length of the messages or completion."
@@ -112,7 +113,7 @@ def test_every_refusal_is_read_with_exactly_its_numbers(
         (
             "vllm-input",
             "openai-chat",
-            Size(996_201),
+            RequestSize(996_201),
             (
                 "This model's maximum context length is 4097 tokens. However, your request has 996201 input tokens. Please reduce "
                 "the length of the input messages."
@@ -121,7 +122,7 @@ def test_every_refusal_is_read_with_exactly_its_numbers(
         (
             "vllm-input",
             "openai-chat",
-            Size(4_000, 0, 5_000),
+            RequestSize(4_000, 0, 5_000),
             (
                 "'max_tokens' or 'max_completion_tokens' is too large: 5000. This model's maximum context length is 4097 tokens "
                 "and your request has 4000 input tokens (5000 > 4097 - 4000)."
@@ -130,7 +131,7 @@ def test_every_refusal_is_read_with_exactly_its_numbers(
         (
             "vllm-lower-bound",
             "openai-chat",
-            Size(900_000, 0, 97),
+            RequestSize(900_000, 0, 97),
             (
                 "This model's maximum context length is 4097 tokens. However, you requested 97 output tokens and your prompt "
                 "contains at least 4001 input tokens, for a total of at least 4098 tokens. Please reduce the length of the input "
@@ -139,9 +140,9 @@ def test_every_refusal_is_read_with_exactly_its_numbers(
         ),
     ],
 )
-def test_the_words_are_the_providers_own(form: Any, wire: str, size: Size, words: str) -> None:
+def test_the_words_are_the_providers_own(form: Any, wire: str, size: RequestSize, words: str) -> None:
     """Letter by letter as they were seen in the field, in the envelope of that provider."""
-    body = refusal(size, 4_097, form, wire)
+    body = refuser(wire, form).refusal(size, 4_097)
     told = body.get("error", body)
     assert told["message"] == words
     kinds = {"openai": "invalid_request_error", "anthropic": "invalid_request_error"}

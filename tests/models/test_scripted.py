@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.models.stated import WIRES
 
-from penstock import tokens
 from penstock.errors import CallerError, Refusal
 from penstock.models import (
     Model,
@@ -30,7 +29,8 @@ from penstock.models import (
     say,
 )
 from penstock.overflow import diagnose, parse
-from penstock.transcript import violations
+from penstock.text import tokens
+from penstock.wires import violations
 
 if TYPE_CHECKING:
     from collections.abc import Callable

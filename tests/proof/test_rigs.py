@@ -13,8 +13,8 @@ from proof.figure import SEED, Figure, folder
 from proof.hostile_tree import CANARY
 
 from penstock.errors import ToolError
+from penstock.text.window import Encoding
 from penstock.tools import Tools
-from penstock.window import Encoding
 from proof import hostile, liveness, race, requests, stale, text, tiling, withheld
 
 pytestmark = [pytest.mark.timeout(110)]
@@ -135,10 +135,10 @@ def test_the_tiling_rig_sees_a_cut_character_and_a_lost_byte(monkeypatch: pytest
 
 def test_the_text_rig_sees_raw_characters_and_forged_entries(monkeypatch: pytest.MonkeyPatch) -> None:
     """With escaping switched off, the rig finds both."""
-    from penstock import inert
+    from penstock.text import escape
 
-    monkeypatch.setattr(inert, "show", lambda text: (text, 0))
-    monkeypatch.setattr(inert, "show_name", os.fsdecode)
+    monkeypatch.setattr(escape, "show", lambda text: (text, 0))
+    monkeypatch.setattr(escape, "show_name", os.fsdecode)
     figure = text.measure(long=False, seed=SEED)
     assert not figure.met
     assert " 0 raw" not in f" {figure.value}"

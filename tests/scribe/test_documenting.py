@@ -14,10 +14,10 @@ import pytest
 from tests.scribe.author import Author, is_code, shown_in, wanted_in
 from tests.scribe.programs import program
 
-from penstock import tokens
 from penstock.models import fail, load_model, refuse, say, sizes
 from penstock.scribe.documenting import Run, Subject, planned, run, subject
 from penstock.testing import LoopbackProvider
+from penstock.text import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -11,10 +11,10 @@ import pytest
 from tests.scribe.author import Author, is_code, shown_in
 from tests.scribe.programs import program
 
-from penstock import tokens
 from penstock.models import say, sizes
 from penstock.scribe.documenting import Run, run, subject
 from penstock.testing import LoopbackProvider
+from penstock.text import tokens
 
 if TYPE_CHECKING:
     from penstock.models import Step

@@ -1,7 +1,7 @@
 """A session with a driver that does what it is told: steps are carried out as an agent would, answers are scripted.
 
 `CHARS` counts a character as a token, so that sizes are exact. The messages of the three wires come from the tellers of
-`tests.transcript.strategies`, which are written apart from the product's codecs.
+`tests.wires.strategies`, which are written apart from the product's codecs.
 """
 
 from __future__ import annotations
@@ -11,13 +11,11 @@ from dataclasses import asdict
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from tests.transcript.strategies import TELLERS, Call, Round, Story
+from tests.wires.strategies import TELLERS, Call, Round, Story
 
-from penstock.bill import MESSAGE_TOKENS, size_of
-from penstock.budget import Budget
-from penstock.compaction import apply
-from penstock.handoff import decode, encode, render
-from penstock.limits import PROFILES, Limits
+from penstock.context.compaction import apply
+from penstock.context.handoff import decode, encode, render
+from penstock.context.sized import MESSAGE_TOKENS, size_of
 from penstock.session import (
     Ask,
     Await,
@@ -43,11 +41,13 @@ from penstock.session import (
     to_dict,
 )
 from penstock.session import Call as RunCalls
-from penstock.tokens import Count
-from penstock.transcript import said
+from penstock.session.limits import PROFILES, Limits
+from penstock.text.allowance import Budget
+from penstock.text.tokens import Count
+from penstock.wires import text_message
 
 if TYPE_CHECKING:
-    from penstock.tokens import TokenCounter
+    from penstock.text.tokens import TokenCounter
 
 
 class Chars:
@@ -121,7 +121,7 @@ class Stage:
 
     def prompt(self, text: str = "Go on.") -> None:
         """The user says something."""
-        self.feed(Prompted(message=said(self.wire, "user", text)))
+        self.feed(Prompted(message=text_message(self.wire, "user", text)))
 
     def answer(self, turn: Round) -> list[Any]:
         """The model answers; the messages with which its calls return come back."""

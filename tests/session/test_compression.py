@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.session.stage import WIRES, Stage, viewed
 
-from penstock.compaction import summary_span
+from penstock.context.compaction import summary_span
+from penstock.context.handoff import encode
 from penstock.errors import CallerError
-from penstock.handoff import encode
 from penstock.session import Ask, Compact, HandedOff, HandOff, Noted, Stop, Summarise, Summarised, Todo, Wait
-from penstock.transcript import Cleared, dump, violations
+from penstock.wires import Cleared, dump, violations
 
 if TYPE_CHECKING:
-    from penstock.transcript import Transcript
+    from penstock.wires import Transcript
 
 GOAL = "Fix the parser; never touch README.md."
 LIST = "\n".join(["Todo: 40 open, 0 done", *(f"[ ] 1 the lexer, part {number}" for number in range(40))])
@@ -240,7 +240,6 @@ def test_a_provider_that_refuses_everything_is_asked_four_times_at_most(wire: st
     assert sizes == sorted(set(sizes), reverse=True)
     stage.prompt("Something else.")
     assert isinstance(stage.step(), Ask)
-    assert stage.session.state.handoffs == 1
 
 
 @pytest.mark.proves("S-4")

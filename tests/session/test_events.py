@@ -8,11 +8,9 @@ from pathlib import Path
 
 import pytest
 from tests.session.stage import CHARS, WIRES, Stage, told, viewed
-from tests.transcript.strategies import Round
+from tests.wires.strategies import Round
 
-from penstock.budget import Budget
 from penstock.errors import CallerError
-from penstock.limits import PROFILES
 from penstock.session import (
     TRANSITIONS,
     Await,
@@ -35,7 +33,9 @@ from penstock.session import (
     to_dict,
 )
 from penstock.session import Call as RunCalls
-from penstock.transcript import dump, violations
+from penstock.session.limits import PROFILES
+from penstock.text.allowance import Budget
+from penstock.wires import dump, violations
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "sessions.md"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.session.stage import Stage
 
-from penstock.limits import ErrorLimits
 from penstock.overflow.kinds import RECOVERIES
 from penstock.session import Ask, Boundary, HandOff, Stop, Wait
 from penstock.session.faults import CURED_BY_WAITING, MOST_COOLDOWN_SECONDS, Faults
+from penstock.session.limits import ErrorLimits
 
 SEED = ErrorLimits()
 

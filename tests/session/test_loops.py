@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 from tests.session.stage import Stage, outcome, viewed
 
-from penstock import notices
 from penstock.session import Ask, Compact, Stop
-from penstock.session.loops import LOOK_BACK, Loops
-from penstock.transcript import ToolCall
+from penstock.session.loops import ALTERNATING, LOOK_BACK, Loops, looping
+from penstock.wires import ToolCall
 
 
 def told(stage: Stage, path: str, result: str) -> str | None:
@@ -36,10 +35,10 @@ def test_the_same_call_with_the_same_result_is_told_at_three_and_ends_the_work_a
     """Twice is nothing; the third time the model hears of it; the fifth stops, and the person's next words go on."""
     stage = begun()
     assert [told(stage, "a.py", "same") for _ in range(2)] == [None, None]
-    assert told(stage, "a.py", "same") == notices.looping(3)
-    assert told(stage, "a.py", "same") == notices.looping(4)
+    assert told(stage, "a.py", "same") == looping(3)
+    assert told(stage, "a.py", "same") == looping(4)
     assert isinstance(stage.step(), Ask)
-    assert told(stage, "a.py", "same") == notices.looping(5)
+    assert told(stage, "a.py", "same") == looping(5)
     step = stage.step()
     assert isinstance(step, Stop)
     assert step.reason == "loop"
@@ -53,7 +52,7 @@ def test_a_b_a_b_is_told_at_the_fourth_call_and_ends_where_nothing_new_comes() -
     """Two calls that take turns with the same results are a loop as well."""
     stage = begun()
     said = [told(stage, path, "same") for path in ("a.py", "b.py") * 2]
-    assert said == [None, None, None, notices.ALTERNATING]
+    assert said == [None, None, None, ALTERNATING]
     for path in ("a.py", "b.py") * 2:
         assert told(stage, path, "same")
         assert isinstance(stage.step(), Ask)

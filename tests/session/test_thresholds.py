@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from tests.session.stage import CHARS, Stage, viewed
 
-from penstock.budget import Budget
-from penstock.limits import Limits, Pressure
 from penstock.session import Ask, Boundary, Compact, HandOff, Noted, Session
+from penstock.session.limits import Limits, Pressure
+from penstock.text.allowance import Budget
 
 WINDOWS = {  # COMPACT, COMPACT_HARD, HAND_OFF: 75,000, 100,000 and 115,000 of 128,000, rounded up
     128_000: (75_000, 100_000, 115_000),

@@ -19,10 +19,10 @@ from operator import attrgetter
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from penstock.carrier.execution import execute
 from penstock.models import ScriptMismatch, call, calls, fail, say
 from penstock.models.sizes import size_of
 from penstock.overflow import diagnose, parse
-from penstock.send import execute
 from penstock.store import open_store
 from penstock.testing import LoopbackProvider
 

@@ -9,11 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests import printed
 
-from penstock import Allowance, CallerError, Tools, guard_output, guarding, inert, paging, wrap_tool
-from penstock.calls import PYTHON, CommandLine, Dialect, mcp
+from penstock import Allowance, CallerError, Tools, guard_output, wrap_tool
 from penstock.errors import CODES
+from penstock.guard import output
 from penstock.store import StoreFault, open_store
-from penstock.tokens import Tokens
+from penstock.store import pages as paging
+from penstock.text import escape
+from penstock.text.calls import PYTHON, CommandLine, Dialect, mcp
+from penstock.text.tokens import Tokens
 from penstock.tools import MIN_ALLOWANCE, TOOLS
 
 if TYPE_CHECKING:
@@ -86,10 +89,10 @@ def test_a_page_is_never_cut_or_kept_again(store: Store, handles: list[str], tmp
     """The guard lets results of both tools through as they are, whoever calls them."""
     tools, before = Tools(tmp_path, store=store), store.size()
     page = tools.page(handles[0], max_bytes=100_000)
-    assert len(page) > guarding.MAX_TOOL_OUTPUT_CHARS
+    assert len(page) > output.MAX_TOOL_OUTPUT_CHARS
     assert guard_output(page, "page", store=store) is page
     assert wrap_tool(tools.page, store=store)(handles[0], max_bytes=100_000) == page
-    find = wrap_tool(tools.find, store=store, limits=guarding.CHILD_AGENT)
+    find = wrap_tool(tools.find, store=store, limits=output.CHILD_AGENT)
     assert len(find(handles[0], "line", 500)) > 20_000
     assert store.size() == before
 
@@ -114,7 +117,7 @@ def test_a_handle_that_leads_nowhere_is_refused_by_what_it_is(store: Store, tmp_
         assert (result.is_error, result.code) == (True, code), handle
         assert words in result.text
         assert len(result.text) < 400
-        assert inert.show(result.text)[0] == result.text
+        assert escape.show(result.text)[0] == result.text
 
 
 @pytest.mark.proves("G-3")
@@ -206,5 +209,5 @@ def test_any_call_is_an_answer_or_a_named_error_within_its_allowance(
         assert unit(limit).holds(result.text)
         assert result.text
         assert result.is_error == (result.code in CODES)
-        assert inert.show(result.text)[0] == result.text
+        assert escape.show(result.text)[0] == result.text
         result.text.encode("utf-8")

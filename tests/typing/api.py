@@ -18,8 +18,8 @@ from penstock import (
     Workspace,
     aexecute,
     execute,
-    tokens,
 )
+from penstock.text import tokens
 
 
 def pages(workspace: Workspace) -> None:
@@ -49,7 +49,7 @@ def requests() -> None:
     planned = penstock.compaction.plan(said, Budget(8_000, reserve_tokens=500))
     assert_type(planned, penstock.compaction.Plan)
     assert_type(penstock.compaction.apply(said, planned), penstock.transcript.Transcript)
-    assert_type(penstock.bill.bill({"messages": []}, "openai-chat").tokens, int)
+    assert_type(penstock.context.bill.bill({"messages": []}, "openai-chat").tokens, int)
     refused = penstock.overflow.parse("prompt is too long: 9 tokens > 8 maximum")
     assert refused is not None
     assert_type(penstock.recovery.recover(said, refused, Budget(8_000)), penstock.recovery.Cure)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from penstock import ToolError, Workspace, tokens
+from penstock import ToolError, Workspace
+from penstock.text import tokens
 
 STDLIB = Path(sysconfig.get_path("stdlib"))
 

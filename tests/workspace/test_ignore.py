@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 PIECES = ["a", "b", "c", "x", ".", "é", "-", "*", "*", "**", "?", "/", "/", "[ab]", "[!a]", "[^b]", "[a-c]", "\\a"]
 PIECES += ["\\*", "\\", " ", "[[:alpha:]]", "[]a]", "[", "a/", "**/", "/**", "!", "#", "\\ ", "[a-", "[[:no:]]"]
-PIECES += ["[\\]]", "[--c]", "\udcff", "\t", "[[:", "[a[:b]"]
+PIECES += ["[\\]]", "[--c]", "\udcff", "\t", "[[:", "[a[:b]", "[/", "]", "[a/b]", "[a-/]", "[!/"]
 
 names = st.text("abcx.-é*[ ", min_size=1, max_size=3).filter(lambda name: name not in {".", ".."})
 folders = st.lists(st.lists(names, max_size=4).map("/".join), max_size=5)
@@ -124,6 +124,8 @@ def test_git_and_we_keep_the_same_files(repository: Path, data: st.DataObject) -
         ("a.log  \n# d\n\\#x", {"a.log", "d/a.log", "#x"}),
         ("sp\\ ", {"sp "}),
         ("*\n!*/\n!*.log", {"#x", "d/e/f", "sp ", ".gitignore"}),
+        ("[/[a].log", {"a.log"}),  # a slash in brackets anchors the rule, and matches nothing itself
+        ("d/[!/x].log", {"d/a.log"}),
         ("[", set()),
         ("\\", set()),
     ],

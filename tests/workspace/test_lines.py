@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.window import UTF8, Encoding, detect
+from penstock.text.window import UTF8, Encoding, detect
 from penstock.workspace import lines as lines_module
 from penstock.workspace.deadline import Deadline
 from penstock.workspace.lines import LineIndex, LineIndexes

@@ -8,8 +8,8 @@ import pytest
 from tests import printed
 
 from penstock import Allowance, OutlinePage, Tools, Window, Workspace
-from penstock.calls import Call
-from penstock.tokens import Tokens
+from penstock.text.calls import Call
+from penstock.text.tokens import Tokens
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 from tests import printed
 
-from penstock import Allowance, OutlinePage, ToolError, Tools, Window, Workspace, window
-from penstock.calls import Call
-from penstock.tokens import Tokens
+from penstock import Allowance, OutlinePage, ToolError, Tools, Window, Workspace
+from penstock.text import window
+from penstock.text.calls import Call
+from penstock.text.tokens import Tokens
 from penstock.workspace.source import FileSource
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ STEPS = [
     ("write", 2, OLD),
     ("fsync", 1, OLD),
     ("close", 1, OLD),
-    ("rename", 1, OLD),
+    ("replace", 1, OLD),
     ("fsync", 2, NEW),
     ("close", 2, NEW),
 ]
@@ -101,10 +101,10 @@ def test_the_content_is_flushed_before_its_name_and_the_name_after(file: Path, m
 
         monkeypatch.setattr(os, name, call)
 
-    for name in ("write", "fsync", "rename"):
+    for name in ("write", "fsync", "replace"):
         noted(name)
     replace_own(str(file), b"new")
-    assert done == ["write", "fsync", "rename", "fsync"]
+    assert done == ["write", "fsync", "replace", "fsync"]
 
 
 @pytest.mark.parametrize("path", ["", "folder", "folder/", "nothing/file"])

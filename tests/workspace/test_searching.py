@@ -23,6 +23,8 @@ from penstock.workspace.walk import Omitted
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from penstock.workspace.root import Folder
+
 NEVER = Deadline(None)
 ATOMS = [
     "a",
@@ -347,7 +349,7 @@ def test_files_that_vanish_or_are_denied_are_counted(tmp_path: Path, monkeypatch
     root = tree(tmp_path, a="hit", b="hit", c="hit", d="hit")
     real = Root.open_entry
 
-    def open_entry(self: Root, folder: int, name: bytes | str) -> int:
+    def open_entry(self: Root, folder: Folder, name: bytes | str) -> int:
         if os.fsdecode(name) == "a":
             raise FileNotFoundError(2, "gone")
         if os.fsdecode(name) == "b":

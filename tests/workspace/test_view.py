@@ -10,8 +10,8 @@ from tests import printed
 
 import penstock
 from penstock import NAVIGATION, TOOLS, Allowance, Tools, Window, Workspace
-from penstock.calls import Call
-from penstock.tokens import count
+from penstock.text.calls import Call
+from penstock.text.tokens import count
 from penstock.workspace import reading
 
 if TYPE_CHECKING:

@@ -14,17 +14,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock import inert
 from penstock.errors import ToolError
+from penstock.text import escape
 from penstock.workspace import walk as walking
 from penstock.workspace.deadline import Deadline
 from penstock.workspace.pattern import selected
-from penstock.workspace.root import MAX_PATH_BYTES, Root
+from penstock.workspace.root import MAX_PATH_BYTES, Root, close_folder
 from penstock.workspace.walk import Omitted, Walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from penstock.workspace.root import Folder
 
 NEVER = Deadline(None)
 
@@ -130,9 +132,10 @@ def test_a_file_far_beyond_the_longest_path_is_reached_with_few_descriptors(deep
     before = open_descriptors()
     deepest = 0
     found = []
-    for prefix, folder, names in (walked := walk(deep)):
+    for prefix, opened, names in (walked := walk(deep)):
         deepest = max(deepest, open_descriptors() - before)
-        assert os.stat(names[0], dir_fd=folder).st_size == 0
+        assert isinstance(opened, int)
+        assert os.stat(names[0], dir_fd=opened).st_size == 0
         found += [prefix + name for name in names]
     assert len(found) == written
     assert found == sorted(found)
@@ -142,7 +145,7 @@ def test_a_file_far_beyond_the_longest_path_is_reached_with_few_descriptors(deep
     root = Root(deep)
     root.open_file(root.relative(found[0])).close()
     for path in found:
-        os.close(root.open_folder(os.fsencode(os.path.dirname(path))))
+        close_folder(root.open_folder(os.fsencode(os.path.dirname(path))))
 
 
 @pytest.mark.proves("L-6")
@@ -197,7 +200,7 @@ def test_folders_that_vanish_or_are_denied_are_counted(tmp_path: Path, monkeypat
     said = {"a": errno.ENOENT, "b": errno.EACCES, "c": errno.EXDEV, "d": errno.ELOOP}
     real = Root.open_subfolder
 
-    def open_subfolder(self: Root, folder: int, name: bytes | str) -> int:
+    def open_subfolder(self: Root, folder: Folder, name: bytes | str) -> Folder:
         if code := said.get(os.fsdecode(name)):
             raise OSError(code, os.strerror(code))
         return real(self, folder, name)
@@ -278,7 +281,7 @@ def test_the_shown_form_of_every_name_opens_the_file(tmp_path: Path) -> None:
     found = paths(walk(root))
     assert sorted(map(os.fsencode, found)) == sorted(names)
     for path in found:
-        shown = inert.show_name(path)
+        shown = escape.show_name(path)
         assert shown.isprintable()
         opened = root.open_file(root.relative(shown))
         assert os.read(opened.descriptor, 300) == os.fsencode(path)

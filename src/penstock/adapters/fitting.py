@@ -12,28 +12,36 @@ import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from penstock.bill import counter_for, reply_tokens
-from penstock.budget import Allowance, Budget
-from penstock.calls import mcp
-from penstock.compaction import apply, plan
+from penstock.carrier.memory import Memory
+from penstock.context.bill import counter_for
+from penstock.context.compaction import apply, plan
+from penstock.context.recovery import (
+    MAX_CALLS,
+    Attempt,
+    Irreducible,
+    SendSmaller,
+    Situation,
+    Summarise,
+    decide,
+    give_up,
+)
+from penstock.context.sized import ESTIMATOR, Sized
 from penstock.errors import CallerError, PenstockError
-from penstock.guard import CHARS_PER_TOKEN
-from penstock.guarding import TurnBudget, default_allowance, default_store
-from penstock.overflow import Overflow, parse
-from penstock.recovery import Irreducible, SendSmaller, Summarise, recover, with_handle
-from penstock.send import MOST_CALLS
+from penstock.guard.output import TurnBudget, default_allowance, default_store
+from penstock.overflow import parse
+from penstock.text.allowance import Allowance, Budget
+from penstock.text.calls import mcp
+from penstock.text.fitting import CHARS_PER_TOKEN
 from penstock.tools import TOOLS, Tools
-from penstock.transcript import dump, load_request, messages_of
-from penstock.transcript.shapes import as_json
+from penstock.wires import dump, load_request, messages_of, reply_tokens
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable, Sequence
 
-    from penstock.compaction import Plan
-    from penstock.recovery import HandOff
+    from penstock.context.compaction import Plan
     from penstock.store import Store
-    from penstock.transcript import Transcript
-    from penstock.transcript.shapes import Json
+    from penstock.text.json_access import Json
+    from penstock.wires import Transcript
 
 M = TypeVar("M")
 R = TypeVar("R")
@@ -73,6 +81,7 @@ class Fitting(Generic[M]):
         self.window_tokens = window_tokens
         self._wire, self._read, self._store = wire, read, store
         self._reserve_tokens = reserve_tokens
+        self._memory = Memory()
         self._known: list[_Known] = []
         self._lock = threading.Lock()
 
@@ -145,46 +154,52 @@ class Fitting(Generic[M]):
                 return answer
 
     def _turn(self, messages: Sequence[M], body: Json) -> Generator[tuple[list[M], int | None], None, None]:
-        """All of it but the sending: yields what to send, is thrown what that was refused with, closed when it was answered."""
+        """Yield what to send; is thrown what that was refused with, and closed when it was answered."""
         written = list(messages_of(body, self._wire))  # the framework's own list may grow under us
         known, transcript = self._recalled(body)
         window, asked = self.window_tokens, reply_tokens(body)
         likely = min(RESERVE_TOKENS, window // 8) if self._reserve_tokens is None else self._reserve_tokens
         budget = Budget(window, min(asked or likely, window // 2), counter_for(body))
+        sized = Sized(transcript, budget.counter or ESTIMATOR)
         reply = budget.reserve_tokens if asked else None
         made = plan(transcript, budget, dialect=DIALECT)
-        transcript = self._applied(transcript, made)
-        overflow = _surely_too_large(made, budget)
-        refusal: Exception | None = None
+        sized = sized.showing(self._applied(transcript, made))
+        attempts: list[Attempt] = []
         try:
-            for tries_left in range(MOST_CALLS, -1, -1):
-                if overflow is None:
-                    try:
-                        shown = self._read(dump(transcript, self._wire), written, messages)
-                        yield shown, None if reply == asked else reply
-                    except Exception as error:
-                        refusal, overflow = error, parse(error)
-                        if overflow is None or not tries_left:
-                            raise
-                    else:
-                        return
-                asked_for = budget._replace(reserve_tokens=reply or 0)
-                cure = recover(transcript, overflow, asked_for, dialect=DIALECT)
-                assert not isinstance(cure, Summarise)  # noqa: S101 - nobody here could
-                if isinstance(cure, SendSmaller):
-                    limit, transcript = cure.plan.limit_tokens, self._applied(transcript, cure.plan)
+            for calls_left in range(MAX_CALLS - 1, -1, -1):
+                try:
+                    shown = self._read(dump(sized.transcript, self._wire), written, messages)
+                    yield shown, None if reply == asked else reply
+                except Exception as error:
+                    overflow = parse(error)
+                    if overflow is None:
+                        raise
+                    attempts.append(Attempt(sized=sized, overflow=overflow, reserve_tokens=reply or 0))
+                    cure = self._cure(attempts, budget._replace(reserve_tokens=reply or 0), calls_left)
+                    if isinstance(cure, Irreducible):
+                        raise cure.error from error
+                    self._memory = self._memory.refused(attempts[-1])
+                    self.window_tokens = self._memory.window(self.window_tokens)
+                    sized = sized.showing(self._applied(sized.transcript, cure.plan))
+                    reply = cure.reserve_tokens or None
                 else:
-                    cure = self._handed_on(transcript, cure, budget)
-                    limit, transcript = cure.limit_tokens, cure.fresh or transcript
-                if isinstance(cure, Irreducible):
-                    raise cure.error from refusal
-                if refusal is not None:
-                    self.window_tokens = min(self.window_tokens, limit + cure.reserve_tokens)
-                reply, overflow = cure.reserve_tokens or None, None
+                    return
         finally:
             with self._lock:
                 others = [one for one in self._known if one is not known]
-                self._known = [*others[1 - REMEMBERED :], _Known(written, transcript)]
+                self._known = [*others[1 - REMEMBERED :], _Known(written, sized.transcript)]
+
+    def _cure(self, attempts: Sequence[Attempt], budget: Budget, calls_left: int) -> SendSmaller | Irreducible:
+        situation = Situation(
+            sized=attempts[-1].sized,
+            budget=budget,
+            attempts=tuple(attempts),
+            calls_left=calls_left,
+            dialect=DIALECT,
+        )
+        cure = decide(situation) if calls_left else give_up(situation)
+        assert not isinstance(cure, Summarise)  # noqa: S101 - nobody here could
+        return cure
 
     def _recalled(self, body: Json) -> tuple[_Known | None, Transcript]:
         """The transcript of a body: of the longest history that it goes on with, and what is new; else all of it."""
@@ -204,24 +219,9 @@ class Fitting(Generic[M]):
         except (PenstockError, OSError):  # the framework's history still holds it; the stubs name no handle
             return apply(transcript, made)
 
-    def _handed_on(self, transcript: Transcript, cure: HandOff | Irreducible, budget: Budget) -> HandOff | Irreducible:
-        try:
-            whole = "".join(f"{as_json(entry.raw)}\n" for entry in transcript.visible())
-            return with_handle(transcript, cure, self._keep(whole, "conversation"), budget)
-        except (PenstockError, OSError):  # as above
-            return cure
-
     def _keep(self, content: str, name: str) -> str:
         store = self._store if self._store is not None else default_store()
         return store.put(content.encode("utf-8", "surrogatepass"), name=name)
-
-
-def _surely_too_large(made: Plan, budget: Budget) -> Overflow | None:
-    """What no provider could take: it is not sent to hear that."""
-    count = made.irreducible.input if made.irreducible else None
-    if count is None or count.low <= budget.context_tokens:
-        return None
-    return Overflow(kind="context_input", limit=budget.context_tokens, input=count.tokens, bound="approx")
 
 
 def missing(package: str, error: ImportError) -> ImportError:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from penstock.store import Store
-    from penstock.transcript.shapes import Json
+    from penstock.text.json_access import Json
 
 
 class ContextWindow(AgentMiddleware):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from penstock.transcript.shapes import Json
+    from penstock.text.json_access import Json
 
 M = TypeVar("M")
 

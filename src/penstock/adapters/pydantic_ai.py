@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
 
     from penstock.store import Store
-    from penstock.transcript.shapes import Json
+    from penstock.text.json_access import Json
 
 
 class ContextWindow(AbstractCapability[Any]):

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable
 
     from penstock.store import Store
-    from penstock.transcript.shapes import Json
+    from penstock.text.json_access import Json
 
 
 class ContextWindow(Plugin):

@@ -28,9 +28,9 @@ from .units import Layout
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from penstock.budget import Allowance
-    from penstock.cobol.program import Source
-    from penstock.tokens import TokenCounter
+    from penstock.cobol.source import Source
+    from penstock.text.allowance import Allowance
+    from penstock.text.tokens import TokenCounter
 
     from .affinity import Reached
     from .chunks import Kind, Span

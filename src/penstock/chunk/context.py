@@ -10,7 +10,7 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock import inert, notices
+from penstock.text import escape, notices
 
 from . import wording
 from .chunks import joined
@@ -20,7 +20,7 @@ from .slices import Data, Names
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from penstock.cobol.program import Source
+    from penstock.cobol.source import Source
 
     from .chunks import Span
     from .measure import Ruler
@@ -92,7 +92,7 @@ class Surroundings:
     @property
     def head(self) -> str:
         """The first line of every prompt."""
-        names = [inert.clip(program.name, _NAME_BYTES) for program in self._source.programs if program.parent is None]
+        names = [escape.clip(program.name, _NAME_BYTES) for program in self._source.programs if program.parent is None]
         return f"{wording.program(names, self._source.lines)}\n"
 
     @property
@@ -157,7 +157,7 @@ class Surroundings:
         if item.copybook is None:
             return [self.line(line) for line, _ in self._data.lines_of(number)]
         return [
-            f"{wording.copybook(item.copybook, line, inert.show(text)[0])}\n"
+            f"{wording.copybook(item.copybook, line, escape.show_text(text))}\n"
             for line, text in self._data.lines_of(number)
         ]
 

@@ -22,9 +22,9 @@ from .measure import Ruler
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from penstock.budget import Allowance
     from penstock.outline import Symbol
-    from penstock.tokens import TokenCounter
+    from penstock.text.allowance import Allowance
+    from penstock.text.tokens import TokenCounter
 
     from .chunks import Kind, Span
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock import tokens
-from penstock.budget import Allowance
 from penstock.errors import CallerError
+from penstock.text import tokens
+from penstock.text.allowance import Allowance
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from penstock.tokens import TokenCounter
+    from penstock.text.tokens import TokenCounter
 
 _COPIES = 16  # of a line are counted at once: an estimator has a margin for each text, not for each line
 _LONG_CHARS = 4096  # a line that long is counted alone

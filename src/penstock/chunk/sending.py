@@ -15,7 +15,7 @@ from .context import Surroundings
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from penstock.cobol.program import Source
+    from penstock.cobol.source import Source
 
     from .chunks import Overhead, Span
     from .measure import Ruler

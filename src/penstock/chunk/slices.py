@@ -18,7 +18,8 @@ from .units import redefined
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from penstock.cobol.program import Entry, Source
+    from penstock.cobol.program import Entry
+    from penstock.cobol.source import Source
 
     from .chunks import Span
 

@@ -12,13 +12,14 @@ from bisect import bisect_left, bisect_right
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from penstock import inert
 from penstock.cobol.program import key
+from penstock.text import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Set
 
-    from penstock.cobol.program import Entry, Paragraph, Program, Source
+    from penstock.cobol.program import Entry, Paragraph, Program
+    from penstock.cobol.source import Source
 
     from .chunks import Span
 
@@ -75,7 +76,7 @@ class Layout:
     @cached_property
     def shown(self) -> list[str]:
         """Every line as it is read: without what is no part of it, harmless to look at."""
-        return [inert.show(self.source.shown(line))[0] for line in range(1, self.source.lines + 1)]
+        return [escape.show(self.source.shown(line))[0] for line in range(1, self.source.lines + 1)]
 
     def unit_at(self, line: int) -> int:
         """The number of the unit that a line is in."""

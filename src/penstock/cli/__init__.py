@@ -1,96 +1,79 @@
 """What can a person type? `penstock COMMAND`, thin: a command turns flags into one call and prints its answer.
 
-Keeps out: everything that a command does. A group of commands is loaded when one of them is used, so that each starts
-quickly.
+`commands` says how a command explains itself, `options` which flags several share, `answer` how a result or an error is printed,
+`terminal` how it looks where a person looks, `completion` what a shell offers; each of the others holds some commands.
+Keeps out: everything that a command does. A command's module is loaded when it is used, so that each starts quickly.
 """
 
 from __future__ import annotations
 
+import os
 import sys
-from importlib import import_module
 
 import click
 
-from penstock import __version__
 from penstock.cli import answer
+from penstock.cli.commands import HELP_WIDTH, CommandTable
+from penstock.version import __version__
 
-_HOMES = {
-    "view": "pages",
-    "read": "pages",
-    "outline": "pages",
-    "list": "trees",
-    "count": "trees",
-    "search": "trees",
-    "tokens": "sizes",
-    "guard": "keeping",
-    "page": "keeping",
-    "find": "keeping",
-    "store": "keeping",
-    "diagnose": "refusals",
-    "violations": "requests",
-    "bill": "requests",
-    "fit": "requests",
-    "check-code": "code",
-    "structure": "documents",
-    "chunk": "documents",
-    "document": "documents",
-    "run": "running",
-    "chat": "running",
-    "sessions": "running",
-    "show": "running",
-    "handoff": "running",
-    "resume": "running",
-    "stats": "figures",
-    "mcp": "serving",
-    "doctor": "serving",
-    "completion": "serving",
+COMMANDS: dict[str, dict[str, tuple[str, ...]]] = {
+    "Read files": {"pages": ("view", "read", "outline"), "trees": ("list", "count", "search"), "sizes": ("tokens",)},
+    "Guard output and read back what was kept": {"keeping": ("guard", "page", "find", "store")},
+    "Requests and refusals": {"refusals": ("diagnose",), "requests": ("violations", "bill", "fit")},
+    "Agent and sessions": {
+        "running": ("run", "chat", "resume", "sessions", "show", "handoff"),
+        "figures": ("stats",),
+        "code": ("check-code",),
+    },
+    "COBOL": {"documents": ("structure", "chunk", "document")},
+    "Servers and setup": {"serving": ("mcp", "doctor", "completion")},
 }
-
-
-class _Commands(click.Group):
-    """The commands by name, imported when they are asked for."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        del ctx
-        return list(_HOMES)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        del ctx
-        home = _HOMES.get(cmd_name)
-        if home is None:
-            return None
-        command = getattr(import_module(f"penstock.cli.{home}"), f"{cmd_name.replace('-', '_')}_command")
-        assert isinstance(command, click.Command)  # noqa: S101 - the table above names commands
-        return command
+"""The commands by what a person wants, beneath the module that holds them, in the order in which they are listed."""
 
 
 @click.command(
-    cls=_Commands,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    cls=CommandTable,
+    table=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": HELP_WIDTH},
     epilog="Exit status: 0 done, 1 nothing found, 2 usage, 3 refused, 4 missing, 5 stale, 6 partial or past the deadline, "
     "7 over budget, 8 a fault of the disk or the store, 130 interrupted.",
 )
 @click.version_option(__version__, prog_name="penstock")
 def cli() -> None:
-    """Read anything in pages, list anything in pages, and see the price first."""
+    """Read anything in pages, list anything in pages, and see the price first.
+
+    `penstock COMMAND --help` explains a command and shows how it is used.
+
+    Examples:
+      penstock view README.md
+        a page of a file, and the call that shows the next one
+      penstock run "Which port does the server use?"
+        an answer with the lines that it rests on; the model `local` needs no key
+    """
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs one command and gives its exit status; errors are one line, or one object under --json."""
+    """Run one command.
+
+    Args:
+        arguments: What stands behind `penstock`; by default what was typed.
+
+    Returns:
+        The exit status. An error has been printed as one line, or as one object under `--json`.
+    """
     arguments = sys.argv[1:] if arguments is None else arguments
-    as_json = "--json" in arguments
+    if "_PENSTOCK_COMPLETE" in os.environ:  # a shell asks: click looks for the shell before it looks for the command
+        from penstock.cli import shells  # noqa: F401 - imported for what it registers
+    as_json = "--json" in arguments  # click has not parsed anything where it cannot parse
     try:
         status = cli.main(args=arguments, prog_name="penstock", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
         return answer.USAGE
-    except click.UsageError as error:
-        hint = f" {error.ctx.get_usage().splitlines()[0]}" if error.ctx is not None else None
-        return answer.fail(
-            "usage", error.format_message(), hint.strip() if hint else None, answer.USAGE, as_json=as_json
-        )
     except click.ClickException as error:
-        return answer.fail("usage", error.format_message(), None, answer.USAGE, as_json=as_json)
+        ctx = getattr(error, "ctx", None)
+        way = getattr(error, "way", None) or (f"{ctx.command_path} --help" if ctx is not None else None)
+        return answer.fail("usage", error.format_message(), way, answer.USAGE, as_json=as_json)
     except (click.Abort, KeyboardInterrupt):
         return answer.INTERRUPTED
     except BrokenPipeError:

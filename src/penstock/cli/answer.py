@@ -1,30 +1,33 @@
 """How is an answer printed? As text for people, as one JSON object for scripts, with an exit status for both.
 
-Law: under --json standard output holds one object and nothing else. Keeps out: which call is made.
+Law: under `--json` standard output holds one object and nothing else. Keeps out: which call is made, and how a terminal is drawn on
+(`terminal`).
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from penstock import inert
-from penstock.calls import CommandLine
+from penstock.cli import terminal
 from penstock.errors import CallerError, ToolError
+from penstock.text import escape
+from penstock.text.calls import CommandLine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-    from penstock.calls import Call
-    from penstock.page import Page
+    from penstock.text.calls import Call, Dialect
+    from penstock.text.page import Page
+    from penstock.text.window import Window
     from penstock.tools import Tools
-    from penstock.window import Window
     from penstock.workspace.reading import OutlinePage
 
+# The exit statuses of contracts.md. 0 is an answer; grep's 1 is "nothing found", so that a script can ask.
 NOTHING, USAGE, REFUSED, MISSING, STALE, PARTIAL, OVER_BUDGET, FAULT, INTERRUPTED = 1, 2, 3, 4, 5, 6, 7, 8, 130
+# By the code of a `ToolError`. What is missing here is 3, refused: outside the root, binary, a secret, not a regular file.
 _STATUS = {
     "bad_argument": USAGE,
     "bad_pattern": USAGE,
@@ -38,201 +41,203 @@ _STATUS = {
 _OUTCOMES = {"done": 0, "nothing": NOTHING, "partial": PARTIAL}
 
 
-def root_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`--root` and `--json`, which every command over files takes."""
-    function = click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")(function)
-    return click.option(
-        "--root",
-        default=".",
-        metavar="DIR",
-        show_default=True,
-        help="The folder that paths are relative to and stay beneath.",
-    )(function)
+def dialect_of(root: str | None = None, store_url: str | None = None) -> Dialect:
+    """Return how calls are written that are to work where this one was typed: with its root and its store."""
+    return CommandLine(None if root in {None, "."} else root, store_url)
 
 
-def give(
+# ── answers ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def answer_tool(
     root: str,
     tool: str,
     arguments: dict[str, object],
     as_json: bool,
-    to_json: Callable[[Tools, dict[str, object], CommandLine], tuple[dict[str, object], str]],
+    to_json: Callable[[Tools, dict[str, object]], tuple[dict[str, object], str]],
 ) -> int:
-    """Makes one call and prints its answer; the exit status. `to_json` gives the object and its outcome."""
+    """Call one tool over the files beneath `root`, and print its answer.
+
+    Args:
+        root: The folder, as it was typed.
+        tool: The name of the tool in `penstock.tools`.
+        arguments: Those that were typed; what is missing is the tool's own default.
+        as_json: Whether one object is printed instead of the tool's text.
+        to_json: Makes the object and its outcome (`done`, `nothing`, `partial`) from the arguments as they were checked.
+
+    Returns:
+        The exit status.
+
+    Raises:
+        ToolError: The call cannot be answered, and `as_json` is set: without it the tool has put that into words already.
+        CallerError: The root or a setting cannot be.
+    """
     from penstock import settings
     from penstock.tools import TOOLS, Tools, check
 
-    dialect = CommandLine(None if root == "." else root)
-    try:
-        workspace, chosen = settings.open_workspace(root)
+    # Settings come from the root's own penstock.toml: a command behaves there as it does for an agent.
+    workspace, chosen = settings.open_workspace(root)
+    with terminal.ProgressLine() as progress:
         tools = Tools(
             workspace,
-            dialect=dialect,
+            dialect=dialect_of(root),
             read_seconds=chosen.read_seconds,
             walk_seconds=chosen.walk_seconds,
-            progress=progress("files"),
+            progress=progress.count_of("files"),
         )
-        if not as_json:
+        if as_json:
+            value, outcome = to_json(tools, check(next(entry for entry in TOOLS if entry.name == tool), arguments))
+        else:
             result = tools.call(tool, arguments)
-            clear_progress()
-            if result.is_error:
-                click.echo(f"penstock: {result.text}", err=True)
-                return status_of(result.code or "")
-            _print(result.text)
-            return _OUTCOMES[result.outcome]
-        checked = check(next(entry for entry in TOOLS if entry.name == tool), arguments)
-        value, outcome = to_json(tools, checked, dialect)
-        clear_progress()
-    except ToolError as error:
-        ways = " or ".join(dialect.write(call) for call in error.calls) or None
-        return fail(error.code, error.message, ways, status_of(error.code), as_json=as_json)
-    except CallerError as error:
-        return fail("usage", str(error), None, USAGE, as_json=as_json)
+    if as_json:
+        print_json(value)
+        return _OUTCOMES[outcome]
+    # The tool has put its error into words with the calls that work; it is printed as it is, for people as for models.
+    if result.is_error:
+        click.echo(f"penstock: {result.text}", err=True)
+        return _status_of(result.code or "")
+    _print_result(result.text)
+    return _OUTCOMES[result.outcome]
+
+
+def give(value: object, text: str, as_json: bool) -> None:
+    """Print an answer that has both forms: `value` for scripts, `text` for people."""
+    if as_json:
+        print_json(value)
+    else:
+        click.echo(text)
+
+
+def print_json(value: object) -> None:
+    """Print one value on one line of JSON."""
     import json
 
-    _print(json.dumps(value))
-    return _OUTCOMES[outcome]
+    click.echo(json.dumps(value))
 
 
-def status_of(code: str) -> int:
-    """The exit status for the code of a `ToolError`."""
-    return _STATUS.get(code, REFUSED)
-
-
-def fail(code: str, message: str, way: str | None, status: int, *, as_json: bool) -> int:
-    """An error as the face asks for it; `way` is the call that would work."""
-    if as_json:
-        import json
-
-        click.echo(json.dumps({"error": {"code": code, "message": message, "try": way}}))
-    else:
-        click.echo(f"penstock: {message}" + (f" Try: {way}" if way else ""), err=True)
-    return status
-
-
-def _print(text: str) -> None:
-    """On a terminal the first line, which is ours, stands out; elsewhere the text is as it is."""
-    if sys.stdout.isatty() and "NO_COLOR" not in os.environ:
+def _print_result(text: str) -> None:
+    """Print a result of a tool; on a terminal the first line, which is ours, stands out from what is the file's."""
+    if terminal.is_coloured(sys.stdout):
         head, newline, body = text.partition("\n")
         text = click.style(head, dim=True) + newline + body
     click.echo(text, nl=not text.endswith("\n"))
 
 
+# ── errors ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def report(error: Exception, about: Mapping[str, Any]) -> int:
+    """Print what a command raised.
+
+    Args:
+        error: A `PenstockError` or an `OSError`.
+        about: The parameters of the command: whether `as_json`, and the `root` and `store_url` that a next call repeats.
+
+    Returns:
+        The exit status: by the code of a `ToolError`, 2 for a mistake of the caller, 8 for a fault of the disk or the store.
+    """
+    as_json = bool(about.get("as_json"))
+    match error:
+        case ToolError():
+            dialect = dialect_of(about.get("root"), about.get("store_url"))
+            way = " or ".join(dialect.write(call) for call in error.calls) or None
+            return fail(error.code, error.message, way, _status_of(error.code), as_json=as_json)
+        case CallerError():
+            return fail("usage", str(error), None, USAGE, as_json=as_json)
+        case FileNotFoundError(filename=str(name)):
+            return fail("not_found", f"There is no file {name!r}.", None, MISSING, as_json=as_json)
+        case OSError():
+            # What was opened by a descriptor brings its number for a name: the person named the file.
+            named = error.filename if isinstance(error.filename, str) else about.get("file")
+            if isinstance(error, IsADirectoryError):
+                return fail("is_directory", f"{named} is a folder, not a file.", None, REFUSED, as_json=as_json)
+            message = ": ".join(filter(None, (named, error.strerror))) or str(error)
+            return fail("io_error", message, None, FAULT, as_json=as_json)
+        case _:  # a store that cannot: it brings its own code
+            return fail(getattr(error, "code", "ended"), str(error), None, FAULT, as_json=as_json)
+
+
+def fail(code: str, message: str, way: str | None, status: int, *, as_json: bool) -> int:
+    """Print an error as contracts.md has it; `way` is the command that would work. Returns `status`."""
+    if as_json:
+        print_json({"error": {"code": code, "message": message, "try": way}})
+    else:
+        click.echo(f"penstock: {message}" + (f" Try: {way}" if way else ""), err=True)
+    return status
+
+
+def _status_of(code: str) -> int:
+    """Return the exit status for the code of a `ToolError`; what is not listed is refused."""
+    return _STATUS.get(code, REFUSED)
+
+
 def quiet_pipe() -> int:
-    """The reader of our output has gone, as `head` does: nothing is wrong and nothing more can be said."""
+    """End without a word: the reader of our output has gone, as `head` does, and nothing is wrong."""
     from penstock.workspace.root import discard_output
 
     discard_output()
     return 0
 
 
-def progress(what: str) -> Callable[[int], None] | None:
-    """Tells a person at a terminal how far a long walk is; None where nobody looks."""
-    tell = steps()
-    return None if tell is None else lambda count: tell(what, count, 0)
-
-
-def steps() -> Callable[[str, int, int], None] | None:
-    """Tells a person at a terminal what is being done and how far that is (of 0: nobody knows); None where nobody looks."""
-    if not sys.stderr.isatty():
-        return None
-    from time import monotonic
-
-    started = last = monotonic()
-
-    def tell(what: str, done: int, total: int) -> None:
-        nonlocal last
-        now = monotonic()
-        if now - started > 1 and now - last > 0.2:
-            last = now
-            click.echo(f"\r\x1b[K{f'{what}: {done} of {total}' if total else f'{done} {what}'} …", nl=False, err=True)
-
-    return tell
-
-
-def clear_progress() -> None:
-    if sys.stderr.isatty():
-        click.echo("\r\x1b[K", nl=False, err=True)
-
-
 # ── values as JSON ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def following(call: Call | None) -> dict[str, object] | None:
-    """The arguments of the next call."""
+def fields_of(value: object, *names: str) -> dict[str, Any]:
+    """Return those attributes of a value by their names: what JSON calls as the code does is written once."""
+    return {name: getattr(value, name) for name in names}
+
+
+def next_json(call: Call | None) -> dict[str, object] | None:
+    """Return the arguments of the next call; None where there is none."""
     return None if call is None else dict(call.arguments)
 
 
 def page_json(page: Window | OutlinePage) -> dict[str, object]:
-    """A page of a file with the keys of contracts.md. Text is inert; line ends are those of the file."""
-    from penstock.window import Window
+    """Return a page of a file with the keys of contracts.md. Text is escaped; line ends are those of the file."""
+    from penstock.text.window import Window
 
     if not isinstance(page, Window):
         return outline_json(page)
-    parts = [inert.show(part) for part in page.text.split("\r\n")]
-    text = "\r\n".join(part for part, _ in parts)
+    # `escape.show` makes "\r\n" one line feed; scripts get the bytes that the file has.
+    parts = [escape.show(part) for part in page.text.split("\r\n")]
     value: dict[str, object] = {
         "path": page.path,
-        "text": text,
+        "text": "\r\n".join(part for part, _ in parts),
         "start_line": page.first_line,
         "end_line": page.last_line,
-        "total_lines": page.total_lines,
-        "total_lines_exact": page.total_lines_exact,
-        "start_byte": page.start_byte,
-        "end_byte": page.end_byte,
-        "total_bytes": page.total_bytes,
-        "fragment": None,
+        **fields_of(page, "total_lines", "total_lines_exact", "start_byte", "end_byte", "total_bytes"),
+        "fragment": None if page.fragment is None else fields_of(page.fragment, "line_start_byte", "line_end_byte"),
         "escaped": sum(count for _, count in parts) + page.invalid_bytes,
-        "encoding": page.encoding,
-        "version": page.version,
-        "stale": False,
-        "bound": page.bound,
-        "next": following(page.next),
-        "previous": following(page.previous),
+        **fields_of(page, "encoding", "version", "bound"),
+        "stale": False,  # a stale page is an error: none is shown
+        "next": next_json(page.next),
+        "previous": next_json(page.previous),
         "notices": list(page.notices),
     }
-    if page.fragment is not None:
-        value["fragment"] = {
-            "line_start_byte": page.fragment.line_start_byte,
-            "line_end_byte": page.fragment.line_end_byte,
-        }
     clipped = [
         {"line": line.number, "hidden_bytes": line.hidden_bytes, "start_byte": line.start_byte + line.shown_bytes}
         for line in page.lines
         if line.hidden_bytes
     ]
-    if clipped:
-        value["clipped"] = clipped
-    return value
+    return {**value, "clipped": clipped} if clipped else value
 
 
 def outline_json(outline: OutlinePage) -> dict[str, object]:
-    """A page of landmarks: the keys of a page where they apply, and the entries."""
-    from penstock import notices
+    """Return a page of landmarks: the keys of a page where they apply, and the landmarks as `items`."""
+    from penstock.tools.pages import outline_entry
 
     page: Page[Any] = outline.page
-    entries = [notices.outline_entry(s.start_line, s.end_line, s.depth, s.name) for s in page.items]
+    entries = [outline_entry(symbol) for symbol in page.items]
+    items = [
+        {"name": escape.show(s.name)[0], **fields_of(s, "kind", "start_line", "end_line", "depth")} for s in page.items
+    ]
     return {
         "path": outline.path,
         "text": "\n".join(entries),
-        "items": [
-            {
-                "name": inert.show(symbol.name)[0],
-                "kind": symbol.kind,
-                "start_line": symbol.start_line,
-                "end_line": symbol.end_line,
-                "depth": symbol.depth,
-            }
-            for symbol in page.items
-        ],
-        "offset": page.offset,
-        "total": page.total,
-        "language": outline.language,
-        "method": outline.method,
-        "complete": outline.complete,
-        "total_lines": outline.total_lines,
+        "items": items,
+        **fields_of(page, "offset", "total"),
+        **fields_of(outline, "language", "method", "complete", "total_lines", "total_bytes", "version"),
         "total_lines_exact": outline.complete,
-        "total_bytes": outline.total_bytes,
-        "version": outline.version,
-        "next": following(outline.next),
+        "next": next_json(outline.next),
         "notices": [],
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import json
 import os
 import sys
 from itertools import chain
@@ -11,26 +10,31 @@ from typing import TYPE_CHECKING
 
 import click
 
-from penstock.cli import answer
-from penstock.errors import CallerError, ToolError
-from penstock.generated import CAPS, KINDS, Report, measured
+from penstock.cli import answer, options
+from penstock.cli.commands import command
+from penstock.errors import ToolError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from penstock.generated import Kind, Source
-    from penstock.window import Encoding
+    from penstock.session.generated_code import Kind, Report, Source
+    from penstock.text.window import Encoding
     from penstock.workspace import Workspace
     from penstock.workspace.source import FileSource
 
 _BLOCK_BYTES = 1 << 18
+_KINDS = (
+    "analysis",
+    "generation",
+    "refactoring",
+)  # those of `generated_code`, which takes as long to load as all of click
 
 
-@click.command("check-code")
-@click.argument("files", nargs=-1, required=True, metavar="FILE|-...")
+@command("check-code")
+@click.argument("files", type=options.FILE, nargs=-1, required=True, metavar="FILE|-...")
 @click.option(
     "--kind",
-    type=click.Choice(KINDS),
+    type=click.Choice(_KINDS),
     default="generation",
     show_default=True,
     help="The kind of work that the code was written for.",
@@ -38,47 +42,63 @@ _BLOCK_BYTES = 1 << 18
 @click.option(
     "--stdin-filename", default="", metavar="NAME", help="What standard input would be called: tells its language."
 )
-@answer.root_option
+@options.root_option
 def check_code_command(files: tuple[str, ...], kind: Kind, stdin_filename: str, root: str, as_json: bool) -> int:
-    """Hold generated code against the caps of its kind of work: lines in all, lines a class, lines a function.
+    """Check that generated code is small enough for its kind of work.
 
-    The files, or standard input (-), are one response. More than is advised is said; exit status 1 where a cap is passed.
+    The caps are for all lines, the lines of a class and the lines of a function. The files, or standard input (-), are one
+    response. More than is advised is said; exit status 1 where a cap is passed.
+
+    Examples:
+      penstock check-code src/app.py
+        whether a class or a function of the file is too long
+      penstock check-code - --stdin-filename new.py --kind refactoring < src/app.py
+        code on its way, held to the caps of a refactoring
     """
+    from penstock.session.generated_code import Report
     from penstock.workspace import Workspace
 
-    try:
-        workspace = Workspace(root)
-        sources = tuple(_of_input(stdin_filename) if file == "-" else _of_file(workspace, file) for file in files)
-    except ToolError as error:
-        return answer.fail(error.code, error.message, None, answer.status_of(error.code), as_json=as_json)
-    except CallerError as error:
-        return answer.fail("usage", str(error), None, answer.USAGE, as_json=as_json)
+    workspace = Workspace(root)
+    sources = tuple(
+        _measured_input(stdin_filename) if file == "-" else _measured_file(workspace, file) for file in files
+    )
     report = Report(kind=kind, sources=sources)
-    click.echo(json.dumps(_as_object(report)) if as_json else str(report))
+    answer.give(_report_json(report), str(report), as_json)
     return 0 if report.is_within else answer.NOTHING
 
 
-def _of_file(workspace: Workspace, path: str) -> Source:
-    from penstock.outline import language_of
+def _measured_file(workspace: Workspace, path: str) -> Source:
+    """Measure a file beneath the root."""
     from penstock.workspace import texts
 
     with texts.open_text(workspace.root, path) as text:
-        blocks = _blocks(text.source)
-        head = next(blocks, b"")
         name = os.fsdecode(os.path.basename(text.source.file.relative))
-        return measured(_decoded(chain([head], blocks), text.encoding), language_of(name, head), text.path)
+        return _measured(_blocks(text.source), text.encoding, name, text.path)
 
 
-def _of_input(name: str) -> Source:
-    from penstock import window
-    from penstock.outline import language_of
+def _measured_input(name: str) -> Source:
+    """Measure standard input. Raises `ToolError` where it is no text."""
+    from penstock.text import window
 
     blocks = iter(lambda: sys.stdin.buffer.read(_BLOCK_BYTES), b"")
     head = next(blocks, b"")
+    # The first block tells the encoding and, where there is no name, the language: it is read once and put back in front.
     encoding = window.detect(head)
     if encoding is None:
         raise ToolError("binary", f"Standard input is binary ({window.kind_of(head)}): it holds no code.")
-    return measured(_decoded(chain([head], blocks), encoding), language_of(name, head), name or "-")
+    return _measured(chain([head], blocks), encoding, name, name or "-")
+
+
+def _measured(blocks: Iterable[bytes], encoding: Encoding, name: str, shown: str) -> Source:
+    """Measure code that comes in blocks; its language is told by its name, or by its first block."""
+    from penstock.outline import language_of
+    from penstock.session.generated_code import measured
+
+    blocks = iter(blocks)
+    head = next(blocks, b"")
+    # A character may be cut between two blocks: the decoder keeps the first half until the second comes.
+    decoded = codecs.iterdecode(chain([head], blocks), encoding.codec, "replace")
+    return measured(decoded, language_of(name, head), shown)
 
 
 def _blocks(source: FileSource) -> Iterator[bytes]:
@@ -88,39 +108,26 @@ def _blocks(source: FileSource) -> Iterator[bytes]:
         yield block
 
 
-def _decoded(blocks: Iterator[bytes], encoding: Encoding) -> Iterator[str]:
-    decoder = codecs.getincrementaldecoder(encoding.codec)("replace")
-    for block in blocks:
-        yield decoder.decode(block)
-    yield decoder.decode(b"", final=True)
+def _report_json(report: Report) -> dict[str, object]:
+    """Return a report for scripts; lines are 1-based and inclusive."""
+    from penstock.session.generated_code import CAPS
 
-
-def _as_object(report: Report) -> dict[str, object]:
-    """A report for scripts; lines are 1-based and inclusive."""
     caps = CAPS[report.kind]
     return {
-        "kind": report.kind,
-        "lines": report.lines,
+        **answer.fields_of(report, "kind", "lines", "level", "is_within"),
         "advised_lines": list(caps.advised_lines),
         "most_lines": caps.most_lines,
-        "level": report.level,
-        "is_within": report.is_within,
         "files": [
             {
                 "path": source.name,
-                "language": source.language,
-                "method": source.method,
-                "lines": source.lines,
+                **answer.fields_of(source, "language", "method", "lines"),
                 "error": source.error or None,
                 "complete": source.is_complete,
                 "oversized": [
                     {
-                        "kind": found.kind,
-                        "name": found.name,
+                        **answer.fields_of(found, "kind", "name", "lines", "most_lines"),
                         "start_line": found.first_line,
                         "end_line": found.last_line,
-                        "lines": found.lines,
-                        "most_lines": found.most_lines,
                     }
                     for found in source.oversized
                 ],

@@ -2,61 +2,40 @@
 
 from __future__ import annotations
 
-import json
+import dataclasses
 import os
 import select
 import signal
 import sys
 import time
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from penstock.cli import answer
-from penstock.errors import CallerError, ToolError
+from penstock.cli import answer, options, terminal
+from penstock.cli.commands import HelpPage, command, group
+from penstock.cli.completion import complete_handle
+from penstock.errors import CallerError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator, Sequence
 
-    from penstock.budget import Allowance
-    from penstock.calls import Dialect
     from penstock.store import Store
+    from penstock.text.allowance import Allowance
 
 _READ_BYTES = 256 * 1024
-_F_SETPIPE_SZ = 1031
+_PARTS_AHEAD = 4
+_LOOK_SECONDS = 0.2
+_F_SETPIPE_SZ = 1031  # of fcntl.h on Linux; Python names it from 3.10 on, but not on every system
 _PIPE_BYTES = 1 << 20
 
-
-def store_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`--store` and `--json`, which every command over what is kept takes."""
-    function = click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")(function)
-    return click.option(
-        "--store",
-        "store_url",
-        metavar="URL",
-        help="A folder (sqlite:///path) or a database (postgresql://…); else PENSTOCK_STORE, else the user's own.",
-    )(function)
-
-
-def _answering(as_json: bool, work: Callable[[], int]) -> int:
-    """Runs a command; what it raises becomes a line or an object, and an exit status."""
-    from penstock.store import StoreFault
-
-    try:
-        return work()
-    except ToolError as error:
-        ways = " or ".join(_dialect(None).write(call) for call in error.calls) or None
-        status = answer.MISSING if error.code == "expired" else answer.status_of(error.code)
-        return answer.fail(error.code, error.message, ways, status, as_json=as_json)
-    except StoreFault as error:
-        return answer.fail(error.code, error.message, None, answer.FAULT, as_json=as_json)
-    except CallerError as error:
-        return answer.fail("usage", str(error), None, answer.USAGE, as_json=as_json)
+_handle_argument = click.argument("handle", shell_complete=complete_handle)
 
 
 @contextmanager
 def opened(url: str | None) -> Iterator[Store]:
+    """Open the store at `url`, or the user's own, for as long as this lasts."""
     from penstock.store import open_store
 
     store = open_store(url)
@@ -66,79 +45,53 @@ def opened(url: str | None) -> Iterator[Store]:
         store.close()
 
 
-class _WithStore:
-    """The syntax of commands, with `--store` where it was given."""
-
-    def __init__(self, dialect: Dialect, url: str) -> None:
-        import shlex
-
-        self._dialect = dialect
-        self._flag = f" --store {shlex.quote(url)}"
-
-    def write(self, call: Any) -> str:
-        return self._dialect.write(call) + self._flag
-
-    def name(self, call: Any, *arguments: str) -> str:
-        return self._dialect.name(call, *arguments)
-
-
-def _dialect(url: str | None) -> Dialect:
-    from penstock.calls import CommandLine
-
-    return CommandLine() if url is None else _WithStore(CommandLine(), url)
-
-
 # ── page and find ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@click.command("page")
-@click.argument("handle")
+@command("page")
+@_handle_argument
 @click.option("--start-byte", type=int, help="Byte to start at: a page begins exactly there.")
 @click.option("--max-bytes", type=int, help="Size of the page (default 65536, at most 262144).")
 @click.option("--offset", type=int, help="Lines to skip; records, where it is JSON on one line.")
 @click.option("--limit", type=int, help="Lines or records to show (default 100).")
 @click.option("--raw", is_flag=True, help="The exact bytes and nothing else; all of them unless --max-bytes says less.")
-@store_option
-def page_command(
-    handle: str,
-    start_byte: int | None,
-    max_bytes: int | None,
-    offset: int | None,
-    limit: int | None,
-    raw: bool,
-    store_url: str | None,
-    as_json: bool,
-) -> int:
-    """Show a page of the artifact HANDLE, which the notice of a cut result names."""
+@options.store_option
+def page_command(handle: str, raw: bool, store_url: str | None, as_json: bool, **place: Any) -> int:
+    """Show a page of what was kept under HANDLE.
 
-    def work() -> int:
-        from penstock import paging
+    The notice of a cut result names the handle, and the command that shows the page behind what is visible.
 
-        with opened(store_url) as store:
-            if raw:
-                return _raw(store, handle, start_byte, max_bytes, offset, limit)
-            if as_json:
-                shown = paging.cut(store, handle, start_byte, max_bytes, offset, limit)
-                click.echo(json.dumps(answer.page_json(shown)))
-                return 0
-            page = paging.page(store, handle, start_byte, max_bytes, offset, limit, dialect=_dialect(store_url))
-            click.echo(page.text, nl=not page.text.endswith("\n"))
-            return answer.PARTIAL if page.outcome == "partial" else 0
+    Examples:
+      penstock page HANDLE
+        its first 100 lines
+      penstock page HANDLE --raw > output.txt
+        all of it, byte for byte
+    """
+    from penstock.store import pages
 
-    return _answering(as_json, work)
+    with opened(store_url) as store:
+        if raw:
+            return _raw(store, handle, **place)
+        if as_json:
+            answer.print_json(answer.page_json(pages.cut(store, handle, **place)))
+            return 0
+        page = pages.page(store, handle, **place, dialect=answer.dialect_of(store_url=store_url))
+        click.echo(page.text, nl=not page.text.endswith("\n"))
+        return answer.PARTIAL if page.outcome == "partial" else 0
 
 
 def _raw(
     store: Store, handle: str, start_byte: int | None, max_bytes: int | None, offset: int | None, limit: int | None
 ) -> int:
-    """Bytes as they are, piece by piece: a gigabyte goes through in little memory."""
-    from penstock import paging
+    """Write bytes as they are, piece by piece: a gigabyte goes through in little memory."""
+    from penstock.store import pages
 
     size = store.info(handle).bytes
+    # The same leniency as for a page: a place before the beginning is the beginning, one behind the end is nothing.
     at = max(0, start_byte or 0)
     end = size if max_bytes is None else min(size, at + max(0, max_bytes))
     if offset is not None or limit is not None:
-        page = paging.cut(store, handle, offset=offset, limit=limit)
+        page = pages.cut(store, handle, offset=offset, limit=limit)
         at, end = page.start_byte, page.end_byte
     out = sys.stdout.buffer
     while at < end and (part := store.read(handle, at, min(_READ_BYTES, end - at))):
@@ -148,168 +101,178 @@ def _raw(
     return 0
 
 
-@click.command("find")
-@click.argument("handle")
+@command("find")
+@_handle_argument
 @click.argument("pattern")
 @click.option("--limit", type=int, default=50, show_default=True, help="Matching lines to show, up to 500.")
-@store_option
+@options.store_option
 def find_command(handle: str, pattern: str, limit: int, store_url: str | None, as_json: bool) -> int:
-    """Find the lines of the artifact HANDLE that match PATTERN, a regular expression (RE2)."""
+    """Find lines in what was kept under HANDLE.
 
-    def work() -> int:
-        from penstock import paging
+    PATTERN is a regular expression (RE2). Exit status 1 where no line matches.
 
-        with opened(store_url) as store:
-            if as_json:
-                found = paging.scan(store, handle, pattern, limit)
-                click.echo(json.dumps(paging.found_json(found)))
-                complete, total = found.complete, found.total
-            else:
-                answered = paging.find(store, handle, pattern, limit, dialect=_dialect(store_url))
-                click.echo(answered.text)
-                complete, total = answered.outcome != "partial", answered.outcome == "done"
-        return answer.PARTIAL if not complete else 0 if total else answer.NOTHING
+    Examples:
+      penstock find HANDLE "error|warning"
+        the lines that hold one of the words, with their numbers
+      penstock find HANDLE "line 7" --limit 5 --json
+        the first five, for a script
+    """
+    from penstock.store import pages
 
-    return _answering(as_json, work)
+    with opened(store_url) as store:
+        if as_json:
+            found = pages.scan(store, handle, pattern, limit)
+            answer.print_json(pages.found_json(found))
+            complete, is_found = found.complete, bool(found.total)
+        else:
+            dialect = answer.dialect_of(store_url=store_url)
+            answered = pages.find(store, handle, pattern, limit, dialect=dialect)
+            click.echo(answered.text)
+            complete, is_found = answered.outcome != "partial", answered.outcome == "done"
+    return answer.PARTIAL if not complete else 0 if is_found else answer.NOTHING
 
 
 # ── store ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@click.group("store", context_settings={"help_option_names": ["-h", "--help"]})
+@group("store")
 def store_command() -> None:
-    """Look after what is kept: artifacts and the journals of sessions."""
+    """Look after what is kept: outputs and the journals of sessions.
+
+    Examples:
+      penstock store list
+        what is kept, the newest first
+      penstock store prune
+        takes away what has expired
+    """
 
 
-@store_command.command("list")
+@store_command.command("list", cls=HelpPage)
 @click.option("--offset", type=click.IntRange(min=0), default=0, help="Artifacts to skip.")
 @click.option("--limit", type=click.IntRange(min=1), default=100, show_default=True, help="Artifacts to show.")
-@store_option
+@options.store_option
 def list_command(offset: int, limit: int, store_url: str | None, as_json: bool) -> int:
-    """List the artifacts that can be read, the newest first."""
+    """List the artifacts that can be read, the newest first.
 
-    def work() -> int:
-        with opened(store_url) as store:
-            kept = store.artifacts()[::-1]
-        shown = kept[offset : offset + limit]
-        following = offset + limit if offset + limit < len(kept) else None
-        if as_json:
-            items = [
-                {
-                    "handle": artifact.handle,
-                    "name": artifact.name,
-                    "kind": artifact.kind,
-                    "bytes": artifact.bytes,
-                    "lines": artifact.lines,
-                    "digest": artifact.digest,
-                    "created": _moment(artifact.created),
-                    "expires": _moment(artifact.expires),
-                    "referenced": artifact.is_referenced,
-                }
-                for artifact in shown
-            ]
-            following_json = None if following is None else {"offset": following, "limit": limit}
-            click.echo(json.dumps({"items": items, "offset": offset, "total": len(kept), "next": following_json}))
-            return 0 if kept else answer.NOTHING
-        more = "" if following is None else f" | next: penstock store list --offset {following} --limit {limit}"
-        click.echo(f"{len(kept)} artifacts{more}")
-        for artifact in shown:
-            until = "kept by a session" if artifact.is_referenced else f"until {_moment(artifact.expires)}"
-            click.echo(
-                f"{artifact.handle}  {artifact.bytes:>12} bytes  {artifact.lines:>9} lines  {until}  {artifact.name}"
-            )
+    Examples:
+      penstock store list
+        handle, size, lines, until when it is kept, and what made it
+      penstock store list --limit 5 --json
+        the newest five, for a script
+    """
+    with opened(store_url) as store:
+        # The store gives the oldest first; who looks for a handle wants the one that was just printed.
+        kept = store.artifacts()[::-1]
+    shown = kept[offset : offset + limit]
+    next_offset = offset + limit if offset + limit < len(kept) else None
+    if as_json:
+        items = [
+            {
+                **answer.fields_of(artifact, "handle", "name", "kind", "bytes", "lines", "digest"),
+                "created": _moment(artifact.created),
+                "expires": _moment(artifact.expires),
+                "referenced": artifact.is_referenced,
+            }
+            for artifact in shown
+        ]
+        following = None if next_offset is None else {"offset": next_offset, "limit": limit}
+        answer.print_json({"items": items, "offset": offset, "total": len(kept), "next": following})
         return 0 if kept else answer.NOTHING
+    more = "" if next_offset is None else f" | next: penstock store list --offset {next_offset} --limit {limit}"
+    click.echo(f"{len(kept)} artifacts{more}")
+    rows = []
+    for one in shown:
+        until = "kept by a session" if one.is_referenced else f"until {_moment(one.expires)}"
+        rows.append((one.handle, f"{one.bytes:>12} bytes", f"{one.lines:>9} lines", until, one.name))
+    _echo_rows(("handle", "size", "lines", "kept", "name"), rows)
+    return 0 if kept else answer.NOTHING
 
-    return _answering(as_json, work)
+
+def _echo_rows(head: tuple[str, ...], rows: Sequence[Sequence[object]]) -> None:
+    """Print a table without a head of its own; nothing where there are no rows."""
+    if rows:
+        click.echo(terminal.render_table(head, rows, has_plain_head=False))
 
 
 def _moment(seconds: float) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
-@store_command.command("size")
-@store_option
+@store_command.command("size", cls=HelpPage)
+@options.store_option
 def size_command(store_url: str | None, as_json: bool) -> int:
-    """Say how full the store is."""
+    """Say how full the store is.
 
-    def work() -> int:
-        with opened(store_url) as store:
-            size, url = store.size(), store.url
-        if as_json:
-            said: dict[str, object] = {
-                "store": url,
-                "artifacts": size.artifacts,
-                "bytes": size.bytes,
-                "stored_bytes": size.stored_bytes,
-                "limit_bytes": size.limit_bytes,
-                "records": size.records,
-            }
-            click.echo(json.dumps(said))
-        else:
-            click.echo(
-                f"{url}: {size.artifacts} artifacts of {size.bytes} bytes in {size.stored_bytes} of at most "
-                f"{size.limit_bytes}; {size.records} records of sessions"
-            )
-        return 0
-
-    return _answering(as_json, work)
+    Examples:
+      penstock store size
+        where it lies, what is in it, and what it may hold
+      penstock store size --json
+        the same for a script
+    """
+    with opened(store_url) as store:
+        size, url = store.size(), store.url
+    kept = f"{size.artifacts} artifacts of {size.bytes} bytes in {size.stored_bytes} of at most {size.limit_bytes}"
+    text = f"{url}: {kept}; {size.records} records of sessions"
+    answer.give({"store": url, **dataclasses.asdict(size)}, text, as_json)
+    return 0
 
 
-@store_command.command("prune")
-@store_option
+@store_command.command("prune", cls=HelpPage)
+@options.store_option
 def prune_command(store_url: str | None, as_json: bool) -> int:
-    """Take away what has expired, and compress the rest where that pays."""
+    """Take away what has expired, and compress the rest.
 
-    def work() -> int:
-        with opened(store_url) as store:
-            done = store.prune()
-        if as_json:
-            said = {
-                "expired": done.expired,
-                "dropped": done.dropped,
-                "compressed": done.compressed,
-                "freed_bytes": done.freed_bytes,
-            }
-            click.echo(json.dumps(said))
-        else:
-            click.echo(
-                f"{done.expired} expired, {done.dropped} dropped, {done.compressed} compressed: {done.freed_bytes} bytes freed"
-            )
-        return 0
+    What was kept for a session that is still there stays; what would not shrink is left as it is.
 
-    return _answering(as_json, work)
+    Examples:
+      penstock store prune
+        how many bytes that freed
+      penstock store prune --json
+        the same for a script
+    """
+    with opened(store_url) as store:
+        done = store.prune()
+    counts = f"{done.expired} expired, {done.dropped} dropped, {done.compressed} compressed"
+    answer.give(dataclasses.asdict(done), f"{counts}: {done.freed_bytes} bytes freed", as_json)
+    return 0
 
 
-@store_command.command("check")
-@store_option
+@store_command.command("check", cls=HelpPage)
+@options.store_option
 def check_command(store_url: str | None, as_json: bool) -> int:
-    """Read everything and name whatever is not what was written; nothing is changed."""
+    """Read everything and name whatever is not what was written.
 
-    def work() -> int:
-        with opened(store_url) as store:
-            found, facts = store.check(), store.facts()
-        if as_json:
-            damage = [
-                {"what": d.what, "name": d.name, "reason": d.reason, "newest_sound": d.newest_sound} for d in found
-            ]
-            click.echo(json.dumps({"sound": not found, "damage": damage, "facts": facts}))
-        else:
-            click.echo("Everything is as it was written." if not found else f"{len(found)} damaged:")
-            for d in found:
-                click.echo(f"{d.what} {d.name}: {d.reason}")
-            click.echo(" | ".join(f"{name} {value}" for name, value in facts.items()))
-        return answer.NOTHING if found else 0
+    Nothing is changed. Exit status 1 where something is damaged.
 
-    return _answering(as_json, work)
+    Examples:
+      penstock store check
+        that all is well, or what is damaged and up to where it can be read
+      penstock store check --json
+        the same for a script
+    """
+    with opened(store_url) as store:
+        found, facts = store.check(), store.facts()
+    lines = [f"{len(found)} damaged:" if found else "Everything is as it was written."]
+    lines += [f"{damage.what} {damage.name}: {damage.reason}" for damage in found]
+    lines.append(" | ".join(f"{name} {value}" for name, value in facts.items()))
+    value = {"sound": not found, "damage": [dataclasses.asdict(damage) for damage in found], "facts": facts}
+    answer.give(value, "\n".join(lines), as_json)
+    return answer.NOTHING if found else 0
 
 
 # ── guard ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@click.command("guard")
+@command("guard")
 @click.option("--tokens", type=click.IntRange(min=1), help="At most so many tokens, by their upper bound.")
 @click.option("--chars", type=click.IntRange(min=1), help="At most so many characters (default 28000).")
-@click.option("--keep", type=click.Choice(["head", "tail", "ends"]), default="head", show_default=True)
+@click.option(
+    "--keep",
+    type=click.Choice(["head", "tail", "ends"]),
+    default="head",
+    show_default=True,
+    help="The part that is shown of what is too large.",
+)
 @click.option("--name", default="command", show_default=True, metavar="TOOL", help="What the notice calls the program.")
 @click.option(
     "--seconds", type=click.FloatRange(min=0, min_open=True), help="Print after so long, if it has not ended."
@@ -322,7 +285,7 @@ def check_command(store_url: str | None, as_json: bool) -> int:
     help="Keep at most so many bytes: of more, the first and the last half.",
 )
 @click.option("--model", default="o200k", show_default=True, help="Whose tokens are counted.")
-@store_option
+@options.store_option
 def guard_command(
     tokens: int | None,
     chars: int | None,
@@ -334,76 +297,70 @@ def guard_command(
     store_url: str | None,
     as_json: bool,
 ) -> int:
-    """Pass on standard input as far as it fits, and keep the whole: COMMAND | penstock guard --tokens 2000.
+    """Pass on standard input as far as it fits, and keep the whole.
 
-    Prints at the end of input, at an interrupt, or after --seconds; memory does not grow with what comes.
+    What is too large is cut, with a notice that comes first and names the handle of the whole. Prints at the end of input, at an
+    interrupt, or after --seconds; memory does not grow with what comes.
+
+    Examples:
+      make 2>&1 | penstock guard --tokens 2000 --keep tail
+        the end of a build, in at most 2000 tokens
+      cat server.log | penstock guard --chars 4000 --keep ends --name log
+        the beginning and the end of a file
     """
+    from penstock.guard import output, stream
+    from penstock.text.fitting import Keep
 
-    def work() -> int:
-        from penstock import guarding, piping
-        from penstock.guard import Keep
-        from penstock.store import open_store
-
-        if tokens is not None and chars is not None:
-            raise CallerError("Give --tokens or --chars, not both.")
-        opened: list[Store] = []
-
-        def store() -> Store:
-            opened.append(open_store(store_url))
-            return opened[0]
-
-        source = _Input(sys.stdin.fileno(), seconds)
-        try:
-            with source.listening():
-                passed = piping.drain(
-                    source,
-                    _allowance(tokens, chars, model),
-                    Keep(keep),
-                    name=name,
-                    open_store=store,
-                    keep_bytes=keep_bytes,
-                    dialect=_dialect(store_url),
-                    chars_per_token=guarding.chars_per_token(),
-                )
-        finally:
-            for one in opened:
-                one.close()
-        result = passed.result
-        if as_json:
-            said = {
+    if tokens is not None and chars is not None:
+        raise CallerError("Give --tokens or --chars, not both.")
+    source = (_ThreadedInput if sys.platform == "win32" else _Input)(sys.stdin.fileno(), seconds)
+    with ExitStack() as stack, source.listening():
+        passed = stream.drain(
+            source,
+            _allowance(tokens, chars, model),
+            Keep(keep),
+            name=name,
+            open_store=lambda: stack.enter_context(opened(store_url)),  # what fits makes no store
+            keep_bytes=keep_bytes,
+            dialect=answer.dialect_of(store_url=store_url),
+            chars_per_token=output.chars_per_token(),
+        )
+    result = passed.result
+    if as_json:
+        answer.print_json(
+            {
                 "text": result.text,
-                "is_cut": result.is_cut,
-                "shown_tokens": result.shown_tokens,
-                "whole_tokens": result.whole_tokens,
-                "whole_bytes": result.whole_bytes,
-                "whole_lines": result.whole_lines,
+                **answer.fields_of(result, "is_cut", "shown_tokens", "whole_tokens", "whole_bytes", "whole_lines"),
                 "handles": list(passed.handles),
-                "lost_bytes": passed.lost_bytes,
-                "fault": passed.fault,
+                **answer.fields_of(passed, "lost_bytes", "fault"),
                 "ended": source.ended,
             }
-            click.echo(json.dumps(said))
-        else:
-            click.echo(result.text, nl=sys.stdout.isatty() and not result.endswith("\n"))
-        if source.ended == "interrupt":
-            return answer.INTERRUPTED
-        return answer.FAULT if passed.fault else 0
-
-    return _answering(as_json, work)
+        )
+    else:
+        click.echo(result.text, nl=sys.stdout.isatty() and not result.endswith("\n"))
+    if source.ended == "interrupt":
+        return answer.INTERRUPTED
+    return answer.FAULT if passed.fault else 0
 
 
 def _allowance(tokens: int | None, chars: int | None, model: str) -> Allowance:
-    from penstock import guarding
-    from penstock.budget import Allowance
-    from penstock.tokens import Tokens
+    """Return what may be printed; without a flag what the environment says, else the default."""
+    from penstock.guard import output
+    from penstock.text.allowance import Allowance
+    from penstock.text.tokens import Tokens
 
+    # Tokens are counted by their upper bound, so that what is printed surely fits the model that it is meant for.
     if tokens is not None:
         return Allowance.tokens(tokens, Tokens(model=model))
-    return Allowance.chars(chars) if chars is not None else guarding.default_allowance()
+    return Allowance.chars(chars) if chars is not None else output.default_allowance()
 
 
 class _Input:
-    """A descriptor as parts of bytes, until it ends, an interrupt comes, or time is up; `ended` says which."""
+    """A descriptor as parts of bytes, until it ends, an interrupt comes, or time is up.
+
+    Attributes:
+        ended: What ended it: `input`, `interrupt` or `seconds`.
+    """
 
     def __init__(self, descriptor: int, seconds: float | None) -> None:
         self.ended = "input"
@@ -413,8 +370,9 @@ class _Input:
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """While this lasts, an interrupt ends the input and not the process; a second one ends the process."""
-        self._woken, self._waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        """Let an interrupt end the input and not the process while this lasts; a second one ends the process."""
+        # A signal may come between the look at `ended` and the wait for input: the pipe wakes a wait that begins after it.
+        self._woken, self._waker = os.pipe()
         earlier = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
         def interrupt(*_: object) -> None:
@@ -427,6 +385,7 @@ class _Input:
             for number, handler in earlier.items():
                 signal.signal(number, handler)
 
+        # Handlers are put back by the first interrupt itself: a second one ends the process, as it would have without us.
         for number in earlier:
             signal.signal(number, interrupt)
         try:
@@ -437,12 +396,16 @@ class _Input:
             os.close(self._waker)
 
     def __iter__(self) -> Iterator[bytes]:
-        import fcntl
+        if sys.platform == "win32":  # `_ThreadedInput`
+            raise NotImplementedError
+        if sys.platform == "linux":
+            import fcntl
 
-        with suppress(OSError):  # it is no pipe, or the user's pipes are many already
-            fcntl.fcntl(self._descriptor, _F_SETPIPE_SZ, _PIPE_BYTES)
+            with suppress(OSError):  # it is no pipe, or the user's pipes are many already
+                fcntl.fcntl(self._descriptor, _F_SETPIPE_SZ, _PIPE_BYTES)
         buffer = bytearray(_READ_BYTES)
         view, filled = memoryview(buffer), 0
+        # Small writes of the program are gathered into large parts; a part is handed on when it is full or the input ends.
         while self._ready():
             got = os.readv(self._descriptor, [view[filled:]])
             filled += got
@@ -455,15 +418,52 @@ class _Input:
             yield bytes(view[:filled])
 
     def _ready(self) -> bool:
-        """Waits for input; False when it is time to stop."""
+        """Wait for input. Returns False when it is time to stop."""
         left = None if self._until is None else max(0.0, self._until - time.monotonic())
         if self.ended != "input" or left == 0.0:
             self.ended = self.ended if self.ended != "input" else "seconds"
             return False
         ready, _, _ = select.select([self._descriptor, self._woken], [], [], left)
+        # The byte of the handler: an interrupt came while we waited, and what has been read so far is printed.
         if self._woken in ready:
             return False
         if not ready:
             self.ended = "seconds"
             return False
         return True
+
+
+class _ThreadedInput(_Input):
+    """The same where nobody can wait for a pipe, which is Windows: a thread reads it, a few parts ahead."""
+
+    def __iter__(self) -> Iterator[bytes]:
+        import threading
+        from queue import Empty, SimpleQueue
+
+        parts: SimpleQueue[bytes] = SimpleQueue()
+        room = threading.Semaphore(_PARTS_AHEAD)
+
+        def read() -> None:
+            part = b"?"
+            while part:
+                room.acquire()
+                try:
+                    part = os.read(self._descriptor, _READ_BYTES)
+                except OSError:  # whoever wrote has gone
+                    part = b""
+                parts.put(part)
+
+        threading.Thread(target=read, daemon=True, name="penstock-input").start()
+        while self.ended == "input":
+            left = _LOOK_SECONDS if self._until is None else self._until - time.monotonic()
+            if left <= 0:
+                self.ended = "seconds"
+                return
+            try:
+                part = parts.get(timeout=min(left, _LOOK_SECONDS))  # an interrupt waits for the end of it
+            except Empty:
+                continue
+            room.release()
+            if not part:
+                return
+            yield part

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from typing import TYPE_CHECKING
 
 import click
 
-from penstock.cli import answer
-from penstock.errors import CallerError
+from penstock.cli import answer, options
+from penstock.cli.commands import command
 
 if TYPE_CHECKING:
     from penstock.overflow import Diagnosis, Overflow, Rule
@@ -18,57 +17,44 @@ if TYPE_CHECKING:
 _HALF_BYTES = 1 << 20  # of a larger body the head and the tail are read
 
 
-@click.command("diagnose")
-@click.argument("file", default="-", metavar="[FILE|-]")
+@command("diagnose")
+@click.argument("file", type=options.OWN_FILE, default="-", metavar="[FILE|-]")
 @click.option("--status", type=int, metavar="N", help="The HTTP status that came with it.")
-@click.option("--rules", "rules_file", metavar="FILE", help="TOML with [[rule]] tables that come first.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+@click.option(
+    "--rules", "rules_file", type=options.OWN_FILE, metavar="FILE", help="TOML with [[rule]] tables that come first."
+)
+@options.json_option
 def diagnose_command(file: str, status: int | None, rules_file: str | None, as_json: bool) -> int:
     """Name what a provider refused, and what cures it.
 
     FILE, or standard input, holds the error as it came: a body, a stream event, a log line or a traceback.
     Exit status 1 where nothing is recognised.
+
+    Examples:
+      penstock diagnose error.json --status 400
+        the kind of a refusal that was saved, its numbers, and what to do
+      echo "prompt is too long: 205000 tokens > 200000 maximum" | penstock diagnose
+        the same for a line of a log
     """
     from penstock.overflow import diagnose
 
-    try:
-        found = diagnose(_read(file), status, rules=_rules(rules_file))
-    except FileNotFoundError as error:
-        return answer.fail("not_found", f"There is no file {error.filename!r}.", None, answer.MISSING, as_json=as_json)
-    except OSError as error:
-        message = f"{error.filename or file}: {error.strerror}"
-        return answer.fail("io_error", message, None, answer.FAULT, as_json=as_json)
-    except CallerError as error:
-        return answer.fail("usage", str(error), None, answer.USAGE, as_json=as_json)
-    click.echo(json.dumps(as_object(found)) if as_json else in_words(found))
+    found = diagnose(_read(file), status, rules=_rules(rules_file))
+    answer.give(diagnosis_json(found), describe(found), as_json)
     return answer.NOTHING if found.kind == "unknown" else 0
 
 
-def as_object(found: Diagnosis) -> dict[str, object]:
-    """A diagnosis with the keys of contracts.md."""
-    overflow = found.overflow
+def diagnosis_json(found: Diagnosis) -> dict[str, object]:
+    """Return a diagnosis with the keys of contracts.md."""
+    numbers = ("kind", "limit", "input", "output", "total", "excess", "bound", "unit", "severity")
     return {
-        "kind": found.kind,
-        "recovery": found.recovery,
-        "overflow": None
-        if overflow is None
-        else {
-            "kind": overflow.kind,
-            "limit": overflow.limit,
-            "input": overflow.input,
-            "output": overflow.output,
-            "total": overflow.total,
-            "excess": overflow.excess,
-            "bound": overflow.bound,
-            "unit": overflow.unit,
-            "severity": overflow.severity,
-        },
+        **answer.fields_of(found, "kind", "recovery"),
+        "overflow": None if found.overflow is None else answer.fields_of(found.overflow, *numbers),
         "retry_after_seconds": found.retry_after_seconds,
     }
 
 
-def in_words(found: Diagnosis) -> str:
-    """The same for people: one fact a line."""
+def describe(found: Diagnosis) -> str:
+    """Return a diagnosis for people: one fact a line."""
     lines = [f"kind: {found.kind}", f"recovery: {found.recovery}"]
     if found.overflow is not None:
         lines += _numbers(found.overflow)
@@ -78,6 +64,7 @@ def in_words(found: Diagnosis) -> str:
 
 
 def _numbers(overflow: Overflow) -> list[str]:
+    """Return what the refusal stated, a line each; a number that is no exact one says so."""
     hedge = {"approx": "about ", "lower_bound": "at least "}.get(overflow.bound, "")
     named = {
         "limit": ("", overflow.limit),
@@ -91,8 +78,10 @@ def _numbers(overflow: Overflow) -> list[str]:
 
 
 def _read(file: str) -> bytes:
+    """Return the head and the tail of a file or of standard input: the refusal stands at one of the two."""
     if file == "-":
         stream = sys.stdin.buffer
+        # A log may be endless; of what comes between the head and the tail nothing is kept.
         head, tail = stream.read(_HALF_BYTES), b""
         while block := stream.read(_HALF_BYTES):
             tail = (tail + block)[-_HALF_BYTES:]
@@ -108,6 +97,7 @@ def _read(file: str) -> bytes:
 
 
 def _rules(file: str | None) -> tuple[Rule, ...]:
+    """Return the rules in a file of the person's; none where there is no file."""
     from penstock.overflow import read_rules
     from penstock.workspace.root import open_own
 

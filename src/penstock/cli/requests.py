@@ -11,85 +11,85 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from penstock import inert
-from penstock.cli import answer
-from penstock.cli.keeping import opened, store_option
+from penstock.cli import answer, options
+from penstock.cli.commands import command
+from penstock.cli.keeping import opened
 from penstock.errors import CallerError
-from penstock.store import StoreFault
+from penstock.text import escape
+from penstock.wires import WIRES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from penstock.context.bill import Bill
+    from penstock.context.compaction import Plan
 
-    from penstock.bill import Bill
-    from penstock.compaction import Plan
-
-_WIRES = (
-    "openai-chat",
-    "openai-responses",
-    "anthropic",
-)  # those of the transcript, which is imported only when it works
-
-
-@click.command("violations")
-@click.argument("file", metavar="FILE|-")
-@click.option("--wire", type=click.Choice(_WIRES), required=True, help="The API that the request is for.")
-@click.option(
-    "--json", "as_json", is_flag=True, help="A JSON list on standard output, empty when the request is valid."
+_request_argument = click.argument("file", type=options.OWN_FILE, metavar="FILE|-")
+_wire_option = click.option(
+    "--wire", type=click.Choice(WIRES), help="The API that the request is for, where the body does not show it."
 )
+_model_option = click.option(
+    "--model", metavar="NAME", help="Whose tokens are counted; else the model that the body names."
+)
+
+
+@command("violations")
+@_request_argument
+@click.option("--wire", type=click.Choice(WIRES), required=True, help="The API that the request is for.")
+@options.json_option
 def violations_command(file: str, wire: str, as_json: bool) -> int:
     """List what a provider would refuse in a saved request.
 
-    FILE, or standard input, holds the body as it is sent, or its list of messages alone. Exit status 1 where something is
-    found.
+    FILE, or standard input, holds the body as it is sent, or its list of messages alone. With --json a list, empty when the
+    request is valid. Exit status 1 where something is found.
+
+    Examples:
+      penstock violations request.json --wire openai-chat
+        a call without its result, a role out of turn, and the like
+      penstock violations - --wire anthropic --json < messages.json
+        the same for a list of messages, for a script
     """
-    from penstock.transcript import continues, messages_of, violations
+    from penstock.wires import continues, messages_of, violations
 
-    def work() -> int:
-        request = saved_request(file)
-        found = violations(messages_of(request, wire), wire, continues=continues(request, wire))
-        if as_json:
-            click.echo(json.dumps([{"index": v.index, "code": v.code, "message": v.message} for v in found]))
-        else:
-            lines = [f"message {v.index}: {v.code}: {inert.show(v.message)[0]}" for v in found]
-            click.echo("\n".join(lines) or f"No violations: a valid request for {wire}.")
-        return answer.NOTHING if found else 0
-
-    return _answering(file, as_json, work)
+    request = saved_request(file)
+    found = violations(messages_of(request, wire), wire, continues=continues(request, wire))
+    lines = [f"message {v.index}: {v.code}: {escape.show(v.message)[0]}" for v in found]
+    text = "\n".join(lines) or f"No violations: a valid request for {wire}."
+    answer.give([answer.fields_of(v, "index", "code", "message") for v in found], text, as_json)
+    return answer.NOTHING if found else 0
 
 
-@click.command("bill")
-@click.argument("file", metavar="FILE|-")
-@click.option(
-    "--wire", type=click.Choice(_WIRES), help="The API that the request is for, where the body does not show it."
-)
-@click.option("--model", metavar="NAME", help="Whose tokens are counted; else the model that the body names.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+@command("bill")
+@_request_argument
+@_wire_option
+@_model_option
+@options.json_option
 def bill_command(file: str, wire: str | None, model: str | None, as_json: bool) -> int:
-    """Itemise what a saved request takes: instructions, tools, messages, results, media, the reply's reserve.
+    """Itemise what a saved request takes of the model's window.
 
-    FILE, or standard input, holds the body as it is sent, or its list of messages alone. Large items are named, the others added
-    up by kind; sizes are upper bounds.
+    Instructions, tools, messages, results, media, the reply's reserve. FILE, or standard input, holds the body as it is sent, or
+    its list of messages alone. Large items are named, the others added up by kind; sizes are upper bounds.
+
+    Examples:
+      penstock bill request.json
+        what takes how many tokens, the largest first
+      penstock bill messages.json --wire anthropic --json
+        the same for a list of messages, for a script
     """
-    from penstock.bill import bill
-    from penstock.tokens import best_counter
+    from penstock.context.bill import bill
+    from penstock.text.tokens import best_counter
 
-    def work() -> int:
-        made = bill(saved_request(file), wire, counter=best_counter(model) if model else None)
-        click.echo(json.dumps(_bill_object(made)) if as_json else str(made))
-        return 0
-
-    return _answering(file, as_json, work)
+    request = saved_request(file)
+    made = bill(request, wire or _wire_of(request), counter=best_counter(model) if model else None)
+    answer.give(_bill_json(made), str(made), as_json)
+    return 0
 
 
-@click.command("fit")
-@click.argument("file", metavar="FILE|-")
-@click.option(
-    "--wire", type=click.Choice(_WIRES), help="The API that the request is for, where the body does not show it."
-)
+@command("fit")
+@_request_argument
+@_wire_option
 @click.option("--tokens", "limit_tokens", type=click.IntRange(min=0), required=True, help="What the request may take.")
-@click.option("--model", metavar="NAME", help="Whose tokens are counted; else the model that the body names.")
+@_model_option
 @click.option("--plan", "only_plan", is_flag=True, help="Say what would be done, and do nothing.")
-@store_option
+@options.store_option
 def fit_command(
     file: str,
     wire: str | None,
@@ -99,106 +99,105 @@ def fit_command(
     store_url: str | None,
     as_json: bool,
 ) -> int:
-    """Make a saved request fit into so many tokens, beside the reply's reserve.
+    """Make a saved request fit into so many tokens.
 
-    The request is printed, valid and ready to send; the plan goes to standard error. What is taken from it goes to the store, under
-    handles that stand in its place. Exit status 7 where it cannot be made to fit: then it is as small as it gets.
+    The limit holds beside the reply's reserve. The request is printed, valid and ready to send; the plan goes to standard error.
+    What is taken from it goes to the store, under handles that stand in its place. Exit status 7 where it cannot be made to
+    fit: then it is as small as it gets.
+
+    Examples:
+      penstock fit request.json --tokens 8000 --plan
+        what would be taken from it, and what that frees
+      penstock fit request.json --tokens 8000 > smaller.json
+        the request itself, made to fit
     """
-    from penstock.bill import counter_for
-    from penstock.budget import Budget
-    from penstock.compaction import RECOVERY, apply, plan
-    from penstock.transcript import dump_valid, load_request, wire_of
+    from penstock.context.bill import counter_for
+    from penstock.context.compaction import RECOVERY, apply, plan
+    from penstock.text.allowance import Budget
+    from penstock.wires import dump_valid, load_request
 
-    def work() -> int:
-        request = saved_request(file)
-        transcript = load_request(request, wire or wire_of(request))
-        made = plan(transcript, Budget(limit_tokens, counter=counter_for(request, model)), RECOVERY, low_water=1.0)
-        cleared: list[dict[str, object]] = []
-        fitted = request
-        if made.steps and not only_plan:
-            with opened(store_url) as store:
-                transcript = apply(
-                    transcript,
-                    made,
-                    lambda content, name: str(store.put(content.encode("utf-8", "surrogatepass"), name=name)),
-                )
-            steps = zip(transcript.handles(), made.steps, strict=True)
-            cleared = [{"handle": handle, "tokens": step.before_tokens} for handle, step in steps]
-            fitted = dump_valid(transcript, request)
-        if as_json:
-            shown = {"request": None if only_plan else fitted, "plan": _plan_object(made), "cleared": cleared}
-            click.echo(json.dumps({**shown, "outcome": made.outcome}))
-        elif only_plan:
-            click.echo(str(made))
-        else:
-            click.echo(json.dumps(fitted, ensure_ascii=False, indent=2))
-            click.echo(str(made), err=True)
-        return answer.OVER_BUDGET if made.outcome == "cannot" else 0
+    request = saved_request(file)
+    transcript = load_request(request, wire or _wire_of(request))
+    # `low_water=1.0`: only what does not fit is taken away. A session that goes on would make room for more turns.
+    made = plan(transcript, Budget(limit_tokens, counter=counter_for(request, model)), RECOVERY, low_water=1.0)
+    cleared: list[dict[str, object]] = []
+    fitted = request
+    if made.steps and not only_plan:
+        with opened(store_url) as store:
+            transcript = apply(
+                transcript,
+                made,
+                # Lone surrogates are in what providers send; the store keeps the text as it was.
+                lambda content, name: str(store.put(content.encode("utf-8", "surrogatepass"), name=name)),
+            )
+        # Each step put one thing into the store, in its order: so the handles and the steps belong together.
+        steps = zip(transcript.handles(), made.steps, strict=True)
+        cleared = [{"handle": handle, "tokens": step.before_tokens} for handle, step in steps]
+        fitted = dump_valid(transcript, request)
+    if as_json:
+        shown = {"request": None if only_plan else fitted, "plan": _plan_json(made), "cleared": cleared}
+        answer.print_json({**shown, "outcome": made.outcome})
+    elif only_plan:
+        click.echo(str(made))
+    else:
+        click.echo(json.dumps(fitted, ensure_ascii=False, indent=2))
+        click.echo(str(made), err=True)
+    return answer.OVER_BUDGET if made.outcome == "cannot" else 0
 
-    return _answering(file, as_json, work)
+
+def _wire_of(request: Any) -> str:
+    """Return the API that a body shows itself to be for; where it shows none, the error names the flag."""
+    from penstock.wires import wire_of
+
+    try:
+        return wire_of(request)
+    except CallerError as error:
+        raise CallerError(f"{error} (--wire)") from error
 
 
-def _bill_object(made: Bill) -> dict[str, object]:
-    """A bill for scripts; `message` is the place in the list of messages."""
-    count = made.input
+def _bill_json(made: Bill) -> dict[str, object]:
+    """Return a bill for scripts; `message` is the place in the list of messages."""
     return {
-        "tokens": made.tokens,
-        "input": {"tokens": count.tokens, "low": count.low, "high": count.high, "method": count.method},
-        "reserve_tokens": made.reserve_tokens,
+        **answer.fields_of(made, "tokens", "reserve_tokens"),
+        "input": answer.fields_of(made.input, "tokens", "low", "high", "method"),
         "items": [
             {
-                "kind": item.kind,
-                "name": item.name,
+                **answer.fields_of(item, "kind", "name"),
                 "message": item.index,
-                "tokens": item.count.tokens,
-                "low": item.count.low,
-                "high": item.count.high,
+                **answer.fields_of(item.count, "tokens", "low", "high"),
             }
             for item in made.items
         ],
     }
 
 
-def _plan_object(made: Plan) -> dict[str, object]:
-    """A plan for scripts."""
+def _plan_json(made: Plan) -> dict[str, object]:
+    """Return a plan for scripts."""
+    numbers = ("limit_tokens", "before_tokens", "after_tokens", "rewritten_tokens", "repaid_after_calls")
     return {
-        "limit_tokens": made.limit_tokens,
-        "before_tokens": made.before_tokens,
-        "after_tokens": made.after_tokens,
-        "rewritten_tokens": made.rewritten_tokens,
-        "repaid_after_calls": made.repaid_after_calls,
+        **answer.fields_of(made, *numbers),
         "steps": [
             {
-                "strategy": step.strategy,
-                "what": step.what,
+                **answer.fields_of(step, "strategy", "what", "before_tokens", "after_tokens"),
                 "message": step.first,
                 "last_message": step.last,
-                "before_tokens": step.before_tokens,
-                "after_tokens": step.after_tokens,
             }
             for step in made.steps
         ],
-        "irreducible": None if made.irreducible is None else _bill_object(made.irreducible),
+        "irreducible": None if made.irreducible is None else _bill_json(made.irreducible),
     }
 
 
-def _answering(file: str, as_json: bool, work: Callable[[], int]) -> int:
-    """Runs a command over a saved request; what it raises becomes a line or an object, and an exit status."""
-    try:
-        return work()
-    except StoreFault as error:
-        return answer.fail(error.code, error.message, None, answer.FAULT, as_json=as_json)
-    except FileNotFoundError as error:
-        return answer.fail("not_found", f"There is no file {error.filename!r}.", None, answer.MISSING, as_json=as_json)
-    except OSError as error:
-        message = f"{error.filename or file}: {error.strerror}"
-        return answer.fail("io_error", message, None, answer.FAULT, as_json=as_json)
-    except CallerError as error:
-        return answer.fail("usage", str(error), None, answer.USAGE, as_json=as_json)
-
-
 def saved_request(file: str) -> Any:
-    """The JSON in a file that the user named, `-` being standard input. Raises `CallerError` where it is none, and `OSError`."""
+    """Return the JSON in a file that the person named.
+
+    Args:
+        file: Its path, or `-` for standard input.
+
+    Raises:
+        CallerError: It holds no JSON.
+        OSError: It cannot be read.
+    """
     from penstock.workspace.root import open_own
 
     if file == "-":

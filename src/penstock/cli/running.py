@@ -2,217 +2,244 @@
 
 from __future__ import annotations
 
-import json
-import re
 import signal
 import sys
 import time
 from contextlib import closing, contextmanager
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from penstock import inert
-from penstock.cli import answer
-from penstock.cli.keeping import opened, store_option
-from penstock.errors import CallerError, ToolError
+from penstock.cli import answer, options, terminal
+from penstock.cli.commands import command
+from penstock.cli.completion import complete_session
+from penstock.cli.keeping import opened
+from penstock.cli.markdown import MarkdownWriter, citations_in
+from penstock.errors import ToolError
+from penstock.text import escape
+from penstock.text.calls import Call
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from penstock.agent import Agent, Run
+    from penstock.agent.loop import Agent, Run
     from penstock.session import Session
     from penstock.store import Store
 
-_CITATION = re.compile(r"[ \t]*(?:[-*][ \t]+)?`?([^\s:`]+):(\d+)`?:[ \t]?(.*)")
+# What is not named here ended because a provider failed: 8.
 _OUTCOMES = {"answered": 0, "interrupted": answer.INTERRUPTED, "irreducible": answer.OVER_BUDGET}
+_QUESTION_CHARS = 80  # of a question in a list of sessions
+
+session_argument = click.argument("session_id", metavar="ID", shell_complete=complete_session)
 
 
-def model_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What a session is begun with."""
+def _session_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add what a session is begun with."""
     for option in (
         click.option(
             "--allow-shell", is_flag=True, help="Let it run commands, confined to the root and without network."
         ),
         click.option("--allow-edit", is_flag=True, help="Let it change files beneath the root."),
         click.option("--max-turns", type=click.IntRange(min=1), help="Stop after so many answers of the model."),
-        click.option(
-            "--profile", default="default", show_default=True, metavar="NAME", help="The limits of the session."
-        ),
+        options.profile_option,
         click.option("--reserve", type=click.IntRange(min=1), metavar="TOKENS", help="What is kept for each reply."),
-        click.option("--window", type=click.IntRange(min=1_000), metavar="TOKENS", help="The model's context window."),
+        options.window_option,
         click.option(
             "--stream/--no-stream", default=True, help="Show the answer as it comes (default), or once it is whole."
         ),
-        click.option("--base-url", metavar="URL", help="Where the model is served."),
-        click.option(
-            "--model",
-            default="local",
-            show_default=True,
-            metavar="NAME",
-            help="local, scripted:FILE, openai-chat:NAME, openai-responses:NAME or anthropic:NAME.",
-        ),
-        click.option("--root", default=".", metavar="DIR", show_default=True, help="The folder that it may look at."),
+        options.base_url_option,
+        options.model_option,
+        options.folder_option("--root", "The folder that it may look at.", "."),
     ):
         function = option(function)
     return function
 
 
-@click.command("run")
+@command("run")
 @click.argument("question")
-@model_options
-@store_option
+@_session_options
+@options.store_option
 def run_command(question: str, store_url: str | None, as_json: bool, max_turns: int | None, **about: Any) -> int:
-    """Answer QUESTION about the files beneath --root, in a session that survives refusals, interrupts and kills.
+    """Answer QUESTION about the files beneath --root.
 
-    The answer streams to standard output, a line of status to standard error. Ctrl-C stops the work and keeps the session.
+    The session survives refusals, interrupts and kills. The answer streams to standard output, a line of status to standard
+    error. Ctrl-C stops the work and keeps the session. The model `local` answers by rules and needs no key; those of
+    providers take theirs from the usual variables.
+
+    Examples:
+      penstock run "Which port does the server use?"
+        an answer with the lines that it rests on, by rules
+      penstock run "What does app.py do?" --model openai-chat:gpt-4o
+        the same by a model; --base-url names another server that speaks so
     """
-
-    def work() -> int:
-        with opened(store_url) as store:
-            agent = _begun(store, about, as_json)
-            with closing(agent.tools):
-                return _told(_worked(agent, question, max_turns), agent, as_json)
-
-    return _answering(as_json, work)
+    with opened(store_url) as store:
+        agent = _begun(store, about, as_json)
+        with closing(agent.tools):
+            return _finish(_worked(agent, question, max_turns), agent, as_json)
 
 
-@click.command("chat")
-@model_options
-@store_option
+@command("chat")
+@_session_options
+@options.store_option
 def chat_command(store_url: str | None, as_json: bool, max_turns: int | None, **about: Any) -> int:
-    """Talk with a model about the files beneath --root, a line at a time; an empty line or the end of input ends it."""
+    """Talk with a model about the files beneath --root.
 
-    def work() -> int:
-        with opened(store_url) as store:
-            agent = _begun(store, about, as_json)
-            status = 0
-            with closing(agent.tools):
-                while True:
-                    click.echo("> ", nl=False, err=True)
-                    line = sys.stdin.readline().strip()
-                    if not line:
-                        return status
-                    status = _told(_worked(agent, line, max_turns), agent, as_json)
+    A line at a time; an empty line or the end of input ends it; `resume` goes on with it another day.
 
-    return _answering(as_json, work)
+    Examples:
+      penstock chat
+        with the model that needs no key
+      echo "Which port does the server use?" | penstock chat --root src
+        a question from a pipe, about the files beneath src
+    """
+    with opened(store_url) as store:
+        agent = _begun(store, about, as_json)
+        status = 0
+        with closing(agent.tools):
+            # A prompt on standard error: what is piped on is answers alone.
+            while True:
+                click.echo("> ", nl=False, err=True)
+                line = sys.stdin.readline().strip()
+                if not line:
+                    return status
+                status = _finish(_worked(agent, line, max_turns), agent, as_json)
 
 
-@click.command("resume")
-@click.argument("session_id", metavar="ID")
+@command("resume")
+@session_argument
 @click.argument("prompt", required=False)
 @click.option("--verify-only", is_flag=True, help="Say what changed since, and do nothing.")
-@store_option
+@options.store_option
 def resume_command(session_id: str, prompt: str | None, verify_only: bool, store_url: str | None, as_json: bool) -> int:
-    """Go on with session ID, after checking the files that it knows against the disk.
+    """Go on with session ID, after checking its files against the disk.
 
     With PROMPT that is what it goes on with; without one, what was open when it stopped.
+
+    Examples:
+      penstock resume ID --verify-only
+        which of the files that the session knows have changed since
+      penstock resume ID "And which host?"
+        a further question, in the same session
     """
-
-    def work() -> int:
-        with opened(store_url) as store:
-            agent, checked = _resumed(store, session_id, as_json)
-            report, fresh = checked
-            settled = _settled(agent)
-            report = "\n".join([report, *settled])
-            news = bool(fresh or settled)
-            if not as_json:
-                click.echo(report, err=True)
-            if verify_only:
-                if as_json:
-                    click.echo(json.dumps({"session": session_id, "verification": fresh}))
-                return 0
-            said = prompt
-            if said is None and agent.session.state.phase in {"idle", "ended"}:
-                asked = agent.session.state.transcript.newest_user()
-                said = "Go on from where you stopped." if asked is None else f"Go on with this: {asked.text}"
-            with closing(agent.tools):
-                done = _worked(agent, said, None, report if said is not None and news else None)
-            return _told(done, agent, as_json, verification=fresh)
-
-    return _answering(as_json, work)
+    with opened(store_url) as store:
+        agent, (report, verified) = _resumed(store, session_id, as_json)
+        settled = _settled(agent)
+        report = "\n".join([report, *settled])
+        if not as_json:
+            click.echo(report, err=True)
+        if verify_only:
+            if as_json:
+                answer.print_json({"session": session_id, "verification": verified})
+            return 0
+        # A session that was stopped in the middle of a turn goes on by itself; one that had answered needs to be told to.
+        words = prompt
+        if words is None and agent.session.state.phase in {"idle", "ended"}:
+            asked = agent.session.state.transcript.newest_user()
+            words = "Go on from where you stopped." if asked is None else f"Go on with this: {asked.text}"
+        # What changed is told to the model too, but only with a prompt: in the middle of a turn there is no place for it.
+        told = report if words is not None and (verified or settled) else None
+        with closing(agent.tools):
+            done = _worked(agent, words, None, told)
+        return _finish(done, agent, as_json, verification=verified)
 
 
-@click.command("sessions")
-@store_option
+@command("sessions")
+@options.store_option
 def sessions_command(store_url: str | None, as_json: bool) -> int:
-    """List the sessions of the store, the last used first."""
+    """List the sessions of the store, the last used first.
 
-    def work() -> int:
-        with opened(store_url) as store:
-            rows = [
-                {"session": info.session, "records": info.records, "at": info.at, **_begun_with(store, info.session)}
-                for info in store.sessions()
-            ]
-            if as_json:
-                click.echo(json.dumps({"sessions": rows}))
-            else:
-                for row in rows:
-                    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(float(str(row["at"]))))
-                    click.echo(f"{row['session']}  {when}  {row['records']:>5} records  {row.get('question', '')[:80]}")
-                if not rows:
-                    click.echo('No sessions yet. Begin one: penstock run "QUESTION"')
-            return 0 if rows else answer.NOTHING
+    Examples:
+      penstock sessions
+        when each was used, how many records it has, and what was asked
+      penstock sessions --json
+        the same for a script
+    """
+    with opened(store_url) as store:
+        rows = [
+            {"session": info.session, "records": info.records, "at": info.at, **_question_of(store, info.session)}
+            for info in store.sessions()
+        ]
+    if as_json:
+        answer.print_json({"sessions": rows})
+    elif rows:
+        shown = [
+            (
+                row["session"],
+                time.strftime("%Y-%m-%d %H:%M", time.localtime(row["at"])),
+                f"{row['records']:>5} records",
+                row.get("question", "")[:_QUESTION_CHARS],
+            )
+            for row in rows
+        ]
+        click.echo(terminal.render_table(("session", "used", "records", "question"), shown, has_plain_head=False))
+    else:
+        click.echo('No sessions yet. Begin one: penstock run "QUESTION"')
+    return 0 if rows else answer.NOTHING
 
-    return _answering(as_json, work)
 
-
-@click.command("show")
-@click.argument("session_id", metavar="ID")
-@store_option
+@command("show")
+@session_argument
+@options.store_option
 def show_command(session_id: str, store_url: str | None, as_json: bool) -> int:
-    """Show session ID: where it stands, what it takes, and the bill of its next request."""
+    """Show where session ID stands, and the bill of its next request.
 
-    def work() -> int:
-        from penstock.agent import resumed
+    Examples:
+      penstock show ID
+        its phase, turns, model, window and what it has used
+      penstock show ID --json
+        the same for a script
+    """
+    with opened(store_url) as store:
+        session, begun, records = _replayed(store, session_id)
+    shown = _standing(session, begun, records)
+    if as_json:
+        answer.print_json(shown)
+    else:
+        click.echo(terminal.render_fields(shown.items(), width=18))
+        click.echo(str(session.bill()))
+    return 0
 
-        with opened(store_url) as store:
-            session, begun, records = resumed(store, session_id)
-            shown = _standing(session, begun, records)
-            if as_json:
-                click.echo(json.dumps(shown))
-            else:
-                for name, value in shown.items():
-                    click.echo(f"{name:<18} {value}")
-                click.echo(str(session.bill()))
-            return 0
 
-    return _answering(as_json, work)
-
-
-@click.command("handoff")
-@click.argument("session_id", metavar="ID")
-@store_option
+@command("handoff")
+@session_argument
+@options.store_option
 def handoff_command(session_id: str, store_url: str | None, as_json: bool) -> int:
-    """Print what session ID would pass on now, as a handoff document."""
-    del as_json  # it is JSON in any case
+    """Print what session ID would pass on now, as a handoff document.
 
-    def work() -> int:
-        from penstock.agent import resumed
-        from penstock.handoff import encode
+    It is JSON in any case: the goal, what is done and open, the decisions, the files.
 
-        with opened(store_url) as store:
-            session, _, _ = resumed(store, session_id)
-            click.echo(encode(session.handoff()))
-            return 0
+    Examples:
+      penstock handoff ID
+        the document, to read
+      penstock handoff ID > handoff.json
+        the document, for whoever goes on
+    """
+    from penstock.context.handoff import encode
 
-    return _answering(True, work)
+    del as_json
+    with opened(store_url) as store:
+        click.echo(encode(_replayed(store, session_id)[0].handoff()))
+    return 0
 
 
 # ── beginning and going on ───────────────────────────────────────────────────────────────────────────────────────
 
 
 def _begun(store: Store, about: dict[str, Any], quiet: bool) -> Agent:
-    from penstock.agent import new_id
+    """Return the agent of a new session, whose beginning stands in the journal already."""
+    from penstock.agent.loop import new_id
+    from penstock.agent.toolbox import INSTRUCTIONS
     from penstock.session import Session
-    from penstock.wires import tools_of
+    from penstock.tools import NAVIGATION
+    from penstock.wires import tool_definitions
 
     model, toolbox, limits, counter = _parts(store, about)
     session = Session(
         limits=limits,
         wire=model.wire,
-        system=_system(),
-        tools=tools_of(toolbox.tools, model.wire),
+        system=f"{INSTRUCTIONS}\n\n{NAVIGATION}",
+        tools=tool_definitions(toolbox.tools, model.wire),
         session_id=new_id(),
         agent=about["profile"],
     )
@@ -223,86 +250,98 @@ def _begun(store: Store, about: dict[str, Any], quiet: bool) -> Agent:
 
 
 def _resumed(store: Store, session_id: str, quiet: bool) -> tuple[Agent, tuple[str, list[dict[str, Any]]]]:
-    from penstock.agent import remembered, resumed
+    """Return the agent of a session that goes on, and what became of its files, in words and as rows."""
+    from penstock.agent.loop import remembered
 
-    session, begun, next_seq = resumed(store, session_id)
+    session, begun, next_seq = _replayed(store, session_id)
     about = begun["about"]
     model, toolbox, _, counter = _parts(store, about)
     session.counter = counter
     acts, _ = remembered(store, session_id)
+    # What was read and written before counts on: a file that was read need not be read again.
     toolbox.ledger = toolbox.ledger.after(*acts)
     agent = _agent(session, model, toolbox, store, quiet, next_seq, streams=about.get("stream", True))
     return agent, _verified(store, session_id, about["root"])
 
 
-def _parts(store: Store, about: dict[str, Any]) -> tuple[Any, Any, Any, Any]:
-    from penstock.ledger import Ledger
-    from penstock.models import load_model
-    from penstock.settings import open_workspace, profile_of
-    from penstock.tokens import best_counter
-    from penstock.toolbox import Toolbox
+def _replayed(store: Store, session_id: str) -> tuple[Session, dict[str, Any], int]:
+    """Return a session as its journal has it, what it was begun with, and the place of its next record.
 
+    Raises:
+        ToolError: There is no session of that name.
+    """
+    from penstock.agent.loop import resumed
+
+    if next(store.events(session_id), None) is None:
+        raise ToolError("not_found", f"There is no session {escape.clip(session_id)}.", Call("sessions"))
+    return resumed(store, session_id)
+
+
+def _parts(store: Store, about: dict[str, Any]) -> tuple[Any, Any, Any, Any]:
+    """Return the model, the toolbox, the limits and the counter that a session with these flags works with."""
+    from penstock.agent.toolbox import Toolbox
+    from penstock.models import load_model
+    from penstock.session.ledger import Ledger
+    from penstock.settings import open_workspace, profile_of
+    from penstock.text.tokens import best_counter
+
+    is_local = about["model"] == "local"
     workspace, _ = open_workspace(about["root"])
     limits = profile_of(workspace.root, about["profile"])
-    # `local` keeps to its own window, whatever is believed
-    told = None if about["model"] == "local" else about["window"]
-    model = load_model(about["model"], base_url=about["base_url"], window_tokens=told)
+    # `local` keeps to its own window, whatever is believed of it: a larger one would never make it compact.
+    model = load_model(about["model"], base_url=about["base_url"], window_tokens=None if is_local else about["window"])
+    # What the person says comes first, then what the model says of itself, then the guess of the profile.
     window = about["window"] or model.window_tokens or limits.window_tokens
     limits = limits.scaled(window, about["reserve"])
+    # The default profile has no rules for how files are worked on; the others keep a ledger of what was read.
     ledger = Ledger() if about["profile"] != "default" else None
     toolbox = Toolbox(workspace, store, window_tokens=window, model=model.name, ledger=ledger)
     if about["allow_edit"]:
-        from penstock.editing import Editing
+        from penstock.agent.editing import Editing
 
         toolbox.allow(Editing(workspace.root, guard=toolbox.may_write))
     if about["allow_shell"]:
-        from penstock.shell import Shell
+        from penstock.agent.shell import Shell
 
         toolbox.allow(Shell(about["root"], store=store, allowance_bytes=max(2_000, toolbox.result_chars)))
-    return model, toolbox, limits, best_counter("o200k" if about["model"] == "local" else model.name)
+    return model, toolbox, limits, best_counter("o200k" if is_local else model.name)
 
 
 def _agent(
     session: Session, model: Any, toolbox: Any, store: Store, quiet: bool, next_seq: int = 0, *, streams: bool
 ) -> Agent:
-    from penstock.agent import Agent
+    """Return what drives a session; it shows what happens, but for a script."""
+    from penstock.agent.loop import Agent
+    from penstock.models import LocalModel
 
-    listener = None if quiet else _Face()
+    # What `local` says are lines of files, not Markdown: it is shown as it stands.
+    listener = None if quiet else _TerminalListener(is_markdown=not isinstance(model, LocalModel))
     return Agent(session, model, toolbox, store, listener=listener, next_seq=next_seq, streams=streams)
 
 
-def _system() -> str:
-    from penstock.notices import AGENT, NAVIGATION
-
-    return f"{AGENT}\n\n{NAVIGATION}"
-
-
 def _settled(agent: Agent) -> list[str]:
-    """What is known of effects that were begun before the session stopped; those that are known now are written down."""
-    from penstock.notices import effect_settled
+    """Return what is known now of effects that were begun before the session stopped, and write down what became of them."""
     from penstock.session import Effected
+    from penstock.session.effects import settled_later
 
     lines: list[str] = []
     for effect_id, effect in agent.session.state.unknown_effects.items():
-        told = agent.tools.settled(effect.kind, effect.what, effect.digest)
-        if told != "unknown":
+        outcome = agent.tools.settled(effect.kind, effect.what, effect.digest)
+        if outcome != "unknown":
             agent.feed(Effected(effect_id=effect_id, digest=effect.digest))
-        lines.append(effect_settled(effect.kind, effect.what, told))
+        lines.append(settled_later(effect.kind, effect.what, outcome))
     return lines
 
 
 def _verified(store: Store, session_id: str, root: str) -> tuple[str, list[dict[str, Any]]]:
-    """What the files that the session knows are now, for people and for the model."""
-    from penstock.agent import remembered
-    from penstock.verifying import Tracked, report, verify
+    """Return what the files that the session knows are now, in words for people and the model, and as rows for scripts."""
+    from penstock.agent.file_check import Tracked, report, verify
+    from penstock.agent.loop import remembered
     from penstock.workspace.root import Root
 
     _, files = remembered(store, session_id)
-    looking = Root(root)
-    try:
+    with closing(Root(root)) as looking:
         found = verify(looking, [Tracked.from_dict(file) for file in files.values()])
-    finally:
-        looking.close()
     rows = [
         {"path": one.tracked.path, "state": one.state, "reason": one.reason, "read_again": one.must_be_read}
         for one in found
@@ -313,25 +352,37 @@ def _verified(store: Store, session_id: str, root: str) -> tuple[str, list[dict[
 # ── working ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class _Face:
-    """The answer on standard output as it comes, a line of status on standard error."""
+class _TerminalListener:
+    """Shows a person what happens: the answer on standard output as it comes, a line of status on standard error."""
 
-    def __init__(self) -> None:
-        self.said = False
+    def __init__(self, *, is_markdown: bool) -> None:
+        self._has_text = False
+        is_drawn = is_markdown and terminal.is_watched(sys.stdout)
+        self._markdown = MarkdownWriter() if is_drawn else None
 
     def text(self, delta: str) -> None:
-        self.said = True
-        click.echo(inert.show(delta)[0], nl=False)
+        """Show a piece of the answer."""
+        self._has_text = True
+        shown = escape.show(delta)[0]
+        if self._markdown is not None:
+            self._markdown.write(shown)
+        else:
+            click.echo(shown, nl=False)
 
     def step(self, session: Session, what: str) -> None:
-        if self.said:
-            click.echo()
-            self.said = False
-        state = session.state
-        click.echo(f"[turn {state.all_turns}, window {session.fill():.0%}] {inert.show_argument(what)}", err=True)
+        """Say what the session does next; an answer that was being shown is over."""
+        if self._has_text:
+            self._has_text = False
+            if self._markdown is not None:
+                self._markdown.finish()
+            else:
+                click.echo()
+        turns = session.state.all_turns
+        click.echo(f"[turn {turns}, window {session.fill():.0%}] {escape.show_argument(what)}", err=True)
 
 
 def _worked(agent: Agent, prompt: str | None, max_turns: int | None, report: str | None = None) -> Run:
+    """Let the agent work on a prompt, with what changed on disk behind it."""
     if prompt is not None and report:
         prompt = f"{prompt}\n\n{report}"
     with _interrupts(agent):
@@ -340,8 +391,9 @@ def _worked(agent: Agent, prompt: str | None, max_turns: int | None, report: str
 
 @contextmanager
 def _interrupts(agent: Agent) -> Iterator[None]:
-    """The first Ctrl-C stops the work and keeps the session; a second ends the process."""
+    """Let the first Ctrl-C stop the work and keep the session while this lasts; a second ends the process."""
 
+    # The agent ends between two steps: what it has begun is finished and written down. Who presses twice means it.
     def stop(*_: object) -> None:
         agent.interrupt()
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -353,54 +405,45 @@ def _interrupts(agent: Agent) -> Iterator[None]:
         signal.signal(signal.SIGINT, earlier)
 
 
-def _told(done: Run, agent: Agent, as_json: bool, **more: Any) -> int:
+def _finish(done: Run, agent: Agent, as_json: bool, **more: Any) -> int:
+    """Print what came of the work. Returns the exit status."""
+    usage = done.usage
     if as_json:
-        click.echo(
-            json.dumps(
-                {
-                    "session": done.session,
-                    "answer": done.answer,
-                    "citations": _citations(done.answer),
-                    "turns": done.turns,
-                    "usage": done.usage,
-                    "cuts": done.cuts,
-                    "recoveries": done.recoveries,
-                    "outcome": done.outcome,
-                    **({"message": done.message} if done.message else {}),
-                    **more,
-                }
-            )
+        cited = [{"path": path, "line": line, "text": text} for path, line, text in citations_in(done.answer)]
+        answer.print_json(
+            {
+                **answer.fields_of(done, "session", "answer"),
+                "citations": cited,
+                **answer.fields_of(done, "turns", "usage", "cuts", "recoveries", "outcome"),
+                **({"message": done.message} if done.message else {}),
+                **more,
+            }
         )
     else:
         click.echo()
         if done.message:
             click.echo(done.message, err=True)
-        usage = f"{done.usage['input_tokens']} tokens in, {done.usage['output_tokens']} out"
         click.echo(
-            f"[session {done.session}: {done.outcome}, {done.turns} turns, {usage}, {done.cuts} cuts, "
-            f"{done.recoveries} recoveries, window {agent.session.fill():.0%}]",
+            f"[session {done.session}: {done.outcome}, {done.turns} turns, {usage['input_tokens']} tokens in, "
+            f"{usage['output_tokens']} out, {done.cuts} cuts, {done.recoveries} recoveries, "
+            f"window {agent.session.fill():.0%}]",
             err=True,
         )
     return _OUTCOMES.get(done.outcome, answer.FAULT)
 
 
-def _citations(text: str) -> list[dict[str, Any]]:
-    """The lines that an answer quotes, in its order."""
-    cited = filter(None, map(_CITATION.fullmatch, text.split("\n")))
-    return [{"path": match[1], "line": int(match[2]), "text": match[3]} for match in cited]
-
-
-def _begun_with(store: Store, session_id: str) -> dict[str, Any]:
-    for record in store.events(session_id):
+def _question_of(store: Store, session_id: str) -> dict[str, Any]:
+    """Return the question that began a session, as a row has it; nothing where it began otherwise."""
+    # The first prompt stands right behind the beginning; of a long session no more is read than that.
+    for record in islice(store.events(session_id), 3):
         if record.type == "Prompted":
             message: Any = record.data["message"]
             return {"question": str(message.get("content"))[:200]}
-        if record.seq > 1:
-            break
     return {}
 
 
 def _standing(session: Session, begun: dict[str, Any], records: int) -> dict[str, Any]:
+    """Return where a session stands, by name."""
     state = session.state
     return {
         "session": session.session_id,
@@ -419,16 +462,3 @@ def _standing(session: Session, begun: dict[str, Any], records: int) -> dict[str
         "unknown_effects": [f"{effect.kind}: {effect.what}" for effect in state.unknown_effects.values()],
         "usage": {"input_tokens": state.input_tokens, "output_tokens": state.output_tokens},
     }
-
-
-def _answering(as_json: bool, work: Callable[[], int]) -> int:
-    from penstock.store import StoreFault
-
-    try:
-        return work()
-    except ToolError as error:
-        return answer.fail(error.code, error.message, None, answer.status_of(error.code), as_json=as_json)
-    except StoreFault as error:
-        return answer.fail(error.code, error.message, None, answer.FAULT, as_json=as_json)
-    except CallerError as error:
-        return answer.fail("usage", str(error), None, answer.USAGE, as_json=as_json)

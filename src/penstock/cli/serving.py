@@ -2,77 +2,98 @@
 
 from __future__ import annotations
 
-import json
 import os
+import platform
 import sys
+from typing import Any
 
 import click
 
-from penstock.cli import answer
-from penstock.errors import CallerError
+from penstock.cli import answer, options, terminal
+from penstock.cli.commands import command
+
+_EXTRAS = {
+    "mcp": "mcp",
+    "exact": "toktok-rs",
+    "languages": "tree-sitter",
+    "postgres": "psycopg",
+    "providers": "httpx2",
+    "re2": "google-re2",
+}
+"""The extras by the distribution that tells whether each is installed."""
 
 
-@click.command("mcp")
-@click.option("--root", default=".", metavar="DIR", show_default=True, help="The folder that is served.")
+@command("mcp")
+@options.folder_option("--root", "The folder that is served.", ".")
 @click.option("--http", metavar="HOST:PORT", help="Serve over HTTP on a loopback address instead of stdio.")
-@click.option("--token-file", metavar="F", help="File with the bearer token for --http; made when missing.")
-@click.option("--tool-prefix", default="ctx_", show_default=True, help="What tool names begin with.")
+@click.option(
+    "--token-file",
+    type=options.OWN_FILE,
+    metavar="F",
+    help="File with the bearer token for --http; made when missing.",
+)
+@click.option("--tool-prefix", "prefix", default="ctx_", show_default=True, help="What tool names begin with.")
 @click.option(
     "--budget", type=int, metavar="CHARS", help="Characters of a result; by default what the host shows whole."
 )
 @click.option("--allow-mounts", is_flag=True, help="Paths may cross into other file systems.")
 @click.option("--no-landlock", is_flag=True, help="Do without the second wall around the serving process.")
 @click.option("--i-know", is_flag=True, help="Bind --http to an address that others can reach.")
-def mcp_command(
-    root: str,
-    http: str | None,
-    token_file: str | None,
-    tool_prefix: str,
-    budget: int | None,
-    allow_mounts: bool,
-    no_landlock: bool,
-    i_know: bool,
-) -> int:
-    """Serve the file tools of DIR to agents over the Model Context Protocol."""
+def mcp_command(root: str, no_landlock: bool, **how: Any) -> int:
+    """Serve the file tools of a folder to agents over MCP.
+
+    Over standard input and output, as hosts start it, or over HTTP. Answers are sized for the host that asks. Needs
+    penstock[mcp].
+
+    Examples:
+      penstock mcp --root src
+        what a host's configuration starts; it ends with its input
+      penstock mcp --http 127.0.0.1:8000 --token-file token
+        for hosts that connect; it runs until Ctrl-C
+    """
     from penstock.mcp_server import serve
 
-    try:
-        return serve(
-            root,
-            http=http,
-            token_file=token_file,
-            prefix=tool_prefix,
-            budget=budget,
-            allow_mounts=allow_mounts,
-            landlock=not no_landlock,
-            i_know=i_know,
-        )
-    except CallerError as error:
-        return answer.fail("usage", str(error), None, answer.USAGE, as_json=False)
+    return serve(root, landlock=not no_landlock, **how)
 
 
-@click.command("doctor")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+@command("doctor")
+@options.json_option
 def doctor_command(as_json: bool) -> int:
-    """Say what is in force: confinement, store, versions, extras."""
+    """Say what is in force: confinement, store, versions, extras.
+
+    Examples:
+      penstock doctor
+        what to look at first when something is not as expected
+      penstock doctor --json
+        the same for a script, or for a report of a fault
+    """
     report = examine()
-    if as_json:
-        click.echo(json.dumps(report))
-    else:
-        for name, value in report.items():
-            rows = value.items() if isinstance(value, dict) else [("", value)]
-            for inner, what in rows:
-                click.echo(f"{name + (' ' + inner if inner else ''):<28} {what}")
+    fields: list[tuple[str, object]] = []
+    for name, value in report.items():
+        if isinstance(value, dict):
+            fields += [(f"{name} {inner}", what) for inner, what in value.items()]
+        else:
+            fields.append((name, value))
+    answer.give(report, terminal.render_fields(fields, width=28), as_json)
     return 0
 
 
+_CONFINEMENTS = {
+    "openat2": "openat2 (one kernel call beneath the root)",
+    "walk": "walk (no link is followed)",
+    "paths": "paths (no link is followed; names, not content, can leak to whoever swaps folders meanwhile)",
+}
+
+
 def examine() -> dict[str, object]:
-    """What `penstock doctor` reports, by subject."""
+    """Return what `penstock doctor` reports, by subject."""
     from importlib import metadata
 
-    from penstock import __version__
+    from penstock.version import __version__
     from penstock.workspace import landlock
-    from penstock.workspace.root import openat2_works
+    from penstock.workspace.pattern import has_linear_engine
+    from penstock.workspace.re_child import can_run
+    from penstock.workspace.root import strongest
 
     def installed(distribution: str) -> str:
         try:
@@ -80,30 +101,31 @@ def examine() -> dict[str, object]:
         except metadata.PackageNotFoundError:
             return "not installed"
 
+    # Each of these is tried, not looked up: a kernel may have a call and forbid it.
     wall = landlock.status()
     return {
         "penstock": __version__,
         "python": sys.version.split()[0],
-        "system": " ".join(os.uname()[i] for i in (0, 2, 4)),
-        "confinement": "openat2 (one kernel call beneath the root)"
-        if openat2_works()
-        else "walk (no link is followed)",
+        "system": " ".join(platform.uname()[at] for at in (0, 2, 4)),
+        "confinement": _CONFINEMENTS[strongest()],
         "landlock": f"available, ABI {wall.abi}: applied by penstock mcp"
         if wall.abi
         else "not available in this kernel",
-        "search": f"google-re2 {installed('google-re2')}",
+        "search": f"google-re2 {installed('google-re2')}"
+        if has_linear_engine()
+        else "re in a child process that is ended at the deadline (google-re2 is not installed)"
+        if can_run()
+        else "text as it stands only: regular expressions need google-re2, which is not installed",
         "store": _store(),
-        "extras": {
-            "mcp": installed("mcp"),
-            "exact": installed("toktok-rs"),
-            "languages": installed("tree-sitter"),
-            "postgres": installed("psycopg"),
-        },
+        "extras": {extra: installed(distribution) for extra, distribution in _EXTRAS.items()},
     }
 
 
 def _store() -> dict[str, object]:
-    """Where outputs are kept, how much for how long, and what that rests on; or what is wrong. Looking makes no store."""
+    """Return where outputs are kept, how much for how long, and what that rests on; or what is wrong.
+
+    Looking makes no store: a folder that nobody needed yet stays unmade.
+    """
     from penstock import store
     from penstock.errors import PenstockError
     from penstock.store.sqlite import DATABASE
@@ -112,7 +134,8 @@ def _store() -> dict[str, object]:
     try:
         url = store.default_url()
         folder = store.folder_of(url)
-        report["at"] = "a database" if folder is None else f"sqlite://{folder}"  # a URL may hold a password
+        # A database's URL may hold a password, and this report is pasted into issues.
+        report["at"] = "a database" if folder is None else f"sqlite://{folder}"
         report["limit_bytes"] = store.default_limit_bytes()
         report["life_days"] = store.default_life_seconds() / 86_400
         if folder is not None and not os.path.exists(os.path.join(folder, DATABASE)):
@@ -127,16 +150,24 @@ def _store() -> dict[str, object]:
     return {**report, "at": facts.pop("store"), **facts}
 
 
-@click.command("completion")
+@command("completion")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-def completion_command(shell: str) -> int:
-    """Print the completion script for SHELL: eval "$(penstock completion bash)"."""
-    from click.shell_completion import get_completion_class
+@options.json_option
+def completion_command(shell: str, as_json: bool) -> int:
+    """Print the script that completes our command lines in SHELL.
 
+    It completes commands, flags, files, models, sessions and handles. One line in ~/.bashrc, in ~/.zshrc behind
+    compinit, or in ~/.config/fish/config.fish turns it on.
+
+    Examples:
+      eval "$(penstock completion bash)"
+        the line for bash; zsh takes the same with zsh in it
+      penstock completion fish | source
+        the line for fish
+    """
     from penstock.cli import cli
+    from penstock.cli.shells import script_for
 
-    completer = get_completion_class(shell)
-    if completer is None:
-        return answer.fail("usage", f"there is no completion for {shell}", None, answer.USAGE, as_json=False)
-    click.echo(completer(cli, {}, "penstock", "_PENSTOCK_COMPLETE").source())
+    script = script_for(shell, cli)
+    answer.give({"shell": shell, "script": script}, script, as_json)
     return 0

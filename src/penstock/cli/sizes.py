@@ -2,39 +2,48 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from penstock.cli import answer
-from penstock.errors import CallerError, ToolError
+from penstock.cli import answer, options
+from penstock.cli.commands import command
 
 if TYPE_CHECKING:
-    from penstock import tokens
+    from penstock.text.tokens import Count
 
 _BLOCK_BYTES = 1 << 20
 
 
-@click.command("tokens")
-@click.argument("path")
+@command("tokens")
+@click.argument("path", type=options.FILE, metavar="PATH|-")
 @click.option("--model", default="o200k", show_default=True, help="A model or a family of tokenizers.")
-@click.option("--mode", type=click.Choice(["estimate", "sampled", "exact"]), default="sampled", show_default=True)
-@answer.root_option
-def tokens_command(path: str, model: str, mode: str, root: str, as_json: bool) -> int:
-    """Count the tokens of the file PATH, or of standard input (-)."""
+@click.option(
+    "--mode",
+    type=click.Choice(["estimate", "sampled", "exact"]),
+    default="sampled",
+    show_default=True,
+    help="All by rules, samples by a tokenizer, or all by a tokenizer; the last two need penstock[exact].",
+)
+@options.root_option
+def tokens_command(path: str, model: str, mode: Any, root: str, as_json: bool) -> int:
+    """Count the tokens of the file PATH, or of standard input (-).
+
+    Where nothing was counted exactly, with the bounds that the number lies between.
+
+    Examples:
+      penstock tokens README.md
+        about how much the file takes of a model's window
+      git diff | penstock tokens -
+        the same for what another program prints
+    """
     from penstock.workspace import Workspace
 
-    try:
-        files = Workspace(root)
-        count = _of_input(model, mode) if path == "-" else files.count_file(path, model=model, mode=mode)  # type: ignore[arg-type]
-    except ToolError as error:
-        return answer.fail(error.code, error.message, None, answer.status_of(error.code), as_json=as_json)
-    except CallerError as error:
-        return answer.fail("usage", str(error), None, answer.USAGE, as_json=as_json)
+    files = Workspace(root)
+    count = _count_of_input(model, mode) if path == "-" else files.count_file(path, model=model, mode=mode)
     if as_json:
-        click.echo(json.dumps({"tokens": count.tokens, "low": count.low, "high": count.high, "method": count.method}))
+        answer.print_json(answer.fields_of(count, "tokens", "low", "high", "method"))
     elif count.low == count.high:
         click.echo(f"{count.tokens} tokens ({count.method})")
     else:
@@ -42,14 +51,16 @@ def tokens_command(path: str, model: str, mode: str, root: str, as_json: bool) -
     return 0
 
 
-def _of_input(model: str, mode: str) -> tokens.Count:
-    """Standard input block by block, so that its size does not matter; an exact count needs it whole."""
-    from penstock import tokens
+def _count_of_input(model: str, mode: str) -> Count:
+    """Count standard input block by block, so that its size does not matter; an exact count needs it whole."""
+    from penstock.text import tokens
 
+    # Tokens reach across blocks: to be exact the whole has to be in memory.
     if mode == "exact":
         return tokens.count(sys.stdin.buffer.read(), model=model, mode="exact")
     total, low, high, method = 0, 0, 0, "estimate"
     while block := sys.stdin.buffer.read(_BLOCK_BYTES):
         part = tokens.count(block, model=model)
+        # A token that spans two blocks counts once more: the sum of the upper bounds stays one.
         total, low, high, method = total + part.tokens, low + part.low, high + part.high, part.method
     return tokens.Count(tokens=total, low=low, high=high, method=method)

@@ -6,58 +6,55 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from penstock.cli import answer
+from penstock.cli import answer, options
+from penstock.cli.commands import command
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from penstock.calls import CommandLine
     from penstock.tools import Tools
 
 
 def _choice(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The flags that say which files count."""
-    for option in (
-        click.option("--hidden", is_flag=True, help="Also names that begin with a dot."),
-        click.option("--no-ignore", is_flag=True, help="Also what .gitignore leaves out."),
-    ):
-        function = option(function)
-    return function
+    """Add the flags that say which files count."""
+    hidden = click.option("--hidden", "include_hidden", is_flag=True, help="Also names that begin with a dot.")
+    return click.option("--no-ignore", "include_ignored", is_flag=True, help="Also what .gitignore leaves out.")(
+        hidden(function)
+    )
 
 
-@click.command("list")
+@command("list")
 @click.argument("pattern", default="*")
-@click.option("--path", default=".", metavar="DIR", help="Folder to start in.")
+@click.option("--path", type=options.FILE, default=".", metavar="DIR", help="Folder to start in.")
 @click.option("--recursive", is_flag=True, help="Also in folders below.")
-@click.option("--regex", is_flag=True, help="PATTERN is a regular expression.")
+@click.option("--regex", "use_regex", is_flag=True, help="PATTERN is a regular expression.")
 @click.option("--offset", type=int, default=0, help="Files to skip.")
 @click.option(
     "--limit", type=int, default=0, help="Files per page, up to 100; 0 lists up to 20 or says how many there are."
 )
 @_choice
-@answer.root_option
-def list_command(
-    pattern: str,
-    path: str,
-    recursive: bool,
-    regex: bool,
-    offset: int,
-    limit: int,
-    hidden: bool,
-    no_ignore: bool,
-    root: str,
-    as_json: bool,
-) -> int:
-    """List files whose path matches PATTERN, sorted."""
+@options.root_option
+def list_command(root: str, as_json: bool, **arguments: Any) -> int:
+    """List files whose path matches PATTERN, sorted.
 
-    def to_json(tools: Tools, checked: dict[str, object], _: CommandLine) -> tuple[dict[str, object], str]:
+    Without --limit at most 20 are listed; of more, how many there are and the command that pages through them.
+
+    Examples:
+      penstock list "*.py" --recursive
+        all Python files, beneath the current directory
+      penstock list --path src --recursive --limit 50
+        the first 50 files beneath src, and the command that goes on
+    """
+
+    def to_json(tools: Tools, checked: dict[str, object]) -> tuple[dict[str, object], str]:
         found = tools.workspace.list_files(**checked, progress=tools.progress)  # type: ignore[arg-type]
         page = found.page
-        too_many = limit == 0 and offset == 0 and page.more
+        limit = arguments["limit"]
+        # As the text has it (L-2): without a limit a long listing is a count and the way to page, never names.
+        too_many = limit == 0 and arguments["offset"] == 0 and page.more
         value: dict[str, object] = {
             "items": [] if too_many else list(page.items),
-            "offset": page.offset,
-            "total": page.total,
+            **answer.fields_of(page, "offset", "total"),
             "omitted": found.omitted._asdict(),
             "complete": found.complete,
             "next": None,
@@ -66,117 +63,80 @@ def list_command(
             value["next"] = {**checked, "offset": 0 if too_many else page.next_offset, "limit": limit or 20}
         return value, "partial" if not found.complete else "done" if page.total else "nothing"
 
-    arguments = {
-        "pattern": pattern,
-        "recursive": recursive,
-        "use_regex": regex,
-        "offset": offset,
-        "limit": limit,
-        "path": path,
-        "include_hidden": hidden,
-        "include_ignored": no_ignore,
-    }
-    return answer.give(root, "list_files", arguments, as_json, to_json)
+    return answer.answer_tool(root, "list_files", arguments, as_json, to_json)
 
 
-@click.command("count")
+@command("count")
 @click.argument("pattern", default="*")
-@click.option("--path", default=".", metavar="DIR", help="Folder to start in.")
+@click.option("--path", type=options.FILE, default=".", metavar="DIR", help="Folder to start in.")
 @click.option("--recursive/--no-recursive", default=True, help="Also in folders below (default).")
-@click.option("--regex", is_flag=True, help="PATTERN is a regular expression.")
+@click.option("--regex", "use_regex", is_flag=True, help="PATTERN is a regular expression.")
 @_choice
-@answer.root_option
-def count_command(
-    pattern: str, path: str, recursive: bool, regex: bool, hidden: bool, no_ignore: bool, root: str, as_json: bool
-) -> int:
-    """Count files, bytes and tokens by extension."""
+@options.root_option
+def count_command(root: str, as_json: bool, **arguments: Any) -> int:
+    """Count files, bytes and tokens by extension.
 
-    def to_json(tools: Tools, checked: dict[str, object], _: CommandLine) -> tuple[dict[str, object], str]:
+    What it would cost a model to read them all, before anything is read.
+
+    Examples:
+      penstock count
+        everything beneath the current directory that git would see
+      penstock count "*.py" --path src
+        the Python files beneath src
+    """
+
+    def to_json(tools: Tools, checked: dict[str, object]) -> tuple[dict[str, object], str]:
         counted = tools.workspace.count_files(**checked, progress=tools.progress)  # type: ignore[arg-type]
         value: dict[str, object] = {
-            "files": counted.files,
-            "bytes": counted.bytes,
-            "tokens": counted.tokens,
+            **answer.fields_of(counted, "files", "bytes", "tokens", "complete"),
             "by_extension": [row._asdict() for row in counted.by_extension],
             "omitted": counted.omitted._asdict(),
-            "complete": counted.complete,
         }
         return value, "partial" if not counted.complete else "done" if counted.files else "nothing"
 
-    arguments = {
-        "path": path,
-        "pattern": pattern,
-        "recursive": recursive,
-        "use_regex": regex,
-        "include_hidden": hidden,
-        "include_ignored": no_ignore,
-    }
-    return answer.give(root, "count_files", arguments, as_json, to_json)
+    return answer.answer_tool(root, "count_files", arguments, as_json, to_json)
 
 
-@click.command("search")
+@command("search")
 @click.argument("pattern")
-@click.argument("path", default=".")
+@click.argument("path", type=options.FILE, default=".")
 @click.option("--literal", is_flag=True, help="PATTERN is plain text.")
 @click.option("--glob", default="*", metavar="G", help="Only files whose path matches.")
 @click.option("--ignore-case", is_flag=True, help="Upper and lower case are alike.")
-@click.option("--context", type=int, default=0, help="Lines around each match, up to 20.")
+@click.option("--context", "context_lines", type=int, default=0, help="Lines around each match, up to 20.")
 @click.option("--offset", type=int, default=0, help="Matching lines to skip.")
 @click.option("--limit", type=int, default=50, help="Matching lines per page, up to 500.")
 @_choice
-@answer.root_option
-def search_command(
-    pattern: str,
-    path: str,
-    literal: bool,
-    glob: str,
-    ignore_case: bool,
-    context: int,
-    offset: int,
-    limit: int,
-    hidden: bool,
-    no_ignore: bool,
-    root: str,
-    as_json: bool,
-) -> int:
-    """Find lines that match PATTERN (RE2 syntax) in PATH."""
+@options.root_option
+def search_command(root: str, as_json: bool, **arguments: Any) -> int:
+    """Find lines that match PATTERN in the files of PATH.
 
-    def to_json(tools: Tools, checked: dict[str, object], _: CommandLine) -> tuple[dict[str, object], str]:
+    PATTERN is a regular expression of RE2, which no pattern can make slow; --literal takes it as plain text. Exit status 1 where
+    nothing matches.
+
+    Examples:
+      penstock search "def \\w+" src --glob "*.py"
+        where functions are defined
+      penstock search TODO --literal --ignore-case --context 2
+        the word in any case, with two lines around it
+    """
+
+    def to_json(tools: Tools, checked: dict[str, object]) -> tuple[dict[str, object], str]:
         found = tools.workspace.search(**checked, progress=tools.progress)  # type: ignore[arg-type]
         matches: list[dict[str, object]] = []
         for match in found.matches:
-            entry: dict[str, object] = {
-                "path": match.path,
-                "line": match.line,
-                "text": match.text,
-                "clipped": match.clipped,
-            }
-            if context:
+            entry = answer.fields_of(match, "path", "line", "text", "clipped")
+            if arguments["context_lines"]:
                 entry |= {"before": list(match.before), "after": list(match.after)}
             matches.append(entry)
         value: dict[str, object] = {
             "matches": matches,
             "files": [file._asdict() for file in found.files],
-            "more_files": found.more_files,
-            "total": found.total,
-            "offset": found.offset,
-            "scanned_bytes": found.scanned_bytes,
-            "complete": found.complete,
+            **answer.fields_of(found, "more_files", "total", "offset", "scanned_bytes", "complete"),
             "omitted": {**found.omitted._asdict(), "binary": found.binary, "secret": found.secret},
+            # A page that ends at the deadline has no next: what was not looked at cannot be paged to.
             "next": None if found.next_offset is None else {**checked, "offset": found.next_offset},
         }
         return value, "partial" if not found.complete else "done" if found.total else "nothing"
 
-    arguments = {
-        "pattern": pattern,
-        "path": path,
-        "literal": literal,
-        "glob": glob,
-        "ignore_case": ignore_case,
-        "context_lines": context,
-        "offset": offset,
-        "limit": limit,
-        "include_hidden": hidden,
-        "include_ignored": no_ignore,
-    }
-    return answer.give(root, "search", arguments, as_json, to_json)
+    return answer.answer_tool(root, "search", arguments, as_json, to_json)

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .program import Format, Program, Source
+from .program import Format, Program
+from .source import Source
 
 if TYPE_CHECKING:
     from .program import Warned

@@ -266,7 +266,7 @@ class _Page:
 
     def debug(self, *, wanted: bool) -> None:
         """Debug lines are code where that is asked for, by the caller or by the program."""
-        if self._debugged and (wanted or any(_DEBUGGING.search(text) for text in self.code)):
+        if self._debugged and (wanted or _DEBUGGING.search("\n".join(_QUOTED.sub("", text) for text in self.code))):
             for index, text in self._debugged.items():
                 self.code[index] = text
 

@@ -18,9 +18,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from penstock import inert
 from penstock.errors import CallerError, PenstockError
 from penstock.mcp_server.hosts import allowance_for
+from penstock.text import escape
 from penstock.workspace.deadline import READ_SECONDS, WALK_SECONDS
 
 if TYPE_CHECKING:
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
     from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, PaginatedRequestParams
 
-    from penstock.budget import Allowance
     from penstock.mcp_server.lanes import Lanes
     from penstock.store import Store
+    from penstock.text.allowance import Allowance
     from penstock.tools import Result, Tool
     from penstock.workspace import Workspace
     from penstock.workspace.root import OwnFolder
@@ -68,14 +68,15 @@ def create_server(
     from mcp.shared.exceptions import MCPError
     from mcp_types import INVALID_PARAMS, CallToolResult, ListToolsResult, TextContent
 
-    from penstock import __version__, calls
-    from penstock.budget import Allowance
     from penstock.mcp_server.lanes import open_lanes
+    from penstock.text import calls
+    from penstock.text.allowance import Allowance
     from penstock.tools import TOOLS, Tools
+    from penstock.version import __version__
     from penstock.workspace import Workspace
 
     if not re.fullmatch(r"[A-Za-z0-9_.-]{0,48}", prefix):
-        raise CallerError(f"The tool prefix {inert.clip(prefix)} cannot be: at most 48 of A-Z a-z 0-9 _ - .")
+        raise CallerError(f"The tool prefix {escape.clip(prefix)} cannot be: at most 48 of A-Z a-z 0-9 _ - .")
     if isinstance(tools, str | os.PathLike | Workspace):
         bound = None if budget is None else Allowance.chars(budget)
         tools = Tools(tools, dialect=calls.mcp(prefix), allowance=bound, store=store)
@@ -185,7 +186,8 @@ def _serve(
     import asyncio
     import gc
 
-    from penstock import guarding, settings
+    from penstock import settings
+    from penstock.guard import output
     from penstock.mcp_server import http, stdio, token
 
     walled_off = ""
@@ -193,7 +195,7 @@ def _serve(
     def store() -> Store:
         if walled_off:
             raise CallerError(walled_off)
-        return guarding.default_store()
+        return output.default_store()
 
     workspace, _ = settings.open_workspace(root, allow_mounts=allow_mounts)
     server = create_server(workspace, prefix=prefix, budget=budget, store=store)
@@ -234,7 +236,10 @@ async def _until_signal(serving: Serving) -> int:
             way()
 
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop, number)
+        try:
+            loop.add_signal_handler(number, stop, number)
+        except NotImplementedError:  # Windows: a handler of the process, which wakes the loop
+            signal.signal(number, lambda number, _: loop.call_soon_threadsafe(stop, number))
     await serving(ways_to_stop.append)
     return status
 
@@ -263,13 +268,13 @@ def _reach_store() -> OwnFolder | None:
     """The folder of the user's store, made where there is none, because a wall lets nothing through that comes later; the
     store in it is opened when it is asked for. A database has no folder: it is connected to, which the wall forbids.
     """
-    from penstock import guarding
+    from penstock.guard import output
     from penstock.store import default_url, folder_of
     from penstock.workspace.root import OwnFolder
 
     path = folder_of(default_url())
     if path is None:
-        guarding.default_store()
+        output.default_store()
         return None
     import penstock.store.sqlite  # noqa: F401  its libraries are found before the wall
 
@@ -281,7 +286,7 @@ def _say(sentence: str) -> None:
 
 
 def _instructions(prefix: str) -> str:
-    from penstock.notices import NAVIGATION
+    from penstock.tools import NAVIGATION
 
     return (
         f"{NAVIGATION}\nThe tools' names begin with {prefix}. What the notice [OUTPUT TRUNCATED] says was cut is kept: "
@@ -311,18 +316,18 @@ def _describe(name: str, tool: Tool, budget: int | None) -> mcp_types.Tool:
 
 def _again(tool: Tool, arguments: Mapping[str, object], prefix: str) -> str:
     """The same call, ready to copy; without the arguments that are no values or too long to repeat."""
-    from penstock import calls
+    from penstock.text import calls
 
     given: dict[str, calls.Value] = {}
     for name, value in arguments.items():
         if tool.parameter(name) is not None and isinstance(value, str | int) and len(str(value)) <= 100:
-            given[name] = inert.show_argument(value) if isinstance(value, str) else value
+            given[name] = escape.show_argument(value) if isinstance(value, str) else value
     return calls.mcp(prefix).write(calls.Call(tool.name, given))
 
 
 def _unknown(name: str, names: Mapping[str, object]) -> str:
     near = difflib.get_close_matches(name[:128], names, n=2, cutoff=0.6)
-    return f"Unknown tool: {inert.clip(name)}. " + (
+    return f"Unknown tool: {escape.clip(name)}. " + (
         f"Did you mean {' or '.join(near)}?" if near else f"There are {', '.join(names)}."
     )
 

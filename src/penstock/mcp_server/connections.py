@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from penstock.mcp_server.http import is_loopback
+from penstock.mcp_server.addresses import is_loopback
 
 if TYPE_CHECKING:
     import asyncio

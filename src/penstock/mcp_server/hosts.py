@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from penstock.budget import Allowance
+from penstock.text.allowance import Allowance
 
 
 class Host(NamedTuple):

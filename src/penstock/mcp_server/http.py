@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import base64
 import hmac
-import ipaddress
 import secrets
 import socket
 from typing import TYPE_CHECKING, Any, Final
@@ -19,6 +18,7 @@ import anyio
 
 from penstock.errors import CallerError
 from penstock.mcp_server import frames
+from penstock.mcp_server.addresses import is_address, is_loopback
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Generator, Iterable, MutableMapping
@@ -181,7 +181,7 @@ class Gate:
         if host.lower() in self._hosts:
             return True
         # An address cannot be rebound by DNS; names other than ours can.
-        return self._any_address and _is_address(host.rpartition(":")[0].strip("[]"))
+        return self._any_address and is_address(host.rpartition(":")[0].strip("[]"))
 
     def _knows_token(self, headers: list[tuple[bytes, bytes]]) -> bool:
         if self._token is None:
@@ -297,15 +297,3 @@ async def _answer(send: Send, status: int, body: bytes, *headers: tuple[bytes, b
 
 def _values(headers: list[tuple[bytes, bytes]], name: bytes) -> list[str]:
     return [value.decode("latin-1") for key, value in headers if key == name]
-
-
-def is_loopback(host: str) -> bool:
-    return host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
-
-
-def _is_address(host: str) -> bool:
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return True

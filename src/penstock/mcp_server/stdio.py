@@ -64,7 +64,7 @@ class _Pipe:
         self._loop = asyncio.get_running_loop()
         self._lines: asyncio.Queue[bytes | None] = asyncio.Queue()  # None: the end; b"": a line beyond the cap
         self._room = threading.Semaphore(_LINES_AHEAD)
-        self._writes: queue.SimpleQueue[tuple[bytes, object] | None] = queue.SimpleQueue()
+        self._writes: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._unwritten = 0
         self._written = anyio.Event()  # all of it, or the reader has gone
         self._unanswered: set[tuple[type, str | int]] = set()
@@ -86,7 +86,7 @@ class _Pipe:
                 while len(self._unanswered) + self._unwritten >= MAX_OPEN and not self._written.is_set():
                     await self._next_answer()
             with anyio.move_on_after(_LAST_ANSWERS_SECONDS):
-                while self._unanswered and not self._written.is_set():
+                while (self._unanswered or self._unwritten) and not self._written.is_set():
                     await self._next_answer()
 
     async def take(self, from_session: MemoryObjectReceiveStream[SessionMessage]) -> None:
@@ -123,13 +123,15 @@ class _Pipe:
         return SessionMessage(message)
 
     def _put(self, message: dict[str, Any]) -> None:
-        # An answer carries its id and no method; a request of ours would carry both.
+        # An answer carries its id and no method; a request of ours would carry both. Its id is free before it is written: whoever
+        # reads it may use the id again at once, and this loop may read that before it hears from the thread that wrote.
+        if "method" not in message:
+            self._settle(message.get("id"))
         self._unwritten += 1
-        self._writes.put((frames.write(message), None if "method" in message else message.get("id")))
+        self._writes.put(frames.write(message))
 
-    def _wrote(self, number: object) -> None:
+    def _wrote(self) -> None:
         self._unwritten -= 1
-        self._settle(number)
         self._settled.set()
 
     def _settle(self, number: object) -> None:
@@ -156,12 +158,11 @@ class _Pipe:
 
     def _write(self, outgoing: int) -> None:
         try:
-            while (item := self._writes.get()) is not None:
-                line, number = item
+            while (line := self._writes.get()) is not None:
                 rest = memoryview(line)
                 while rest:
                     rest = rest[os.write(outgoing, rest) :]
-                self._tell(self._wrote, number)
+                self._tell(self._wrote)
         except OSError:  # nobody reads any more
             self._tell(self._lines.put_nowait, None)
         self._tell(self._end)

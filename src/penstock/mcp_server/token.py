@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 import secrets
 import stat
+import sys
 
 from penstock.errors import CallerError
-from penstock.workspace.root import create_own, read_own
+from penstock.workspace.root import create_own, is_own, read_own
 
 _LEAST_CHARACTERS = 32
 
@@ -31,7 +32,7 @@ def load(path: str | None) -> tuple[bytes, str]:
         create_own(at, secrets.token_urlsafe(32).encode("ascii") + b"\n")  # whoever comes second reads the first's
         content = read_own(at) or b""
     status = os.stat(at)
-    if status.st_uid != os.getuid() or stat.S_IMODE(status.st_mode) & 0o077:
+    if not is_own(status) or (sys.platform != "win32" and stat.S_IMODE(status.st_mode) & 0o077):
         raise CallerError(f"{at} can be read by others. The token has to be its owner's alone: chmod 600 {at}")
     token = content.strip()
     if len(token) < _LEAST_CHARACTERS or not token.isascii() or len(token.split()) != 1:

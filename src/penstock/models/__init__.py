@@ -11,17 +11,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from penstock.errors import CallerError
-from penstock.models.failures import Cancelled, Disconnected, Unreadable
 from penstock.models.local import WINDOW_TOKENS, LocalModel
-from penstock.models.provider import Refused
-from penstock.models.remote import TIMEOUT_SECONDS, WIRES, RemoteModel
+from penstock.models.remote import TIMEOUT_SECONDS, RemoteModel
 from penstock.models.scripted import ScriptedModel, ScriptMismatch
 from penstock.models.steps import Step, call, calls, fail, refuse, say
+from penstock.wires.failures import Cancelled, Disconnected, Refused, Unreadable
+from penstock.wires.table import WIRES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from penstock.transcript.shapes import Json
+    from penstock.text.json_access import Json
 
 __all__ = [
     "Cancelled",

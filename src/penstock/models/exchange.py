@@ -19,17 +19,17 @@ from typing import TYPE_CHECKING
 import httpx2
 
 from penstock.errors import CallerError, Refusal
-from penstock.models import reading
-from penstock.models.failures import Cancelled, Disconnected, Unreadable
-from penstock.models.provider import Refused
-from penstock.transcript.shapes import parsed
+from penstock.models.reading import AnswerStream, read_answer
+from penstock.text.json_access import parsed
+from penstock.wires.failures import Cancelled, Disconnected, Refused, Unreadable
+from penstock.wires.table import wire_named
 
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Coroutine, Mapping
     from typing import Any
 
-    from penstock.transcript.shapes import Json
+    from penstock.text.json_access import Json
 
 CONNECT_SECONDS = 5.0  # as both official SDKs
 IDLE_SHARE = 0.5  # of the whole time: 300 of 600 seconds, as Codex waits for the next event
@@ -179,20 +179,20 @@ async def _posted(
         answer = await _content(response, MAX_ANSWER_BYTES + 1)
         if len(answer) > MAX_ANSWER_BYTES:
             raise Unreadable(f"The answer of {endpoint.url} is above {MAX_ANSWER_BYTES:,} bytes.")
-        body = reading.read(answer, wire)
-        if on_text is not None and (text := reading.said(body, wire)):  # a server that does not stream
+        body = read_answer(answer, wire)
+        if on_text is not None and (text := wire_named(wire).answers.text(body)):  # a server that does not stream
             on_text(text)
         return body
 
 
 async def _streamed(response: httpx2.Response, wire: str, on_text: Callable[[str], object]) -> dict[str, Json]:
-    stream = reading.Stream(wire)
+    stream = AnswerStream(wire)
     async for event in httpx2.EventSource(response, MAX_ANSWER_BYTES):
         if response.num_bytes_downloaded > MAX_STREAM_BYTES:
             raise Unreadable(f"The answer's stream is above {MAX_STREAM_BYTES:,} bytes.")
-        if event.data and (text := stream.take(event.data)):
+        if event.data and (text := stream.feed(event.data)):
             on_text(text)
-        if stream.ended:
+        if stream.is_ended:
             break
     return stream.body()
 

@@ -1,4 +1,4 @@
-"""What does a provider answer to a step? Status and body, on its wire, refusals in its own form.
+"""What a provider's double answers to a step of a script: status and body on its wire, refusals in its own words.
 
 The pure half of a double: `ScriptedModel` calls it in process, `penstock.testing.LoopbackProvider` over HTTP too. Law: the body of
 a status below 400 is an answer of the wire, unless a step said otherwise. Keeps out: which step it is, and sockets.
@@ -9,50 +9,38 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from penstock.errors import CallerError, Refusal
-from penstock.models import answers, refusals, sizes
+from penstock.errors import CallerError
+from penstock.models import sizes
+from penstock.models.refusals import refuser
 from penstock.models.steps import Fail, Refuse, Reply
+from penstock.wires.failures import Refused
+from penstock.wires.table import wire_named
+from penstock.wires.wire import AnswerContent, RequestSize
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
-    from penstock.models.refusals import Form
+    from penstock.models.refusals import RefusalForm
     from penstock.models.steps import Step
-    from penstock.transcript.shapes import Json
+    from penstock.text.json_access import Json
 
 Outcome = Literal["answered", "refused", "failed", "invalid"]
 """`refused` for its size, `invalid` for its shape, `failed` because the script says so."""
 
 
-class Refused(Refusal):
-    """A provider did not answer a request; `penstock.overflow.parse` reads what it refused.
-
-    `headers` are those that say when to try again, and by which number the provider knows the request.
-    """
-
-    def __init__(self, status_code: int, body: Json, headers: Mapping[str, str] | None = None) -> None:
-        super().__init__(f"HTTP {status_code}: {body if isinstance(body, str) else _written(body)}")
-        self.status_code = status_code
-        self.body = body
-        self.headers = dict(headers or {})
-
-
-def _written(body: Json) -> str:
-    try:
-        return json.dumps(body)
-    except RecursionError:  # read at a depth that cannot be written
-        return "a body that is nested too deeply to be shown"
-
-
-class Answer(NamedTuple):
-    """What comes back: JSON, or a text as it is."""
+class DoubleAnswer(NamedTuple):
+    """What a double gives back: JSON, or a text as it is."""
 
     status: int
     body: Json
     outcome: Outcome
 
     def returned(self) -> dict[str, Json]:
-        """The body of an answer; everything else is raised as `Refused`."""
+        """Return the body of an answer.
+
+        Raises:
+            Refused: for everything that is no answer.
+        """
         if self.status >= 400 or not isinstance(self.body, dict):
             raise Refused(self.status, self.body)
         return self.body
@@ -62,36 +50,45 @@ class Provider(NamedTuple):
     """How one provider speaks and counts."""
 
     wire: str
-    form: Form
     model: str
+    form: RefusalForm | None = None
+    """In whose words it refuses; the wire's own provider where nothing is said."""
     count: Callable[[str], int] = sizes.estimate
 
-    def size_of(self, request: dict[str, Json]) -> sizes.Size:
-        """The size of a request as it counts it."""
+    def size_of(self, request: dict[str, Json]) -> RequestSize:
+        """Return the size of a request as this provider counts it."""
         return sizes.size_of(request, self.wire, self.count)
 
-    def refusal_of(self, size: sizes.Size, limit_tokens: int) -> Answer | None:
-        """The refusal of a request that is too large for it; None for one that fits."""
-        if not refusals.exceeds(size, limit_tokens, self.form, self.wire):
+    def refusal_of(self, size: RequestSize, limit_tokens: int) -> DoubleAnswer | None:
+        """Return the refusal of a request that is too large for it; None for one that fits."""
+        server = refuser(self.wire, self.form)
+        if not server.exceeds(size, limit_tokens):
             return None
-        return Answer(400, refusals.refusal(size, limit_tokens, self.form, self.wire), "refused")
+        return DoubleAnswer(400, server.refusal(size, limit_tokens), "refused")
 
-    def error(self, sentence: str, status: int = 400) -> Answer:
-        """A request that is refused for its shape."""
-        return Answer(status, refusals.error(sentence, self.form, status), "invalid")
+    def error(self, sentence: str, status: int = 400) -> DoubleAnswer:
+        """Return the refusal of a request for its shape."""
+        return DoubleAnswer(status, refuser(self.wire, self.form).error(sentence, status), "invalid")
 
-    def perform(self, step: Step, size: sizes.Size, number: int) -> Answer:
-        """The answer to the `number`-th request, which is of that size."""
+    def perform(self, step: Step, size: RequestSize, number: int) -> DoubleAnswer:
+        """Return the answer that a step has for the `number`-th request, which is of that size."""
         match step:
             case Reply():
-                usage = {"input_tokens": size.input_tokens, "output_tokens": self.count(answers.said(step))}
-                body = answers.answer(step, self.wire, number=number, model=self.model, **usage)
-                return Answer(200, body, "answered")
+                spoken = "\n".join([step.text, *(text for call in step.calls for text in call)]).strip()
+                content = AnswerContent(
+                    text=step.text,
+                    calls=step.calls,
+                    number=number,
+                    model=self.model,
+                    input_tokens=size.input_tokens,
+                    output_tokens=self.count(spoken),
+                )
+                return DoubleAnswer(200, wire_named(self.wire).double.answer(content), "answered")
             case Refuse():
-                claimed = sizes.Size(prompt_tokens=step.input_tokens)
-                return Answer(400, refusals.refusal(claimed, step.limit_tokens, self.form, self.wire), "refused")
+                claimed = RequestSize(prompt_tokens=step.input_tokens)
+                return DoubleAnswer(400, refuser(self.wire, self.form).refusal(claimed, step.limit_tokens), "refused")
             case Fail():
                 body = step.body if isinstance(step.body, str) else json.loads(json.dumps(step.body))
-                return Answer(step.status, body, "failed")
+                return DoubleAnswer(step.status, body, "failed")
             case _:
                 raise CallerError(f"a step is made by say, call, calls, refuse or fail, not {step!r}")

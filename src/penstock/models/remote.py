@@ -11,56 +11,20 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from penstock import __version__
 from penstock.errors import CallerError
-from penstock.models.failures import Cancelled
+from penstock.version import __version__
+from penstock.wires.failures import Cancelled
+from penstock.wires.table import wire_named
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Mapping
 
-    from penstock.transcript.shapes import Json
+    from penstock.text.json_access import Json
 
 TIMEOUT_SECONDS = 600.0  # as both official SDKs; Anthropic's takes no unstreamed request that would last longer
-
-
-class _Service(NamedTuple):
-    """One API as its provider's SDK finds it: variables of the environment, and the header that each becomes."""
-
-    base_variable: str
-    base_url: str
-    root: str
-    """What stands before every path; a base URL may have it or leave it out."""
-    path: str
-    keys: tuple[tuple[str, str, str], ...]
-    """The variable of a key, its header, and what stands before it there; the first that is set is used."""
-    named: tuple[tuple[str, str], ...] = ()
-    fixed: tuple[tuple[str, str], ...] = ()
-
-
-_CHAT = _Service(
-    base_variable="OPENAI_BASE_URL",
-    base_url="https://api.openai.com/v1",
-    root="",
-    path="/chat/completions",
-    keys=(("OPENAI_API_KEY", "authorization", "Bearer "),),
-    named=(("OPENAI_ORG_ID", "openai-organization"), ("OPENAI_PROJECT_ID", "openai-project")),
-)
-_SERVICES = {
-    "openai-chat": _CHAT,
-    "openai-responses": _CHAT._replace(path="/responses"),
-    "anthropic": _Service(
-        base_variable="ANTHROPIC_BASE_URL",
-        base_url="https://api.anthropic.com",
-        root="/v1",
-        path="/messages",
-        keys=(("ANTHROPIC_API_KEY", "x-api-key", ""), ("ANTHROPIC_AUTH_TOKEN", "authorization", "Bearer ")),
-        fixed=(("anthropic-version", "2023-06-01"),),
-    ),
-}
-WIRES = tuple(_SERVICES)
 
 
 class RemoteModel:
@@ -84,18 +48,18 @@ class RemoteModel:
             raise CallerError(f"timeout_seconds is more than 0, not {timeout_seconds}")
         if window_tokens is not None and window_tokens < 1:
             raise CallerError(f"a window holds a token at least, not {window_tokens}")
-        service = _SERVICES[wire]
+        service = wire_named(wire).service
         given = os.environ if environment is None else environment
-        base = (base_url or _value(given, service.base_variable) or service.base_url).rstrip("/")
+        base = (base_url or _value(given, service.base_url_variable) or service.base_url).rstrip("/")
         is_local = _is_local(base)
-        variable, header, before = next((key for key in service.keys if _value(given, key[0])), service.keys[0])
-        secret = _value(given, variable)
+        key = next((key for key in service.keys if _value(given, key.variable)), service.keys[0])
+        secret = _value(given, key.variable)
         if not secret and not is_local:
-            raise CallerError(f"{wire}:{name} at {base} needs a key: set {variable}")
-        headers = {"content-type": "application/json", "accept-encoding": "identity", **dict(service.fixed)}
+            raise CallerError(f"{wire}:{name} at {base} needs a key: set {key.variable}")
+        headers = {"content-type": "application/json", "accept-encoding": "identity", **service.headers}
         headers |= {"user-agent": f"penstock/{__version__}"}
-        headers |= {to: value for origin, to in service.named if (value := _value(given, origin))}
-        headers |= {header: before + secret} if secret else {}
+        headers |= {to: value for origin, to in service.variable_headers.items() if (value := _value(given, origin))}
+        headers |= {key.header: key.prefix + secret} if secret else {}
         self.wire = wire
         self.name = name
         self.window_tokens = window_tokens
@@ -137,12 +101,11 @@ class RemoteModel:
         if not isinstance(request, dict):
             raise CallerError(f"a request is the body of {self.wire}, an object, not {type(request).__name__}")
         body: Json = {"model": self.name, **request}
-        options = body.pop("stream_options", None)
         body.pop("stream", None)
         if streamed:
-            body["stream"] = True
-            if self.wire == "openai-chat":
-                body["stream_options"] = {**(options or {}), "include_usage": True}
+            body = wire_named(self.wire).answers.streamed_body(body)
+        else:
+            body.pop("stream_options", None)
         try:
             return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
         except UnicodeEncodeError:  # half of a surrogate pair, which only an escape can hold

@@ -10,14 +10,15 @@ import threading
 from typing import TYPE_CHECKING
 
 from penstock.errors import CallerError
-from penstock.models import refusals, sizes
+from penstock.models import sizes
 from penstock.models.provider import Provider
 from penstock.models.steps import Step, read_steps
+from penstock.wires.table import WIRES, wire_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from penstock.transcript.shapes import Json
+    from penstock.text.json_access import Json
 
 _END_CHARS = 400  # of a request that does not fit: the newest message, as a rule
 _SCRIPT_BYTES = 64 << 20
@@ -64,8 +65,9 @@ class Script:
 
 def _end_of(request: dict[str, Json]) -> str:
     """The end of the conversation; of a body without one, of the body."""
-    said = next((request[name] for name in ("messages", "input") if name in request), request)
-    return sizes.text_of(said)[-_END_CHARS:]
+    keys = (wire_named(wire).body.messages_key for wire in WIRES)
+    messages = next((request[key] for key in keys if key in request), request)
+    return sizes.text_of(messages)[-_END_CHARS:]
 
 
 class ScriptedModel:
@@ -78,11 +80,11 @@ class ScriptedModel:
     name = "scripted"
 
     def __init__(self, steps: Iterable[Step], wire: str = "openai-chat", window_tokens: int | None = None) -> None:
-        self.wire = sizes.known(wire)
+        self.wire = wire_named(wire).name
         self.window_tokens = window_tokens
         self.requests: list[dict[str, Json]] = []
         self._script = Script(steps)
-        self._provider = Provider(wire, refusals.form_of(wire), self.name)
+        self._provider = Provider(wire, self.name)
         self._lock = threading.Lock()
 
     @classmethod
@@ -104,7 +106,7 @@ class ScriptedModel:
 
     def send(self, request: dict[str, Json], /) -> dict[str, Json]:
         """The body of the step whose turn it is."""
-        from penstock.transcript.shapes import copied
+        from penstock.text.json_access import copied
 
         if not isinstance(request, dict):
             raise CallerError(f"a request is the body of {self.wire}, an object, not {type(request).__name__}")

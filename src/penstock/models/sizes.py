@@ -1,4 +1,4 @@
-"""How large is a request, as a provider counts it? Its texts, the tokens of its parts, and what it asks for the reply.
+"""The size of a request as a provider counts it: its texts, the tokens of its media, and what it asks for the reply.
 
 Counted is what stands in the system prompt and the messages, and what stands in the tools: every key, text and number, a line
 each. An image counts `IMAGE_TOKENS`, other base64 a token for `BYTES_PER_TOKEN`. Bare JSON is read, not a transcript, so that the
@@ -7,67 +7,38 @@ double and what is tested with it do not share their mistakes. Keeps out: window
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from penstock.errors import CallerError
+from penstock.text.json_access import field
+from penstock.wires.table import wire_named
+from penstock.wires.wire import RequestSize
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from penstock.transcript.shapes import Json
+    from penstock.text.json_access import Json
 
 IMAGE_TOKENS = 1_568
 """What an image of full size takes at Anthropic (width x height / 750, at most this); at OpenAI it is 85 to 1,445."""
 BYTES_PER_TOKEN = 16
 """Of documents and sound: a page of a PDF has tens of kilobytes and 1,500 to 3,000 tokens."""
 
-_PROMPT = {
-    "openai-chat": ("messages",),
-    "openai-responses": ("instructions", "input"),
-    "anthropic": ("system", "messages"),
-}
-_TOOLS = ("tools", "functions")
-REPLY_FIELDS = {
-    "openai-chat": ("max_completion_tokens", "max_tokens"),
-    "openai-responses": ("max_output_tokens",),
-    "anthropic": ("max_tokens",),
-}
-"""Where each wire asks for the length of the reply; the first that is there counts."""
-
-
-class Size(NamedTuple):
-    """`prompt_tokens` are of the system prompt and the messages, `reply_tokens` what is asked for the answer."""
-
-    prompt_tokens: int
-    tools_tokens: int = 0
-    reply_tokens: int = 0
-
-    @property
-    def input_tokens(self) -> int:
-        """The prompt and the tools."""
-        return self.prompt_tokens + self.tools_tokens
-
-
-def known(wire: str) -> str:
-    """The wire, if it is one; `CallerError` otherwise."""
-    if wire not in _PROMPT:
-        raise CallerError(f"{wire!r} is no wire; there are {', '.join(_PROMPT)}")
-    return wire
-
 
 def estimate(text: str) -> int:
     """The tokens of `text` by `penstock.tokens`, without an extra."""
-    from penstock import tokens
+    from penstock.text import tokens
 
     return tokens.count(text).tokens
 
 
-def size_of(request: dict[str, Json], wire: str, count: Callable[[str], int] = estimate) -> Size:
-    """What a provider would count."""
-    return Size(
-        prompt_tokens=_counted(request, _PROMPT[wire], count),
-        tools_tokens=_counted(request, _TOOLS, count),
-        reply_tokens=max(0, next((n for name in REPLY_FIELDS[wire] if isinstance(n := request.get(name), int)), 0)),
+def size_of(request: dict[str, Json], wire: str, count: Callable[[str], int] = estimate) -> RequestSize:
+    """Return what a provider on that wire would count of a request's body."""
+    layout = wire_named(wire).body
+    asked = (field(request, *path) for path in layout.reply_paths)
+    return RequestSize(
+        prompt_tokens=_counted([request.get(layout.system_key or ""), request.get(layout.messages_key)], count),
+        tools_tokens=_counted([field(request, *layout.tools_path), request.get("functions")], count),
+        reply_tokens=max(0, next((tokens for tokens in asked if isinstance(tokens, int)), 0)),
     )
 
 
@@ -76,8 +47,8 @@ def text_of(value: Json) -> str:
     return "\n".join(_read(value)[0])
 
 
-def _counted(request: dict[str, Json], names: tuple[str, ...], count: Callable[[str], int]) -> int:
-    lines, media_tokens = _read([request[name] for name in names if request.get(name) is not None])
+def _counted(values: list[Json], count: Callable[[str], int]) -> int:
+    lines, media_tokens = _read([value for value in values if value is not None])
     return (count("\n".join(lines)) if lines else 0) + media_tokens
 
 

@@ -18,7 +18,7 @@ from penstock.errors import CallerError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from penstock.transcript.shapes import Json
+    from penstock.text.json_access import Json
 
 Patterns: TypeAlias = "str | Iterable[str]"
 

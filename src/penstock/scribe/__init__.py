@@ -18,11 +18,12 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from penstock import __version__, window
 from penstock.cobol.program import key
 from penstock.scribe.documenting import JOBS, MAX_PROMPT_TOKENS, run, subject
 from penstock.scribe.gathering import HEAD_BYTES, Skipped, gather
 from penstock.scribe.output import Output
+from penstock.text import window
+from penstock.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from penstock.scribe.gathering import Found, Gathered
     from penstock.scribe.pages.estate import Estate as EstateTold
     from penstock.scribe.pool import Progress
-    from penstock.transcript.shapes import Json
+    from penstock.text.json_access import Json
     from penstock.workspace.root import Root
 
 __all__ = ["JOBS", "MAX_PROMPT_TOKENS", "Documented", "document", "subjects"]

@@ -11,13 +11,13 @@ import json
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock import inert
-from penstock.transcript.shapes import field, string
+from penstock.text import escape
+from penstock.text.json_access import field, string
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from penstock.transcript.shapes import Json
+    from penstock.text.json_access import Json
 
 MAX_ANSWER_CHARS = 1 << 20  # ten times what the longest reply of today's models holds
 MAX_CLAIMS = 1_000
@@ -116,7 +116,7 @@ PROGRAM = "program"
 
 def _words(value: Json) -> str:
     """A text that can only be read, on one line."""
-    return " ".join(inert.show(string(value))[0].split())
+    return " ".join(escape.show(string(value))[0].split())
 
 
 def _lines(value: Json) -> tuple[int, ...]:

@@ -18,7 +18,7 @@ from penstock.scribe.filling import SECTIONS
 from penstock.scribe.prompts import Prompt
 from penstock.scribe.results import key_of
 from penstock.scribe.verification import Verdict, same_claims, verify
-from penstock.transcript.shapes import field, objects, string
+from penstock.text.json_access import field, objects, string
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from penstock.scribe.pool import Desk
     from penstock.scribe.results import Results
     from penstock.scribe.verification import Item, Shown
-    from penstock.transcript.shapes import Json
+    from penstock.text.json_access import Json
 
 _UNREADABLE_TRIES = 2  # an answer that is broken may be bad luck; a second one is a reason
 

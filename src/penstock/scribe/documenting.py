@@ -32,7 +32,7 @@ from penstock.scribe.pool import ATTEMPTS, LEAST_REPLY_TOKENS, REPLY_TOKENS, Des
 from penstock.scribe.reconciling import reconciled
 from penstock.scribe.results import key_of
 from penstock.scribe.verification import shown
-from penstock.tokens import best_counter
+from penstock.text.tokens import best_counter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from penstock.scribe.pool import Progress
     from penstock.scribe.results import Results
     from penstock.scribe.verification import Known, Shown
-    from penstock.tokens import TokenCounter
-    from penstock.transcript.shapes import Json
+    from penstock.text.json_access import Json
+    from penstock.text.tokens import TokenCounter
 
 MAX_PROMPT_TOKENS = 15_000  # the seed's, SCRIBE_MAX_PROMPT_TOKENS
 JOBS = 4

@@ -10,16 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from penstock import __version__
 from penstock.cobol.facts import call_diagram, flow_diagram
 from penstock.scribe.filling import Lines, cite
+from penstock.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from penstock.chunk.template import Citation, Plain, Record, Template, Value
     from penstock.cobol.facts.values import Facts
-    from penstock.transcript.shapes import Json
+    from penstock.text.json_access import Json
 
 TicketType = Literal["documentation", "chunk_continuation", "chunk_synthesis", "validation", "clarification"]
 TicketState = Literal["open", "done", "failed"]

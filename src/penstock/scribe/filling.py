@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Protocol
 
-from penstock import inert
 from penstock.chunk.template import Citation, Record, Template
+from penstock.text import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -93,7 +93,7 @@ def evidence_of(source: Lines, line: int) -> str:
 
 def text_of(source: Lines, line: int) -> str:
     """A line as it is compared: inert, as a prompt shows it, and blanks folded."""
-    return " ".join(inert.show(source.shown(line))[0].split())
+    return " ".join(escape.show(source.shown(line))[0].split())
 
 
 def paragraph_name(name: str) -> str:

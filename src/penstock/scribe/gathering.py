@@ -11,9 +11,9 @@ import os
 import stat
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock import inert
 from penstock.errors import ToolError
 from penstock.outline import language_of
+from penstock.text import escape
 from penstock.workspace import root as opens
 from penstock.workspace.deadline import Deadline
 from penstock.workspace.walk import Walk
@@ -81,10 +81,9 @@ def _names(root: Root, paths: Iterable[str], progress: Callable[[int], None] | N
     for path in paths:
         relative = root.relative(path)
         try:
-            handle, status = root.look(relative)
+            status = root.look(relative)
         except OSError as error:
             raise opens.refusal(error, relative) from error
-        os.close(handle)
         if not stat.S_ISDIR(status.st_mode):
             yield os.fsdecode(relative), True
             continue
@@ -115,7 +114,7 @@ def _read(root: Root, path: str, kind_of: Callable[[str, bytes], Kind | None], i
     """The file, None where it is of no kind. Raises `ToolError` or `OSError`."""
     file = root.open_file(os.fsencode(path))
     try:
-        head = os.pread(file.descriptor, HEAD_BYTES, 0)
+        head = opens.read_at(file.descriptor, HEAD_BYTES, 0)
         kind = kind_of(path, head)
         if kind is None and is_named:
             language = language_of(path, head)
@@ -129,9 +128,9 @@ def _read(root: Root, path: str, kind_of: Callable[[str, bytes], Kind | None], i
 
 def _whole(file: OpenFile, path: str) -> bytes:
     if file.status.st_size > MOST_BYTES:
-        said = f"{inert.shorten(path)} has {file.status.st_size} bytes; a source has {MOST_BYTES} at most."
+        said = f"{escape.shorten(path)} has {file.status.st_size} bytes; a source has {MOST_BYTES} at most."
         raise ToolError("binary", said)
     data = b""
-    while part := os.pread(file.descriptor, MOST_BYTES, len(data)):
+    while part := opens.read_at(file.descriptor, MOST_BYTES, len(data)):
         data += part
     return data

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 
-from penstock import inert
 from penstock.errors import CallerError, ToolError
-from penstock.workspace.root import Root
+from penstock.text import escape
+from penstock.workspace.root import Root, read_at
 
 _TRIES = 10  # of one file, where somebody else writes it at the same time
 
@@ -24,7 +24,7 @@ class Output:
         try:
             os.makedirs(self.path, exist_ok=True)
         except OSError as error:
-            raise CallerError(f"Documents cannot be written to {inert.shorten(path)}: {error.strerror}") from error
+            raise CallerError(f"Documents cannot be written to {escape.shorten(path)}: {error.strerror}") from error
         self._root = Root(self.path)
 
     def folder(self, name: str) -> str:
@@ -58,13 +58,11 @@ class Output:
             if file.status.st_size != len(content):
                 return b""
             read = b""
-            while part := os.pread(file.descriptor, len(content) + 1, len(read)):
+            while part := read_at(file.descriptor, len(content) + 1, len(read)):
                 read += part
             return read
         finally:
             file.close()
 
     def _status(self, relative: bytes) -> os.stat_result:
-        handle, status = self._root.look(relative)
-        os.close(handle)
-        return status
+        return self._root.look(relative)

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
-from penstock import inert, wires
 from penstock.errors import CallerError
 from penstock.models import Cancelled
 from penstock.overflow import diagnose
-from penstock.transcript import load, said
+from penstock.text import escape
+from penstock.wires import answer_words, begin, compose_request
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from penstock.models import Model
     from penstock.overflow import Diagnosis, Overflow
     from penstock.scribe.prompts import Prompt
-    from penstock.transcript.shapes import Json
+    from penstock.text.json_access import Json
 
 ATTEMPTS = 5  # of one question; the waits between them are 1, 2, 4 and 8 seconds where the provider names none
 LONGEST_WAIT_SECONDS = 300.0  # a provider that asks for more has no room for us today
@@ -104,7 +104,7 @@ class Desk:
             reply_tokens = self._reply_tokens
             try:
                 body = self._sent(_request(prompt, self._model, reply_tokens))
-                return Reply("answered", wires.words(body, self._model.wire), sent=sent + 1)
+                return Reply("answered", answer_words(body, self._model.wire), sent=sent + 1)
             except Cancelled:
                 return Reply("stopped", sent=sent + 1)
             except AssertionError:
@@ -175,17 +175,13 @@ class Desk:
 
 
 def _request(prompt: Prompt, model: Model, reply_tokens: int) -> dict[str, Json]:
-    """One question on the wire of the model, its instructions where that wire has them."""
-    wire = model.wire
-    if wire == "openai-chat":
-        messages: list[Json] = [{"role": "system", "content": prompt.system}, said(wire, "user", prompt.user)]
-        return wires.request(load(messages, wire), model.name, reply_tokens)
-    return wires.request(load([said(wire, "user", prompt.user)], wire, system=prompt.system), model.name, reply_tokens)
+    """Return one question on the wire of the model, its instructions where that wire has them."""
+    return compose_request(begin(model.wire, system=prompt.system, prompt=prompt.user), model.name, reply_tokens)
 
 
 def _reason(told: Diagnosis, error: Exception) -> str:
     """Why there is no answer, for a person: short, and inert."""
-    return f"{told.kind.replace('_', ' ')}: {inert.clip(str(error), 200)}"
+    return f"{told.kind.replace('_', ' ')}: {escape.clip(str(error), 200)}"
 
 
 class Pool(Generic[Task, Made]):

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock import inert
 from penstock.scribe.answers import PROGRAM
 from penstock.scribe.filling import SECTIONS
 from penstock.scribe.verification import Item, Known, names_in
+from penstock.text import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -185,7 +185,7 @@ def notes(items: Sequence[Item], place: tuple[int, int], fits: Callable[[str], b
     """
     part = f"part {place[0]} of {place[1]}" if place[1] > 1 else "complete"
     programs = [item.id for item in items if item.id.startswith(PROGRAM)]
-    named = "" if programs == [PROGRAM] else f" of {', '.join(map(inert.show_name, programs))}"
+    named = "" if programs == [PROGRAM] else f" of {', '.join(map(escape.show_name, programs))}"
     head = f"Notes ({part}{named}). Known for certain; what wants words beside the program itself:"
     listed = [item for item in items if not item.id.startswith(PROGRAM)]
     low, high = 0, len(listed)
@@ -208,7 +208,7 @@ def _noted(head: str, shown: Sequence[Item], total: int) -> str:
 
 def _noted_item(item: Item) -> str:
     """An id, with a name where neither it nor its line says that."""
-    return item.id if item.id[0] in "IOPR" else f"{item.id} {inert.show_name(item.name)}"
+    return item.id if item.id[0] in "IOPR" else f"{item.id} {escape.show_name(item.name)}"
 
 
 # ── what was not true ────────────────────────────────────────────────────────────────────────────────────────────
@@ -234,8 +234,8 @@ def again(rejected: Sequence[Verdict], fits: Callable[[str], bool]) -> str:
     lines: list[str] = []
     for verdict in rejected:
         claim = verdict.claim
-        about = inert.clip(f"{claim.of} {claim.field}", 80)
-        lines.append(f"- {about}: {inert.clip(claim.claim, 200)} ({reason_of(verdict.reason)})")
+        about = escape.clip(f"{claim.of} {claim.field}", 80)
+        lines.append(f"- {about}: {escape.clip(claim.claim, 200)} ({reason_of(verdict.reason)})")
         if not fits("\n".join([head, *lines])):
             lines.pop()
             break

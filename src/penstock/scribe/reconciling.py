@@ -11,12 +11,12 @@ import json
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock import inert
 from penstock.chunk.template import Record, Section, Template, Value, folded
 from penstock.scribe.answers import MAX_CLAIM_CHARS, Claim
 from penstock.scribe.prompts import Prompt
 from penstock.scribe.verification import may_say, names_in
-from penstock.transcript.shapes import field, objects, parsed, string
+from penstock.text import escape
+from penstock.text.json_access import field, objects, parsed, string
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -52,7 +52,7 @@ def reconciled(
     is_json, value = parsed(_object(ask(_prompt(groups))))
     texts = {}
     for one in objects(field(value, "texts")) if is_json else []:
-        number, text = one.get("group"), " ".join(inert.show(string(one.get("text")))[0].split())
+        number, text = one.get("group"), " ".join(escape.show(string(one.get("text")))[0].split())
         if type(number) is int and 1 <= number <= len(groups) and _holds(groups[number - 1], text, one, known):
             texts[number - 1] = text
     for number, text in texts.items():

@@ -14,11 +14,11 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Protocol
 
 from penstock.errors import CallerError
-from penstock.transcript.shapes import parsed
+from penstock.text.json_access import parsed
 from penstock.workspace import root as roots
 
 if TYPE_CHECKING:
-    from penstock.transcript.shapes import Json
+    from penstock.text.json_access import Json
 
 MAX_BYTES = 8 << 20  # of one result: no answer is larger
 _NAME = re.compile(r"[0-9a-f]{64}")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from penstock.chunk.template import Citation, folded
 from penstock.scribe.filling import evidence_of, text_of
+from penstock.text import notices
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -179,7 +180,7 @@ def _placed(claim: Claim, item: Item, held: Shown) -> tuple[list[int], bool] | N
 
 def _fragment(evidence: str) -> str:
     """Evidence as it is looked for: without the line numbers that a prompt puts before the lines, blanks folded."""
-    lines = [re.sub(r"^\s*\d+\s*[|:\t]", "", line, flags=re.ASCII) for line in evidence.splitlines()]
+    lines = [notices.without_number(line) for line in evidence.splitlines()]
     return " ".join(" ".join(lines).split())
 
 

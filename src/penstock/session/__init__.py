@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from penstock import notices
-from penstock.bill import ESTIMATOR, Bill, bill_of
-from penstock.limits import PROFILES, Limits, Pressure, limits_of
+from penstock.context.bill import Bill, bill_of
+from penstock.context.sized import ESTIMATOR
 from penstock.session.decisions import Decider
 from penstock.session.events import (
     Closed,
@@ -34,19 +33,21 @@ from penstock.session.events import (
     name_of,
     to_dict,
 )
+from penstock.session.limits import PROFILES, Limits, Pressure, limits_of
+from penstock.session.loops import ALTERNATING, looping
 from penstock.session.state import TRANSITIONS, Boundary, Effect, State, Todo, after, diagram
 from penstock.session.steps import Ask, Await, Call, Compact, HandOff, Step, Stop, Summarise, Wait
-from penstock.transcript import load
+from penstock.wires import begin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from penstock.budget import Budget
-    from penstock.calls import Dialect
-    from penstock.handoff import Handoff
-    from penstock.tokens import TokenCounter
-    from penstock.transcript import ToolCall
-    from penstock.transcript.shapes import Json
+    from penstock.context.handoff import Handoff
+    from penstock.text.allowance import Budget
+    from penstock.text.calls import Dialect
+    from penstock.text.json_access import Json
+    from penstock.text.tokens import TokenCounter
+    from penstock.wires import ToolCall
 
 __all__ = [
     "TRANSITIONS",
@@ -109,9 +110,7 @@ class Session:
         if budget is not None:
             limits = limits.scaled(budget.context_tokens, budget.reserve_tokens or None)
             self.counter = budget.counter or ESTIMATOR
-        transcript = load([], wire, system=system, tools=tools)
-        if wire == "openai-chat" and system is not None:
-            transcript = load([{"role": "system", "content": system}], wire, tools=tools)
+        transcript = begin(wire, system=system, tools=tools)
         self.session_id, self.agent = session_id, agent
         self.can_summarise, self.dialect = can_summarise, dialect
         self.state = self._begun = State(limits=limits, transcript=transcript)
@@ -145,8 +144,8 @@ class Session:
         loops = self.state.loops.with_call(call.name, call.arguments, digest)
         times = loops.times(call.name, call.arguments, digest)
         if times >= self.state.limits.loop_advice:
-            return notices.looping(times)
-        return notices.ALTERNATING if loops.alternates else None
+            return looping(times)
+        return ALTERNATING if loops.alternates else None
 
     def _decider(self) -> Decider:
         return Decider(
@@ -181,7 +180,7 @@ class Session:
         dialect: Dialect | None = None,
     ) -> Session:
         """The session that a journal holds: its header as `header()` gave it, then every event by name and data."""
-        from penstock.transcript import Transcript
+        from penstock.wires import Transcript
 
         made = cls(
             limits=limits_of(header["limits"]),

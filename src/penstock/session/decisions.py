@@ -11,31 +11,55 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from penstock import notices, recovery
-from penstock.bill import ESTIMATOR, size_of
-from penstock.budget import Budget
-from penstock.compaction import DEFAULT, RECOVERY, plan
-from penstock.handoff import mechanical
-from penstock.limits import Pressure
-from penstock.recovery import HandOff as BeginAfresh
-from penstock.recovery import Irreducible, SendSmaller
-from penstock.recovery import Summarise as AskForSummary
+from penstock.context import recovery
+from penstock.context.compaction import DEFAULT, RECOVERY, plan
+from penstock.context.handoff import mechanical
+from penstock.context.recovery import Attempt, Irreducible, SendSmaller, Situation
+from penstock.context.recovery import Summarise as AskForSummary
+from penstock.context.sized import ESTIMATOR, Sized, size_of
+from penstock.session.limits import Pressure
 from penstock.session.steps import Ask, Await, Call, Compact, HandOff, Step, Stop, Summarise, Wait
+from penstock.text import escape
+from penstock.text.allowance import Budget
 
 if TYPE_CHECKING:
-    from penstock.calls import Dialect
-    from penstock.compaction import Plan
-    from penstock.handoff import Handoff
+    from penstock.context.compaction import Plan
+    from penstock.context.handoff import Handoff
     from penstock.session.state import State
-    from penstock.tokens import TokenCounter
+    from penstock.text.calls import Dialect
+    from penstock.text.tokens import TokenCounter
 
-MOST_CALLS = 2  # of a provider for one overflow, a summary included (promise 3)
 _REST_ENTRIES = 6  # a compaction rests for so many entries, unless the next rung is reached
 _FRESH_SHARE = 0.25  # of the room below compaction that what is handed on may take
 _LEAST_REPLY = 16  # of a window that is so small that a reply of the usual least is a good part of it
 _MOST_LINES = 50  # of what is behind that a handoff carries on: the newest
 _WORDS_CHARS = 1_000  # of what the user said between the goal and now: a wish is short, a document lies in the journal
 _LEAST_HANDOFF_TOKENS = 100  # what the shortest handoff takes: the goal and where the rest is
+
+_STOPS = {
+    "errors": "Too much failed: the error budget of this session is used up. Look at what failed, then say how to go on.",
+    "irreducible": "The provider refused the request however small it became: shorten the prompt, or take a larger window.",
+    "loop": "The same call gave the same result again and again: there was no progress. Say what to try instead.",
+    "auth": "The provider does not accept the key: set it, then go on.",
+    "quota": "The provider's quota is used up: waiting does not help.",
+}
+
+
+def _stopped(reason: str) -> str:
+    """Return why a session stopped, and what to do next."""
+    return _STOPS.get(
+        reason, f"The provider answered with {escape.clip(reason, 64)}: mend the request or the settings, then go on."
+    )
+
+
+def _waiting(row: int) -> str:
+    """Return why nothing is sent now."""
+    return f"{row} failures in a row: waiting before the next try"
+
+
+def _refused_at(window_tokens: int) -> str:
+    """Return why a session begins afresh, or ends."""
+    return f"the provider refused the request in a window of {window_tokens} tokens, however small it became"
 
 
 class Decider:
@@ -61,7 +85,7 @@ class Decider:
         """The next step."""
         state = self.state
         if state.phase == "ended":
-            return Stop(reason=state.ended, message=notices.stopped(state.ended))
+            return Stop(reason=state.ended, message=_stopped(state.ended))
         if state.phase == "idle":
             return Await()
         if state.phase == "calling":
@@ -69,7 +93,7 @@ class Decider:
         made = self._recovered() if state.phase == "refused" else self._ready()
         until = state.faults.blocked_until(state.now_seconds)
         if until is not None and isinstance(made, Ask | Summarise):
-            return Wait(until_seconds=until, why=notices.waiting(state.faults.row))
+            return Wait(until_seconds=until, why=_waiting(state.faults.row))
         return made
 
     @property
@@ -151,48 +175,55 @@ class Decider:
     # ── refusals ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _recovered(self) -> Step:
-        """The ladder of O-4 as steps."""
+        """What the refusals of one request lead to, as steps."""
         state = self.state
-        assert state.overflow is not None  # noqa: S101 - the phase says so
-        if state.overflow_calls > MOST_CALLS:
-            return self._last_way_out()
-        budget = Budget(state.limits.window_tokens, self._asked_for, self.counter)
-        cure = self._asked(budget)
-        if isinstance(cure, AskForSummary):
-            if not state.has_summary:
-                return Summarise(prompt=cure.prompt)
-            cure = recovery.with_summary(
-                state.transcript, cure, state.summary, budget, dialect=self.dialect, kept=self.kept
-            )
+        situation = self._situation()
+        if situation.calls_left < 1:
+            return self._irreducible(recovery.give_up(situation))
+        if state.has_summary and isinstance(asked := self._asked_for_summary, AskForSummary):
+            cure = recovery.with_summary(situation, asked, state.summary)
+        else:
+            cure = recovery.decide(situation, can_summarise=self.can_summarise and not state.has_summary)
         match cure:
+            case AskForSummary():
+                return Summarise(prompt=cure.prompt)
             case SendSmaller():
                 return Compact(plan=cure.plan, strategy=cure.strategy, reserve_tokens=cure.reserve_tokens)
-            case BeginAfresh():
-                most = int((cure.limit_tokens - self.fixed) * recovery.HANDOFF_SHARE)
-                return self._hand_off("context", notices.refused_at(state.limits.window_tokens), most)
-            case Irreducible():
-                return Stop(reason="irreducible", message=str(cure.error))
-        return self._last_way_out()
+        assert isinstance(cure, Irreducible)  # noqa: S101 - there was a refusal
+        return self._irreducible(cure)
 
-    def _asked(self, budget: Budget) -> recovery.Cure:
+    def _situation(self) -> Situation:
         state = self.state
-        assert state.overflow is not None  # noqa: S101 - the phase says so
-        return recovery.recover(
-            state.transcript,
-            state.overflow,
-            budget,
-            can_summarise=self.can_summarise and (state.has_summary or state.overflow_calls < MOST_CALLS),
+        attempts = tuple(
+            Attempt(
+                sized=Sized(refused.transcript, self.counter),
+                overflow=refused.overflow,
+                reserve_tokens=refused.reserve_tokens,
+            )
+            for refused in state.refusals
+        )
+        return Situation(
+            sized=attempts[-1].sized,
+            attempts=attempts,
+            budget=Budget(state.limits.window_tokens, self._asked_for, self.counter),
+            calls_left=recovery.MAX_CALLS - state.overflow_calls,
             session_id=self.session_id,
             dialect=self.dialect,
             kept=self.kept,
         )
 
-    def _last_way_out(self) -> Step:
-        """Refused however small it became: a fresh start once, and then the end."""
-        why = notices.refused_at(self.state.limits.window_tokens)
-        if self._can_begin_afresh:
+    @property
+    def _asked_for_summary(self) -> recovery.Cure:
+        """What was asked when the summary was: the call for it was still to come."""
+        situation = replace(self._situation(), calls_left=self._situation().calls_left + 1)
+        return recovery.decide(situation, can_summarise=True)
+
+    def _irreducible(self, cure: Irreducible) -> Step:
+        """The end, or a fresh start where a call is left for it: that leaves out the last batch of calls too."""
+        why = _refused_at(self.state.limits.window_tokens)
+        if self._situation().calls_left > 0 and self._can_begin_afresh:
             return self._hand_off("context", why, recovery.LAST_HANDOFF_TOKENS)
-        return Stop(reason="irreducible", message=why)
+        return Stop(reason="irreducible", message=str(cure.error))
 
     # ── handing off ──────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from penstock.activity import Action
+    from penstock.context.activity import Action
 
 WINDOW_CALLS = 8
 LEAST_OVERLAP = 0.2

@@ -10,10 +10,10 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from penstock.errors import CallerError
-from penstock.transcript.shapes import copied
+from penstock.text.json_access import copied
 
 if TYPE_CHECKING:
-    from penstock.transcript.shapes import Json
+    from penstock.text.json_access import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

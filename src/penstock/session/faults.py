@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from penstock.limits import ErrorLimits
+    from penstock.session.limits import ErrorLimits
 
 CURED_BY_WAITING = frozenset({"rate_limit", "overloaded", "server_error", "connection"})
 MOST_COOLDOWN_SECONDS = 600.0

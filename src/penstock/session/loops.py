@@ -1,7 +1,7 @@
 """Is there progress? The calls of late with their results, and how often each came (S-13).
 
 The same call with the same result again and again, a page read again in the same version, A-B-A-B: all are calls whose result was
-there before. A result that changed is progress. Keeps out: what a call does, and what is said about it.
+there before. A result that changed is progress. Keeps out: what a call does, and when a model is told.
 """
 
 from __future__ import annotations
@@ -10,6 +10,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 LOOK_BACK = 20  # calls: in public SWE-agent runs 4.6 % had the same call and result three times (sessions.md 5.1)
+
+ALTERNATING = "[Two calls take turns with the same results: nothing new will come of them. Try another way.]"
+
+
+def looping(times: int) -> str:
+    """Told to a model beside a result that it has had before."""
+    return f"[The same result, {times} times now: nothing has changed. Try another way, or say what is missing.]"
 
 
 class Did(NamedTuple):

@@ -8,26 +8,26 @@ Keeps out: what to do next (`decisions`), clocks, models and tools.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from penstock import activity
+from penstock.context import activity
+from penstock.context.handoff import decode
 from penstock.errors import CallerError
-from penstock.handoff import decode
-from penstock.limits import Limits, Pressure
 from penstock.overflow import Overflow
 from penstock.overflow.learned import SMALLEST_TOKENS
 from penstock.session import events as ev
 from penstock.session.domains import changed_domain
 from penstock.session.faults import CURED_BY_WAITING, Faults
+from penstock.session.limits import Limits, Pressure
 from penstock.session.loops import Loops
-from penstock.transcript import Cleared, Collapsed, Transcript, results_of, said, wording
+from penstock.wires import Cleared, Collapsed, Transcript, placeholders, result_messages, text_message
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from penstock.handoff import Handoff
+    from penstock.context.handoff import Handoff
     from penstock.session.events import Event
-    from penstock.transcript import ToolCall
+    from penstock.wires import ToolCall
 
 Phase = Literal["idle", "ready", "calling", "refused", "ended"]
 
@@ -86,6 +86,14 @@ class Effect:
     """Whether it is known how it ended."""
 
 
+class RefusedRequest(NamedTuple):
+    """A request that the provider refused, and what it said of it."""
+
+    transcript: Transcript
+    overflow: Overflow
+    reserve_tokens: int
+
+
 @dataclass(frozen=True, kw_only=True)
 class State:
     """All that a session knows. `limits` are those of the window as far as it is known by now.
@@ -103,6 +111,8 @@ class State:
     faults: Faults = field(default_factory=Faults)
     loops: Loops = field(default_factory=Loops)
     overflow: Overflow | None = None
+    refusals: tuple[RefusedRequest, ...] = ()
+    """The requests that were refused since the last success, as they were sent."""
     overflow_calls: int = 0
     """Calls of a provider since the last success that an overflow has cost."""
     summary: str | None = None
@@ -135,6 +145,9 @@ class State:
         return {name: effect for name, effect in self.effects if not effect.is_known}
 
 
+_NO_REFUSAL: dict[str, Any] = {"overflow": None, "refusals": (), "overflow_calls": 0}
+
+
 def after(state: State, event: Event) -> State:
     """The state after an event. Raises `CallerError` for one that the phase does not take."""
     name = ev.name_of(event)
@@ -150,7 +163,7 @@ def _prompted(state: State, event: ev.Prompted) -> State:
     grown = _answered_for(state.transcript).append(event.message)
     if not grown.entries[-1].speaks:
         raise CallerError("a prompt is a message in which the user says something")
-    made = replace(state, transcript=grown, ended="", overflow=None, overflow_calls=0, loops=Loops())
+    made = replace(state, transcript=grown, ended="", **_NO_REFUSAL, loops=Loops())
     if state.phase == "ended" and made.faults.is_exhausted(state.all_turns, state.limits.errors):
         made = replace(made, faults=Faults())  # the person has looked: a new budget
     if state.limits.domain_boundaries:
@@ -167,15 +180,15 @@ def _answered_for(transcript: Transcript) -> Transcript:
     last = transcript.entries[-1] if transcript.entries else None
     if last is None or last.role in {"assistant", "system"}:
         return transcript
-    return transcript.append(said(transcript.wire, "assistant", wording.STOPPED))
+    return transcript.append(text_message(transcript.wire, "assistant", placeholders.STOPPED))
 
 
 def _closed_calls(state: State) -> Transcript:
     """With a result for every open call that says that none is known: the transcript stays valid."""
     if not state.open_calls:
         return state.transcript
-    rows = [(call, wording.CLOSED, True) for call in state.open_calls]
-    return state.transcript.append(*results_of(state.transcript.wire, rows))
+    rows = [(call, placeholders.CLOSED, True) for call in state.open_calls]
+    return state.transcript.append(*result_messages(state.transcript.wire, rows))
 
 
 def _replied(state: State, event: ev.Replied) -> State:
@@ -191,8 +204,7 @@ def _replied(state: State, event: ev.Replied) -> State:
         open_calls=calls,
         phase="calling" if calls else "idle",
         faults=faults if calls else faults.worked(),
-        overflow=None,
-        overflow_calls=0,
+        **_NO_REFUSAL,
         input_tokens=state.input_tokens + (event.input_tokens or 0),
         output_tokens=state.output_tokens + (event.output_tokens or 0),
         subtask_done=False,  # what it could free was freed before this request
@@ -224,14 +236,17 @@ def _refused(state: State, event: ev.Refused) -> State:
     """A window that the refusal names is believed from now on, where it is smaller and can be one."""
     overflow = Overflow(**event.overflow)
     named = overflow.limit if overflow.unit == "tokens" and (overflow.limit or 0) >= SMALLEST_TOKENS else None
+    asked = state.reserve_tokens or state.limits.reserve_tokens
+    refused = RefusedRequest(transcript=state.transcript, overflow=overflow, reserve_tokens=asked)
     return replace(
         state,
         limits=state.limits.within(named),
         overflow=overflow,
+        refusals=(*state.refusals, refused),
         overflow_calls=state.overflow_calls + 1,
         summary=None,
         has_summary=False,
-        reserve_tokens=state.reserve_tokens or state.limits.reserve_tokens,
+        reserve_tokens=asked,
     )
 
 
@@ -306,6 +321,7 @@ def _handed_off(state: State, event: ev.HandedOff) -> State:
         due=None,
         crossed=frozenset(),
         overflow=None,
+        refusals=(),
         loops=Loops(),
         compacted_at=None,
         begun_at=len(begun.entries),
@@ -359,7 +375,7 @@ def _ticked(state: State, event: ev.Ticked) -> State:
 
 def _interrupted(state: State, event: ev.Interrupted) -> State:
     del event
-    return replace(state, transcript=_closed_calls(state), open_calls=(), overflow=None, overflow_calls=0)
+    return replace(state, transcript=_closed_calls(state), open_calls=(), **_NO_REFUSAL)
 
 
 def _closed(state: State, event: ev.Closed) -> State:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from penstock.compaction import Plan
-    from penstock.handoff import Handoff
-    from penstock.transcript import ToolCall, Transcript
+    from penstock.context.compaction import Plan
+    from penstock.context.handoff import Handoff
+    from penstock.wires import ToolCall, Transcript
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

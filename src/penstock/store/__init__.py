@@ -95,6 +95,8 @@ def folder_of(url: str) -> str | None:
     scheme, colon, rest = url.partition(":")
     if colon and scheme in {"postgresql", "postgres"}:
         return None
+    if os.sep == "\\" and len(scheme) == 1:  # the letter of a drive
+        colon = ""
     if colon and "/" not in scheme and scheme != "sqlite":
         raise CallerError(f"A store is sqlite:///FOLDER, a folder, or postgresql://…, not {scheme}:…")
     path = rest.removeprefix("//") if colon and scheme == "sqlite" else url

@@ -196,6 +196,14 @@ class Store(Protocol):
         """The sessions, the last used first."""
         ...
 
+    def learn(self, name: str, value: str) -> None:
+        """Keep a small fact about somebody else, a provider's window, say, under a name; the newest counts."""
+        ...
+
+    def learned(self, name: str) -> tuple[str, float] | None:
+        """Return what was kept under a name, and when, in seconds since 1970; None where nothing was."""
+        ...
+
     def size(self) -> Size: ...
 
     def prune(self) -> Pruned:

@@ -28,6 +28,9 @@ _STEPS: tuple[tuple[str, ...], ...] = (
         "CREATE TABLE clock (one INTEGER PRIMARY KEY CHECK (one = 1), last_seen REAL NOT NULL) STRICT",
         "INSERT INTO clock VALUES (1, 0.0)",
     ),
+    (  # 3: what was learned of others, by name
+        "CREATE TABLE learned (name TEXT PRIMARY KEY, value TEXT NOT NULL, at REAL NOT NULL) STRICT, WITHOUT ROWID",
+    ),
 )
 
 SQLITE = _STEPS

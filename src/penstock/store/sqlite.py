@@ -1,7 +1,7 @@
 """How does one folder keep it? SQLite for what must be one transaction, a file for each content.
 
 The rules are those of reliability.md, section 4. One process writes at a time, and checkpoints: every write, and the close
-that checkpoints, is made under `flock`, because SQLite before 3.51.3 can damage a database when two connections do it at
+that checkpoints, is made under a lock (`locks`), because SQLite before 3.51.3 can damage a database when two connections do it at
 once. A file is written, renamed, and flushed with its name before the row that names it is committed; a row is given up
 before its file is removed. So a kill leaves at most a file that no row names, which `prune` takes away.
 Law: what was acknowledged survives; a handle that was given out is never dangling.
@@ -10,21 +10,21 @@ Law: what was acknowledged survives; a handle that was given out is never dangli
 from __future__ import annotations
 
 import errno
-import fcntl
 import json
 import os
 import secrets
 import sqlite3
+import sys
 import time
 import zlib
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from penstock.errors import CallerError
-from penstock.store import pieces, schema
+from penstock.store import locks, pieces, schema
 from penstock.store.kept import Damaged, StoreFault
 from penstock.store.tables import Staged, Tables
-from penstock.workspace.root import OwnFolder
+from penstock.workspace.root import OwnFolder, flush, read_at, write_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -169,7 +169,7 @@ class SqliteStore(Tables):
     def _exclusive(self) -> Iterator[None]:
         """The one writer of the folder, among all processes. Raises `StoreFault`: busy after `WAIT_SECONDS`."""
         pause, until = 0.0005, time.monotonic() + WAIT_SECONDS
-        while not self._guarded(fcntl.LOCK_EX | fcntl.LOCK_NB):
+        while not self._guarded():
             if time.monotonic() > until:
                 raise StoreFault(
                     "busy", f"Another process has been writing to {self.path} for {WAIT_SECONDS:g} seconds."
@@ -179,17 +179,17 @@ class SqliteStore(Tables):
         try:
             yield
         finally:
-            self._guarded(fcntl.LOCK_UN)
+            try:
+                locks.release(self._guard)
+            except OSError as error:
+                raise _fault(error) from error
 
-    def _guarded(self, operation: int) -> bool:
-        """Whether the lock of the folder could be had, or given back. Raises `StoreFault` where locks fail."""
+    def _guarded(self) -> bool:
+        """Whether the lock of the folder could be had. Raises `StoreFault` where locks fail."""
         try:
-            fcntl.flock(self._guard, operation)
-        except BlockingIOError:
-            return False
+            return locks.acquire(self._guard)
         except OSError as error:
             raise _fault(error) from error
-        return True
 
     @contextmanager
     def _writing(self) -> Iterator[Execute]:
@@ -230,7 +230,7 @@ class SqliteStore(Tables):
             self._lost = None
         text = json.dumps(self._newest).encode()
         with suppress(OSError):
-            os.pwrite(self._guard, b"%08x %b\n" % (zlib.crc32(text), text), 0)
+            write_at(self._guard, b"%08x %b\n" % (zlib.crc32(text), text), 0)
 
     def _missing(self) -> tuple[str, int] | None:
         """The newest record as it was noted, if it is not there. What is no note says nothing."""
@@ -240,7 +240,7 @@ class SqliteStore(Tables):
         except OSError:
             return None
         try:
-            seal, _, text = os.pread(descriptor, _NOTE_BYTES, 0).partition(b"\n")[0].partition(b" ")
+            seal, _, text = read_at(descriptor, _NOTE_BYTES, 0).partition(b"\n")[0].partition(b" ")
         except OSError:
             return None
         finally:
@@ -283,6 +283,8 @@ class SqliteStore(Tables):
         if self._folder is None:
             return False
         with suppress(OSError):
+            if sys.platform == "win32" or self._folder.descriptor < 0:
+                return False
             left = os.fstatvfs(self._folder.descriptor)
             return left.f_bavail == 0 or (left.f_files > 0 and left.f_favail == 0)
         return False
@@ -325,7 +327,7 @@ class SqliteStore(Tables):
         except OSError as error:
             raise _fault(error) from error
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_SH)
+            locks.acquire(descriptor, is_shared=True)
             written = flushed = 0
 
             def write(piece: bytes) -> None:
@@ -333,12 +335,13 @@ class SqliteStore(Tables):
                 _write(descriptor, piece)
                 written += len(piece)
                 if written - flushed >= _WRITE_BACK_BYTES:  # the disk works while more comes
-                    os.posix_fadvise(descriptor, flushed, written - flushed, os.POSIX_FADV_DONTNEED)
+                    if sys.platform == "linux":
+                        os.posix_fadvise(descriptor, flushed, written - flushed, os.POSIX_FADV_DONTNEED)
                     flushed = written
 
             fill(write)
             if flushed:  # what is small is flushed once, where it is published
-                self._flush(lambda: os.fsync(descriptor))
+                self._flush(lambda: flush(descriptor))
         except BaseException as error:
             folder.remove(name)
             if isinstance(error, OSError):
@@ -391,7 +394,7 @@ class SqliteStore(Tables):
         except OSError as error:
             raise _fault(error) from error
         try:
-            return os.pread(descriptor, count, start)
+            return read_at(descriptor, count, start)
         except OSError as error:
             if error.errno == errno.EIO:
                 return None
@@ -420,12 +423,9 @@ class SqliteStore(Tables):
         except OSError:
             return False
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
+            return not locks.acquire(descriptor)
         finally:
             os.close(descriptor)
-        return False
 
     def _kept(self) -> OwnFolder:
         if self._contents is None:

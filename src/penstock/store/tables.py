@@ -15,7 +15,6 @@ from abc import ABC, abstractmethod
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from penstock import inert
 from penstock.errors import CallerError, ToolError
 from penstock.store import journal, pieces
 from penstock.store.kept import (
@@ -34,6 +33,7 @@ from penstock.store.kept import (
     Size,
     StoreFault,
 )
+from penstock.text import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -171,7 +171,7 @@ class Tables(ABC):
     ) -> Handle:
         """Keeps `content`; its handle, once it would survive a power cut."""
         life = self.life_seconds if life_seconds is None else life_seconds
-        name, kind = inert.clip(name), inert.clip(kind, 64)
+        name, kind = escape.clip(name), escape.clip(kind, 64)
         staged: Staged | None = None
         removed: list[str] = []
         try:
@@ -309,7 +309,7 @@ class Tables(ABC):
         if not found:
             raise ToolError(
                 "not_found",
-                f"There is no artifact {inert.clip(handle, 64)}. Copy the handle from the notice that named it.",
+                f"There is no artifact {escape.clip(handle, 64)}. Copy the handle from the notice that named it.",
             )
         row = _Row(*found[0])
         if row.sealed() != row.seal:
@@ -485,7 +485,7 @@ class Tables(ABC):
     def _refer(self, execute: Execute, session: str, seq: int, handle: str) -> None:
         found = execute("SELECT * FROM handles WHERE handle = ?", (str(handle),))
         if not found:
-            raise CallerError(f"There is no artifact {inert.clip(handle, 64)} to refer to.")
+            raise CallerError(f"There is no artifact {escape.clip(handle, 64)} to refer to.")
         row = _Row(*found[0])
         held = execute("SELECT 1 FROM refs WHERE handle = ? LIMIT 1", (handle,))
         if row.gone or (row.expires <= self._now(execute) and not held):
@@ -514,6 +514,20 @@ class Tables(ABC):
             "SELECT session, MAX(seq) + 1, MAX(at) FROM records GROUP BY session ORDER BY MAX(at) DESC, session"
         )
         return [SessionInfo(session=session, records=int(count), at=float(at)) for session, count, at in rows]
+
+    # ── what was learned ─────────────────────────────────────────────────────────────────────────────────────────
+
+    def learn(self, name: str, value: str) -> None:
+        """Keep a small fact under a name; the newest counts."""
+        with self._writing() as execute:
+            now = self._now(execute)
+            execute("DELETE FROM learned WHERE name = ?", (name,))
+            execute("INSERT INTO learned VALUES (?, ?, ?)", (name, value, now))
+
+    def learned(self, name: str) -> tuple[str, float] | None:
+        """Return what was kept under a name, and when; None where nothing was."""
+        rows = self._read("SELECT value, at FROM learned WHERE name = ?", (name,))
+        return (str(rows[0][0]), float(rows[0][1])) if rows else None
 
     # ── upkeep ───────────────────────────────────────────────────────────────────────────────────────────────────
 

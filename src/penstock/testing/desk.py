@@ -9,14 +9,15 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock.testing.demands import fault_of
+from penstock.errors import CallerError
+from penstock.wires import continues, messages_of, violations, wire_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from penstock.models.provider import Answer, Outcome, Provider
+    from penstock.models.provider import DoubleAnswer, Outcome, Provider
     from penstock.models.steps import Step
-    from penstock.transcript.shapes import Json
+    from penstock.text.json_access import Json
 
 
 class Received(NamedTuple):
@@ -34,7 +35,7 @@ class Received(NamedTuple):
 class Decision(NamedTuple):
     """What is answered, to the `number`-th request; `in_stream`: as an event after HTTP 200."""
 
-    answer: Answer
+    answer: DoubleAnswer
     number: int
     in_stream: bool
 
@@ -68,7 +69,7 @@ class Desk:
 
     def decide(self, request: dict[str, Json], *, streamed: bool = False) -> Decision:
         """The answer to a request; raises what the policy raises."""
-        from penstock.transcript.shapes import copied
+        from penstock.text.json_access import copied
 
         with self._lock:
             self._count += 1
@@ -86,7 +87,7 @@ class Desk:
         self._write(Received(kept, 200 if in_stream else answer.status, answer.outcome, size.input_tokens))
         return Decision(answer, number, in_stream)
 
-    def turn_away(self, status: int, sentence: str) -> Answer:
+    def turn_away(self, status: int, sentence: str) -> DoubleAnswer:
         """The answer to what was not, or could not be, read."""
         self._write(Received(None, status, "invalid", 0))
         return self.provider.error(sentence, status)
@@ -94,3 +95,16 @@ class Desk:
     def _write(self, received: Received) -> None:
         with self._lock:
             self._received.append(received)
+
+
+def fault_of(request: dict[str, Json], wire: str) -> str | None:
+    """Say what else the provider would not take about the shape of a request; None for a valid one."""
+    try:
+        messages = messages_of(request, wire)
+    except CallerError as error:
+        return str(error)
+    if continues(request, wire):
+        return "previous_response_id: no conversation is kept here, send all of it"
+    for found in violations(messages, wire):
+        return f"messages.{found.index}: {found.code}: {found.message}"
+    return wire_named(wire).double.reply_fault(request)

@@ -14,15 +14,16 @@ from penstock.models.scripted import Script
 from penstock.testing.desk import Desk
 from penstock.testing.routes import Routes
 from penstock.testing.server import Server
+from penstock.wires.table import wire_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from types import TracebackType
 
-    from penstock.models.refusals import Form
+    from penstock.models.refusals import RefusalForm
     from penstock.models.steps import Step
     from penstock.testing.desk import Received
-    from penstock.transcript.shapes import Json
+    from penstock.text.json_access import Json
 
 MAX_BODY_BYTES = 32 << 20
 """What Anthropic takes; above it a provider speaks of bytes, not of tokens."""
@@ -48,7 +49,7 @@ class LoopbackProvider:
         *,
         script: Iterable[Step] | None = None,
         policy: Callable[[dict[str, Json]], Step] | None = None,
-        refusal: Form | None = None,
+        refusal: RefusalForm | None = None,
         refuse_in_stream: bool = False,
         strict: bool = True,
         count: Callable[[str], int] = sizes.estimate,
@@ -63,7 +64,7 @@ class LoopbackProvider:
             raise CallerError(f"{refusal!r} is no form of refusal; there are {', '.join(refusals.FORMS)}")
         if window_tokens < 1:
             raise CallerError(f"a window holds a token at least, not {window_tokens}")
-        provider = Provider(sizes.known(wire), refusal or refusals.form_of(wire), model, count)
+        provider = Provider(wire_named(wire).name, model, refusal, count)
         self._desk = Desk(provider, window_tokens, policy, strict=strict, refuse_in_stream=refuse_in_stream)
         self._routes = Routes(self._desk, max_body_bytes)
         self._server: Server | None = None
@@ -88,7 +89,7 @@ class LoopbackProvider:
         """What the official client of the wire takes as its base URL."""
         if self._server is None:
             raise CallerError("a LoopbackProvider has a base_url only inside `with`")
-        return self._server.url if self.wire == "anthropic" else f"{self._server.url}/v1"
+        return self._server.url + wire_named(self.wire).double.root
 
     @property
     def requests(self) -> tuple[Received, ...]:

@@ -8,19 +8,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock.testing.events import answer_events, error_events
+from penstock.wires.table import wire_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from penstock.testing.desk import Desk
-    from penstock.transcript.shapes import Json
-
-_PATHS = {
-    "openai-chat": "/v1/chat/completions",
-    "openai-responses": "/v1/responses",
-    "anthropic": "/v1/messages",
-}
+    from penstock.text.json_access import Json
 
 
 class Reply(NamedTuple):
@@ -39,24 +33,21 @@ class Routes:
         self.broken: BaseException | None = None
         """What the double, or the test's own policy, raised first."""
         self._desk = desk
-        self._wire = desk.provider.wire
+        self._double = wire_named(desk.provider.wire).double
 
     def get(self, path: str) -> Reply:
         """The list of models, or the one on it."""
         name = self._desk.provider.model
-        model: Json = {"id": name, "object": "model", "created": 0, "owned_by": "penstock"}
-        listed: Json = {"object": "list", "data": [model]}
-        if self._wire == "anthropic":
-            model = {"type": "model", "id": name, "display_name": name, "created_at": "1970-01-01T00:00:00Z"}
-            listed = {"data": [model], "has_more": False, "first_id": name, "last_id": name}
+        listed, model = self._double.models(name)
         if path == "/v1/models":
             return Reply(200, listed)
         return Reply(200, model) if path == f"/v1/models/{name}" else self._nothing_at(path)
 
     def post(self, path: str, content: bytes) -> Reply:
         """The answer to a request, or the count of its tokens. Raises what the policy raises."""
-        counts = self._wire == "anthropic" and path == "/v1/messages/count_tokens"
-        if path != _PATHS[self._wire] and not counts:
+        counting = self._double.counting
+        is_count = counting is not None and path == counting.path
+        if path != self._double.path and not is_count:
             return self._nothing_at(path)
         try:
             request = json.loads(content)
@@ -64,14 +55,14 @@ class Routes:
             request = None
         if not isinstance(request, dict):
             return self.turn_away(400, "The body of the request is no JSON object that can be read.")
-        if counts:
-            return Reply(200, {"input_tokens": self._desk.provider.size_of(request).input_tokens})
+        if counting is not None and is_count:
+            return Reply(200, counting.answer(self._desk.provider.size_of(request).input_tokens))
         streamed = request.get("stream") is True
         answer, number, in_stream = self._desk.decide(request, streamed=streamed)
         if in_stream:
-            return Reply(200, events=error_events(answer.body, self._wire, number))
+            return Reply(200, events=self._double.error_events(answer.body, number))
         if streamed and answer.outcome == "answered":
-            return Reply(200, events=answer_events(answer.body, self._wire, request))
+            return Reply(200, events=self._double.answer_events(answer.body, request))
         return Reply(answer.status, answer.body)
 
     def turn_away(self, status: int, sentence: str) -> Reply:
@@ -86,5 +77,5 @@ class Routes:
         return Reply(400, self._desk.provider.error(sentence).body)
 
     def _nothing_at(self, path: str) -> Reply:
-        sentence = f"Nothing is at {path}; {self._wire} is at {_PATHS[self._wire]}."
+        sentence = f"Nothing is at {path}; {self._desk.provider.wire} is at {self._double.path}."
         return Reply(404, self._desk.provider.error(sentence, 404).body)

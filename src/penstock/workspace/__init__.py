@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator
 
-    from penstock import tokens
+    from penstock.text import tokens
     from penstock.workspace.listing import Counts, Listing
     from penstock.workspace.searching import Search
 
@@ -146,7 +146,7 @@ class Workspace:
 
     def count_file(self, path: str, *, model: str = "o200k", mode: tokens.Mode = "sampled") -> tokens.Count:
         """The tokens of one file: `sampled` looks at pieces of a large one, `exact` reads it all. Raises `ToolError`."""
-        from penstock import tokens
+        from penstock.text import tokens
 
         file = self.root.open_file(self.root.relative(path))
         try:

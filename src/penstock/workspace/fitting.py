@@ -7,11 +7,12 @@ Keeps out: where the bytes come from, and how a page is worded.
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from penstock import window
-from penstock.calls import Call
-from penstock.window import Encoding, Extent, Line
+from penstock.text import window
+from penstock.text.calls import Call
+from penstock.text.window import Encoding, Extent, Line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -233,20 +234,35 @@ def decoded(encoding: Encoding, extent: Extent) -> tuple[str, int]:
     return encoding.decode(extent.data[encoding.bom_at(extent.start_byte) :])
 
 
+def _line_ends(encoding: Encoding, data: bytes) -> list[int]:
+    """Where lines end in `data`, 0 first."""
+    if encoding.unit == 1:
+        return _ends_of(data.split(b"\n"))
+    ends = [0]
+    while (end := encoding.find(data, ends[-1])) > 0:
+        ends.append(end)
+    return ends
+
+
+def _ends_of(lines: list[bytes] | list[str]) -> list[int]:
+    """Where lines end in a text that was parted at its line ends, 0 first; behind the last there is none."""
+    return [0, *accumulate([len(line) + 1 for line in lines[:-1]])]
+
+
 def head_of(extent: Extent, encoding: Encoding, room: Room) -> Extent:
     """As many whole lines of an extent as the room holds, else as many characters of its first line."""
+    text, _ = decoded(encoding, extent)
+    if room.text(text) <= room.limit:
+        return extent
+    ends = _line_ends(encoding, extent.data)
+    shown = _ends_of(text.split("\n"))  # the same places in the text, which is decoded once
+    lines = most(len(ends) - 1, lambda n: room.text(text[: shown[n]]), room.limit)
+    if lines:
+        return window.shorten(extent, encoding, extent.start_byte + ends[lines])
 
     def cost(at: int) -> int:
         return room.text(decoded(encoding, extent._replace(data=extent.data[:at]))[0])
 
-    if cost(len(extent.data)) <= room.limit:
-        return extent
-    ends = [0]
-    while (end := encoding.find(extent.data, ends[-1])) > 0:
-        ends.append(end)
-    lines = most(len(ends) - 1, lambda n: cost(ends[n]), room.limit)
-    if lines:
-        return window.shorten(extent, encoding, extent.start_byte + ends[lines])
     longest = ends[1] if len(ends) > 1 else len(extent.data)
     characters = most(longest, lambda n: cost(encoding.floor_char(extent.data, n)), room.limit)
     return window.shorten(extent, encoding, extent.start_byte + characters)
@@ -254,19 +270,22 @@ def head_of(extent: Extent, encoding: Encoding, room: Room) -> Extent:
 
 def tail_of(data: bytes, begin: int, encoding: Encoding, room: Room) -> int:
     """From where on `data[begin:]` fits: a line start if one does, else a character boundary in the last line."""
+    text, _ = encoding.decode(data[begin:])
+    if room.text(text) <= room.limit:
+        return begin
+    starts = [begin + end for end in _line_ends(encoding, data[begin:])]
+    shown = _ends_of(text.split("\n"))
+    if starts[-1] == len(data):
+        del starts[-1], shown[-1]
+    lines = (
+        most(len(starts) - 1, lambda n: room.text(text[shown[len(starts) - n] :]), room.limit) if len(starts) > 1 else 0
+    )
+    if lines:
+        return starts[len(starts) - lines]
 
     def cost(at: int) -> int:
         return room.text(encoding.decode(data[at:])[0])
 
-    if cost(begin) <= room.limit:
-        return begin
-    starts = [begin]
-    while (end := encoding.find(data, starts[-1])) > 0:
-        starts.append(end)
-    starts = [at for at in starts if at < len(data)]
-    lines = most(len(starts) - 1, lambda n: cost(starts[len(starts) - n]), room.limit) if len(starts) > 1 else 0
-    if lines:
-        return starts[len(starts) - lines]
     last = starts[-1]
     size = len(data) - last
     characters = most(size, lambda n: cost(encoding.floor_char(data, len(data) - n)), room.limit)

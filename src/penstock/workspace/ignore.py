@@ -123,7 +123,9 @@ class _Positives:
                 if rule.anchored:
                     fixed = text[: _prefix(text)]
                     folder = _shown(fixed[: fixed.rfind("/") + 1])
-                    depth = -1 if "**" in text else text.count("/")
+                    # How deep a path is that can match: a slash of the rule is one of the path, but for those that `**` stands
+                    # for and those in brackets (`[a/b]`), which make git take the rule as anchored and then match nothing.
+                    depth = -1 if "**" in text or "[" in text else text.count("/")
                     self._paths.append((folder, depth, re.compile(pattern)))
                 else:
                     globs.append(pattern)

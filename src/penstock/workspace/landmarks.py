@@ -10,9 +10,8 @@ import os
 from collections import OrderedDict
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock import notices
-from penstock.calls import Call
-from penstock.page import Page, cut
+from penstock.text.calls import Call
+from penstock.text.page import Page, cut
 from penstock.workspace import texts
 from penstock.workspace.fitting import Room, most
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from penstock.outline import Outline, Symbol
-    from penstock.window import Window
+    from penstock.text.window import Window
     from penstock.workspace.deadline import Deadline
     from penstock.workspace.texts import Text
 
@@ -33,6 +32,9 @@ OUTLINE_SHARE = 0.8  # an outline of this share of the content is no shorter way
 _BLOCK_BYTES = 256 << 10
 _NAME_BYTES = 64 << 10  # looked at where the name of a file does not tell its language
 _KEPT = 8
+
+_NO_LANDMARKS = "no landmarks found: its beginning instead of an outline"
+_NO_SHORTER = "an outline would hardly be shorter: the content instead"
 
 
 class OutlinePage(NamedTuple):
@@ -63,10 +65,10 @@ class Landmarks:
         found = self._outline(text, deadline)
         if offset == 0:
             if not found.symbols:
-                return content(OUTLINE_HEAD_BYTES, notices.NO_LANDMARKS)
+                return content(OUTLINE_HEAD_BYTES, _NO_LANDMARKS)
             length = sum(len(symbol.name) + 2 * symbol.depth + 10 for symbol in found.symbols)
             if length >= OUTLINE_SHARE * source.size_bytes:
-                return content(None, notices.OUTLINE_NO_SHORTER)
+                return content(None, _NO_SHORTER)
         page = cut(found.symbols, offset, limit)
         fitting = max(1, most(len(page.items), lambda n: room.symbols(page.items[:n]), room.limit))
         if fitting < len(page.items):

@@ -20,7 +20,7 @@ from penstock.workspace import version
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from penstock.window import Encoding
+    from penstock.text.window import Encoding
     from penstock.workspace.deadline import Deadline
     from penstock.workspace.source import FileSource
 

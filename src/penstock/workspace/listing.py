@@ -10,8 +10,8 @@ import os
 import stat
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock import inert
-from penstock.page import Page
+from penstock.text import escape
+from penstock.text.page import Page
 from penstock.workspace.pattern import selected
 from penstock.workspace.walk import Omitted, Walk
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from penstock.workspace.deadline import Deadline
-    from penstock.workspace.root import Root
+    from penstock.workspace.root import Folder, Root
 
 __all__ = [
     "MAX_FILES_PER_LIST",
@@ -104,7 +104,7 @@ def list_files(
     walk = Walk(
         root,
         path,
-        selected(pattern, use_regex=use_regex),
+        selected(pattern, use_regex=use_regex, deadline=deadline),
         recursive=recursive,
         include_hidden=include_hidden,
         include_ignored=include_ignored,
@@ -116,7 +116,7 @@ def list_files(
     for prefix, _, names in walk:
         if walk.ordered:
             first = max(offset - total, 0)
-            items += [inert.show_name(prefix + name) for name in names[first : first + limit - len(items)]]
+            items += [escape.show_name(prefix + name) for name in names[first : first + limit - len(items)]]
             walk.ordered = len(items) < limit
         total += len(names)
     more = bool(items) and (offset + len(items) < total or not walk.complete)
@@ -144,7 +144,7 @@ def count_files(
     walk = Walk(
         root,
         path,
-        selected(pattern, use_regex=use_regex),
+        selected(pattern, use_regex=use_regex, deadline=deadline),
         recursive=recursive,
         include_hidden=include_hidden,
         include_ignored=include_ignored,
@@ -178,13 +178,12 @@ def count_files(
     )
 
 
-def _size(root: Root, folder: int, prefix: str, name: str) -> int | None:
+def _size(root: Root, folder: Folder, prefix: str, name: str) -> int | None:
     """The size of a file, or of the file that a link leads to; None when it is gone."""
     try:
-        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        status = root.status_in(folder, name)
         if stat.S_ISLNK(status.st_mode):
-            handle, status = root.look(os.fsencode(prefix + name))
-            os.close(handle)
+            status = root.look(os.fsencode(prefix + name))
     except OSError:
         return None
     return status.st_size if stat.S_ISREG(status.st_mode) else None
@@ -192,7 +191,7 @@ def _size(root: Root, folder: int, prefix: str, name: str) -> int | None:
 
 def _row(extension: str, files: int, size: int) -> ExtensionCount:
     per_token = _BYTES_PER_TOKEN.get(extension.lower(), _BYTES_PER_TOKEN_DEFAULT)
-    shown = inert.show_name(extension) if extension not in {"", "."} else NO_EXTENSION
+    shown = escape.show_name(extension) if extension not in {"", "."} else NO_EXTENSION
     return ExtensionCount(shown, files, size, -int(-size // per_token))
 
 

@@ -1,7 +1,8 @@
 """What does a pattern match? Globs and regular expressions, for names and for lines, in linear time.
 
-Patterns come from models: none may hang us. Regular expressions run on RE2; globs are translated by the standard
-library, whose stars never backtrack (atomic groups). What RE2 lacks is refused by name.
+Patterns come from models: none may hang us. Regular expressions run on RE2, and where google-re2 is not installed on `re` in a
+child that is ended at the deadline (`re_child`); globs are translated by the standard library, whose stars never backtrack
+(atomic groups). What RE2 lacks is refused by name, on either engine.
 Law: a glob is `fnmatchcase`, so `*` crosses folders; a match lies within one line. Keeps out: where text comes from.
 """
 
@@ -11,10 +12,14 @@ import fnmatch
 import os
 import re
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import compress, pairwise
+from typing import TYPE_CHECKING, Protocol
 
-from penstock import inert
 from penstock.errors import ToolError
+from penstock.text import escape
+
+if TYPE_CHECKING:
+    from penstock.workspace.deadline import Deadline
 
 MAX_PATTERN_BYTES = 1024  # H20 of reliability.md: longer ones are a mistake or an attack
 
@@ -22,17 +27,17 @@ Selection = Callable[[str, list[str]], list[str]]
 """Takes the path of a folder (`a/b/`) and names in it, gives those whose path matches, in the same order."""
 
 
-def selected(pattern: str, *, use_regex: bool = False) -> Selection | None:
+def selected(pattern: str, *, use_regex: bool = False, deadline: Deadline | None = None) -> Selection | None:
     """What takes those names in a folder, given its path from the start, that match; None takes all.
 
-    A glob is `fnmatchcase` on the whole path; a regular expression is searched anywhere in it.
+    A glob is `fnmatchcase` on the whole path; a regular expression is searched anywhere in it, until `deadline`.
     """
     _bounded(pattern)
     if not pattern:
         raise ToolError("bad_pattern", 'The pattern is empty. Use "*" for every file.')
     if use_regex:
-        search = regular_expression(pattern).search
-        return lambda prefix, names: [name for name in names if search(os.fsencode(prefix + name))]
+        matching = _expression(pattern, deadline=deadline).matching
+        return lambda prefix, names: list(compress(names, matching([os.fsencode(prefix + name) for name in names])))
     if not pattern.strip("*"):
         return None
     tail = pattern.lstrip("*")
@@ -62,36 +67,101 @@ _LACKING = (
 )
 
 
-def regular_expression(pattern: str, *, flags: str = "", never_newline: bool = False) -> re.Pattern[bytes]:
-    """The pattern on a linear-time engine, over bytes. What the engine lacks is refused by name."""
-    import re2
+class Expression(Protocol):
+    """A regular expression on one of the two engines."""
 
+    def find(self, data: bytes, start: int, end: int) -> tuple[int, int] | None:
+        """Return where the first match between two places begins and ends."""
+
+    def matching(self, texts: list[bytes]) -> list[bool]:
+        """Return which of several texts without NUL have a match."""
+
+
+class _Linear:
+    """An expression on RE2."""
+
+    __slots__ = ("_search",)
+
+    def __init__(self, search: Callable[..., re.Match[bytes] | None]) -> None:
+        self._search = search
+
+    def find(self, data: bytes, start: int, end: int) -> tuple[int, int] | None:
+        match = self._search(data, start, end)
+        return None if match is None else match.span()
+
+    def matching(self, texts: list[bytes]) -> list[bool]:
+        search = self._search
+        return [search(text) is not None for text in texts]
+
+
+def has_linear_engine() -> bool:
+    """Whether google-re2 is installed; without it patterns run on `re` in a child process."""
+    try:
+        import re2  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def _expression(
+    pattern: str, *, flags: str = "", never_newline: bool = False, deadline: Deadline | None = None
+) -> Expression:
+    """The pattern on the engine that this machine has, over bytes. What RE2 lacks is refused by name on both."""
+    try:
+        whole = (flags + pattern).encode()
+    except UnicodeEncodeError:
+        raise _half_a_pair() from None
+    try:
+        import re2
+    except ImportError:
+        return _without_re2(pattern, flags=flags, never_newline=never_newline, deadline=deadline)
     re2.purge()  # or it keeps 128 patterns, each with the states that its searches made: 3 MB, 8 at most
     options = re2.Options()
     options.log_errors = False
     options.never_nl = never_newline
     options.never_capture = True  # only the whole match is asked for; 400 groups made each match 30 times dearer
     try:
-        compiled: re.Pattern[bytes] = re2.compile((flags + pattern).encode(), options)
-    except UnicodeEncodeError:
-        raise _half_a_pair() from None
+        return _Linear(re2.compile(whole, options).search)
     except re2.error as error:
         raw = error.args[0] if error.args else b""
-        reason = raw.decode("utf-8", "replace") if isinstance(raw, bytes) else str(raw)
-        reason = reason.replace(flags + pattern, pattern)
-        for sign, feature in _LACKING:
-            if re.search(sign, reason):
-                raise ToolError(
-                    "bad_pattern",
-                    f"The pattern uses {feature}, which the linear-time engine does not have "
-                    f"({inert.clip(reason)}). RE2 syntax is accepted: https://github.com/google/re2/wiki/Syntax",
-                ) from None
+        raise _refused(raw.decode("utf-8", "replace") if isinstance(raw, bytes) else str(raw), flags, pattern) from None
+
+
+def _without_re2(pattern: str, *, flags: str, never_newline: bool, deadline: Deadline | None) -> Expression:
+    from penstock.workspace import re2_syntax, re_child
+
+    if not re_child.can_run():
         raise ToolError(
             "bad_pattern",
-            f"Not a regular expression: {inert.clip(reason)}. RE2 syntax is accepted; "
-            "to look for text as it stands, escape it.",
+            "Regular expressions need google-re2, which is not installed here (penstock[re2]). "
+            "A search for the text as it stands works: give literal=True.",
+        )
+    try:
+        return re_child.Matcher(re2_syntax.translate(flags + pattern, never_newline=never_newline), deadline)
+    except re2_syntax.Unreadable as error:
+        raise _refused(str(error), flags, pattern) from None
+    except re2_syntax.NotHere as error:
+        raise ToolError(
+            "bad_pattern",
+            f"The pattern uses what only google-re2 has, which is not installed here: {escape.clip(str(error))}.",
         ) from None
-    return compiled
+
+
+def _refused(reason: str, flags: str, pattern: str) -> ToolError:
+    """What RE2 said of a pattern, for a model."""
+    reason = reason.replace(flags + pattern, pattern)
+    for sign, feature in _LACKING:
+        if re.search(sign, reason):
+            return ToolError(
+                "bad_pattern",
+                f"The pattern uses {feature}, which the linear-time engine does not have "
+                f"({escape.clip(reason)}). RE2 syntax is accepted: https://github.com/google/re2/wiki/Syntax",
+            )
+    return ToolError(
+        "bad_pattern",
+        f"Not a regular expression: {escape.clip(reason)}. RE2 syntax is accepted; "
+        "to look for text as it stands, escape it.",
+    )
 
 
 LineFinder = Callable[[bytes, int, int], tuple[int, int] | None]
@@ -105,8 +175,13 @@ _TRIES = 8
 _WHOLE_TEXT = re.compile(r"\(\?[a-zA-Z]*-[a-zA-Z]*m")
 
 
-def line_finder(pattern: str, *, literal: bool = False, ignore_case: bool = False) -> LineFinder:
-    """What finds the first match in a block of lines; no match spans a line end, `^` and `$` are the ends of a line."""
+def line_finder(
+    pattern: str, *, literal: bool = False, ignore_case: bool = False, deadline: Deadline | None = None
+) -> LineFinder:
+    """What finds the first match in a block of lines; no match spans a line end, `^` and `$` are the ends of a line.
+
+    It raises `ToolError("deadline")` where RE2 is missing and the pattern came to no end by then.
+    """
     _bounded(pattern)
     if not pattern:
         raise ToolError("bad_pattern", "The pattern is empty. Give the text to look for.")
@@ -120,19 +195,23 @@ def line_finder(pattern: str, *, literal: bool = False, ignore_case: bool = Fals
     flags = "(?i)" if ignore_case else ""
     if literal:
         parts = [_SPECIAL.sub(r"\\\g<0>", part) for part in parts]
-    compiled = regular_expression("".join(parts), flags=flags, never_newline=True)
+    compiled = _expression("".join(parts), flags=flags, never_newline=True, deadline=deadline)
     if not literal and (r"\A" in parts or r"\z" in parts or _WHOLE_TEXT.search(pattern)):
-        return _each_line(compiled)
+        return _each_line(compiled.find)
     # \r\n is a line end
     lines = "".join(r"(?:\r?$)" if part == "$" else part for part in parts)
-    find = _expression_finder(regular_expression(lines, flags=f"(?m){flags}", never_newline=True))
+    find = _expression(lines, flags=f"(?m){flags}", never_newline=True, deadline=deadline).find
     needle, leads = _required(parts, ignore_case=ignore_case)
-    if leads or len(needle) < _SHORTEST_NEEDLE:
+    if len(needle) < _SHORTEST_NEEDLE:
+        return find
+    if not has_linear_engine():
+        return find if ignore_case else _if_needle(_text_finder(needle), find)
+    if leads:
         return find
     if not ignore_case:
         return _by_needle(_text_finder(needle), find)
     quoted = _SPECIAL.sub(r"\\\g<0>", needle)
-    return _by_needle(_expression_finder(regular_expression(quoted, flags="(?i)", never_newline=True)), find)
+    return _by_needle(_expression(quoted, flags="(?i)", never_newline=True).find, find)
 
 
 def _text_finder(text: str) -> LineFinder:
@@ -144,16 +223,6 @@ def _text_finder(text: str) -> LineFinder:
     def find(data: bytes, start: int, end: int) -> tuple[int, int] | None:
         at = data.find(needle, start, end)
         return None if at < 0 else (at, at + len(needle))
-
-    return find
-
-
-def _expression_finder(compiled: re.Pattern[bytes]) -> LineFinder:
-    search = compiled.search
-
-    def find(data: bytes, start: int, end: int) -> tuple[int, int] | None:
-        match = search(data, start, end)
-        return None if match is None else match.span()
 
     return find
 
@@ -180,6 +249,11 @@ def _by_needle(find_needle: LineFinder, find: LineFinder) -> LineFinder:
     return find_lines
 
 
+def _if_needle(find_needle: LineFinder, find: LineFinder) -> LineFinder:
+    """Asks the child only about blocks that hold the text, and then for whole rows of matches at once."""
+    return lambda data, start, end: find(data, start, end) if find_needle(data, start, end) is not None else None
+
+
 def _required(parts: list[str], *, ignore_case: bool) -> tuple[str, bool]:
     """The longest text that every match holds, "" if none is certain, and whether the pattern begins with text.
 
@@ -204,16 +278,17 @@ def _required(parts: list[str], *, ignore_case: bool) -> tuple[str, bool]:
     return max(runs, key=len), len(runs[0]) > 1
 
 
-def _each_line(compiled: re.Pattern[bytes]) -> LineFinder:
+def _each_line(find_in: LineFinder) -> LineFinder:
     """For what is anchored to the text as a whole: one line is the text."""
 
     def find(data: bytes, start: int, end: int) -> tuple[int, int] | None:
         while start <= end:
             stop = data.find(b"\n", start, end)
             stop = end if stop < 0 else stop
-            match = compiled.search(data[start:stop].removesuffix(b"\r"))
-            if match is not None:
-                return start + match.start(), start + match.end()
+            line = data[start:stop].removesuffix(b"\r")
+            span = find_in(line, 0, len(line))
+            if span is not None:
+                return start + span[0], start + span[1]
             start = stop + 1
         return None
 

@@ -11,10 +11,10 @@ from binascii import b2a_base64
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from penstock import notices, window
-from penstock.calls import Call
 from penstock.errors import ToolError
-from penstock.window import Extent, Fragment, Line, Window
+from penstock.text import notices, window
+from penstock.text.calls import Call
+from penstock.text.window import Extent, Fragment, Line, Window
 from penstock.workspace import fitting, texts
 from penstock.workspace import version as versions
 from penstock.workspace.deadline import READ_SECONDS, Deadline
@@ -537,7 +537,7 @@ class Reader:
         start = index.start_of(source, skipped)
         if start is None:
             if not index.is_complete(source.size_bytes) and not source.shrank:
-                message = notices.not_reached(skipped + 1, index.seen, index.scanned_bytes, source.size_bytes)
+                message = _not_reached(skipped + 1, index.seen, index.scanned_bytes, source.size_bytes)
                 raise ToolError("deadline", message, again)
             start = source.size_bytes
         return start
@@ -577,6 +577,14 @@ class Reader:
             defaults["version"] = texts.token(source, int(fields["end_byte"]))  # type: ignore[call-overload]
         said = (*notices, *source.notices())
         return Window(path=opened.path, total_bytes=source.size_bytes, notices=said, **{**defaults, **fields})  # type: ignore[arg-type]
+
+
+def _not_reached(line: int, reached: int, scanned_bytes: int, size_bytes: int) -> str:
+    share = f"{100 * scanned_bytes / size_bytes:.2f} %"
+    return (
+        f"Line {line} was not reached in the time of one call: {reached} lines counted, {share} of the file. "
+        "The same call goes on from there."
+    )
 
 
 class _Bounds:

@@ -5,6 +5,10 @@ folders for links in between can lead it elsewhere; where the kernel lacks the c
 link at all does the work. A look (`O_PATH`) comes before the open: a FIFO, a socket or a device is never opened.
 After that only descriptors are used, never paths again.
 
+Off Linux there is less. macOS and the BSDs have descriptors of folders, so the same walk follows no link there; without `O_PATH`
+the look is a `stat`, and what is opened has to be what was looked at. Windows has paths only: a path whose real form is another
+one is refused, before and after it is opened, and what is open has to be what stands there. `confinement` says which it is.
+
 Law: no descriptor handed out here belongs to a file outside the root. Lint: nothing else in the package opens a file
 (`tests/workspace/test_only_root_opens.py`). Keeps out: what is read from a descriptor, and what is said about it.
 """
@@ -21,12 +25,15 @@ from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock import inert
 from penstock.errors import CallerError, ToolError
+from penstock.text import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
     from typing import BinaryIO
+
+    from _typeshed import ReadableBuffer as Buffer
 
 MAX_PATH_BYTES = 1 << 16  # deep trees are read; a megabyte of path is a mistake (H14)
 _PATH_MAX = 4000  # below the kernel's 4,096, its NUL and our margin
@@ -34,9 +41,22 @@ _RETRIES = 8  # EAGAIN: a rename raced the resolution (reliability.md 1.2)
 
 _SYS_OPENAT2 = 437
 _RESOLVE_NO_XDEV, _RESOLVE_NO_MAGICLINKS, _RESOLVE_BENEATH = 0x01, 0x02, 0x08
-_LOOK = os.O_PATH | os.O_CLOEXEC
-_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+
+# What a system lacks is 0: every open below names all that it wants, and is as strict as the system can be. `O_BINARY` is of
+# Windows, which changes line ends without it.
+_PRIVATE: int = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_NOFOLLOW: int = getattr(os, "O_NOFOLLOW", 0)
+_PATH: int = getattr(os, "O_PATH", 0)
+_READ: int = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | _PRIVATE
+_LOOK: int = _PATH | _PRIVATE
+_FOLDER_ONLY: int = getattr(os, "O_DIRECTORY", 0)
+_FOLDER: int = os.O_RDONLY | _FOLDER_ONLY | _PRIVATE
+_HAS_FOLDER_DESCRIPTORS = bool(_NOFOLLOW) and {os.open, os.stat, os.mkdir, os.rename, os.unlink} <= os.supports_dir_fd
+_HAS_BACKSLASHES = os.sep == "\\"
+_NAME_SURROGATE = 0x2000_0000  # winnt.h: a reparse point that stands for another name, such as a junction
+
+Folder = int | str
+"""An open folder: a descriptor; where there are none, its real path."""
 
 # Refused by name unless allowed (reliability.md 1.5): asked for, or reached through a link.
 _SECRET = re.compile(
@@ -72,11 +92,18 @@ def _openat2(folder: int, path: bytes, flags: int, resolve: int) -> int:
 
 def openat2_works() -> bool:
     """Whether this kernel, with its filters, lets us resolve beneath a descriptor."""
+    if sys.platform != "linux":  # the number means another call there
+        return False
     try:
         os.close(_openat2(-100, b".", _LOOK, 0))
     except OSError:
         return False
     return True
+
+
+def strongest() -> str:
+    """The confinement that `auto` takes on this system: `openat2`, `walk` or `paths`."""
+    return "openat2" if openat2_works() else "walk" if _HAS_FOLDER_DESCRIPTORS else "paths"
 
 
 class OpenFile(NamedTuple):
@@ -94,7 +121,8 @@ class Root:
     """A folder, and the only way to what lies beneath it.
 
     `allow_mounts` lets a path cross into another file system; `allow_secrets` reads files that look like keys.
-    `confinement` is `openat2`, `walk` (no link is followed) or `auto`.
+    `confinement` is `openat2`, `walk` (no link is followed), `paths` (nor there, and whoever swaps folders while they are read can
+    have names of others listed, never content read) or `auto`, the first of these that the system has.
     """
 
     def __init__(
@@ -105,20 +133,24 @@ class Root:
         allow_secrets: bool = False,
         confinement: str = "auto",
     ) -> None:
-        if confinement not in {"auto", "openat2", "walk"}:
-            raise CallerError(f"confinement={confinement!r}: openat2, walk or auto")
+        if confinement not in {"auto", "openat2", "walk", "paths"}:
+            raise CallerError(f"confinement={confinement!r}: openat2, walk, paths or auto")
+        self.confinement = strongest() if confinement == "auto" else confinement
         given = os.fsencode(path)
         try:
-            self.descriptor = os.open(given, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+            self.path = os.path.realpath(given)
+            if self.confinement == "paths":
+                os.scandir(self.path).close()  # or it is no folder, or one that cannot be read
+                self.descriptor, status = -1, os.stat(self.path)
+            else:
+                self.descriptor = os.open(given, _FOLDER | _PATH)
+                status = os.fstat(self.descriptor)
         except (OSError, ValueError) as error:
-            raise CallerError(f"The root {inert.clip(os.fsdecode(given))} cannot be used: {error}") from error
-        self.path = os.path.realpath(given)
+            raise CallerError(f"The root {escape.clip(os.fsdecode(given))} cannot be used: {error}") from error
         self._given = os.path.abspath(given)
-        status = os.fstat(self.descriptor)
         self.device = status.st_dev
         self.allow_mounts = allow_mounts
         self.allow_secrets = allow_secrets
-        self.confinement = confinement if confinement != "auto" else "openat2" if openat2_works() else "walk"
         self._resolve = _RESOLVE_BENEATH | _RESOLVE_NO_MAGICLINKS | (0 if allow_mounts else _RESOLVE_NO_XDEV)
 
     def close(self) -> None:
@@ -145,21 +177,23 @@ class Root:
         try:
             literal = path.encode("utf-8", "surrogateescape")
         except UnicodeEncodeError:
-            raise ToolError("bad_argument", f"Not a path: {inert.clip(path)} holds half of a UTF-16 pair.") from None
+            raise ToolError("bad_argument", f"Not a path: {escape.clip(path)} holds half of a UTF-16 pair.") from None
         if len(literal) > MAX_PATH_BYTES:
             raise ToolError("path_too_long", f"A path has at most {MAX_PATH_BYTES} bytes; this one has {len(literal)}.")
         if "\\" in path:
-            unescaped = self._beneath(inert.parse_name(path), path)
+            unescaped = self._beneath(escape.parse_name(path), path)
             if unescaped != (plain := self._beneath(literal, path)):
                 # The shown form wins, because every listing prints it; a name that is written so is the rare twin.
                 return unescaped if b"\0" not in unescaped and self._exists(unescaped) else plain
         return self._beneath(literal, path)
 
     def _beneath(self, raw: bytes, path: str) -> bytes:
-        if raw.startswith(b"/"):
+        if _HAS_BACKSLASHES:
+            raw = raw.replace(b"\\", b"/")
+        if raw.startswith(b"/") or (_HAS_BACKSLASHES and raw[1:2] == b":"):
             for prefix in (self.path, self._given):
-                base = prefix.rstrip(b"/") + b"/"
-                if raw == prefix or raw.startswith(base):
+                base = (prefix.replace(b"\\", b"/") if _HAS_BACKSLASHES else prefix).rstrip(b"/") + b"/"
+                if _same_case(raw + b"/").startswith(_same_case(base)):
                     raw = raw[len(base) :]
                     break
             else:
@@ -171,6 +205,10 @@ class Root:
                     raise outside(path)
                 parts.pop()
             elif part not in {b"", b"."}:
+                if _HAS_BACKSLASHES and _OTHER_NAME.search(part):
+                    raise ToolError(
+                        "not_found", f"{escape.clip(path)} names no file: Windows gives it another meaning."
+                    )
                 parts.append(part)
         return b"/".join(parts) or b"."
 
@@ -190,37 +228,70 @@ class Root:
 
     # ── opens ────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def look(self, relative: bytes) -> tuple[int, os.stat_result]:
-        """An `O_PATH` handle of what is there and its status, links followed inside the root. Opens nothing; raises OSError."""
-        handle = self._handle(relative)
-        return handle, os.fstat(handle)
+    def look(self, relative: bytes) -> os.stat_result:
+        """The status of what is there; links inside the root are followed where the kernel can hold them. Raises OSError."""
+        if _PATH and self.confinement != "paths":
+            handle = self._handle(relative)
+            try:
+                return os.fstat(handle)
+            finally:
+                os.close(handle)
+        folder, name = self._parent(relative)
+        try:
+            return self._looked(folder, name)
+        finally:
+            close_folder(folder)
 
     def open_file(self, relative: bytes) -> OpenFile:
         """The regular file at `relative`, open for reading. Raises `ToolError` with the reason and never blocks."""
         if self.is_secret(relative):
             raise secret(relative)
         try:
-            handle, status = self.look(relative)
+            if _PATH and self.confinement != "paths":
+                return self._open_by_handle(relative)
+            folder, name = self._parent(relative)
+            try:
+                status = self._looked(folder, name)
+                if not stat.S_ISREG(status.st_mode):
+                    raise irregular(status, relative)
+                return OpenFile(self._open_seen(folder, name, status), status, relative)
+            finally:
+                close_folder(folder)
         except OSError as error:
             raise refusal(error, relative) from error
+
+    def _open_by_handle(self, relative: bytes) -> OpenFile:
+        """An `O_PATH` handle is the look, and what is opened is what it holds."""
+        handle = self._handle(relative)
         try:
+            status = os.fstat(handle)
             if not stat.S_ISREG(status.st_mode):
                 raise irregular(status, relative)
             real = self.resolved(handle)
             if real is not None and real != relative and self.is_secret(real):
                 raise secret(relative)
             return OpenFile(self._reopen(handle, status, relative, _READ), status, relative)
-        except OSError as error:
-            raise refusal(error, relative) from error
         finally:
             os.close(handle)
 
-    def open_folder(self, relative: bytes) -> int:
-        """A descriptor of the folder at `relative`. Raises `ToolError`."""
+    def open_folder(self, relative: bytes) -> Folder:
+        """The folder at `relative`: `close_folder` it. Raises `ToolError`."""
         try:
-            handle, status = self.look(relative)
+            if self.confinement == "paths":
+                if not stat.S_ISDIR(self.look(relative).st_mode):
+                    raise not_a_folder(relative)
+                return self._real(relative)
+            if not _PATH:
+                folder, name = self._parent(relative)
+                try:
+                    if not stat.S_ISDIR(self._looked(folder, name).st_mode):
+                        raise not_a_folder(relative)
+                    return self.open_subfolder(folder, name)
+                finally:
+                    close_folder(folder)
+            handle = self._handle(relative)
             try:
-                if not stat.S_ISDIR(status.st_mode):
+                if not stat.S_ISDIR(os.fstat(handle).st_mode):
                     raise not_a_folder(relative)
                 return os.open(b".", _FOLDER, dir_fd=handle)
             finally:
@@ -240,7 +311,7 @@ class Root:
         *folders, name = relative.split(b"/")
 
         def prepare(descriptor: int) -> None:
-            if known is not None:
+            if known is not None and sys.platform != "win32":
                 if (known.st_uid, known.st_gid) != (os.geteuid(), os.getegid()):
                     with suppress(PermissionError):  # only root gives files away
                         os.fchown(descriptor, known.st_uid, known.st_gid)
@@ -248,60 +319,105 @@ class Root:
             _expect(known, folder, name, relative)
 
         try:
-            folder = os.open(b".", _FOLDER, dir_fd=self.descriptor)
+            folder = self.open_folder(b".")
             try:
                 for part in folders:
                     inner = self._subfolder(folder, part, make=known is None)
-                    os.close(folder)
+                    close_folder(folder)
                     folder = inner
                 _expect(known, folder, name, relative)
-                if known is not None and not os.access(name, os.W_OK, dir_fd=folder):  # renaming over it would not ask
+                path, at = _in(folder, name)
+                if known is not None and not os.access(path, os.W_OK, dir_fd=at):  # renaming over it would not ask
                     raise OSError(errno.EACCES, os.strerror(errno.EACCES))
                 _replace(folder, name, content, 0o666 if known is None else 0o600, prepare)
             finally:
-                os.close(folder)
+                close_folder(folder)
         except OSError as error:
             raise unwritten(error, relative) from error
 
-    def _subfolder(self, folder: int, name: bytes, *, make: bool) -> int:
+    def _subfolder(self, folder: Folder, name: bytes, *, make: bool) -> Folder:
         try:
             return self.open_subfolder(folder, name)
         except FileNotFoundError:
             if not make:
                 raise
+        path, at = _in(folder, name)
         with suppress(FileExistsError):
-            os.mkdir(name, dir_fd=folder)
-        os.fsync(folder)
+            os.mkdir(path, dir_fd=at)
+        _flush_folder(folder)
         return self.open_subfolder(folder, name)
 
-    def open_subfolder(self, folder: int, name: bytes | str) -> int:
+    def open_subfolder(self, folder: Folder, name: bytes | str) -> Folder:
         """A folder directly in another open folder: no link is followed, no mount crossed. Raises OSError."""
-        descriptor = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
+        if isinstance(folder, str):
+            status = self._looked(folder, name)
+            if not stat.S_ISDIR(status.st_mode):
+                raise OSError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+            return os.path.join(folder, os.fsdecode(name))
+        descriptor = os.open(name, _FOLDER | _NOFOLLOW, dir_fd=folder)
         if not self.allow_mounts and os.fstat(descriptor).st_dev != self.device:
             os.close(descriptor)
             raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
         return descriptor
 
-    def open_entry(self, folder: int, name: bytes | str) -> int:
+    def open_entry(self, folder: Folder, name: bytes | str) -> int:
         """A file directly in an open folder, for a walk whose listing said that it is regular. Raises OSError.
 
         The listing was the look; should someone put a FIFO there since, the open does not block and is undone.
         """
-        descriptor = os.open(name, _READ | os.O_NOFOLLOW, dir_fd=folder)
+        if isinstance(folder, str):
+            status = self.status_in(folder, name)
+            if stat.S_ISLNK(status.st_mode):
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+            if not stat.S_ISREG(status.st_mode):
+                raise OSError(errno.EINVAL, "not a regular file")
+            return self._open_seen(folder, name, status)
+        descriptor = os.open(name, _READ | _NOFOLLOW, dir_fd=folder)
         status = os.fstat(descriptor)
         if stat.S_ISREG(status.st_mode) and (self.allow_mounts or status.st_dev == self.device):
             return descriptor
         os.close(descriptor)
         raise OSError(errno.EINVAL, "not a regular file")
 
+    def status_in(self, folder: Folder, name: bytes | str) -> os.stat_result:
+        """The status of an entry of an open folder, of a link itself. Raises OSError."""
+        if isinstance(folder, str):
+            return os.lstat(os.path.join(folder, os.fsdecode(name)))
+        return os.stat(name, dir_fd=folder, follow_symlinks=False)  # a count asks this of every file
+
+    def _looked(self, folder: Folder, name: bytes | str) -> os.stat_result:
+        """The same of what is no link and lies on no other mount."""
+        status = self.status_in(folder, name)
+        if _is_link(status) or (status.st_dev != self.device and not self.allow_mounts):
+            raise OSError(errno.EXDEV, "a link or a mount")
+        return status
+
+    def _open_seen(self, folder: Folder, name: bytes | str, status: os.stat_result) -> int:
+        """The regular file that was looked at, and no other that stands there since. Raises OSError."""
+        path, at = _in(folder, name)
+        descriptor = os.open(path, _READ | _NOFOLLOW, dir_fd=at)
+        again = os.fstat(descriptor)
+        is_same = stat.S_ISREG(again.st_mode) and os.path.samestat(again, status)
+        if is_same and isinstance(folder, str):  # the folders above are only a path: it has to lead to this file still
+            try:
+                _expect_real(os.fsdecode(path))
+                is_same = os.path.samestat(os.lstat(path), again)
+            except OSError:
+                is_same = False
+        if is_same:
+            return descriptor
+        os.close(descriptor)
+        raise OSError(errno.EAGAIN, "the path is changing")
+
     def _exists(self, relative: bytes) -> bool:
         try:
-            os.close(self._handle(relative))
+            self.look(relative)
         except OSError:
             return False
         return True
 
     def _handle(self, relative: bytes) -> int:
+        """An `O_PATH` handle of what is there."""
         if self.confinement == "walk":
             return self._walk(relative)
         folder, rest = self.descriptor, relative
@@ -310,7 +426,7 @@ class Root:
                 cut = rest.rfind(b"/", 0, _PATH_MAX)
                 if cut < 0:
                     raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
-                inner = _openat2(folder, rest[:cut], _LOOK | os.O_DIRECTORY, self._resolve)
+                inner = _openat2(folder, rest[:cut], _LOOK | _FOLDER_ONLY, self._resolve)
                 if folder != self.descriptor:
                     os.close(folder)
                 folder, rest = inner, rest[cut + 1 :]
@@ -320,26 +436,56 @@ class Root:
                 os.close(folder)
 
     def _walk(self, relative: bytes) -> int:
-        handle = os.open(b".", _LOOK | os.O_DIRECTORY, dir_fd=self.descriptor)
-        for part in relative.split(b"/"):
-            try:
-                inner = os.open(part, _LOOK | os.O_NOFOLLOW, dir_fd=handle)
-            finally:
-                os.close(handle)
-            handle, status = inner, os.fstat(inner)
-            if stat.S_ISLNK(status.st_mode) or (status.st_dev != self.device and not self.allow_mounts):
-                os.close(handle)
-                raise OSError(errno.EXDEV, "a link or a mount")
+        folder, name = self._parent(relative)
+        assert isinstance(folder, int)  # noqa: S101 - a walk has descriptors
+        try:
+            handle = os.open(name, _LOOK | _NOFOLLOW, dir_fd=folder)
+        finally:
+            os.close(folder)
+        status = os.fstat(handle)
+        if stat.S_ISLNK(status.st_mode) or (status.st_dev != self.device and not self.allow_mounts):
+            os.close(handle)
+            raise OSError(errno.EXDEV, "a link or a mount")
         return handle
+
+    def _parent(self, relative: bytes) -> tuple[Folder, bytes]:
+        """The folder of what is asked for, and its name there, no link followed on the way."""
+        *above, name = relative.split(b"/")
+        if self.confinement == "paths":
+            return self._real(b"/".join(above) or b"."), name
+        folder = os.open(b".", _FOLDER | _PATH, dir_fd=self.descriptor)
+        for part in above:
+            try:
+                inner = os.open(part, _FOLDER | _PATH | _NOFOLLOW, dir_fd=folder)
+            except OSError:
+                if _is_link(os.stat(part, dir_fd=folder, follow_symlinks=False)):  # each system says so in its own way
+                    raise OSError(errno.EXDEV, "a link or a mount") from None
+                raise
+            finally:
+                os.close(folder)
+            folder = inner
+            if not self.allow_mounts and os.fstat(folder).st_dev != self.device:
+                os.close(folder)
+                raise OSError(errno.EXDEV, "a link or a mount")
+        return folder, name
+
+    def _real(self, relative: bytes) -> str:
+        """The absolute path of what is asked for, if no part of it is a link."""
+        path = (
+            os.path.join(os.fsdecode(self.path), *os.fsdecode(relative).split("/")) if relative != b"." else self.path
+        )
+        _expect_real(os.fsdecode(path))
+        return os.fsdecode(path)
 
     def _reopen(self, handle: int, status: os.stat_result, relative: bytes, flags: int) -> int:
         try:
             return os.open(b"/proc/self/fd/%d" % handle, flags)
         except FileNotFoundError:  # no /proc: resolve once more and take it only if it is the same file
             if self.confinement == "walk":
-                folder = self._walk(os.path.dirname(relative) or b".")
+                folder, name = self._parent(relative)
+                assert isinstance(folder, int)  # noqa: S101 - a walk has descriptors
                 try:
-                    descriptor = os.open(os.path.basename(relative), flags | os.O_NOFOLLOW, dir_fd=folder)
+                    descriptor = os.open(name, flags | _NOFOLLOW, dir_fd=folder)
                 finally:
                     os.close(folder)
             else:
@@ -349,6 +495,84 @@ class Root:
                 return descriptor
             os.close(descriptor)
             raise OSError(errno.EAGAIN, "the path is changing") from None
+
+
+_OTHER_NAME = re.compile(  # on Windows: streams and drives, devices, and what it takes off the end of a name
+    rb"[:\x00-\x1f]|[. ]\Z|\A(?:con|prn|aux|nul|conin\$|conout\$|com[0-9]|lpt[0-9])(?:\.|\Z)", re.IGNORECASE
+)
+
+
+def _same_case(path: bytes) -> bytes:
+    return os.fsencode(os.fsdecode(path).casefold()) if _HAS_BACKSLASHES else path
+
+
+def _is_link(status: os.stat_result) -> bool:
+    """A link, or what Windows has of that kind: a junction, a mount in a folder."""
+    return stat.S_ISLNK(status.st_mode) or bool(getattr(status, "st_reparse_tag", 0) & _NAME_SURROGATE)
+
+
+def _expect_real(path: str) -> None:
+    """Raises OSError for a path that leads elsewhere than it says, or nowhere."""
+    if os.path.normcase(os.path.realpath(path, strict=True)) != os.path.normcase(path):
+        raise OSError(errno.EXDEV, "a link or a mount")
+
+
+def _in(folder: Folder, name: bytes | str) -> tuple[bytes | str, int | None]:
+    """How an entry of an open folder is named to the system: the path, and the descriptor that it is relative to, if any."""
+    return (name, folder) if isinstance(folder, int) else (os.path.join(folder, os.fsdecode(name)), None)
+
+
+def scan_folder(folder: Folder) -> AbstractContextManager[Iterator[os.DirEntry[str]]]:
+    """The entries of an open folder. Raises OSError."""
+    entries = os.scandir(folder)
+    if isinstance(folder, str):
+        try:
+            _expect_real(folder)  # it was opened by its path: is that still its own?
+        except BaseException:
+            entries.close()
+            raise
+    return entries
+
+
+def close_folder(folder: Folder) -> None:
+    """Gives an open folder back."""
+    if isinstance(folder, int):
+        os.close(folder)
+
+
+def _flush_folder(folder: Folder) -> None:
+    """The names in a folder survive a power cut from here on, where the system lets folders be flushed."""
+    if isinstance(folder, int):
+        os.fsync(folder)
+
+
+def flush(descriptor: int) -> None:
+    """The content of a file survives a power cut from here on. Raises OSError."""
+    os.fsync(descriptor)
+    if sys.platform == "darwin":  # where `fsync` stops at the drive's own memory
+        import fcntl
+
+        with suppress(OSError):  # not every file system knows it
+            fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
+
+
+def _read_at(descriptor: int, count: int, start_byte: int) -> bytes:
+    here = os.lseek(descriptor, 0, os.SEEK_CUR)
+    try:
+        os.lseek(descriptor, start_byte, os.SEEK_SET)
+        return os.read(descriptor, count)
+    finally:
+        os.lseek(descriptor, here, os.SEEK_SET)
+
+
+def _write_at(descriptor: int, data: Buffer, start_byte: int) -> int:
+    os.lseek(descriptor, start_byte, os.SEEK_SET)
+    return os.write(descriptor, data)
+
+
+read_at: Callable[[int, int, int], bytes] = getattr(os, "pread", _read_at)
+"""`os.pread`: at most so many bytes from a place on. Without it one thread at a time may read a descriptor."""
+write_at: Callable[[int, Buffer, int], int] = getattr(os, "pwrite", _write_at)
 
 
 # ── Penstock's own files, outside any root ───────────────────────────────────────────────────────────────────────
@@ -370,13 +594,13 @@ def read_own(path: str, limit_bytes: int = 1 << 20) -> bytes | None:
 
 def open_own(path: str) -> BinaryIO:
     """A file that the user named on the command line, open for reading; it may be a pipe. Raises OSError."""
-    return os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC), "rb")
+    return os.fdopen(os.open(path, os.O_RDONLY | _PRIVATE), "rb")
 
 
 def create_own(path: str, content: bytes) -> bool:
     """A new private file (mode 0600); False when something stands there already."""
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _PRIVATE, 0o600)
     except FileExistsError:
         return False
     with os.fdopen(descriptor, "wb") as file:
@@ -390,44 +614,55 @@ def replace_own(path: str, content: bytes) -> None:
     The content is flushed before it takes the name, and the name after that. What stood there is replaced, a link too.
     Raises OSError, and then leaves nothing beside it.
     """
-    folder = os.open(os.path.dirname(path) or ".", _FOLDER)
+    folder = _open_own_folder(os.path.dirname(path) or ".")
     try:
         _replace(folder, os.path.basename(path), content, 0o600)
     finally:
-        os.close(folder)
+        close_folder(folder)
+
+
+def _open_own_folder(path: str) -> Folder:
+    """A folder outside any root, whose path is trusted. Raises OSError."""
+    if _HAS_FOLDER_DESCRIPTORS:
+        return os.open(path, _FOLDER)
+    if not stat.S_ISDIR(os.stat(path).st_mode):
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
+    return os.path.abspath(path)
 
 
 def _replace(
-    folder: int, name: bytes | str, content: bytes, mode: int, prepare: Callable[[int], None] = lambda _: None
+    folder: Folder, name: bytes | str, content: bytes, mode: int, prepare: Callable[[int], None] = lambda _: None
 ) -> None:
     """A file with `content` takes a name in an open folder; `prepare` has the last word, with the file still beside it."""
     beside = f".penstock-{os.urandom(8).hex()}"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(beside, flags, mode, dir_fd=folder)
+    new, at = _in(folder, beside)
+    old, _ = _in(folder, name)
+    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _PRIVATE, mode, dir_fd=at)
     try:
         try:
             rest = memoryview(content)
             while rest:
                 rest = rest[os.write(descriptor, rest) :]
             prepare(descriptor)
-            os.fsync(descriptor)
+            flush(descriptor)
         finally:
             os.close(descriptor)
-        os.rename(beside, name, src_dir_fd=folder, dst_dir_fd=folder)
+        os.replace(new, old, src_dir_fd=at, dst_dir_fd=at)
     except BaseException:
         with suppress(OSError):
-            os.unlink(beside, dir_fd=folder)
+            os.unlink(new, dir_fd=at)
         raise
-    os.fsync(folder)
+    _flush_folder(folder)
 
 
-def _expect(known: os.stat_result | None, folder: int, name: bytes, relative: bytes) -> None:
+def _expect(known: os.stat_result | None, folder: Folder, name: bytes, relative: bytes) -> None:
     """Raises `ToolError` when what stands there is not what is thought to be there."""
     try:
-        now = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        path, at = _in(folder, name)
+        now = os.stat(path, dir_fd=at, follow_symlinks=False)
     except FileNotFoundError:
         now = None
-    if now is not None and stat.S_ISLNK(now.st_mode):
+    if now is not None and _is_link(now):
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
     if _identity(now) != _identity(known):
         raise ToolError("stale", f"{shown(relative)} was changed by someone else meanwhile. Read it again.")
@@ -435,6 +670,11 @@ def _expect(known: os.stat_result | None, folder: int, name: bytes, relative: by
 
 def _identity(status: os.stat_result | None) -> tuple[int, ...]:
     return () if status is None else (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+def is_own(status: os.stat_result) -> bool:
+    """Whether a file belongs to this user; Windows does not say it so."""
+    return sys.platform == "win32" or not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
 
 
 class OwnFolder:
@@ -450,9 +690,10 @@ class OwnFolder:
         with suppress(FileExistsError):
             os.mkdir(self.path, 0o700)
         try:
-            self.descriptor = os.open(self.path, _FOLDER)
+            self._folder = _open_own_folder(self.path)
         except NotADirectoryError:
             raise CallerError(f"{self.path} is a file, not a folder") from None
+        self.descriptor = self._folder if isinstance(self._folder, int) else -1
         try:
             self._check()
         except BaseException:
@@ -460,6 +701,10 @@ class OwnFolder:
             raise
 
     def _check(self) -> None:
+        if sys.platform == "win32" or isinstance(self._folder, str):  # it has neither owners nor modes of this kind
+            if self.path.startswith(("\\\\", "//")):
+                raise CallerError(f"{self.path} is on a network, where locks and flushes cannot be relied on")
+            return
         status = os.fstat(self.descriptor)
         if status.st_uid != os.geteuid():
             raise CallerError(f"{self.path} belongs to another user")
@@ -476,34 +721,37 @@ class OwnFolder:
         descriptor, self.descriptor = self.descriptor, -1
         if descriptor >= 0:
             os.close(descriptor)
+            self._folder = -1
 
     def create(self, name: str) -> int:
         """A new file, open for reading and writing. Raises OSError where one is already."""
-        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        return os.open(name, flags, 0o600, dir_fd=self.descriptor)
+        path, at = _in(self._folder, name)
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _PRIVATE, 0o600, dir_fd=at)
 
     def open(self, name: str, *, writable: bool = False) -> int:
         """A file of ours that is there. Raises OSError; `CallerError` when it is no regular file of our own."""
-        flags = (os.O_RDWR if writable else os.O_RDONLY) | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-        descriptor = os.open(name, flags, dir_fd=self.descriptor)
+        path, at = _in(self._folder, name)
+        descriptor = os.open(path, _READ | _NOFOLLOW | (os.O_RDWR if writable else 0), dir_fd=at)
         status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
+        if not stat.S_ISREG(status.st_mode) or not is_own(status):
             os.close(descriptor)
             raise CallerError(f"{os.path.join(self.path, name)} is no regular file of this user")
         return descriptor
 
     def names(self) -> list[str]:
         """What lies in it, sorted."""
-        return sorted(os.listdir(self.descriptor))
+        return sorted(os.listdir(self._folder))
 
     def rename(self, old: str, new: str) -> None:
         """Replaces what stands at `new`, if anything; `flush` makes it last."""
-        os.rename(old, new, src_dir_fd=self.descriptor, dst_dir_fd=self.descriptor)
+        (source, at), (target, _) = _in(self._folder, old), _in(self._folder, new)
+        os.replace(source, target, src_dir_fd=at, dst_dir_fd=at)
 
     def remove(self, name: str) -> None:
         """Takes a file away; nothing happens when there is none."""
+        path, at = _in(self._folder, name)
         with suppress(FileNotFoundError):
-            os.unlink(name, dir_fd=self.descriptor)
+            os.unlink(path, dir_fd=at)
 
     def flush(self, name: str) -> None:
         """A file and its name survive a power cut from here on. Raises OSError.
@@ -511,13 +759,13 @@ class OwnFolder:
         On ext4, XFS and Btrfs a flush of the file carries the rename before it: that changed the file's own inode, and the
         log is written up to its last change. Elsewhere the folder is flushed too.
         """
-        descriptor = self.open(name)
+        descriptor = self.open(name, writable=sys.platform == "win32")  # which flushes nothing that may not be written
         try:
-            os.fsync(descriptor)
+            flush(descriptor)
         finally:
             os.close(descriptor)
-        if _file_system(self.descriptor) not in _CARRY_NAMES:
-            os.fsync(self.descriptor)
+        if self.descriptor < 0 or _file_system(self.descriptor) not in _CARRY_NAMES:
+            _flush_folder(self._folder)
 
 
 _NETWORKS = {  # statfs(2) types of file systems without dependable locks or flushes
@@ -537,6 +785,8 @@ _CARRY_NAMES = {0xEF53, 0x58465342, 0x9123683E}
 
 def _file_system(descriptor: int) -> int:
     """The type of the file system that an open file lies on; 0 where the system does not say."""
+    if sys.platform != "linux":
+        return 0
     buffer = ctypes.create_string_buffer(256)
     if ctypes.CDLL(None, use_errno=True).fstatfs(descriptor, buffer) != 0:
         return 0
@@ -550,6 +800,11 @@ def scratch_file() -> int:
     """
     import tempfile
 
+    if (
+        gone_when_closed := getattr(os, "O_TEMPORARY", 0)
+    ) or not _HAS_FOLDER_DESCRIPTORS:  # Windows removes nothing that is open
+        path = os.path.join(tempfile.gettempdir(), f"penstock-{os.urandom(8).hex()}")
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _PRIVATE | gone_when_closed, 0o600)
     large = "/var/tmp"  # noqa: S108 - the name is random, made exclusively, and removed at once
     descriptor, path = tempfile.mkstemp(prefix="penstock-", dir=large if os.access(large, os.W_OK | os.X_OK) else None)
     os.unlink(path)
@@ -578,13 +833,13 @@ _KINDS = {
 
 def shown(relative: bytes) -> str:
     """A relative path as an error may echo it."""
-    return inert.clip(relative.decode("utf-8", "surrogateescape"))
+    return escape.clip(relative.decode("utf-8", "surrogateescape"))
 
 
 def outside(path: str) -> ToolError:
     return ToolError(
         "outside_root",
-        f"{inert.clip(path)} is outside the root. Paths are relative to the root and stay beneath it.",
+        f"{escape.clip(path)} is outside the root. Paths are relative to the root and stay beneath it.",
     )
 
 

@@ -15,8 +15,8 @@ import os
 import stat
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock import inert
 from penstock.errors import ToolError
+from penstock.text import escape
 from penstock.workspace import root as opens
 from penstock.workspace.pattern import line_finder, selected
 from penstock.workspace.walk import Omitted, Walk
@@ -85,6 +85,9 @@ class Search(NamedTuple):
     secret: int
     partial_files: tuple[str, ...]  # searched only in part: too large, or lines too long
     more_files: int  # with matches, beyond `files`
+    engine_ended: bool = (
+        False  # the child that runs patterns where RE2 is missing (`re_child`), in the middle of a file
+    )
 
 
 def search(
@@ -105,19 +108,22 @@ def search(
 ) -> Search:
     """The lines that match `pattern` in the file or beneath the folder `path`. `progress` is told the files searched."""
     state = _State(
-        line_finder(pattern, literal=literal, ignore_case=ignore_case), offset, limit, context_lines, deadline
+        line_finder(pattern, literal=literal, ignore_case=ignore_case, deadline=deadline),
+        offset,
+        limit,
+        context_lines,
+        deadline,
     )
     selection = selected(glob)
     relative = root.relative(path)
     try:
-        handle, status = root.look(relative)
+        status = root.look(relative)
     except OSError as error:
         raise opens.refusal(error, relative) from error
-    os.close(handle)
     if not stat.S_ISDIR(status.st_mode):
         file = root.open_file(relative)
         try:
-            state.file(file.descriptor, relative)
+            state.search_file(file.descriptor, relative)
         finally:
             file.close()
         return state.result(Omitted(), walked=True)
@@ -146,7 +152,7 @@ def search(
                 walk.vanished += error.code not in {"secret", "denied"}
                 continue
             try:
-                state.file(descriptor, inside)
+                state.search_file(descriptor, inside)
             except OSError:
                 walk.denied += 1
             finally:
@@ -159,7 +165,7 @@ def search(
     return state.result(walk.omitted, walked=walk.complete)
 
 
-def _opened(root: Root, folder: int, name: str, relative: bytes) -> int:
+def _opened(root: Root, folder: opens.Folder, name: str, relative: bytes) -> int:
     try:
         return root.open_entry(folder, name)
     except OSError as error:
@@ -200,6 +206,7 @@ class _State:
         self._unscanned = 0
         self._binary = 0
         self._partial: list[str] = []
+        self._engine_ended = False
 
     def result(self, omitted: Omitted, *, walked: bool) -> Search:
         complete = self.complete and walked
@@ -221,9 +228,19 @@ class _State:
             secret=self.secret,
             partial_files=tuple(self._partial),
             more_files=self._more_files,
+            engine_ended=self._engine_ended,
         )
 
-    def file(self, descriptor: int, relative: bytes) -> None:
+    def search_file(self, descriptor: int, relative: bytes) -> None:
+        """Searches an open file. Raises `ToolError` when the engine was ended in it and there is nothing to show."""
+        try:
+            self._search_file(descriptor, relative)
+        except ToolError as error:
+            if error.code != "deadline" or not self._total:
+                raise
+            self.complete, self._engine_ended = False, True
+
+    def _search_file(self, descriptor: int, relative: bytes) -> None:
         data = os.read(descriptor, _BLOCK)
         bom, encoding = b"", ""
         if data[:1] in _FIRST_OF_BOM:
@@ -250,10 +267,10 @@ class _State:
         if file.cut or file.wide:
             self.complete = False
             if len(self._partial) < MAX_FILES:
-                self._partial.append(inert.show_name(relative))
+                self._partial.append(escape.show_name(relative))
         if self._total > before:
             if len(self._files) < MAX_FILES:
-                self._files.append(FileCount(inert.show_name(relative), self._total - before))
+                self._files.append(FileCount(escape.show_name(relative), self._total - before))
             else:
                 self._more_files += 1
 
@@ -301,7 +318,7 @@ class _File:
         self.scanned = len(data)
         while True:
             if self.scanned >= MAX_SCAN_BYTES or deadline.passed:
-                self.cut = bool(os.pread(self._descriptor, 1, self.scanned))
+                self.cut = bool(opens.read_at(self._descriptor, 1, self.scanned))
             following = b"" if self.cut else os.read(self._descriptor, _BLOCK)
             last = not following
             if decoder is not None:
@@ -351,15 +368,15 @@ class _File:
             before = self._before(at, context_lines)
             if stop < len(piece.data):
                 after = self._after(piece.start_byte + self.width(piece.data[: stop + 1]), context_lines)
-        return Match(inert.show_name(self._relative), line, text, clipped, before, after, at)
+        return Match(escape.show_name(self._relative), line, text, clipped, before, after, at)
 
     def _before(self, at: int, count: int) -> tuple[str, ...]:
         low = max(self._begin, at - _CONTEXT_BYTES)
-        lines = self._lines(os.pread(self._descriptor, at - low, low))
+        lines = self._lines(opens.read_at(self._descriptor, at - low, low))
         return tuple(_line(text) for text in lines[:-1][-count:])  # the last one is what follows the line end: nothing
 
     def _after(self, at: int, count: int) -> tuple[str, ...]:
-        lines = self._lines(os.pread(self._descriptor, _CONTEXT_BYTES, at))
+        lines = self._lines(opens.read_at(self._descriptor, _CONTEXT_BYTES, at))
         if not lines[-1]:
             lines.pop()
         return tuple(_line(text) for text in lines[:count])
@@ -370,7 +387,7 @@ class _File:
 
 
 def _line(text: str) -> str:
-    return inert.show(text.removesuffix("\r"))[0][:MAX_LINE_CHARS]
+    return escape.show(text.removesuffix("\r"))[0][:MAX_LINE_CHARS]
 
 
 def _around(data: bytes, bounds: tuple[int, int], match: int) -> tuple[str, bool]:
@@ -386,7 +403,7 @@ def _around(data: bytes, bounds: tuple[int, int], match: int) -> tuple[str, bool
     while high < stop and data[high] & 0xC0 == 0x80 and high > match + reach - 3:
         high -= 1
     lead, rest = (
-        inert.show(part.decode("utf-8", "surrogateescape"))[0] for part in (data[low:match], data[match:high])
+        escape.show(part.decode("utf-8", "surrogateescape"))[0] for part in (data[low:match], data[match:high])
     )
     if low == start and high == stop and len(lead) + len(rest) <= MAX_LINE_CHARS:
         return lead + rest, False

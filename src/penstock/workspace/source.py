@@ -11,10 +11,17 @@ import errno
 import os
 from typing import TYPE_CHECKING
 
-from penstock import notices, window
+from penstock.text import window
+from penstock.workspace.root import read_at
 
 if TYPE_CHECKING:
     from penstock.workspace.root import OpenFile
+
+_SHRANK = "the file shrank during the read"
+
+
+def _unsized(read_bytes: int) -> str:
+    return f"the file system states no size: {read_bytes} bytes were read"
 
 
 class FileSource:
@@ -27,7 +34,7 @@ class FileSource:
         self.shrank = False
         self._held: bytes | None = None
         if not self.size_bytes:
-            held = os.pread(file.descriptor, window.HARD_MAX_BYTES, 0)
+            held = read_at(file.descriptor, window.HARD_MAX_BYTES, 0)
             if held:
                 self._held, self.size_bytes = held, len(held)
 
@@ -40,7 +47,7 @@ class FileSource:
             return self._held[start_byte : start_byte + wanted]
         parts: list[bytes] = []
         while wanted > 0:
-            part = os.pread(self.file.descriptor, wanted, start_byte)
+            part = read_at(self.file.descriptor, wanted, start_byte)
             if not part:
                 self.shrank = True
                 break
@@ -51,15 +58,18 @@ class FileSource:
 
     def next_data(self, start_byte: int) -> int:
         """The first byte from `start_byte` on that is not in a hole of a sparse file."""
+        data = getattr(os, "SEEK_DATA", None)
+        if data is None:  # the system tells nothing of holes
+            return start_byte
         try:
-            return os.lseek(self.file.descriptor, start_byte, os.SEEK_DATA)
+            return os.lseek(self.file.descriptor, start_byte, data)
         except OSError as error:
             return self.size_bytes if error.errno == errno.ENXIO else start_byte
 
     def notices(self) -> tuple[str, ...]:
         """What there is to say about the file itself."""
-        said = (notices.SHRANK,) if self.shrank else ()
-        return said if self._held is None else (*said, notices.unsized(len(self._held)))
+        said = (_SHRANK,) if self.shrank else ()
+        return said if self._held is None else (*said, _unsized(len(self._held)))
 
     def encoding(self) -> window.Encoding | None:
         """What the first bytes say; None for binary."""

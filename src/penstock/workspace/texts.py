@@ -12,17 +12,18 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock import inert, notices, window
-from penstock.calls import Call
 from penstock.errors import ToolError
+from penstock.text import escape, window
+from penstock.text.calls import Call, quoted
 from penstock.workspace import root as roots
 from penstock.workspace import version as versions
+from penstock.workspace.root import close_folder, scan_folder
 from penstock.workspace.source import FileSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from penstock.window import Encoding
+    from penstock.text.window import Encoding
     from penstock.workspace.root import Root
 
 _NAMES_COMPARED = 10_000  # of one folder, when a name is not found
@@ -45,14 +46,14 @@ def open_file(root: Root, path: str) -> Iterator[tuple[FileSource, str]]:
         file = root.open_file(relative)
     except ToolError as error:
         if error.code == "is_directory":
-            shown = inert.show_name(relative)
+            shown = escape.show_name(relative)
             listing = Call("list_files", {} if shown == "." else {"path": shown})
             raise ToolError(error.code, error.message, listing) from error
         if error.code == "not_found" and (similar := _similar(root, relative)):
-            raise ToolError(error.code, f"{error.message} {notices.did_you_mean(similar)}") from error
+            raise ToolError(error.code, f"{error.message} {_did_you_mean(similar)}") from error
         raise
     try:
-        yield FileSource(file), inert.show_name(relative)
+        yield FileSource(file), escape.show_name(relative)
     except OSError as error:
         raise roots.refusal(error, relative) from error
     finally:
@@ -65,7 +66,7 @@ def open_text(root: Root, path: str) -> Iterator[Text]:
     with open_file(root, path) as (source, shown):
         encoding = source.encoding()
         if encoding is None:
-            message = notices.binary(inert.shorten(shown), window.kind_of(source.read(0, 512)), source.size_bytes)
+            message = _binary(escape.shorten(shown), window.kind_of(source.read(0, 512)), source.size_bytes)
             raise ToolError("binary", message, Call("read_file", {"path": shown, "encoding": "base64"}))
         yield Text(source, encoding, shown)
 
@@ -86,17 +87,36 @@ def same_version(source: FileSource, earlier: versions.Version | None, asked: Ca
     if change is versions.Change.SAME:
         return []
     if change is versions.Change.GREW:
-        return [notices.grew(source.size_bytes - earlier.size_bytes)]
+        return [_grew(source.size_bytes - earlier.size_bytes)]
     if {"start_line", "end_line"} & asked.arguments.keys():
         restart = asked.but(start_line=1, end_line=None)
     else:
         restart = asked.but(start_byte=0)
     size = f" ({earlier.size_bytes} to {source.size_bytes} bytes)" if earlier.size_bytes != source.size_bytes else ""
-    path = inert.shorten(str(asked.arguments["path"]))
-    raise ToolError("stale", notices.stale(path, change.value + size), restart, asked)
+    path = escape.shorten(str(asked.arguments["path"]))
+    raise ToolError("stale", _stale(path, change.value + size), restart, asked)
+
+
+def _grew(by_bytes: int) -> str:
+    return f"the file grew by {by_bytes} bytes since that page; the text just before this place is the same"
+
+
+def _stale(path: str, change: str) -> str:
+    return (
+        f"stale: {path} {change}. A page of it would not belong to the page before. "
+        "Start again, or take this place as it is now."
+    )
+
+
+def _binary(path: str, kind: str, size_bytes: int) -> str:
+    return f"{path} is binary ({kind}, {size_bytes} bytes) and is not shown as text."
 
 
 # ── names that are nearly right ──────────────────────────────────────────────────────────────────────────────────
+
+
+def _did_you_mean(names: list[str]) -> str:
+    return "Similar: " + ", ".join(quoted(name) for name in names) + "."
 
 
 def _similar(root: Root, relative: bytes) -> list[str]:
@@ -105,8 +125,7 @@ def _similar(root: Root, relative: bytes) -> list[str]:
     for missing in relative.split(b"/"):
         inner = missing if known == b"." else known + b"/" + missing
         try:
-            handle, status = root.look(inner)
-            os.close(handle)
+            status = root.look(inner)
         except OSError:
             break
         if not stat.S_ISDIR(status.st_mode):
@@ -119,14 +138,14 @@ def _similar(root: Root, relative: bytes) -> list[str]:
     except ToolError:
         return []
     try:
-        with os.scandir(folder) as entries:
+        with scan_folder(folder) as entries:
             names = [entry.name for entry in islice(entries, _NAMES_COMPARED)]
     except OSError:
         return []
     finally:
-        os.close(folder)
-    prefix = "" if known == b"." else inert.show_name(known) + "/"
-    return [prefix + inert.show_name(os.fsencode(name)) for name in _closest(os.fsdecode(missing), names)]
+        close_folder(folder)
+    prefix = "" if known == b"." else escape.show_name(known) + "/"
+    return [prefix + escape.show_name(os.fsencode(name)) for name in _closest(os.fsdecode(missing), names)]
 
 
 def _closest(wanted: str, names: list[str]) -> list[str]:

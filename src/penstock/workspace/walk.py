@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.errors import ToolError
 from penstock.workspace.ignore import MAX_RULE_BYTES, Rules
-from penstock.workspace.root import MAX_PATH_BYTES
+from penstock.workspace.root import MAX_PATH_BYTES, close_folder, scan_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from penstock.workspace.deadline import Deadline
     from penstock.workspace.pattern import Selection
-    from penstock.workspace.root import Root
+    from penstock.workspace.root import Folder, Root
 
 _OPEN = 48  # descriptors of folders on the way down; a process may have 1,024
 _HELD = 1 << 16
@@ -50,7 +50,7 @@ class Batch(NamedTuple):
     """Files directly in the folder `prefix` (`a/b/`, from the root); `folder` is open until the next batch."""
 
     prefix: str
-    folder: int
+    folder: Folder
     names: list[str]
 
 
@@ -59,8 +59,8 @@ class _Frame:
 
     __slots__ = ("after", "descriptor", "files_done", "pending", "prefix_length", "read", "rules")
 
-    def __init__(self, descriptor: int, prefix_length: int, rules: Rules | None) -> None:
-        self.descriptor: int | None = descriptor
+    def __init__(self, descriptor: Folder, prefix_length: int, rules: Rules | None) -> None:
+        self.descriptor: Folder | None = descriptor
         self.prefix_length = prefix_length
         self.rules = rules
         self.pending: list[str] = []
@@ -116,7 +116,7 @@ class Walk:
         finally:
             for frame in self._stack:
                 if frame.descriptor is not None:
-                    os.close(frame.descriptor)
+                    close_folder(frame.descriptor)
             self._stack.clear()
 
     def _batches(self) -> Iterator[Batch]:
@@ -145,7 +145,7 @@ class Walk:
                 self.complete = False
                 return
 
-    def _batch(self, descriptor: int, names: list[str]) -> Batch:
+    def _batch(self, descriptor: Folder, names: list[str]) -> Batch:
         self._seen += len(names)
         if self._progress is not None and self._seen - self._reported >= _REPORT:
             self._reported = self._seen
@@ -170,7 +170,7 @@ class Walk:
         if len(self._stack) >= _OPEN:
             oldest = self._stack[-_OPEN]
             if oldest.descriptor is not None:
-                os.close(oldest.descriptor)
+                close_folder(oldest.descriptor)
                 oldest.descriptor = None
         self.prefix += name
         self._stack.append(_Frame(descriptor, length, frame.rules))
@@ -178,11 +178,11 @@ class Walk:
     def _leave(self) -> None:
         frame = self._stack.pop()
         if frame.descriptor is not None:
-            os.close(frame.descriptor)
+            close_folder(frame.descriptor)
         if self._stack:
             self.prefix = self.prefix[: self._stack[-1].prefix_length]
 
-    def _descriptor(self, frame: _Frame) -> int | None:
+    def _descriptor(self, frame: _Frame) -> Folder | None:
         """The frame's folder, opened again if the way down was long. None when it is gone, with what it had."""
         if frame.descriptor is None:
             try:
@@ -204,12 +204,12 @@ class Walk:
 
     # ── one folder ──────────────────────────────────────────────────────────────────────────────────────
 
-    def _scan(self, frame: _Frame, descriptor: int) -> Iterator[list[str]]:
+    def _scan(self, frame: _Frame, descriptor: Folder) -> Iterator[list[str]]:
         """Reads the folder: `pending` gets the next names. Where order does not matter, files come out at once."""
         held: list[str] = []
         ordered, after, more = self.ordered, frame.after, False
         try:
-            with os.scandir(descriptor) as entries:
+            with scan_folder(descriptor) as entries:
                 while True:
                     files, folders, odd = _sorted_out(islice(entries, _CHUNK))
                     got = len(files) + len(folders) + len(odd)
@@ -287,15 +287,13 @@ class Walk:
 
     def _mode_of_target(self, name: str) -> int:
         try:
-            handle, status = self._root.look(os.fsencode(self.prefix + name))
+            return self._root.look(os.fsencode(self.prefix + name)).st_mode
         except OSError:
             return 0
-        os.close(handle)
-        return status.st_mode
 
     # ── ignore files ────────────────────────────────────────────────────────────────────────────────────
 
-    def _rules_in(self, descriptor: int, above: Rules | None, name: bytes = b".gitignore") -> Rules | None:
+    def _rules_in(self, descriptor: Folder, above: Rules | None, name: bytes = b".gitignore") -> Rules | None:
         try:
             file = self._root.open_entry(descriptor, name)
         except OSError:
@@ -324,7 +322,7 @@ class Walk:
             try:
                 rules = self._rules_in(descriptor, rules, b"exclude" if info else b".gitignore")
             finally:
-                os.close(descriptor)
+                close_folder(descriptor)
         self.prefix = whole
         return rules
 

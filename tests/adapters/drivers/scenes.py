@@ -13,17 +13,17 @@ import tempfile
 import traceback
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from penstock.guarding import default_store
+from penstock.guard.output import default_store
 from penstock.models import call, calls, fail, say
 from penstock.models.sizes import text_of
 from penstock.testing import LoopbackProvider
-from penstock.transcript import messages_of, violations
+from penstock.wires import messages_of, violations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from penstock.models import Step
-    from penstock.transcript.shapes import Json
+    from penstock.text.json_access import Json
 
 TASK = "Read every chapter and say when you are done. The word is PELICAN."
 FLOOD = "".join(f"row {number:>6}: nothing of note\n" for number in range(34_000))  # 1 MB

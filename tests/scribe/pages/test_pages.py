@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.scribe.pages.conftest import HOSTILE, estate_at, hostile
 
-from penstock import inert
 from penstock.scribe import pages
 from penstock.scribe.pages import drawing, graphs, html, markdown
 from penstock.scribe.pages.blocks import Arrow, Graph, Node
+from penstock.text import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -305,7 +305,7 @@ def test_nothing_that_is_shown_can_act(millwater: Made) -> None:
     """Every text of an estate is hostile: markup, a script's end, an address, controls. None of it becomes an element."""
     estate, listings = hostile(millwater, HOSTILE)
     for path, text in pages.site(estate, listings):
-        assert inert.show(text)[1] == 0, path
+        assert escape.show(text)[1] == 0, path
         if path.endswith(".html"):
             parsed = Parsed(text)
             assert parsed.tags <= OURS, parsed.tags - OURS
@@ -316,7 +316,7 @@ def test_nothing_that_is_shown_can_act(millwater: Made) -> None:
     texts = [pages.program_markdown(document, page, names) for page, document in estate["programs"].items()]
     texts += [pages.copybook_markdown(document, page, names) for page, document in estate["layouts"].items()]
     for text in texts:
-        assert inert.show(text)[1] == 0
+        assert escape.show(text)[1] == 0
         assert not _active(text)
     assert not _active(pages.index_markdown(estate))
 
@@ -328,7 +328,7 @@ def test_any_text_can_only_be_read(text: str) -> None:
         assert not _active(written)
         assert "\n" not in written
         assert not re.search(r"(?<!\\)\|", written)
-    assert "".join(Parsed(f"<p>{html.text(text)}</p>").texts) == inert.show(text)[0]
+    assert "".join(Parsed(f"<p>{html.text(text)}</p>").texts) == escape.show(text)[0]
     label = graphs.mermaid(Graph((Node("a", text),), ())).split('["', 1)[1].rsplit('"]', 1)[0]
     assert not set(label) & set('"[](){}<>|`\n')
 

@@ -14,7 +14,7 @@ from .members import stem
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..program import Source
+    from ..source import Source
     from .bms import Mapset
     from .kinds import Kind
 

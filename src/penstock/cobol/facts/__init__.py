@@ -14,7 +14,8 @@ from .values import Facts
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from ..program import Program, Source
+    from ..program import Program
+    from ..source import Source
     from .code import Code
     from .expanding import Row
     from .flow import Flow

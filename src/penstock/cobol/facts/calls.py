@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from .ims import INTERFACES
 from .values import CicsOperation, ProgramCall
 
 if TYPE_CHECKING:
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from .code import Code, Said
     from .resolving import Values
 
+DLI_INTERFACES = frozenset({"CBLTDLI", "AIBTDLI", "CEETDLI", "ASMTDLI", "DFSLI000"})
 _BY_COMMAND: dict[str, Literal["link", "xctl", "start", "return_transid", "invoke"]] = {
     "LINK": "link",
     "XCTL": "xctl",
@@ -72,7 +72,7 @@ def calls(
 def is_interface(target: str) -> bool:
     """Is it a system's interface rather than a program of the estate: DL/I, MQ, Language Environment?"""
     name = target.strip("'\"").upper()
-    return name in INTERFACES or name[:2] == "MQ" or name[:3] in {"CEE", "DSN", "IGZ", "ILB", "EZA"}
+    return name in DLI_INTERFACES or name[:2] == "MQ" or name[:3] in {"CEE", "DSN", "IGZ", "ILB", "EZA"}
 
 
 def _called(call: Calling, code: Code, values: Values) -> ProgramCall:

@@ -10,12 +10,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..program import Copy, Entry, Program, Source, key
+from ..program import Copy, Entry, Program, key
 from ..reading import BREAK
 from .values import CopybookUse, Note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from ..source import Source
 
 MAX_DEPTH = 12
 MAX_COPIES = 4_000

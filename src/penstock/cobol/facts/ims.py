@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .calls import DLI_INTERFACES
 from .resolving import literal
 from .values import DliOperation
 
@@ -16,13 +17,13 @@ if TYPE_CHECKING:
     from .naming import Names
     from .resolving import Values
 
-INTERFACES = frozenset({"CBLTDLI", "AIBTDLI", "CEETDLI", "ASMTDLI", "DFSLI000"})
-
 
 def operations(code: Code, names: Names, values: Values, calls: tuple[Calling, ...]) -> tuple[DliOperation, ...]:
     """EXEC DLI and CALL 'CBLTDLI', in the order of the source."""
     found = [_block(block, code, values) for block in code.blocks if block.exec.kind == "DLI"]
-    found += [_called(call, code, names, values) for call in calls if call.target.strip("'\"").upper() in INTERFACES]
+    found += [
+        _called(call, code, names, values) for call in calls if call.target.strip("'\"").upper() in DLI_INTERFACES
+    ]
     return tuple(sorted(found, key=lambda operation: operation.line))
 
 

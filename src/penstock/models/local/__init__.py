@@ -12,12 +12,13 @@ import zlib
 from typing import TYPE_CHECKING
 
 from penstock.errors import CallerError
-from penstock.models import refusals, sizes
+from penstock.models import sizes
 from penstock.models.provider import Provider
 from penstock.models.steps import Asked, Reply
+from penstock.wires.table import wire_named
 
 if TYPE_CHECKING:
-    from penstock.transcript.shapes import Json
+    from penstock.text.json_access import Json
 
 WINDOW_TOKENS = 16_000
 
@@ -34,9 +35,9 @@ class LocalModel:
     def __init__(self, wire: str = "openai-chat", window_tokens: int = WINDOW_TOKENS) -> None:
         if window_tokens < 1:
             raise CallerError(f"a window holds a token at least, not {window_tokens}")
-        self.wire = sizes.known(wire)
+        self.wire = wire_named(wire).name
         self.window_tokens = window_tokens
-        self._provider = Provider(wire, refusals.form_of(wire), self.name)
+        self._provider = Provider(wire, self.name)
 
     def send(self, request: dict[str, Json], /) -> dict[str, Json]:
         """The body of an answer. Raises `Refused` for a request that is too large, `CallerError` for what is none."""

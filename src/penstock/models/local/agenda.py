@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from penstock.models.local.passages import Passage
     from penstock.models.local.question import Question, Term
     from penstock.models.local.weighing import Hit
-    from penstock.transcript.shapes import Json
+    from penstock.text.json_access import Json
 
 MOST_CALLS = 12
 _ROOM_TOKENS = 2_500  # that the next result and the answer may take: what has less room answers now

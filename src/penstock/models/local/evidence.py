@@ -6,18 +6,13 @@ it. Keeps out: conversations (`memory`), and which line answers (`weighing`).
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-_SAID = ("[", "\\", "Warning", "No files", "Listing all")  # what a listing says beside names; names that are escaped
-_FILE_HEAD = re.compile(r"^## (.+)$")
-_NUMBERED = re.compile(r"^(\d+)[|-](.*)$")
-_MORE_FILES = re.compile(r"^ +and \d+ more files?$")
-_COUNTED = re.compile(r"^ +(\d+) (\S.*)$")
-_SHOWN = re.compile(r"^(\d+) matching lines? .*\| showing 1-(\d+)\b")
-_FOUND_KEPT = re.compile(r"^\d+\|\d+\|(.*)$")
-_OUTLINED = re.compile(r"^( *)(\d+)-(\d+) (.*)$")
+from penstock.store.pages import FOUND_LINE
+from penstock.tools.listing import is_name
+from penstock.tools.pages import OUTLINE_ENTRY
+from penstock.tools.search import FILE_COUNT, FILE_HEAD, MORE_FILES, NUMBERED, SHOWN
 
 
 @dataclass(slots=True)
@@ -46,19 +41,19 @@ class Evidence:
         match tool:
             case "search":
                 self._read_search(text.splitlines(), "" if path else pattern)
-                if (shown := _SHOWN.match(text)) and int(shown[2]) < int(shown[1]):
+                if (shown := SHOWN.match(text)) and int(shown[2]) < int(shown[1]):
                     self.cut[path, pattern] = int(shown[2])
             case "view":
                 for line in text.splitlines()[1:]:
-                    if path and (numbered := _NUMBERED.match(line)):
+                    if path and (numbered := NUMBERED.match(line)):
                         self.add(path, int(numbered[1]), numbered[2])
             case "outline":
                 for line in text.splitlines()[1:]:
-                    if outlined := _OUTLINED.match(line):
+                    if outlined := OUTLINE_ENTRY.match(line):
                         self.add(path, int(outlined[2]), outlined[1] + outlined[4])
             case "list_files":
                 for line in text.splitlines():
-                    if line and not line.startswith(_SAID) and not line.endswith((".", ":", ")")):
+                    if is_name(line):
                         self.places[line] = None
             case _:
                 pass
@@ -67,14 +62,14 @@ class Evidence:
     def _read_search(self, lines: list[str], pattern: str) -> None:
         path, told, shown = "", {}, Counter[str]()
         for line in lines:
-            if head := _FILE_HEAD.match(line):
+            if head := FILE_HEAD.match(line):
                 path = head[1]
-            elif path and (numbered := _NUMBERED.match(line)):
+            elif path and (numbered := NUMBERED.match(line)):
                 self.add(path, int(numbered[1]), numbered[2])
                 shown[path] += 1
-            elif not path and (counted := _COUNTED.match(line)):
+            elif not path and (counted := FILE_COUNT.match(line)):
                 told[counted[2]] = int(counted[1])
-        if pattern and not any(_MORE_FILES.match(line) for line in lines):
+        if pattern and not any(MORE_FILES.match(line) for line in lines):
             self.counts[pattern] = told or dict(shown)  # all that there are on one page are not counted beside it
 
 
@@ -82,5 +77,5 @@ def kept_text(tool: str, text: str) -> str:
     """What `page` or `find` shows of a kept output, as the output itself had it."""
     lines = text.splitlines()[1:]
     if tool == "find":
-        lines = [found[1] for line in lines if (found := _FOUND_KEPT.match(line))]
+        lines = [found[1] for line in lines if (found := FOUND_LINE.match(line))]
     return "\n".join(lines)

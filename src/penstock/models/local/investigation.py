@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from penstock.models.local.memory import Memory
     from penstock.models.local.passages import Passage
     from penstock.models.local.weighing import Hit
-    from penstock.transcript.shapes import Json
+    from penstock.text.json_access import Json
 
 _REPEATED = 4  # lines that every note has
 _NOTED = 10  # lines beside them that no note has yet

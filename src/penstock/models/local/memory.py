@@ -7,22 +7,23 @@ written.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from penstock.context.handoff import asked_in
 from penstock.models.local import question as asked
 from penstock.models.local import weighing, wording
 from penstock.models.local.evidence import Evidence, kept_text
-from penstock.notices import SINCE_STOPPED
-from penstock.transcript import load_request
-from penstock.transcript.shapes import field as field_of
-from penstock.transcript.shapes import objects, string
+from penstock.text.calls import handle_in
+from penstock.text.json_access import field as field_of
+from penstock.text.json_access import objects, string
+from penstock.text.notices import without_report
+from penstock.wires import load_request
 
 if TYPE_CHECKING:
     from penstock.models.local.question import Question
-    from penstock.transcript import Entry, ToolCall, ToolResult
-    from penstock.transcript.shapes import Json
+    from penstock.text.json_access import Json
+    from penstock.wires import Entry, ToolCall, ToolResult
 
 _NEEDED = {
     "search": ("pattern", "path"),
@@ -32,9 +33,6 @@ _NEEDED = {
     "page": ("handle",),
     "find": ("handle", "pattern"),
 }
-_HANDLE = re.compile(r"\bpage[ (](?:handle=)?[\"']?([\w-]{16,64})")
-_HANDED_ON = re.compile(r"^\[This goes on with session ")
-_ASKED_LAST = re.compile(r"^(?:Next|Goal):\n(.*?)(?=\n\n|\Z)", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -77,17 +75,15 @@ def recall(request: dict[str, Json], wire: str) -> Memory:
 
 def _question(shown: tuple[Entry, ...]) -> tuple[int, str]:
     """Where the newest question stands, and its text, without what programs add: texts in square brackets, reports on files."""
-    said = [
-        (place, entry.text.partition(SINCE_STOPPED)[0].strip()) for place, entry in enumerate(shown) if entry.speaks
-    ]
+    said = [(place, without_report(entry.text).strip()) for place, entry in enumerate(shown) if entry.speaks]
     spoken = [(place, text) for place, text in said if text]
     asked_by_person = [(place, text) for place, text in spoken if not text.startswith("[")]
     for place, text in reversed(asked_by_person):
         if asked.read(text).terms:
             return place, text
     for place, text in reversed(spoken):
-        if _HANDED_ON.match(text) and (goals := _ASKED_LAST.findall(text)):
-            return place, goals[-1]
+        if goal := asked_in(text):
+            return place, goal
     return asked_by_person[-1] if asked_by_person else (len(shown), "")
 
 
@@ -127,7 +123,7 @@ def _take_result(memory: Memory, call: ToolCall, result: ToolResult, origins: di
     else:
         tool, path = ours, string(values.get("file_path")) or string(values.get("path"))
     shows = memory.evidence.read(tool, text, path, string(values.get("pattern")))
-    if tool and (handle := _HANDLE.search(result.text)):
-        origins.setdefault(handle[1], (tool, path))
+    if tool and (handle := handle_in(result.text)):
+        origins.setdefault(handle, (tool, path))
         if not shows and ours not in {"page", "find"}:
-            memory.rest.append(handle[1])
+            memory.rest.append(handle)

@@ -17,7 +17,7 @@ from penstock.scribe.pages.inventory import estate_of
 from penstock.scribe.pages.site import site
 
 if TYPE_CHECKING:
-    from penstock.transcript.shapes import Json
+    from penstock.text.json_access import Json
 
 __all__ = [
     "Estate",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from penstock.scribe.pages.blocks import Block, Cell
     from penstock.scribe.pages.estate import Names, User
-    from penstock.transcript.shapes import Json
+    from penstock.text.json_access import Json
 
 
 def sections(page: str, document: Json, names: Names) -> Iterator[Section]:

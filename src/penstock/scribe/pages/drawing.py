@@ -11,8 +11,8 @@ import html
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock import inert
 from penstock.scribe.pages.graphs import MAX_LABEL
+from penstock.text import escape as inert
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

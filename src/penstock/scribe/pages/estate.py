@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from penstock.scribe.pages.blocks import Piece
-    from penstock.transcript.shapes import Json
+    from penstock.text.json_access import Json
 
 
 class Dd(TypedDict):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from penstock.scribe.pages.estate import Estate, Names
-    from penstock.transcript.shapes import Json
+    from penstock.text.json_access import Json
 
 MAX_FLOW_BOXES = 60
 """Of a program's control flow: what fits on two screens and can be followed with a finger."""

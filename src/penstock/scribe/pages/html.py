@@ -10,7 +10,6 @@ from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
-from penstock import inert
 from penstock.scribe.pages import drawing
 from penstock.scribe.pages.blocks import (
     BELOW,
@@ -27,6 +26,7 @@ from penstock.scribe.pages.blocks import (
     Words,
 )
 from penstock.scribe.pages.estate import paragraph_anchor, program_path
+from penstock.text import escape as inert
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from penstock.scribe.pages.blocks import Block, Cell, Piece
     from penstock.scribe.pages.estate import DataSet, Dd, Estate, Job, Names, Step
-    from penstock.transcript.shapes import Json
+    from penstock.text.json_access import Json
 
 _OF_HEADER = ("program_id", "file_name", "program_type", "lines", "final_status")
 

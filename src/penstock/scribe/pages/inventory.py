@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from penstock.cobol.estate import User
     from penstock.cobol.estate.jcl import Step as LinkedStep
     from penstock.scribe.pages.estate import Copybook, DataSet, DbTable, Estate, Job, Mapset, Missing, Step
-    from penstock.transcript.shapes import Json
+    from penstock.text.json_access import Json
 
 
 def estate_of(name: str, programs: Mapping[str, Json], layouts: Mapping[str, Json], linked: Linked) -> Estate:

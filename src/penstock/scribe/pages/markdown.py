@@ -10,7 +10,6 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from penstock import inert
 from penstock.scribe.pages import graphs
 from penstock.scribe.pages.blocks import (
     BELOW,
@@ -26,6 +25,7 @@ from penstock.scribe.pages.blocks import (
     Terms,
     Words,
 )
+from penstock.text import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -59,7 +59,7 @@ def code(text: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    return _BLANKS.sub(" ", inert.show(text)[0]).strip()
+    return _BLANKS.sub(" ", escape.show(text)[0]).strip()
 
 
 def _block(block: Block, up: str) -> str:

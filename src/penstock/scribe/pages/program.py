@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from penstock.scribe.pages.blocks import Block, Cell, Node, Piece
     from penstock.scribe.pages.estate import Names
-    from penstock.transcript.shapes import Json
+    from penstock.text.json_access import Json
 
 MAX_LINES_OF_ITEM = 24
 """Lines that an item's reads or writes are listed with; the JSON has all."""

@@ -11,7 +11,6 @@ from collections import Counter
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from penstock import inert
 from penstock.cobol.program import key
 from penstock.scribe.pages import copybook, html, index, program
 from penstock.scribe.pages.assets import SCRIPT, STYLE
@@ -25,13 +24,14 @@ from penstock.scribe.pages.estate import (
     paragraph_anchor,
     program_path,
 )
+from penstock.text import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from penstock.scribe.pages.estate import Estate
     from penstock.scribe.pages.index import Term
-    from penstock.transcript.shapes import Json
+    from penstock.text.json_access import Json
 
 TERMS_PER_PAGE = 1_500
 """Names of a page of the data dictionary: about half a megabyte."""
@@ -94,7 +94,7 @@ def _search(estate: Estate, pages: Sequence[Sequence[Term]]) -> str:
     entries: list[tuple[str, int, int, str]] = []
 
     def add(name: str, kind: str, place: int, anchor: str = "") -> None:
-        entries.append((inert.show_name(name), KINDS.index(kind), place, anchor))
+        entries.append((escape.show_name(name), KINDS.index(kind), place, anchor))
 
     def paragraphs(document: Json) -> None:
         for item in document["paragraphs"]:
@@ -102,7 +102,7 @@ def _search(estate: Estate, pages: Sequence[Sequence[Term]]) -> str:
 
     for page, document in estate["programs"].items():
         name = name_of(document)
-        places.append((quote(f"{program_path(page)}.html"), inert.show_name(name)))
+        places.append((quote(f"{program_path(page)}.html"), escape.show_name(name)))
         add(name, "program", len(places) - 1)
         paragraphs(document)
     known = {"FILLER", *(key(term.name) for part in pages for term in part)}
@@ -110,7 +110,7 @@ def _search(estate: Estate, pages: Sequence[Sequence[Term]]) -> str:
     for page, document in estate["layouts"].items():
         name = name_of(document)
         where = name if alike[key(name)] == 1 else document["header"]["file_name"]
-        places.append((quote(f"{copybook_path(page)}.html"), inert.show_name(where)))
+        places.append((quote(f"{copybook_path(page)}.html"), escape.show_name(where)))
         add(name, "copybook", len(places) - 1)
         paragraphs(document)
         for item in document["data_items"]:

@@ -1,0 +1,176 @@
+"""The source in numbers: rooms, circles of imports, lines of code, docstrings and comments, lengths, names that stand twice.
+
+    scripts/house 2f883c6      the working tree beside that revision
+
+Lines are those of `src/penstock`: code is what is neither blank, nor a comment on a line of its own, nor a docstring. Imports for
+types count as imports. Nothing here is a target; the table is for the eye, before and after a redesign.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import subprocess
+import sys
+import tempfile
+import tokenize
+import zipfile
+from collections import defaultdict
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = "src/penstock"
+_NO_CODE = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENDMARKER,
+    tokenize.ENCODING,
+}
+
+
+class Module(NamedTuple):
+    """One file, read."""
+
+    name: str
+    tree: ast.Module
+    lines: int
+    code_lines: int
+    docstring_lines: int
+    comment_lines: int
+
+
+def read_module(path: Path, root: Path) -> Module:
+    """Return a file with its lines sorted by what they are."""
+    source = path.read_text(encoding="utf-8")
+    tree = ast.parse(source)
+    docstrings: set[int] = set()
+    for node in ast.walk(tree):
+        # A string that stands alone documents what is before it: a module, a class, a function, an attribute.
+        for statement in getattr(node, "body", []) if not isinstance(node, ast.Lambda | ast.IfExp) else []:
+            if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Constant):
+                continue
+            if isinstance(statement.value.value, str):
+                docstrings |= set(range(statement.lineno, (statement.end_lineno or 0) + 1))
+    code: set[int] = set()
+    comments: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            comments.add(token.start[0])
+        elif token.type not in _NO_CODE:
+            code |= set(range(token.start[0], token.end[0] + 1))
+    code -= docstrings
+    parts = path.relative_to(root).with_suffix("").parts
+    name = ".".join(("penstock", *(parts[:-1] if parts[-1] == "__init__" else parts)))
+    return Module(name, tree, len(source.splitlines()), len(code), len(docstrings), len(comments - code))
+
+
+def imports_of(module: Module, known: set[str]) -> set[str]:
+    """Return the modules of the package that a module imports, for types or not, at its head or later."""
+    found: set[str] = set()
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            found |= {
+                f"{node.module}.{alias.name}" if f"{node.module}.{alias.name}" in known else node.module
+                for alias in node.names
+            }
+    return (found & known) - {module.name}
+
+
+def in_circles(edges: dict[str, set[str]]) -> set[str]:
+    """Return the modules that can be reached from themselves."""
+
+    def reaches_itself(start: str) -> bool:
+        seen: set[str] = set()
+        rest = list(edges[start])
+        while rest:
+            node = rest.pop()
+            if node == start:
+                return True
+            if node not in seen:
+                seen.add(node)
+                rest += edges.get(node, ())
+        return False
+
+    return {name for name in edges if reaches_itself(name)}
+
+
+def is_only_a_path(module: Module) -> bool:
+    """Whether a module does nothing but re-export names."""
+    return all(
+        isinstance(node, ast.ImportFrom | ast.Expr)
+        or (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "__all__")
+        for node in module.tree.body
+    )
+
+
+def figures(root: Path) -> dict[str, str]:
+    """Return the table's column for one state of the package."""
+    modules = [read_module(path, root) for path in sorted(root.rglob("*.py"))]
+    known = {module.name for module in modules}
+    edges = {module.name: imports_of(module, known) for module in modules}
+    rooms = {
+        module.name.split(".")[1]
+        for module in modules
+        if module.name.count(".") >= 1
+        and module.name != "penstock.__main__"
+        and not (
+            module.name.count(".") == 1 and not (root / module.name.split(".")[1]).is_dir() and is_only_a_path(module)
+        )
+    }
+    functions = [
+        (node.end_lineno or 0) - node.lineno + 1
+        for module in modules
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    classes: dict[str, int] = defaultdict(int)
+    for module in modules:
+        for name in {node.name for node in ast.walk(module.tree) if isinstance(node, ast.ClassDef)}:
+            classes[name] += not name.startswith("_")
+    twice = sum(number for number in classes.values() if number > 1)
+    code = sum(module.code_lines for module in modules)
+    lengths = sorted(module.lines for module in modules)
+    functions.sort()
+    return {
+        "rooms at the top": str(len(rooms)),
+        "modules in circles of imports, types included": str(len(in_circles(edges))),
+        "lines of code": str(code),
+        "docstring lines per 100 of code": f"{100 * sum(m.docstring_lines for m in modules) / code:.1f}",
+        "comment lines per 100 of code": f"{100 * sum(m.comment_lines for m in modules) / code:.1f}",
+        "public classes": str(sum(classes.values())),
+        "of them with a name that stands twice, %": f"{100 * twice / max(1, sum(classes.values())):.1f}",
+        "modules": str(len(modules)),
+        "module lines: median, 90 %, longest": _spread(lengths, 0.9),
+        "function lines: median, 99 %, longest": _spread(functions, 0.99),
+    }
+
+
+def _spread(values: list[int], share: float) -> str:
+    return f"{median(values):.0f}, {values[int(len(values) * share)]}, {values[-1]}"
+
+
+def main() -> None:
+    """Print the table, with a column for the revision that is named."""
+    columns = {}
+    if len(sys.argv) > 1:
+        command = ["git", "archive", "--format=zip", sys.argv[1], PACKAGE]
+        archive = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout
+        with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(io.BytesIO(archive)) as files:
+            files.extractall(folder)
+            columns[sys.argv[1]] = figures(Path(folder) / PACKAGE)
+    columns["now"] = figures(ROOT / PACKAGE)
+    widest = max(map(len, columns["now"]))
+    print(" " * widest, *(f"{name:>18}" for name in columns))
+    for row in columns["now"]:
+        print(f"{row:<{widest}}", *(f"{column[row]:>18}" for column in columns.values()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,384 @@
+"""What may be written? One exact text in a file for another, or a whole file; and nothing that is not the model's own.
+
+A text is replaced where it stands once, and only there: all other bytes stay as they are, with the encoding, the byte order mark
+and the line ends of the file. What a page or a result shows in place of text is never written. A file holds the old or the new at
+any instant, and is left alone when somebody else has changed it meanwhile. Law: what an edit says that it changed is what changed.
+Keeps out: how a file is replaced beneath the root (`workspace.root`), and what a model must have seen before (the ledger's, asked
+by `guard`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+from penstock.errors import CallerError, ToolError
+from penstock.session.effects import Acted, Intent
+from penstock.text import escape, notices, redaction, stand_ins
+from penstock.text import fitting as guards
+from penstock.text.calls import PYTHON
+from penstock.text.window import UTF8
+from penstock.tools import REQUIRED, Parameter, Tool, check
+from penstock.workspace import root as roots
+from penstock.workspace import texts
+from penstock.workspace.source import FileSource
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Mapping
+
+    from penstock.session.effects import Settled
+    from penstock.session.ledger import Verdict
+    from penstock.text.json_access import Json
+    from penstock.text.window import Encoding
+    from penstock.workspace.root import Root
+
+    Act = Literal["create", "modify", "replace"]
+    Guard: TypeAlias = Callable[[Act, str, str, str], Verdict]
+    """What is thought of an act: asked with the path, the version that is there ("" for none) and the new text, before it is done.
+
+    `Ledger.may_create`, `may_modify` and `may_replace` are what it is made of.
+    """
+
+MAX_BYTES = 8 << 20  # of a file before and after: what is larger is generated, and not edited by hand
+KIND = "edit"
+_LINES_NAMED = 10
+
+_PATH = Parameter("path", "string", REQUIRED, "path of the file, relative to the root")
+_OVERRIDE = Parameter("override", "boolean", False, "do it although it was refused; the refusal says when")
+TOOLS = (
+    Tool(
+        "edit_file",
+        "Replace text in a file",
+        "Replace one exact piece of text in a file. old must stand in the file exactly once: copy it from a page without the line "
+        "numbers, with its indentation, and with enough lines around it to be the only one. Everything else stays as it is.",
+        (
+            _PATH,
+            Parameter("old", "string", REQUIRED, "the text that is there now, exactly"),
+            Parameter("new", "string", REQUIRED, "the text to put in its place; empty removes it"),
+            _OVERRIDE,
+        ),
+    ),
+    Tool(
+        "write_file",
+        "Write a whole file",
+        "Create a file with the given content, and the folders above it, or replace all of a file that is there. To change a part "
+        "of a file, use edit_file.",
+        (_PATH, Parameter("content", "string", REQUIRED, "all of the text that the file shall hold"), _OVERRIDE),
+    ),
+)
+
+
+class Editing:
+    """The tools that write beneath a root. `guard` may refuse what the session does not know well enough."""
+
+    tools = TOOLS
+
+    def __init__(self, root: Root, *, guard: Guard | None = None) -> None:
+        self.root = root
+        self._guard = guard
+
+    def intent(self, name: str, arguments: Mapping[str, Json]) -> Intent:
+        """What the call would change. One that will be refused changes nothing, and says so when it is run."""
+        try:
+            change = self._planned(name, arguments)
+        except ToolError:
+            return Intent(KIND, escape.clip(str(arguments.get("path", ""))))
+        return Intent(KIND, change.file.path, f"{change.file.digest}>{change.digest}")
+
+    def run(self, name: str, arguments: Mapping[str, Json]) -> Acted:
+        """Does it. A mistake is a result that says how to do better."""
+        try:
+            change = self._planned(name, arguments)
+            advice = self._asked(change, override=bool(arguments.get("override")))
+            self.root.replace_file(change.file.relative, change.after, change.file.known)
+            return self._done(name, change, advice)
+        except ToolError as error:
+            text = notices.with_ways(error.message, [PYTHON.write(call) for call in error.calls])
+            return Acted(guards.bounded(text), failed=True, what=f"{name}: {error.code}")
+
+    def settled(self, kind: str, what: str, digest: str) -> Settled:
+        """What became of an intent whose outcome is not known: the file is as it was before, or as it was to be, or neither."""
+        before, sign, after = digest.partition(">")
+        if kind != KIND or not sign:
+            return "unknown"
+        try:
+            with texts.open_file(self.root, what) as (source, _):
+                now = _digest(source.read(0, MAX_BYTES + 1))
+        except ToolError as error:
+            if error.code != "not_found":
+                return "unknown"
+            now = ""
+        return "done" if now == after else "not done" if now == before else "unknown"
+
+    # ── plans ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _planned(self, name: str, arguments: Mapping[str, Json]) -> _Change:
+        """What the call comes to, before anything is done. Raises `ToolError`."""
+        tool = next((tool for tool in self.tools if tool.name == name), None)
+        if tool is None:
+            raise CallerError(f"There is no tool {escape.clip(name)} here.")
+        given = {name: str(value) for name, value in check(tool, arguments).items()}
+        if name == "edit_file":
+            return self._edited(given["path"], given["old"], given["new"])
+        return self._written(given["path"], given["content"])
+
+    def _edited(self, path: str, old: str, new: str) -> _Change:
+        old, new = old.replace("\r\n", "\n"), new.replace("\r\n", "\n")
+        if not old:
+            raise ToolError(
+                "bad_argument", "old is empty. Give the text that is to be replaced; write_file makes a new file."
+            )
+        if old == new:
+            raise ToolError("bad_argument", "old and new are the same: there is nothing to change.")
+        file = self._read(path)
+        _check_text("new", new, file)
+        plain = file.text.replace("\r\n", "\n")
+        at = plain.find(old)
+        if at < 0:
+            raise ToolError("bad_argument", _not_there(file.path, plain, old))
+        if plain.find(old, at + 1) >= 0:
+            raise ToolError("bad_argument", _not_once(file.path, plain, old))
+        start, end = _places(file.text, plain, (at, at + len(old)))
+        after = file.encoded(file.text[:start] + new.replace("\n", file.newline) + file.text[end:])
+        first, last, count = edit = _lines_changed(plain, at, at + len(old), new)
+        said = f"{_range(first, last)} became {_range(first, first + count - 1)}"
+        act: dict[str, Json] = {"did": "modified", "before": file.version, "edits": [edit]}
+        return _Change(file, after, "modify", new, said, act)
+
+    def _written(self, path: str, content: str) -> _Change:
+        try:
+            file = self._read(path)
+        except ToolError as error:
+            if error.code != "not_found":
+                raise
+            relative = self.root.relative(path)
+            if self.root.is_secret(relative):
+                raise roots.secret(relative) from None
+            file = _File(relative, escape.show_name(relative))
+        _check_text("content", content, file)
+        if file.known is None:
+            return _Change(file, file.encoded(content), "create", content, "created", {"did": "created"})
+        text = content.removeprefix("\ufeff") if file.mark else content
+        if file.text:
+            text = text.replace("\r\n", "\n").replace("\n", file.newline)
+        return _Change(file, file.encoded(text), "replace", content, "replaced", {"did": "modified", "is_whole": True})
+
+    def _read(self, path: str) -> _File:
+        """The text at `path` and all that must stay the same about it. Raises `ToolError`."""
+        with texts.open_text(self.root, path) as opened:
+            source, relative = opened.source, self.root.relative(path)
+            real = self.root.resolved(source.file.descriptor)
+            if real is not None and real != relative:
+                leads = f"{escape.clip(path)} leads to {escape.show_name(real)} by a link, and no link is followed to write."
+                raise ToolError("bad_argument", f"{leads} Give that path.")
+            _check_size(opened.path, source.size_bytes)
+            data = source.read(0, source.size_bytes)
+            if len(data) < source.size_bytes:
+                raise ToolError("stale", f"{escape.shorten(opened.path)} is being changed. Read it again.")
+            version = texts.token(source, len(data))
+            return _File.of(relative, opened.path, data, opened.encoding, source.status, version)
+
+    # ── deeds ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _asked(self, change: _Change, *, override: bool) -> str:
+        """What there is to be said of a change that may be made. Raises `ToolError` for one that may not."""
+        if self._guard is None or override:
+            return ""
+        verdict = self._guard(change.kind, change.file.path, change.file.version, change.content)
+        if verdict.level == "refused":
+            raise ToolError("bad_argument", verdict.text)
+        return verdict.text
+
+    def _done(self, name: str, change: _Change, advice: str) -> Acted:
+        file = change.file
+        total = file.lines_in(change.after)
+        act = {**change.act, "path": file.path, "total_lines": total, "size_bytes": len(change.after)}
+        act |= {"version": self._version(change), "digest": change.digest}
+        said = [change.said, f"{total} {'line' if total == 1 else 'lines'}, {len(change.after)} bytes"]
+        said += [notices.CRLF] if file.newline != "\n" else []
+        said += [f"encoding {file.encoding.name}"] if file.encoding.name != "UTF-8" else []
+        text = f"{notices.title(file.path)}: " + " | ".join(said) + (f"\n{advice}" if advice else "")
+        what = f"{name} {escape.shorten(file.path)}: {change.said}"
+        return Acted(guards.bounded(text), False, what, file.digest, change.digest, (act,))
+
+    def _version(self, change: _Change) -> str:
+        """The token of what was written; empty where somebody has been quicker to change it again."""
+        try:
+            opened = self.root.open_file(change.file.relative)
+        except ToolError:
+            return ""
+        try:
+            source = FileSource(opened)
+            is_ours = source.read(0, MAX_BYTES + 1) == change.after
+            return texts.token(source, source.size_bytes) if is_ours else ""
+        finally:
+            opened.close()
+
+
+# ── files as text ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class _File(NamedTuple):
+    """A file as text, with what must stay the same about it; a new one has nothing yet."""
+
+    relative: bytes
+    path: str
+    data: bytes = b""
+    text: str = ""
+    mark: bytes = b""
+    newline: str = "\n"
+    encoding: Encoding = UTF8
+    known: os.stat_result | None = None
+    version: str = ""
+
+    @classmethod
+    def of(
+        cls, relative: bytes, path: str, data: bytes, encoding: Encoding, known: os.stat_result, version: str
+    ) -> _File:
+        mark = data[: encoding.bom_bytes]
+        try:
+            text = data[len(mark) :].decode(encoding.codec, _LOSSLESS[encoding.unit == 1])
+        except UnicodeDecodeError:
+            raise ToolError(
+                "binary", f"{escape.shorten(path)} is no valid {encoding.name}: it cannot be edited."
+            ) from None
+        newline = "\r\n" if 2 * text.count("\r\n") > text.count("\n") else "\n"
+        return cls(relative, path, data, text, mark, newline, encoding, known, version)
+
+    @property
+    def digest(self) -> str:
+        return "" if self.known is None else _digest(self.data)
+
+    def encoded(self, text: str) -> bytes:
+        """The bytes of the whole file with another text."""
+        data = self.mark + text.encode(self.encoding.codec, _LOSSLESS[self.encoding.unit == 1])
+        _check_size(self.path, len(data))
+        return data
+
+    def lines_in(self, data: bytes) -> int:
+        return self.encoding.count(data) + (len(data) > len(self.mark) and not self.encoding.ends_line(data))
+
+
+_LOSSLESS = ("surrogatepass", "surrogateescape")  # of UTF-16 and UTF-32, of UTF-8: what is no text comes back as it was
+
+
+class _Change(NamedTuple):
+    """What a call comes to: a file, what it will hold, and how that is told to a ledger and to the model."""
+
+    file: _File
+    after: bytes
+    kind: Act
+    content: str
+    said: str
+    act: dict[str, Json]
+
+    @property
+    def digest(self) -> str:
+        return _digest(self.after)
+
+
+def _digest(data: bytes) -> str:
+    from hashlib import sha256
+
+    return sha256(data).hexdigest()
+
+
+def _check_size(path: str, size_bytes: int) -> None:
+    if size_bytes > MAX_BYTES:
+        said = f"{escape.shorten(path)}: {size_bytes} bytes are more than the {MAX_BYTES} that are edited or written at once."
+        raise ToolError("bad_argument", said)
+
+
+def _check_text(name: str, content: str, file: _File) -> None:
+    """Raises `ToolError` for text that is none, or that is ours: what stands for text elsewhere is no text of a file."""
+    try:
+        content.encode()
+    except UnicodeEncodeError:
+        raise ToolError("bad_argument", f"{name}: it holds half of a UTF-16 pair, which no file can hold.") from None
+    if "\0" in content:
+        raise ToolError("bad_argument", f"{name}: it holds a NUL character, and the file would no longer be text.")
+    if not stand_ins.find_stand_in(content) and not redaction.mark_in(content):
+        return
+    there = set(file.text.splitlines())
+    for line in content.splitlines():
+        if line in there:
+            continue  # the file's own, as in a page about such lines
+        if ours := stand_ins.find_stand_in(line):
+            raise ToolError("bad_argument", f"Refused: {stand_ins.would_write(ours)}. {stand_ins.WRITE_THE_TEXT}")
+        if mark := redaction.mark_in(line):
+            said = f"Refused: {stand_ins.would_write(mark)}, a secret that is not shown."
+            raise ToolError(
+                "bad_argument", f"{said} Leave that line as it is, and edit those around it with edit_file."
+            )
+
+
+# ── places ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _places(text: str, plain: str, at: tuple[int, int]) -> tuple[int, ...]:
+    """The same places in a text with CRLF as in the one without."""
+    if len(text) == len(plain):
+        return at
+    starts = [0]
+    for line in text.split("\n"):
+        starts.append(starts[-1] + len(line) + 1)
+    return tuple(starts[plain.count("\n", 0, place)] + place - plain.rfind("\n", 0, place) - 1 for place in at)
+
+
+def _lines_changed(text: str, start: int, end: int, new: str) -> tuple[int, int, int]:
+    """The first and the last line that an edit replaces, and by how many."""
+    begin = text.rfind("\n", 0, start) + 1
+    joins = text[begin:start] + new
+    is_whole = text[end - 1 : end] == "\n" and (not joins or joins.endswith("\n"))
+    stop = end if is_whole else text.find("\n", end) + 1 or len(text)
+    first = text.count("\n", 0, begin) + 1
+    return first, first - 1 + _lines(text[begin:stop]), _lines(joins + text[end:stop])
+
+
+def _lines(text: str) -> int:
+    return text.count("\n") + (not text.endswith("\n")) if text else 0
+
+
+def _range(first: int, last: int) -> str:
+    return "nothing" if last < first else f"line {first}" if first == last else f"lines {first}-{last}"
+
+
+# ── what to say of a text that is not there, or not once ─────────────────────────────────────────────────────────
+
+
+def _not_once(path: str, text: str, old: str) -> str:
+    places: list[int] = []
+    at = text.find(old)
+    while at >= 0 and len(places) <= _LINES_NAMED:
+        places.append(text.count("\n", 0, at) + 1)
+        at = text.find(old, at + 1)
+    times = max(text.count(old), len(places))
+    named = ", ".join(map(str, places[:_LINES_NAMED])) + (", …" if times > _LINES_NAMED else "")
+    return (
+        f"old stands {times} times in {escape.shorten(path)}, beginning on lines {named}. "
+        "Nothing was changed. Give more of the lines around the one that is meant, so that it stands there once."
+    )
+
+
+def _not_there(path: str, text: str, old: str) -> str:
+    """That it is not there, and what it looks like that it should have been."""
+    said = f"old does not stand in {escape.shorten(path)}. Nothing was changed."
+    if stand_ins.find_stand_in(old) or redaction.mark_in(old):
+        return f"{said} It holds what a page or a result shows in place of text: leave that out."
+    bare = notices.without_gutters(old)
+    if bare != old and bare in text:
+        return f"{said} Without the line numbers in front it does: leave them out."
+    if old in escape.show_text(text):
+        return f"{said} What a page shows as an escape, like \\x1b, is another character in the file: leave that out."
+    loose, wanted = _loosened(text), _loosened(old).strip("\n")
+    at = loose.find(wanted) if wanted.strip() else -1
+    if at < 0:
+        return f"{said} View the place, and copy the text from there."
+    first = loose.count("\n", 0, at) + 1
+    where = _range(first, first + wanted.count("\n"))
+    return f"{said} It does with other blanks, on {where}: view that, and copy tabs, indentation and line ends as they are."
+
+
+def _loosened(text: str) -> str:
+    """The same with one blank for many, and none around a line."""
+    return "\n".join(" ".join(line.split()) for line in text.split("\n"))

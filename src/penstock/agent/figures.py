@@ -1,0 +1,551 @@
+"""What happened? A query over the journals of sessions: what came into the window, was cut, read, called, refused, waited for.
+
+Facts are values in the order of the journal; figures follow from them. Sizes are estimates, but for what a provider reported. Times
+are those of the records: a pause in which the process was not there looks like a slow answer.
+Laws: what came in less what was cut is what the next request shows; several sessions together have the sum of their figures.
+Keeps out: the files that were read as they are now, and how figures are shown.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from penstock.agent.loop import BEGUN, SEEN, TRACKED
+from penstock.context.sized import MESSAGE_TOKENS, measure_entry
+from penstock.errors import CallerError
+from penstock.overflow import classify_overflow
+from penstock.session import Session, event_of
+from penstock.session import events as ev
+from penstock.session.generated_code import KINDS, Kind, response_time
+from penstock.session.ledger import NO_LIMITS, Ledger, file_version
+from penstock.store import Damaged
+from penstock.text.json_access import as_json
+from penstock.wires import ToolResult
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from penstock.session import Event, State
+    from penstock.session.limits import Limits
+    from penstock.store import Record, Store
+    from penstock.wires import Entry
+
+# Of source code under o200k 3.6 to 4.6 are usual (libraries.md 1.3): with fewer bytes a token, more would have been saved.
+BYTES_PER_TOKEN = 4
+_PROMPT_CHARS = 200
+_READING = frozenset({"view", "read_file"})
+_UNREADABLE = (
+    CallerError,
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
+)  # what a record of another version may lead to
+_ROLES = {"system": "instructions", "user": "user", "assistant": "assistant", "tool": "results"}
+
+
+# ── facts ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Source(NamedTuple):
+    """Where tokens come from: `instructions`, `tools`, `user`, `assistant`, `results` of a tool, `notes`, `handoff`.
+
+    `notes` stand for what was cut; `handoff` is what a fresh start begins with.
+    """
+
+    name: str
+    tool: str = ""
+
+
+_HANDOFF = Source("handoff")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flow:
+    """Tokens of one source: how many came into the window, how many were cut from it, how many all answered requests sent."""
+
+    came_tokens: int = 0
+    cut_tokens: int = 0
+    sent_tokens: int = 0
+
+    def __add__(self, other: Flow) -> Flow:
+        return Flow(
+            came_tokens=self.came_tokens + other.came_tokens,
+            cut_tokens=self.cut_tokens + other.cut_tokens,
+            sent_tokens=self.sent_tokens + other.sent_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """One prompt of the user; tasks of a session are numbered from 1."""
+
+    session: str
+    number: int
+    prompt: str
+    """Its beginning."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """One answer of the model: what its request took, and how long it was waited for."""
+
+    session: str
+    number: int
+    task: int
+    request_tokens: int
+    is_reported: bool
+    """Whether the provider says so; else it is an estimate."""
+    window_tokens: int
+    limits: Limits
+    """What the session was held to when it asked."""
+    seconds: float | None
+    """None where the clock went back."""
+    kind: Kind = "analysis"
+    """By what its calls did: `generation` made a file, `refactoring` changed one, `analysis` did neither."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """One page of a file that was shown. Lines are 1-based and inclusive, None where none was shown."""
+
+    session: str
+    task: int
+    path: str
+    version: str
+    first_line: int | None
+    last_line: int | None
+    size_bytes: int | None
+    """Of the whole file."""
+    is_repeated: bool
+    """Whether this session was shown the same lines of the same version before."""
+
+    @property
+    def lines(self) -> int:
+        return 0 if self.first_line is None or self.last_line is None else self.last_line - self.first_line + 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One call of a tool, and how it ended."""
+
+    tool: str
+    outcome: Literal["done", "failed", "not run"]
+    result_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """Something was taken from view, after so many answers of its session."""
+
+    session: str
+    after_answer: int
+    strategy: str
+    freed_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Handoff:
+    """A fresh start, after so many answers of its session: why, and what says so."""
+
+    session: str
+    after_answer: int
+    reason: str
+    evidence: str
+    freed_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """A request that was too large. `remedy` is the strategy, or `handoff`, that came next; empty where nothing did."""
+
+    severity: str
+    remedy: str = ""
+    is_recovered: bool = False
+    """Whether an answer came at last."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unread:
+    """Where the reading of a session had to stop: all before is counted. `newest_sound` is the last record that was understood."""
+
+    session: str
+    newest_sound: int | None
+    reason: str
+
+
+# ── figures ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Times(NamedTuple):
+    """Response times of one kind of work, and how many were as long as is usual for it (S-6)."""
+
+    kind: Kind
+    answers: int
+    median_seconds: float
+    longest_seconds: float
+    faster: int
+    usual: int
+    slower: int
+
+
+class Savings(NamedTuple):
+    """About what the files behind the pages take as a whole, once each version of each, and what was shown of them."""
+
+    files: int
+    whole_tokens: int
+    shown_tokens: int
+
+    @property
+    def saved_tokens(self) -> int:
+        return self.whole_tokens - self.shown_tokens
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stats:
+    """What happened in some sessions."""
+
+    sessions: tuple[str, ...] = ()
+    records: int = 0
+    input_tokens: int = 0
+    """As providers reported them, as is the output."""
+    output_tokens: int = 0
+    flows: Mapping[Source, Flow] = field(default_factory=dict)
+    tasks: tuple[Task, ...] = ()
+    answers: tuple[Answer, ...] = ()
+    reads: tuple[Read, ...] = ()
+    calls: tuple[Call, ...] = ()
+    cuts: tuple[Cut, ...] = ()
+    handoffs: tuple[Handoff, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    faults: tuple[str, ...] = ()
+    """The kind of each failure of a provider that was no refusal."""
+    waits: tuple[float, ...] = ()
+    """In seconds."""
+    unread: tuple[Unread, ...] = ()
+
+    @property
+    def flow(self) -> Flow:
+        """Of all sources."""
+        return sum(self.flows.values(), Flow())
+
+    @property
+    def repeated_reads(self) -> int:
+        return sum(read.is_repeated for read in self.reads)
+
+    @property
+    def reads_per_task(self) -> float:
+        return len(self.reads) / len(self.tasks) if self.tasks else 0.0
+
+    @property
+    def average_read_lines(self) -> float:
+        return statistics.fmean(read.lines for read in self.reads) if self.reads else 0.0
+
+    @property
+    def average_read_tokens(self) -> float:
+        """Of the results that showed pages, header and line numbers included."""
+        sizes = self._read_tokens
+        return statistics.fmean(sizes) if sizes else 0.0
+
+    @property
+    def savings(self) -> Savings:
+        """Against a tool that shows every file as a whole; below 0 where small files were read again and again."""
+        files = {(read.session, read.path, read.version): read.size_bytes or 0 for read in self.reads}
+        whole = -(-sum(files.values()) // BYTES_PER_TOKEN)
+        return Savings(files=len(files), whole_tokens=whole, shown_tokens=sum(self._read_tokens))
+
+    @property
+    def response_times(self) -> tuple[Times, ...]:
+        """By kind of work, as far as there was any."""
+        made: list[Times] = []
+        for kind in KINDS:
+            seconds = [a.seconds for a in self.answers if a.kind == kind and a.seconds is not None]
+            if not seconds:
+                continue
+            said = Counter(response_time(kind, taken) for taken in seconds)
+            median = statistics.median(seconds)
+            made.append(Times(kind, len(seconds), median, max(seconds), said["faster"], said["usual"], said["slower"]))
+        return tuple(made)
+
+    @property
+    def _read_tokens(self) -> list[int]:
+        return [call.result_tokens for call in self.calls if call.tool in _READING and call.outcome == "done"]
+
+
+def together(several: Iterable[Stats]) -> Stats:
+    """The figures of several sessions as one."""
+    made: dict[str, Any] = {known.name: getattr(Stats(), known.name) for known in fields(Stats)}
+    for one in several:
+        for name, sum_so_far in made.items():
+            more = getattr(one, name)
+            made[name] = _summed(sum_so_far, more) if name == "flows" else sum_so_far + more
+    return Stats(**made)
+
+
+def _summed(flows: Mapping[Source, Flow], more: Mapping[Source, Flow]) -> dict[Source, Flow]:
+    return {source: flows.get(source, Flow()) + more.get(source, Flow()) for source in {**flows, **more}}
+
+
+# ── reading a journal ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def stats_of(store: Store, session_id: str) -> Stats:
+    """What the journal says of one session. Where it is damaged or not understood, all before, and `unread` says why.
+
+    Raises `StoreFault` where the store cannot be read at all.
+    """
+    reading: _Reading | None = None
+    newest: int | None = None
+    reason = ""
+    try:
+        for record in store.events(session_id):
+            if reading is None:
+                if record.type != BEGUN:
+                    raise CallerError(f"it begins with {record.type}, not with {BEGUN}: no agent has written it")
+                reading = _Reading(record)
+            else:
+                reading.take(record)
+            newest = record.seq
+    except Damaged as error:
+        newest, reason = error.newest_sound, error.message
+    except _UNREADABLE as error:
+        place = 0 if newest is None else newest + 1
+        reason = f"record {place} is not understood, by this version at least: {error}"
+    made = reading.stats() if reading is not None else Stats(sessions=(session_id,))
+    return (
+        made if not reason else replace(made, unread=(Unread(session=session_id, newest_sound=newest, reason=reason),))
+    )
+
+
+class _Reading:
+    """One journal, record by record. The session is replayed, so that sizes are those of the requests that it made."""
+
+    def __init__(self, first: Record) -> None:
+        header: Any = first.data["header"]
+        self._session = Session.replay(header, ())
+        self._name = first.session
+        self._records = 1
+        self._at = first.at
+        self._tasks: list[Task] = []
+        self._answers: list[Answer] = []
+        self._reads: list[Read] = []
+        self._calls: list[Call] = []
+        self._cuts: list[Cut] = []
+        self._handoffs: list[Handoff] = []
+        self._refusals: list[Refusal] = []
+        self._open_refusals = 0
+        self._faults: list[str] = []
+        self._waits: list[float] = []
+        self._shown_before: set[tuple[object, ...]] = set()
+        self._tools: dict[tuple[int, str], str] = {}
+        self._handed_on: int | None = None
+        self._came: Counter[Source] = Counter()
+        self._cut: Counter[Source] = Counter()
+        self._sent: Counter[Source] = Counter()
+        self._view: Counter[Source] = Counter()
+        self._rewritten()
+
+    def take(self, record: Record) -> None:
+        """With one record more."""
+        data: Any = record.data
+        if record.type == SEEN:
+            for act in data["acts"]:
+                self._seen(act)
+        elif record.type != TRACKED:
+            self._happened(event_of(record.type, data), record.at)
+        self._records += 1
+        self._at = record.at
+
+    def stats(self) -> Stats:
+        """What there is to say so far."""
+        state = self._session.state
+        flows = {
+            source: Flow(came_tokens=self._came[source], cut_tokens=self._cut[source], sent_tokens=self._sent[source])
+            for source in self._came
+        }
+        return Stats(
+            sessions=(self._name,),
+            records=self._records,
+            input_tokens=state.input_tokens,
+            output_tokens=state.output_tokens,
+            flows=flows,
+            tasks=tuple(self._tasks),
+            answers=tuple(self._answers),
+            reads=tuple(self._reads),
+            calls=tuple(self._calls),
+            cuts=tuple(self._cuts),
+            handoffs=tuple(self._handoffs),
+            refusals=tuple(self._refusals),
+            faults=tuple(self._faults),
+            waits=tuple(self._waits),
+        )
+
+    # ── events ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _happened(self, event: Event, at: float) -> None:
+        before = self._session.state
+        self._session.feed(event)
+        after = self._session.state
+        match event:
+            case ev.Replied():
+                self._answered(event, after, at - self._at)
+            case ev.Compacted():
+                strategy = str(event.strategy)
+                self._remedied(strategy)
+                freed = self._rewritten()
+                self._cuts.append(
+                    Cut(session=self._name, after_answer=after.all_turns, strategy=strategy, freed_tokens=freed)
+                )
+            case ev.HandedOff():
+                self._handed_off(event, after)
+            case ev.Refused():
+                self._refusals.append(Refusal(severity=classify_overflow(after.overflow)))
+                self._open_refusals += 1
+            case ev.Prompted():
+                self._prompted(after)
+            case ev.Failed():
+                self._faults.append(str(event.kind))
+            case ev.Ticked():
+                until = before.faults.blocked_until(before.now_seconds)
+                if until is not None:  # it slept at most until then; what is later is a pause
+                    self._waits.append(max(0.0, min(event.now_seconds, until) - before.now_seconds))
+            case _:
+                pass
+        if not isinstance(event, ev.Compacted | ev.HandedOff):
+            self._grown(before, after, event)
+
+    def _prompted(self, after: State) -> None:
+        asked = after.transcript.newest_user()
+        prompt = "" if asked is None else asked.text[:_PROMPT_CHARS]
+        self._tasks.append(Task(session=self._name, number=len(self._tasks) + 1, prompt=prompt))
+        self._open_refusals = 0  # what is answered from here on is another request
+
+    def _answered(self, event: ev.Replied, after: State, seconds: float) -> None:
+        self._sent.update(self._view)
+        reported = event.input_tokens if type(event.input_tokens) is int else None
+        self._answers.append(
+            Answer(
+                session=self._name,
+                number=after.all_turns,
+                task=len(self._tasks),
+                request_tokens=sum(self._view.values()) if reported is None else reported,
+                is_reported=reported is not None,
+                window_tokens=after.limits.window_tokens,
+                limits=after.limits,
+                seconds=seconds if seconds >= 0 else None,
+            )
+        )
+        for place in range(len(self._refusals) - self._open_refusals, len(self._refusals)):
+            self._refusals[place] = replace(self._refusals[place], is_recovered=True)
+        self._open_refusals = 0
+
+    def _handed_off(self, event: ev.HandedOff, after: State) -> None:
+        self._remedied("handoff")
+        self._tools.clear()
+        self._handed_on = sum(entry.role == "system" for entry in after.transcript.entries)
+        former = self._view[_HANDOFF]
+        freed = self._rewritten()
+        replaced = min(former, self._view[_HANDOFF])  # nothing of the former one is left, however alike they are
+        self._came[_HANDOFF] += replaced
+        self._cut[_HANDOFF] += replaced
+        self._handoffs.append(
+            Handoff(
+                session=self._name,
+                after_answer=after.all_turns,
+                reason=str(event.reason),
+                evidence=str(event.evidence),
+                freed_tokens=freed,
+            )
+        )
+
+    def _remedied(self, remedy: str) -> None:
+        """The newest refusal was met with this; what came first is what was tried."""
+        if self._open_refusals and not self._refusals[-1].remedy:
+            self._refusals[-1] = replace(self._refusals[-1], remedy=remedy)
+
+    def _seen(self, act: Mapping[str, Any]) -> None:
+        Ledger(limits=NO_LIMITS).after(act)  # raises for what is no act
+        if act["did"] != "read":
+            kind: Kind = "generation" if act["did"] == "created" else "refactoring"
+            if self._answers and self._answers[-1].kind != "generation":
+                self._answers[-1] = replace(self._answers[-1], kind=kind)
+            return
+        place = (act["path"], file_version(act["version"]), act.get("first_line"), act.get("last_line"))
+        path, version, first, last = place
+        self._reads.append(
+            Read(
+                session=self._name,
+                task=len(self._tasks),
+                path=path,
+                version=version,
+                first_line=first,
+                last_line=last,
+                size_bytes=act.get("size_bytes"),
+                is_repeated=place in self._shown_before,
+            )
+        )
+        self._shown_before.add(place)
+
+    # ── sizes ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _grown(self, before: State, after: State, event: Event) -> None:
+        """What an event has added to the transcript, and how the calls ended that it answers."""
+        names = {call.id: call.name for call in before.open_calls}
+        sizes: Counter[str] = Counter()
+        for entry in after.transcript.entries[len(before.transcript.entries) :]:
+            for result in entry.results:
+                self._tools[entry.index, result.call_id] = names.get(result.call_id, "")
+            for source, tokens, call_id in self._sizes(entry):
+                self._view[source] += tokens
+                self._came[source] += tokens
+                sizes[call_id] += tokens
+        if not before.open_calls or after.open_calls:
+            return
+        outcomes = {o.call_id: o.failed for o in event.outcomes} if isinstance(event, ev.Returned) else {}
+        for call in before.open_calls:
+            failed = outcomes.get(call.id)
+            self._calls.append(
+                Call(
+                    tool=call.name,
+                    outcome="not run" if failed is None else "failed" if failed else "done",
+                    result_tokens=sizes[call.id],
+                )
+            )
+
+    def _rewritten(self) -> int:
+        """The view anew, after something was taken from it; what that freed."""
+        transcript = self._session.state.transcript
+        counter = self._session.counter
+        view: Counter[Source] = Counter()
+        for name, value in (("instructions", transcript.system), ("tools", transcript.tools)):
+            if value:
+                view[Source(name)] += counter.count(value if isinstance(value, str) else as_json(value)).tokens
+        for entry in transcript.visible():
+            for source, tokens, _ in self._sizes(entry):
+                view[source] += tokens
+        self._came.update(view - self._view)
+        self._cut.update(self._view - view)
+        freed = sum(self._view.values()) - sum(view.values())
+        self._view = view
+        return freed
+
+    def _sizes(self, entry: Entry) -> Iterator[tuple[Source, int, str]]:
+        """What each part of an entry takes, of which source it is, and the call that it answers."""
+        name = "notes" if entry.is_note else _ROLES[entry.role]
+        if self._handed_on is not None and self._handed_on <= entry.index < self._handed_on + 2:
+            name = _HANDOFF.name
+        framed = Source(name), ""
+        for place, (part, count) in enumerate(
+            zip(entry.parts, measure_entry(entry, self._session.counter).parts, strict=True)
+        ):
+            whose, call_id = Source(name), ""
+            if isinstance(part, ToolResult):
+                call_id = part.call_id
+                whose = Source("results", self._tools.get((entry.index, call_id), ""))
+            if not place:
+                framed = whose, call_id
+            yield whose, count.tokens, call_id
+        yield framed[0], MESSAGE_TOKENS, framed[1]

@@ -1,0 +1,471 @@
+"""Who drives a session? One short loop: ask the session what is next, do it, tell it what came of it.
+
+Every event is written to the journal before the session hears of it, so that a kill at any instant loses nothing that was
+acknowledged: `resumed` replays the journal, and goes on. Law: what has an effect is announced before it is done, and never done
+again unasked. Keeps out: what is next (session), what a tool does, and how a provider is reached (models).
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from dataclasses import asdict, dataclass, field
+from hashlib import sha256
+from inspect import signature
+from typing import TYPE_CHECKING, Any, Protocol
+
+from penstock.context.compaction import apply
+from penstock.context.handoff import encode, render
+from penstock.errors import CallerError
+from penstock.models import Cancelled
+from penstock.overflow import diagnose
+from penstock.overflow.silent import reported_input
+from penstock.session import (
+    Ask,
+    Await,
+    Call,
+    Closed,
+    Compact,
+    Compacted,
+    Effected,
+    Failed,
+    HandedOff,
+    HandOff,
+    Intended,
+    Interrupted,
+    Noted,
+    Outcome,
+    Prompted,
+    Refused,
+    Replied,
+    Returned,
+    Session,
+    Stop,
+    Summarise,
+    Summarised,
+    Ticked,
+    Wait,
+    after,
+    name_of,
+    to_dict,
+)
+from penstock.session.effects import settled_later
+from penstock.text.redaction import redacted
+from penstock.wires import (
+    answer_messages,
+    answer_words,
+    begin,
+    compose_request,
+    output_tokens,
+    result_messages,
+    text_message,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from penstock.models import Model
+    from penstock.session import Event
+    from penstock.session.effects import Intent, Settled
+    from penstock.store import Store
+    from penstock.text.json_access import Json
+    from penstock.wires import ToolCall
+
+BEGUN = "Begun"
+"""The first record of a session: its header, and what it was begun with."""
+SEEN, TRACKED = "Seen", "Tracked"
+"""Records beside the events: which files a tool showed or changed, and what they were then."""
+_CHARS_PER_TOKEN = 3
+_MESSAGE_CHARS = 500  # of a provider's error, for the journal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """How a call ended, and what the journal has to remember of it."""
+
+    text: str
+    failed: bool = False
+    seen: tuple[dict[str, Json], ...] = ()
+    """What the ledger remembers of the files that were shown or changed;"""
+    tracked: tuple[dict[str, Json], ...] = ()
+    """and what a resume compares them with."""
+    notes: tuple[Noted, ...] = ()
+
+
+class Toolbox(Protocol):
+    """The tools of an agent (`toolbox` has ours)."""
+
+    def intent(self, call: ToolCall) -> Intent | None:
+        """What the call would change; None for one that only looks."""
+        ...
+
+    def run(self, call: ToolCall, session: Session) -> Done:
+        """Runs it. Mistakes are results that say so; what is raised ends the work."""
+        ...
+
+    def settled(self, kind: str, what: str, digest: str) -> Settled:
+        """What became of an effect that was begun and not seen to its end."""
+        ...
+
+    def interrupt(self) -> None:
+        """Ends what runs now."""
+        ...
+
+    def close(self) -> None:
+        """Gives back what tools hold."""
+        ...
+
+    def digest_after(self, call: ToolCall) -> str:
+        """What it changed, as it is now."""
+        ...
+
+
+class Listener(Protocol):
+    """What a face shows while it goes on."""
+
+    def text(self, delta: str) -> None:
+        """A piece of the answer, as it comes."""
+        ...
+
+    def step(self, session: Session, what: str) -> None:
+        """Something was done: a call, a cut, a wait."""
+        ...
+
+
+class _Nobody:
+    """Who listens where nobody does."""
+
+    def text(self, delta: str) -> None:
+        pass
+
+    def step(self, session: Session, what: str) -> None:
+        pass
+
+
+@dataclass(kw_only=True)
+class Run:
+    """How the work on one prompt ended."""
+
+    session: str
+    answer: str = ""
+    outcome: str = "answered"
+    """`answered`, `interrupted`, or why it stopped."""
+    message: str = ""
+    turns: int = 0
+    usage: dict[str, int] = field(default_factory=dict)
+    cuts: int = 0
+    recoveries: int = 0
+
+
+class Agent:
+    """A session with a model, tools and a store to live in."""
+
+    def __init__(
+        self,
+        session: Session,
+        model: Model,
+        tools: Toolbox,
+        store: Store,
+        *,
+        listener: Listener | None = None,
+        clock: Callable[[], float] = time.time,
+        sleep: Callable[[float], None] = time.sleep,
+        redact: Callable[[str], str] = redacted,
+        next_seq: int = 0,
+        streams: bool = True,
+    ) -> None:
+        self.session, self.model, self.tools, self.store = session, model, tools, store
+        self.listener: Listener = listener or _Nobody()
+        self._clock, self._sleep, self._redact = clock, sleep, redact
+        self._seq = next_seq
+        self._recoveries = 0
+        self._stopped = False
+        self._can_stream = "on_text" in signature(model.send).parameters
+        self._streams = streams
+
+    def interrupt(self) -> None:
+        """Stops the work at the next safe point; the session is kept, and the next prompt goes on."""
+        self._stopped = True
+        self.tools.interrupt()
+
+    # ── the journal ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    def begin(self, **about: Json) -> None:
+        """Writes the first record; `about` is what a resume has to know beside it."""
+        self._write(BEGUN, {"header": self.session.header(), **about})
+
+    def feed(self, event: Event, handles: tuple[str, ...] = ()) -> None:
+        """Writes an event, then tells the session. One that the session would not take is not written."""
+        state = after(self.session.state, event)
+        self._write(name_of(event), to_dict(event), handles)
+        self.session.state = state
+
+    def _write(self, name: str, data: dict[str, Json], handles: tuple[str, ...] = ()) -> None:
+        self.store.append(self.session.session_id, self._seq, name, data, handles=handles)
+        self._seq += 1
+
+    # ── the loop ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def run(self, prompt: str | None = None, *, max_turns: int | None = None) -> Run:
+        """Works on a prompt, or goes on with what is open, until the session awaits the user or stops.
+
+        After `max_turns` answers of the model it is stopped as by an interrupt.
+        """
+        before = self.session.state
+        if prompt is not None:
+            self.feed(Prompted(message=text_message(self.session.state.transcript.wire, "user", self._redact(prompt))))
+        self._recoveries, self._stopped = 0, False
+        most = None if max_turns is None else before.all_turns + max_turns
+        outcome, message = self._until_done(most)
+        ended = self.session.state
+        return Run(
+            session=self.session.session_id,
+            answer=_last_words(ended.transcript) if outcome == "answered" else "",
+            outcome=outcome,
+            message=message,
+            turns=ended.all_turns - before.all_turns,
+            usage={
+                "input_tokens": ended.input_tokens - before.input_tokens,
+                "output_tokens": ended.output_tokens - before.output_tokens,
+            },
+            cuts=ended.compactions - before.compactions,
+            recoveries=self._recoveries,
+        )
+
+    def _until_done(self, most_turns: int | None) -> tuple[str, str]:
+        while True:
+            step = self.session.next_step()
+            if isinstance(step, Await):
+                return "answered", ""
+            if isinstance(step, Stop):
+                if self.session.state.phase != "ended":
+                    self.feed(Closed(reason=step.reason))
+                return step.reason, step.message
+            spent = most_turns is not None and self.session.state.all_turns >= most_turns and isinstance(step, Ask)
+            if self._stopped or spent:
+                self.feed(Interrupted())
+                return "max_turns" if spent else "interrupted", _interrupted(self.session.session_id)
+            self._perform(step)
+
+    def _perform(self, step: object) -> None:
+        match step:
+            case Ask():
+                self._ask(step)
+            case Call():
+                self._call(step)
+            case Compact():
+                self._compact(step)
+            case Summarise():
+                self._summarise(step)
+            case HandOff():
+                self._hand_off(step)
+            case Wait():
+                self.listener.step(self.session, f"waits: {step.why}")
+                self._sleep(max(0.0, step.until_seconds - self.session.state.now_seconds))
+                self.feed(Ticked(now_seconds=self._clock()))
+
+    def _ask(self, step: Ask) -> None:
+        request = compose_request(step.transcript, self.model.name, step.reserve_tokens)
+        try:
+            body = self._sent(request)
+        except Cancelled:
+            self._stopped = True
+            return
+        except (CallerError, AssertionError):  # a mistake of the program, or of the script of a test
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever a model raises is read as a refusal
+            self._refused(error)
+            return
+        try:
+            messages = tuple(answer_messages(body, self.model.wire))
+        except CallerError as error:  # what came is no answer: a fault of the server, which may pass
+            self._failed("server_error", str(error))
+            return
+        replied = Replied(
+            messages=messages,
+            input_tokens=reported_input(body),
+            output_tokens=output_tokens(body, self.model.wire),
+        )
+        self.feed(replied)
+        self.listener.step(self.session, "answered")
+
+    def _sent(self, request: dict[str, Json]) -> dict[str, Json]:
+        body: dict[str, Json]
+        if not self._can_stream:
+            body = self.model.send(request)
+        else:
+            send: Any = self.model.send
+            on_text = self.listener.text if self._streams else None
+            body = send(request, on_text=on_text, cancelled=lambda: self._stopped)
+            if self._streams:
+                return body
+        self.listener.text(answer_words(body, self.model.wire))
+        return body
+
+    def _refused(self, error: Exception) -> None:
+        told = diagnose(error)
+        if told.overflow is not None or told.recovery == "shrink_input":
+            overflow = {"kind": "context_input"} if told.overflow is None else asdict(told.overflow)
+            self._recoveries += 1
+            self.feed(Ticked(now_seconds=self._clock()))
+            self.feed(Refused(overflow=overflow))
+            self.listener.step(self.session, f"refused: {told.kind}")
+            return
+        self._failed(told.kind, str(error), told.retry_after_seconds)
+
+    def _failed(self, kind: str, message: str, retry_after_seconds: float | None = None) -> None:
+        self.feed(Ticked(now_seconds=self._clock()))
+        short = self._redact(message)[:_MESSAGE_CHARS]
+        self.feed(Failed(kind=kind, message=short, retry_after_seconds=retry_after_seconds))
+        self.listener.step(self.session, f"failed: {kind}")
+        self._escalate()
+
+    # ── tools ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _call(self, step: Call) -> None:
+        rows: list[tuple[ToolCall, str, bool]] = []
+        outcomes: list[Outcome] = []
+        for call in step.calls:
+            if self._stopped:
+                return  # the calls are closed by the interrupt
+            self.listener.step(self.session, f"calls {call.name} {call.arguments[:100]}")
+            done = self._run(call)
+            text = self._redact(done.text)
+            digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+            advice = self.session.advice(call, digest)
+            rows.append((call, f"{text}\n{advice}" if advice else text, done.failed))
+            outcomes.append(Outcome(call_id=call.id, failed=done.failed, digest=digest))
+        messages = result_messages(self.session.state.transcript.wire, rows)
+        self.feed(Returned(messages=tuple(messages), outcomes=tuple(outcomes)))
+        if any(outcome.failed for outcome in outcomes):
+            self._escalate()
+
+    def _escalate(self) -> None:
+        """So many failures in a row are told to whoever looks on (S-11)."""
+        state = self.session.state
+        if state.faults.escalates(state.limits.errors):
+            self.listener.step(self.session, _escalated(state.faults.row))
+
+    def _run(self, call: ToolCall) -> Done:
+        """One call; what changes the world is written down before and after, and not done again where a kill came between."""
+        intent = self.tools.intent(call)
+        place = f"{self.session.state.all_turns}:{call.id}"  # some servers give the same ids in every turn
+        # of this agent alone: another that resumed the same session conflicts before it acts
+        effect_id = f"{new_id()}:{place}"
+        if intent is not None:
+            if (left := self._left(place)) is not None:
+                return left
+            self.feed(
+                Intended(effect_id=effect_id, kind=intent.kind, what=self._redact(intent.what), digest=intent.digest)
+            )
+        done = self.tools.run(call, self.session)
+        if intent is not None:
+            self.feed(Effected(effect_id=effect_id, digest=self.tools.digest_after(call)))
+        if done.seen:
+            self._write(SEEN, {"acts": list(done.seen)})
+            self._write(TRACKED, {"files": list(done.tracked)})
+        for note in done.notes:
+            self.feed(note)
+        return done
+
+    def _left(self, place: str) -> Done | None:
+        """What there is to say of a call that was begun before a kill; None where it may be done: nothing of it was."""
+        begun = [effect for name, effect in self.session.state.effects if name.partition(":")[2] == place]
+        if not begun:
+            return None
+        kind, what = begun[-1].kind, begun[-1].what
+        told = self.tools.settled(kind, what, begun[-1].digest)
+        if told == "not done":
+            return None
+        return Done(text=settled_later(kind, what, told), failed=told == "unknown")
+
+    # ── forgetting ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _compact(self, step: Compact) -> None:
+        before = self.session.state.transcript
+        smaller = apply(before, step.plan, self._keep)
+        edits = tuple(asdict(edit) for edit in smaller.edits[len(before.edits) :])
+        handles = tuple(edit["handle"] for edit in edits if edit["handle"])
+        self.feed(Compacted(edits=edits, strategy=step.strategy, reserve_tokens=step.reserve_tokens), handles)
+        what = f"cut {step.plan.freed_tokens} tokens" if edits else "asks for a shorter reply"
+        self.listener.step(self.session, f"{what} ({step.strategy})")
+
+    def _summarise(self, step: Summarise) -> None:
+        wire = self.model.wire
+        asked = compose_request(begin(wire, prompt=step.prompt), self.model.name, 2_000)
+        try:
+            text: str | None = answer_words(self.model.send(asked), wire)
+        except Exception:  # noqa: BLE001 - a summary is not worth an end: the rest of the ladder does without
+            text = None
+        self.feed(Summarised(text=text))
+
+    def _hand_off(self, step: HandOff) -> None:
+        whole = "".join(
+            json.dumps(entry.raw, ensure_ascii=False) + "\n" for entry in self.session.state.transcript.visible()
+        )
+        handle = self._keep(whole, "conversation")
+        passed_on = step.handoff.with_handle(handle)
+        text = render(passed_on, most_chars=step.most_tokens * _CHARS_PER_TOKEN, dialect=self.session.dialect)
+        document = json.loads(encode(passed_on))
+        self.feed(HandedOff(handoff=document, text=text, reason=step.reason, evidence=step.evidence), (handle,))
+        self.listener.step(self.session, f"handed off: {step.reason}, {step.evidence}")
+
+    def _keep(self, content: str, name: str) -> str:
+        return self.store.put(content.encode("utf-8", "surrogatepass"), name=name)
+
+
+def _interrupted(session_id: str) -> str:
+    """What a person may do after an interrupt."""
+    return f"Stopped; nothing is lost. To go on: penstock resume {session_id}"
+
+
+def _escalated(row: int) -> str:
+    """Told to a person while a session goes on."""
+    return f"{row} failures in a row: somebody should look"
+
+
+def _last_words(transcript: Any) -> str:
+    last = transcript.entries[-1] if transcript.entries else None
+    return last.text if last is not None and last.role == "assistant" else ""
+
+
+def new_id() -> str:
+    """A name for a session that nobody has."""
+    return uuid.uuid4().hex[:12]
+
+
+def remembered(store: Store, session_id: str) -> tuple[list[dict[str, Json]], dict[str, dict[str, Json]]]:
+    """What the journal holds of files: the acts for a ledger, and by path what each file was when it was touched last."""
+    acts: list[dict[str, Json]] = []
+    files: dict[str, dict[str, Json]] = {}
+    for record in store.events(session_id):
+        data: Any = record.data
+        if record.type == SEEN:
+            acts += data["acts"]
+        elif record.type == TRACKED:
+            files |= {file["path"]: file for file in data["files"]}
+    return acts, files
+
+
+def resumed(
+    store: Store, session_id: str, *, counter: Any = None, dialect: Any = None
+) -> tuple[Session, dict[str, Json], int]:
+    """The session that the journal holds, what it was begun with, and the place of its next record.
+
+    Raises `CallerError` where there is none of that name, `Damaged` (with the newest sound record) where it was changed.
+    """
+    records = store.events(session_id)
+    first = next(records, None)
+    if first is None or first.type != BEGUN:
+        known = [info.session for info in store.sessions()][:5]
+        raise CallerError(f"there is no session {session_id!r}; the newest are {', '.join(known) or 'none'}")
+    begun = dict(first.data)
+    last = first.seq
+    rows: list[tuple[str, dict[str, Json]]] = []
+    for record in records:
+        last = record.seq
+        if record.type not in {SEEN, TRACKED}:
+            rows.append((record.type, record.data))
+    header: Any = begun.pop("header")
+    return Session.replay(header, rows, counter=counter, dialect=dialect), begun, last + 1

@@ -1,0 +1,237 @@
+"""How is a command kept in its place? Walls around it before it begins, and an end of all that it started.
+
+This runs in a process of its own, between us and the command, which never gets out of it: the command's orphans become children
+of this process, and when the command is over, or whoever holds the other end of standard input lets go or dies, all of them are
+ended, whatever sessions they made. The command confines itself before it runs, and is not run where it cannot. Laws: when this
+process ends nothing that the command started is left; the command sees what it was given, and no network.
+Keeps out: which folders and variables it is given, and what becomes of its output (shell).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import select
+import signal
+import struct
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+from penstock.workspace import landlock
+from penstock.workspace.root import open_own
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+LANDLOCK_ABI = 3  # Linux 6.2: before it, any file of the user's could be cut to nothing (`truncate`)
+NOT_RUN = 126
+
+# What programs of the system need to start, and to find their way. No other file of the machine is there for a command.
+SYSTEM = (
+    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"),
+    *("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.preload", "/etc/alternatives"),
+    *("/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/localtime", "/etc/mime.types", "/etc/gitconfig"),
+    *("/etc/ssl/openssl.cnf", "/etc/pki/tls/openssl.cnf", "/etc/crypto-policies"),
+)
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+
+_PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_CAPBSET_READ, _PR_CAPBSET_DROP = 1, 22, 23, 24
+_PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT = 36, 38, 47
+_SECCOMP_MODE_FILTER, _CLEAR_ALL = 2, 4
+_RUN_AND_READ = landlock._EXECUTE | landlock._READ_FILE | landlock._READ_FOLDER
+_DEVICE_RIGHTS = 1 << 6 | 1 << 11 | landlock._IOCTL_DEVICE  # to make character and block devices, and to steer them
+_ARCHITECTURES = {  # of linux/audit.h; the numbers of socket and socketpair
+    "x86_64": (0xC000003E, 41, 53),
+    "aarch64": (0xC00000B7, 198, 199),
+}
+_IO_URING_SETUP = 425  # on every architecture: its queue makes sockets, too
+
+
+def arguments(wall: str, root: str, home: str, readable: Sequence[str], command: str) -> list[str]:
+    """How to start this process. `wall` is `landlock`, or the path of bubblewrap."""
+    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    begin = "import sys; sys.path.insert(0, sys.argv[1]); from penstock.agent.sandbox import main; main(*sys.argv[2:])"
+    return [sys.executable, "-I", "-S", "-c", begin, package, wall, root, home, command, *readable]
+
+
+def filters_system_calls() -> bool:
+    """Whether the calls that make sockets are known by number here."""
+    return os.uname().machine in _ARCHITECTURES
+
+
+def main(wall: str, root: str, home: str, command: str, *readable: str) -> NoReturn:
+    """Runs the command, and ends as it does: with its exit code, or 128 and the signal that ended it, as shells say it."""
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    child = os.fork()
+    if child == 0:
+        _run(wall, root, home, command, readable)
+    over = select.poll()
+    over.register(os.pidfd_open(child), select.POLLIN)
+    over.register(0, select.POLLIN)
+    over.poll()
+    status = os.waitstatus_to_exitcode(_end_all(child))
+    os._exit(status if status >= 0 else 128 - status)
+
+
+# ── the command's own side ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def _run(wall: str, root: str, home: str, command: str, readable: Sequence[str]) -> NoReturn:
+    try:
+        import resource
+
+        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        os.setsid()
+        with open_own(os.devnull) as nothing:
+            os.dup2(nothing.fileno(), 0)
+        os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+        for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # by Python, and so by what it starts
+            signal.signal(ignored, signal.SIG_DFL)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        os.chdir(root)
+        line = ["/bin/sh", "-c", command]
+        if wall == "landlock":
+            _confine(root, home, readable)
+        else:
+            line = [*_bubblewrap(wall, root, home, readable), *line]
+        os.execv(line[0], line)  # noqa: S606 - a shell is what it is
+    except BaseException as error:  # noqa: BLE001 - nothing may get past this, or the command would run unconfined
+        os.write(2, f"The command was not run: {error}\n".encode(errors="replace"))
+    os._exit(NOT_RUN)
+
+
+def _confine(root: str, home: str, readable: Sequence[str]) -> None:
+    """Landlock for files, and a filter of system calls for what it knows nothing of. Raises OSError."""
+    offered = landlock.abi()
+    files = (1 << landlock._FILE_RIGHTS[min(offered, 5)]) - 1
+    rules = landlock._Ruleset(
+        files,
+        landlock._BIND_TCP | landlock._CONNECT_TCP if offered >= 4 else 0,
+        landlock._ABSTRACT_UNIX_SOCKETS | landlock._SIGNALS if offered >= 6 else 0,
+    )
+    size = 24 if offered >= 6 else 16 if offered >= 4 else 8
+    ruleset = _checked(landlock._syscall(landlock._CREATE_RULESET, ctypes.byref(rules), size, 0))
+    for path in (*SYSTEM, *readable):
+        landlock._allow(ruleset, path, _RUN_AND_READ)
+    for path in (root, home, *_DEVICES):
+        landlock._allow(ruleset, path, files & ~_DEVICE_RIGHTS)
+    _drop_powers()
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+    _checked(landlock._syscall(landlock._RESTRICT_SELF, ruleset, 0))
+    program = _no_sockets(*_ARCHITECTURES[os.uname().machine])
+    instructions = ctypes.create_string_buffer(program, len(program))
+    address = ctypes.addressof(instructions)
+    filter_program = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(program) // 8, address))
+    _prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.addressof(filter_program))
+
+
+def _drop_powers() -> None:
+    """From the next program on nobody has any, root neither: files are all that Landlock knows of. Raises OSError."""
+    _prctl(_PR_CAP_AMBIENT, _CLEAR_ALL)
+    for capability in range(64 if os.geteuid() == 0 else 0):  # another user's end with this program
+        try:
+            is_held = _prctl(_PR_CAPBSET_READ, capability)
+        except OSError:
+            return  # behind the last that the kernel knows
+        if is_held:
+            _prctl(_PR_CAPBSET_DROP, capability)
+
+
+def _no_sockets(architecture: int, socket: int, socketpair: int) -> bytes:
+    """A program for the kernel: no socket is made but a connected pair of streams, which cannot be led elsewhere."""
+    load, equal, at_least, mask, answer = 0x20, 0x15, 0x35, 0x54, 0x06
+    deny, allow = 12, 13
+    number, machine, second_argument = 0, 4, 24  # places in struct seccomp_data
+    lines = (
+        (load, 0, 0, machine),
+        (equal, 1, 0, architecture),
+        (answer, 0, 0, 0x80000000),  # a program of another architecture is ended: its calls have other numbers
+        (load, 0, 0, number),
+        (at_least, deny - 5, 0, 0x40000000),  # x32, the other numbers of x86-64
+        (equal, deny - 6, 0, socket),
+        (equal, deny - 7, 0, _IO_URING_SETUP),
+        (equal, 0, allow - 8, socketpair),
+        (load, 0, 0, second_argument),
+        (mask, 0, 0, 0xF),
+        (equal, allow - 11, 0, 1),  # SOCK_STREAM
+        (equal, allow - 12, 0, 5),  # SOCK_SEQPACKET
+        (answer, 0, 0, 0x00050000 | 13),  # EACCES
+        (answer, 0, 0, 0x7FFF0000),
+    )
+    return b"".join(struct.pack("HBBI", *line) for line in lines)
+
+
+def _bubblewrap(program: str, root: str, home: str, readable: Sequence[str]) -> list[str]:
+    """The same by namespaces: nothing else is there at all. The folders that can be written come last, over what holds them."""
+    line = [program, "--unshare-all", "--die-with-parent", "--cap-drop", "ALL"]
+    line += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]  # noqa: S108 - one of its own
+    for path in (*SYSTEM, *readable):
+        line += ["--ro-bind-try", path, path]
+    for path in (root, home):
+        line += ["--bind", path, path]
+    return [*line, "--chdir", root, "--"]
+
+
+# ── the end ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _end_all(child: int) -> int:
+    """Ends all that the command started, and gives its wait status. Stopped first, none of them can start another."""
+    status = 0
+    while True:
+        stopped: set[int] = set()
+        while new := _below(os.getpid()) - stopped:
+            _signal(new, signal.SIGSTOP)
+            stopped |= new
+        _signal(stopped, signal.SIGKILL)
+        patience = 0  # for the first, and then for those that have ended by now
+        try:
+            while (ended := os.waitpid(-1, patience))[0]:
+                patience = os.WNOHANG
+                if ended[0] == child:
+                    status = ended[1]
+        except ChildProcessError:
+            return status
+
+
+def _below(process: int) -> set[int]:
+    """All that descend from a process, by what the kernel says of every process."""
+    children: dict[int, list[int]] = {}
+    for name in os.listdir("/proc"):
+        if name.isdecimal():
+            try:
+                with open_own(f"/proc/{name}/stat") as file:
+                    parent = int(file.read().rpartition(b")")[2].split()[1])  # a name may hold blanks and brackets
+            except (OSError, IndexError):
+                continue  # it has ended
+            children.setdefault(parent, []).append(int(name))
+    found: set[int] = set()
+    open_ends = [process]
+    while open_ends:
+        new = children.get(open_ends.pop(), [])
+        found.update(new)
+        open_ends += new
+    return found
+
+
+def _signal(processes: set[int], number: signal.Signals) -> None:
+    for process in processes:
+        try:
+            os.kill(process, number)
+        except (ProcessLookupError, PermissionError):
+            continue
+
+
+# ── calls of the system ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _prctl(option: int, *values: int) -> int:
+    given = [ctypes.c_ulong(value) for value in (*values, 0, 0, 0, 0)[:4]]
+    return _checked(int(ctypes.CDLL(None, use_errno=True).prctl(option, *given)))
+
+
+def _checked(answer: int) -> int:
+    if answer < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
+    return answer

@@ -1,0 +1,353 @@
+"""What may be run? One command at a time, confined to a root, without network, and never longer than it may take.
+
+The command and all that it starts can read the root, the system's programs and nothing else, write only in the root and in a HOME
+of their own, and reach nobody: by Landlock and a filter of system calls, else by bubblewrap; where neither is there, there is no
+shell. Its output is read as it comes, whatever its length: the two ends are shown, the whole is kept. Laws: when a call returns,
+nothing that it started runs; a result is within its allowance; memory does not grow with the output.
+Keeps out: what goes on beside the command (`confining`), how output is cut and kept (`piping`), and whether a command is wise.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+import time
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock.agent import sandbox
+from penstock.errors import CallerError, ToolError
+from penstock.guard.stream import drain
+from penstock.session.effects import Acted, Intent
+from penstock.text import escape, fitting
+from penstock.text.allowance import Allowance
+from penstock.text.fitting import Keep
+from penstock.tools import MIN_ALLOWANCE, REQUIRED, Parameter, Tool, check
+from penstock.workspace import landlock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from penstock.session.effects import Settled
+    from penstock.store import Store
+    from penstock.text.json_access import Json
+
+SECONDS = 120.0  # Claude Code and Codex give a command as long when nothing is said
+ALLOWANCE_BYTES = 28_000  # as `guarding.MAX_TOOL_OUTPUT_CHARS`
+KIND = "run"
+_NAME = "run_command"
+_MOST_COMMAND_BYTES = 100_000  # Linux takes 131,071 in one argument
+_HEADER_BYTES = 160
+_PART_BYTES = 1 << 16
+_GRACE_SECONDS = 10.0  # for the end of a command whose time is up; thousands of processes take seconds
+_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+class Shell:
+    """The tool that runs commands beneath `root`. Close it: it has a temporary folder.
+
+    `seconds` is what one command may take, `allowance_bytes` bounds its result, `store` is where whole outputs are kept, or how it
+    is opened (the user's own when left out). `readable` are folders outside the root that commands may read and run programs from:
+    toolchains in a home, for one. `confinement` is `landlock`, `bubblewrap` or `auto`, which takes the first that works; raises
+    `CallerError` where none does. `confinement` then says which is in force.
+    """
+
+    def __init__(
+        self,
+        root: str | os.PathLike[str],
+        *,
+        seconds: float = SECONDS,
+        allowance_bytes: int = ALLOWANCE_BYTES,
+        store: Store | Callable[[], Store] | None = None,
+        readable: Sequence[str | os.PathLike[str]] = (),
+        confinement: str = "auto",
+    ) -> None:
+        if allowance_bytes < MIN_ALLOWANCE:
+            raise CallerError(f"allowance_bytes={allowance_bytes}: a result needs {MIN_ALLOWANCE} to say anything")
+        if not seconds > 0:
+            raise CallerError(f"seconds={seconds}: a command needs some time")
+        if sys.platform != "linux":
+            raise CallerError("Commands cannot be confined here, and are not run unconfined. That takes Linux.")
+        self.root = os.path.realpath(root)
+        if not os.path.isdir(self.root):
+            raise CallerError(f"{escape.clip(os.fspath(root))} is no folder: commands need a root to run in")
+        self._seconds = seconds
+        self._allowance = Allowance.bytes(allowance_bytes - _HEADER_BYTES)
+        self._store = store
+        ours = {sys.prefix, sys.base_prefix} - {"/"}  # the Python that tests of the root may need, too
+        self._readable = [os.path.realpath(path) for path in (*sorted(ours), *readable)]
+        self._running: list[_Process] = []
+        self._home = _private_folder()
+        self._remove_home = weakref.finalize(self, _remove, self._home)
+        try:
+            self.confinement, self._wall = self._chosen(confinement)
+        except CallerError:
+            self.close()
+            raise
+        self.tools = (_tool(seconds),)
+
+    def close(self) -> None:
+        """Ends what runs, and removes the folder that was HOME."""
+        self.interrupt()
+        self._remove_home()
+
+    def interrupt(self) -> None:
+        """Ends the command that runs, if any: its call returns what there is. From any thread, or from a handler of a signal."""
+        for process in tuple(self._running):
+            process.interrupt()
+
+    # ── the tool ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def intent(self, name: str, arguments: Mapping[str, Json]) -> Intent:
+        """The command, as the journal shows it."""
+        del name
+        return Intent(KIND, escape.clip(str(arguments.get("command", ""))))
+
+    def settled(self, kind: str, what: str, digest: str) -> Settled:
+        """What a command that was cut off has done, nobody knows."""
+        del kind, what, digest
+        return "unknown"
+
+    def run(self, name: str, arguments: Mapping[str, Json]) -> Acted:
+        """Runs it. It has failed when it was not run or not to its end; what its exit code says is for the model to judge."""
+        if name != _NAME:
+            raise CallerError(f"There is no tool {escape.clip(name)} here.")
+        try:
+            command = str(check(self.tools[0], arguments)["command"])
+            _check_command(command)
+        except ToolError as error:
+            return Acted(fitting.bounded(error.message), failed=True, what=f"{name}: {error.code}")
+        ended = self._ran(self._wall, command)
+        head = f"exit code: {ended.code} | {ended.seconds:.1f} s" + (f" | {ended.why}" if ended.why else "")
+        text = f"{head}\n\n{ended.output}" if ended.output else head
+        return Acted(fitting.bounded(text), bool(ended.why), f"{name}: {head}: {escape.clip(command)}")
+
+    # ── the process ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _ran(self, wall: str, command: str) -> _Ended:
+        """Read beside this thread: an interrupt of it finds it waiting, and ends the command before it goes on."""
+        begun = time.monotonic()
+        line = sandbox.arguments(wall, self.root, self._home, self._readable, command)
+        process = _Process(line, self._environment(), self._running)
+        coming = process.output(begun + self._seconds)
+        try:
+            with ThreadPoolExecutor(1, "penstock-shell") as beside:
+                try:
+                    passed = beside.submit(
+                        drain, coming, self._allowance, Keep.ENDS, name=_NAME, open_store=self._opened
+                    ).result()
+                except BaseException:
+                    process.interrupt()
+                    raise
+        finally:
+            code = process.ended()
+        why = ""
+        if process.is_late:
+            why = f"not finished in {self._seconds:g} s, all that a command may take: it was ended"
+        elif process.is_interrupted:
+            why = "interrupted"
+        return _Ended(code, why, passed.result, time.monotonic() - begun)
+
+    def _opened(self) -> Store:
+        if self._store is None:
+            from penstock.guard.output import default_store
+
+            return default_store()
+        return self._store() if callable(self._store) else self._store
+
+    def _environment(self) -> dict[str, str]:
+        """What a command knows of its caller: of the search path, the folders that it can look into."""
+        within = [f"{path}/" for path in (self.root, *self._readable, *sandbox.SYSTEM)]
+        given = os.environ.get("PATH", "").split(":")
+        seen = [
+            path for path in given if f"{os.path.realpath(path)}/".startswith(tuple(within)) and path.startswith("/")
+        ]
+        return {
+            "PATH": ":".join(seen) or _PATH,
+            "HOME": self._home,
+            "TMPDIR": self._home,
+            "LANG": "C.UTF-8",
+            "TERM": "dumb",
+        }
+
+    # ── walls ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _chosen(self, confinement: str) -> tuple[str, str]:
+        """The first wall that stands when it is tried: its name for people, and what `confining` calls it."""
+        walls = {"landlock": self._landlock, "bubblewrap": self._bubblewrap}
+        if confinement not in {*walls, "auto"}:
+            raise CallerError(f"confinement={confinement!r}: landlock, bubblewrap or auto")
+        missing = []
+        for name, offered in walls.items():
+            if confinement not in {name, "auto"}:
+                continue
+            shown, wall = offered()
+            if not wall:
+                missing.append(f"{name}: {shown}")
+                continue
+            tried = self._ran(wall, "exit 0")
+            if tried.code == 0:
+                return shown, wall
+            missing.append(f"{name}: {tried.output.strip() or tried.why or tried.code}")
+        raise CallerError(
+            f"Commands cannot be confined here, and are not run unconfined ({'; '.join(missing)}). "
+            "It takes Linux 6.2 with Landlock switched on, or bubblewrap."
+        )
+
+    def _landlock(self) -> tuple[str, str]:
+        offered = landlock.abi()
+        if offered < sandbox.LANDLOCK_ABI:
+            return f"the kernel offers version {offered}, and {sandbox.LANDLOCK_ABI} is needed", ""
+        if not sandbox.filters_system_calls():
+            return f"no filter of system calls is known for {os.uname().machine}", ""
+        return f"Landlock {offered} and a filter of system calls", "landlock"
+
+    def _bubblewrap(self) -> tuple[str, str]:
+        for folder in f"{os.environ.get('PATH', '')}:{_PATH}".split(":"):
+            program = os.path.realpath(os.path.join(folder, "bwrap"))
+            if os.access(program, os.X_OK) and not program.startswith(
+                f"{self.root}/"
+            ):  # what the root holds is foreign
+                return f"bubblewrap ({program})", program
+        return "bwrap is not installed", ""
+
+
+class _Ended(NamedTuple):
+    """How a command ended; `why` is empty for one that ended by itself."""
+
+    code: int
+    why: str
+    output: str
+    seconds: float
+
+
+class _Process:
+    """The process beside a command. It ends all when what it holds of us is let go: by us, or because we are gone."""
+
+    def __init__(self, line: list[str], environment: dict[str, str], running: list[_Process]) -> None:
+        self.is_late = False
+        self.is_interrupted = False
+        self._running = running
+        self._output, output = os.pipe()
+        held, hold = os.pipe()
+        self._hold = [hold]
+        running.append(self)
+        try:
+            self._pid = os.posix_spawn(
+                line[0],
+                line,
+                environment,
+                file_actions=[
+                    (os.POSIX_SPAWN_DUP2, held, 0),
+                    (os.POSIX_SPAWN_DUP2, output, 1),
+                    (os.POSIX_SPAWN_DUP2, output, 2),
+                ],
+                setsid=True,
+                setsigmask=(),
+            )
+        except BaseException:
+            self._let_go()
+            os.close(self._output)
+            running.remove(self)
+            raise
+        finally:
+            os.close(held)
+            os.close(output)
+        self._gone = os.pidfd_open(self._pid)
+
+    def interrupt(self) -> None:
+        self.is_interrupted = True
+        self._let_go()
+
+    def _let_go(self) -> None:
+        with suppress(IndexError):
+            os.close(self._hold.pop())
+
+    def output(self, until: float) -> Iterator[bytes]:
+        """What comes, until all has ended; at `until` it is ended, and a while later given up."""
+        ready = select.poll()
+        ready.register(self._output, select.POLLIN)
+        while True:
+            left = until - time.monotonic()
+            if left <= 0:
+                if self.is_late:
+                    return
+                self.is_late = True
+                self._let_go()
+                until += _GRACE_SECONDS
+            elif ready.poll(left * 1000):
+                part = os.read(self._output, _PART_BYTES)
+                if not part:
+                    return
+                yield part
+
+    def ended(self) -> int:
+        """The exit code, once it has ended."""
+        self._let_go()
+        self._running.remove(self)
+        os.close(self._output)
+        gone = select.poll()
+        gone.register(self._gone, select.POLLIN)
+        if not gone.poll(_GRACE_SECONDS * 1000):
+            os.kill(self._pid, signal.SIGKILL)
+        code = os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
+        os.close(self._gone)
+        return code if code >= 0 else 128 - code
+
+
+def _tool(seconds: float) -> Tool:
+    return Tool(
+        _NAME,
+        "Run a command",
+        "Run a command with sh in the root: to build, to test, to look at what no other tool shows. It reads the root and the "
+        "programs of the system, writes only in the root and in $HOME, and has no network. "
+        f"After {seconds:g} s it is ended, and so is whatever it leaves running. The result begins with `exit code: N`; of a long "
+        "output the first and the last part are shown, and the whole is kept.",
+        (Parameter("command", "string", REQUIRED, "the command, as for sh -c; nothing can be typed into it"),),
+        slow=True,
+    )
+
+
+def _check_command(command: str) -> None:
+    """Raises `ToolError` for what cannot be handed to a program."""
+    try:
+        size = len(command.encode())
+    except UnicodeEncodeError:
+        raise ToolError("bad_argument", "command: it holds half of a UTF-16 pair.") from None
+    if not command.strip() or "\0" in command:
+        raise ToolError("bad_argument", "command: it is empty or holds a NUL character.")
+    if size > _MOST_COMMAND_BYTES:
+        said = f"command: it has {size} bytes, at most {_MOST_COMMAND_BYTES} can be handed over."
+        raise ToolError("bad_argument", f"{said} Write a script in the root, and run that.")
+
+
+# ── the folder that is HOME ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def _private_folder() -> str:
+    """A new folder for this user alone, among temporary files."""
+    parent = os.environ.get("TMPDIR", "")
+    path = f"{parent if os.path.isabs(parent) else '/tmp'}/penstock-{os.urandom(8).hex()}"  # noqa: S108 - made exclusively
+    try:
+        os.mkdir(path, 0o700)
+    except OSError as error:
+        raise CallerError(f"{path}, the HOME of commands, cannot be made: {error.strerror}") from error
+    return os.path.realpath(path)
+
+
+def _remove(folder: str) -> None:
+    """What is left of it stays where it cannot be removed: it is among temporary files."""
+    with suppress(OSError, RecursionError):
+        os.chmod(folder, 0o700)
+        with os.scandir(folder) as entries:
+            inner = list(entries)
+        for entry in inner:
+            if entry.is_dir(follow_symlinks=False):
+                _remove(entry.path)
+            else:
+                os.unlink(entry.path)
+        os.rmdir(folder)

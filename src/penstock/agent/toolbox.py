@@ -1,0 +1,248 @@
+"""What can this agent do? The file tools, the todo list, and what its user allows beside them.
+
+Results are within an allowance that leaves room for the next ones; mistakes are results that say how to do better.
+Keeps out: when a tool is called, and what is written down about it (agent).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from penstock.agent.file_check import snapshot
+from penstock.agent.loop import Done
+from penstock.errors import CallerError, PenstockError
+from penstock.guard.output import OutputLimits, guard_output
+from penstock.session import Noted
+from penstock.session.ledger import NO_LIMITS, Ledger, Verdict, shown
+from penstock.text import escape, notices
+from penstock.text.allowance import Allowance
+from penstock.text.tokens import Tokens
+from penstock.tools import REQUIRED, TOOLS, Parameter, Tool, Tools
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from penstock.session import Session, Todo
+    from penstock.session.effects import Acted, Intent, Settled
+    from penstock.store import Store
+    from penstock.text.json_access import Json
+    from penstock.text.window import Window
+    from penstock.wires import ToolCall
+    from penstock.workspace import Workspace
+
+RESULT_SHARE = 8  # one result takes at most this part of the window
+_CHARS_PER_TOKEN = 3
+LEAST_RESULT_TOKENS, MOST_RESULT_TOKENS = 600, 8_000
+
+TODO = Tool(
+    "todo",
+    "Keep a todo list",
+    "Keep the list of what is to be done: add an item before you begin a piece of work, mark it done after it. The list survives "
+    "every compaction word for word and is handed on to the next session. Each call shows the whole list.",
+    (
+        Parameter("action", "string", REQUIRED, "add, done, drop or list"),
+        Parameter("title", "string", "", "the item, in the same words each time"),
+        Parameter("priority", "integer", 2, "1 is the most urgent", minimum=1, maximum=9),
+    ),
+)
+
+
+INSTRUCTIONS = """\
+You answer questions about the files beneath a root, with the tools that are given. Look before you answer: search for the
+rarest words, view around the hits, and follow what you find. Older results are cleared when the window fills: write down what
+matters in your own words as you go, with path:line. A cleared result names a handle: page(handle=...) shows it again,
+find(handle=..., pattern=...) searches it. Keep a todo list for work of several steps. Answer briefly; under the answer give
+each line that proves it as path:line: text."""
+"""What a model is told that works with these tools, before `penstock.tools.NAVIGATION`."""
+
+
+class Acting(Protocol):
+    """Tools that change something: editing, a shell."""
+
+    @property
+    def tools(self) -> tuple[Tool, ...]: ...
+
+    def intent(self, name: str, arguments: Mapping[str, Json]) -> Intent: ...
+
+    def run(self, name: str, arguments: Mapping[str, Json]) -> Acted: ...
+
+    def settled(self, kind: str, what: str, digest: str) -> Settled: ...
+
+
+@runtime_checkable
+class Running(Protocol):
+    """Of these, the ones that have something running and something to give back."""
+
+    def interrupt(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Toolbox:
+    """The tools of one agent over one root and one store."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        store: Store,
+        *,
+        window_tokens: int,
+        model: str = "o200k",
+        ledger: Ledger | None = None,
+    ) -> None:
+        room = max(LEAST_RESULT_TOKENS, min(MOST_RESULT_TOKENS, window_tokens // RESULT_SHARE))
+        self.workspace = workspace
+        self.ledger = ledger or Ledger(limits=NO_LIMITS)
+        self._pages: list[Window] = []
+        allowance = Allowance.tokens(room, Tokens(model=model))
+        self._tools = Tools(workspace, allowance=allowance, store=store, shown=self._pages.append)
+        self._acting: dict[str, Acting] = {}
+        offered = TOOLS if self.ledger.limits == NO_LIMITS else tuple(map(_overridable, TOOLS))
+        self.tools: tuple[Tool, ...] = (*offered, TODO)
+        self._after = ""
+        self._store = store
+        self.result_chars = room * _CHARS_PER_TOKEN
+        self._limits = OutputLimits(chars=self.result_chars)
+
+    def allow(self, actor: Acting) -> None:
+        """Offers tools that change something, too."""
+        self._acting |= {tool.name: actor for tool in actor.tools}
+        self.tools = (*self.tools, *actor.tools)
+
+    def intent(self, call: ToolCall) -> Intent | None:
+        """What the call would change; None for one that only looks."""
+        actor = self._acting.get(call.name)
+        return None if actor is None else actor.intent(call.name, call.values)
+
+    def settled(self, kind: str, what: str, digest: str) -> Settled:
+        """What became of an effect that was begun before a kill, as far as its tool can tell."""
+        told = {actor.settled(kind, what, digest) for actor in self._acting.values()} - {"unknown"}
+        return told.pop() if len(told) == 1 else "unknown"
+
+    def interrupt(self) -> None:
+        """Ends what runs now."""
+        for actor in self._running():
+            actor.interrupt()
+
+    def close(self) -> None:
+        """Gives back what tools hold: a shell has a temporary folder."""
+        for actor in self._running():
+            actor.close()
+
+    def _running(self) -> list[Running]:
+        return [actor for actor in self._acting.values() if isinstance(actor, Running)]
+
+    def may_write(self, act: str, path: str, version: str, content: str) -> Verdict:
+        """What the ledger thinks of a change: of a file that was seen in part only it refuses to replace the whole."""
+        if act == "create":
+            return self.ledger.may_create(path, content)
+        if act == "replace":
+            return self.ledger.may_replace(path, version, content)
+        return self.ledger.may_modify(path, content)
+
+    def digest_after(self, call: ToolCall) -> str:
+        """What the call that ran last has made."""
+        del call
+        return self._after
+
+    def run(self, call: ToolCall, session: Session) -> Done:
+        """Runs a call; never raises for anything that a model can do."""
+        arguments = _arguments(call)
+        if arguments is None:
+            return Done(text=_no_json(call.arguments), failed=True)
+        if call.name == TODO.name:
+            return _todo(arguments, session.state.todos)
+        actor = self._acting.get(call.name)
+        if actor is not None:
+            acted = actor.run(call.name, arguments)
+            self._after = acted.after
+            guarded = guard_output(acted.text, call.name, store=self._store, limits=self._limits)
+            acts = tuple({**act, "turn": session.state.all_turns} for act in acted.seen)
+            return Done(text=guarded, failed=acted.failed, seen=acts, tracked=self._tracked(acts))
+        verdict = self._may_read(arguments)
+        if verdict.level == "refused":
+            return Done(text=verdict.text, failed=True)
+        self._pages.clear()
+        try:
+            result = self._tools.call(call.name, arguments)
+        except (CallerError, PenstockError) as error:  # no such tool, or a store that fails
+            return Done(text=str(error), failed=True)
+        text = f"{result.text}\n{verdict.text}" if verdict.text else result.text
+        acts = tuple(shown(page, session.state.all_turns) for page in self._pages if page.version)
+        return Done(text=text, failed=result.is_error, seen=acts, tracked=self._tracked(acts))
+
+    def _may_read(self, arguments: dict[str, Json]) -> Verdict:
+        """What the ledger thinks of a read (S-5); an override is the model's word that it has to be."""
+        override = arguments.pop("override", False) is True
+        path = arguments.get("file_path", arguments.get("path"))
+        if override or not isinstance(path, str) or not path or self.ledger.limits == NO_LIMITS:
+            return Verdict("ok")
+        first, last, limit = (arguments.get(name) for name in ("start_line", "end_line", "limit"))
+        lines = limit if type(limit) is int else last - first + 1 if type(first) is type(last) is int else None
+        return self.ledger.may_read(path, lines)
+
+    def _tracked(self, acts: Sequence[dict[str, Json]]) -> tuple[dict[str, Json], ...]:
+        """The ledger with these acts, and what the files of them are now."""
+        if not acts:
+            return ()
+        self.ledger = self.ledger.after(*acts)
+        paths = {str(act["path"]): None for act in acts}
+        return tuple(file.to_dict() for file in snapshot(self.workspace, paths, self.ledger))
+
+
+_OVERRIDE = Parameter("override", "boolean", False, "read all the same, above the session's limits of files and lines")
+
+
+def _overridable(tool: Tool) -> Tool:
+    return tool._replace(parameters=(*tool.parameters, _OVERRIDE)) if tool.name in {"view", "read_file"} else tool
+
+
+def _arguments(call: ToolCall) -> dict[str, Json] | None:
+    """The arguments as an object; none at all are an empty one; None where they are no JSON object."""
+    if not call.arguments.strip():
+        return {}
+    try:
+        value = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _no_json(arguments: str) -> str:
+    """A call whose arguments cannot be read."""
+    return f"The arguments are no JSON object: {escape.clip(arguments, 120)} Send them again, whole."
+
+
+def _todos(items: Sequence[Todo]) -> str:
+    """The todo list, the open items by priority, then what is done."""
+    if not items:
+        return "The todo list is empty."
+    open_items = sorted((item for item in items if not item.is_done), key=lambda item: item.priority)
+    lines = [f"[ ] {item.priority} {escape.show_text(item.title)}" for item in open_items]
+    lines += [f"[x] {item.priority} {escape.show_text(item.title)}" for item in items if item.is_done]
+    return "\n".join([f"Todo: {len(open_items)} open, {len(items) - len(open_items)} done", *lines])
+
+
+def _todo(arguments: dict[str, Json], todos: tuple[Todo, ...]) -> Done:
+    action, title = arguments.get("action"), arguments.get("title", "")
+    priority = arguments.get("priority", 2)
+    if action not in {"add", "done", "drop", "list"}:
+        return Done(text=notices.argument("action", "takes add, done, drop or list"), failed=True)
+    if not isinstance(title, str) or (action != "list" and not title.strip()):
+        return Done(text=notices.argument("title", "takes the item as a text"), failed=True)
+    if type(priority) is not int or not 1 <= priority <= 9:  # a boolean is none
+        return Done(text=notices.argument("priority", "takes a whole number from 1 to 9"), failed=True)
+    if action in {"done", "drop"} and all(todo.title != title for todo in todos):
+        return Done(text=f"There is no item {escape.clip(title)}.\n{_todos(todos)}", failed=True)
+    if action == "list":
+        return Done(text=_todos(todos))
+    note = Noted(action=action, title=title, priority=priority)
+    return Done(text=_todos(_with(todos, note)), notes=(note,))
+
+
+def _with(todos: tuple[Todo, ...], note: Noted) -> tuple[Todo, ...]:
+    """The list as it will be."""
+    from penstock.session.state import noted
+
+    return noted(todos, note)

@@ -1,0 +1,207 @@
+"""A carrier: `execute` for a program that lives longer than one request, and that does not make the same mistake twice.
+
+It remembers per provider, endpoint and model what refusals and usage have shown (`memory`), and for each conversation what was cut
+from it, so that the next request of the same conversation is cut in the same places, byte for byte, and a prompt cache holds. Laws:
+the same history is not refused twice; threads and tasks may share one; what it learned lives in the store where there is one.
+Keeps out: sending (the caller's function), and how a request is made smaller (`course`).
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from penstock.carrier.course import Course, Settings
+from penstock.carrier.execution import adrive, drive
+from penstock.carrier.memory import LIFETIME_SECONDS, Memory, memory_of
+from penstock.context.recovery import MAX_CALLS
+from penstock.errors import PenstockError
+from penstock.text.json_access import field, string
+from penstock.wires import load_request, messages_of, wire_named
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from penstock.carrier.course import RecoveryResult
+    from penstock.overflow import Rule
+    from penstock.store import Store
+    from penstock.text.calls import Dialect
+    from penstock.text.json_access import Json
+    from penstock.text.tokens import TokenCounter
+    from penstock.wires import Transcript
+
+MAX_CONVERSATIONS = 64  # that a carrier remembers the cuts of; the one that was not used for longest is forgotten
+
+
+class _Conversation(NamedTuple):
+    """A conversation as its caller writes it, and as it is shown."""
+
+    written: list[Json]
+    transcript: Transcript
+
+
+class Carrier:
+    """Carries requests to one provider; remembers its limits and its way to count.
+
+    Args:
+        wire: the API's name, one of `penstock.transcript.WIRES`.
+        window_tokens: the model's context window, as far as you know it.
+        store: where what is taken from view is kept, and what was learned; the user's default store where nothing is said.
+        endpoint: what tells this provider from others that serve a model of the same name, its base URL, say.
+        max_calls: how many calls of a provider one request may take.
+        counter: how tokens are counted; by the model that each body names where nothing is said.
+        rules: your own rules for refusals that are not recognised.
+        dialect: the syntax in which stubs name the way back.
+        clock: seconds since 1970; for tests.
+
+    Example:
+        >>> from penstock import Carrier
+        >>> carrier = Carrier(wire="openai-chat", window_tokens=128_000)
+        >>> answer = {"choices": [{"message": {"role": "assistant", "content": "Hello."}}]}
+        >>> carrier.execute(lambda request: answer, {"messages": [{"role": "user", "content": "Hi."}]}).success
+        True
+    """
+
+    def __init__(
+        self,
+        *,
+        wire: str,
+        window_tokens: int,
+        store: Store | None = None,
+        endpoint: str = "",
+        max_calls: int = MAX_CALLS,
+        counter: TokenCounter | None = None,
+        rules: Sequence[Rule] = (),
+        dialect: Dialect | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        wire_named(wire)
+        self._settings = Settings(
+            wire=wire,
+            window_tokens=window_tokens,
+            max_calls=max_calls,
+            store=store,
+            counter=counter,
+            rules=rules,
+            dialect=dialect,
+        )
+        self._endpoint = endpoint
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._memories: dict[str, tuple[Memory, float]] = {}
+        self._conversations: list[_Conversation] = []
+
+    def execute(
+        self,
+        send: Callable[[Json], Any],
+        request: Json,
+        *,
+        summarise: Callable[[str], str] | None = None,
+        session_id: str = "",
+    ) -> RecoveryResult:
+        """Send a request as `penstock.execute` does, with what was learned before."""
+        course = self._course(request, session_id, can_summarise=summarise is not None)
+        try:
+            return drive(course, send, summarise)
+        finally:
+            self._learn(course)
+
+    async def aexecute(
+        self,
+        send: Callable[[Json], Awaitable[Any]],
+        request: Json,
+        *,
+        summarise: Callable[[str], str | Awaitable[str]] | None = None,
+        session_id: str = "",
+    ) -> RecoveryResult:
+        """Do what `execute` does with a send function that is awaited."""
+        course = self._course(request, session_id, can_summarise=summarise is not None)
+        try:
+            return await adrive(course, send, summarise)
+        finally:
+            self._learn(course)
+
+    def window_tokens(self, model: str = "") -> int:
+        """Return the window that requests for a model are planned with by now."""
+        return self._memory(model).window(self._settings.window_tokens)
+
+    # ── what is remembered ───────────────────────────────────────────────────────────────────────────────────────
+
+    def _course(self, request: Json, session_id: str, *, can_summarise: bool) -> Course:
+        memory = self._memory(string(field(request, "model")))
+        settings = replace(
+            self._settings,
+            window_tokens=memory.window(self._settings.window_tokens),
+            known=memory.observations,
+            session_id=session_id,
+            can_summarise=can_summarise,
+        )
+        return Course(request, settings, self._recalled(request))
+
+    def _learn(self, course: Course) -> None:
+        model = string(field(course.request, "model"))
+        before = memory = self._memory(model)
+        for attempt in course.attempts:
+            memory = memory.refused(attempt)
+        if course.answered is not None:
+            memory = memory.answered(*course.answered)
+        with self._lock:
+            self._memories[model] = memory, self._clock()
+        if memory != before:
+            self._write(model, memory)
+        if course.result.success and course.result.transcript is not None:
+            self._remember(course.request, course.result.transcript)
+
+    def _memory(self, model: str) -> Memory:
+        now = self._clock()
+        with self._lock:
+            if model not in self._memories:
+                self._memories[model] = self._read(model)
+            memory, at = self._memories[model]
+        return memory if now - at < LIFETIME_SECONDS else Memory()
+
+    def _read(self, model: str) -> tuple[Memory, float]:
+        try:
+            found = self._settings.store.learned(self._name(model)) if self._settings.store else None
+        except (PenstockError, OSError):  # a store that cannot be read only costs a refusal more
+            found = None
+        return (Memory(), self._clock()) if found is None else (memory_of(found[0]), found[1])
+
+    def _write(self, model: str, memory: Memory) -> None:
+        if self._settings.store is None:
+            return
+        try:
+            self._settings.store.learn(self._name(model), memory.to_json())
+        except (PenstockError, OSError):  # as above
+            return
+
+    def _name(self, model: str) -> str:
+        return f"provider {self._settings.wire} {self._endpoint} {model}"
+
+    # ── conversations ────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _recalled(self, request: Json) -> Transcript | None:
+        """Return the transcript of the longest known conversation that a request goes on with; None where it is a new one."""
+        wire = self._settings.wire
+        written = messages_of(request, wire)
+        if not isinstance(written, list):
+            return None
+        with self._lock:
+            earlier = [one for one in self._conversations if one.written == written[: len(one.written)]]
+        if not earlier:
+            return None
+        known = max(earlier, key=lambda one: len(one.written))
+        loaded = load_request(request, wire)
+        carried = replace(known.transcript, system=loaded.system, tools=loaded.tools)
+        return carried.append(*written[len(known.written) :])
+
+    def _remember(self, request: Json, transcript: Transcript) -> None:
+        """Keep what was cut from a conversation, where anything was."""
+        written = messages_of(request, self._settings.wire)
+        if not transcript.edits or not isinstance(written, list) or len(transcript.entries) != len(written):
+            return
+        with self._lock:
+            others = [one for one in self._conversations if one.written != written[: len(one.written)]]
+            self._conversations = [*others[1 - MAX_CONVERSATIONS :], _Conversation(list(written), transcript)]

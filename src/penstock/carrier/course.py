@@ -1,0 +1,359 @@
+"""The course of one request: sent, refused, made smaller, sent again, until it is answered or proved to be irreducible.
+
+A generator that yields what to send (or what to ask a model for a summary) and is sent what came of it: `execute` and `aexecute`
+drive the same one. What certainly does not fit is made smaller before it is sent, which is no refusal and decides no severity.
+Laws: at most `max_calls` calls of a provider, summaries included; each request is smaller in the provider's count than the one
+before, and the last is the floor; an error that is no overflow passes through untouched. Keeps out: which smaller request
+(`context.recovery`), the caller's function, and retries of rate limits and faults.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from penstock.carrier.replies import StreamRefused, plain, refusal_in
+from penstock.carrier.ways_back import call_syntax
+from penstock.context import recovery
+from penstock.context.bill import counter_for
+from penstock.context.compaction import Plan, apply
+from penstock.context.handoff import encode, mechanical
+from penstock.context.recovery import Attempt, Irreducible, SendSmaller, Situation, Summarise
+from penstock.context.sized import Sized
+from penstock.errors import CallerError, PenstockError
+from penstock.overflow import Overflow, classify_overflow, parse, silent_overflow
+from penstock.overflow.silent import reported_input
+from penstock.text import escape
+from penstock.text.allowance import Budget
+from penstock.text.json_access import as_json
+from penstock.wires import dump_valid, load_request, reply_tokens, wire_named, with_reply_tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+
+    from penstock.context.counts import Counts
+    from penstock.context.handoff import Handoff
+    from penstock.context.provider_counts import Observation
+    from penstock.overflow import Rule
+    from penstock.store import Store
+    from penstock.text.calls import Dialect
+    from penstock.text.json_access import Json
+    from penstock.text.tokens import TokenCounter
+    from penstock.wires import Transcript
+
+
+TOOL_OUTPUT_WARNINGS = (
+    "A tool returned too much data for the context window.",
+    "Use more specific parameters or pagination.",
+)
+TOOL_OUTPUT_MESSAGE = """\
+[Tool output too large]
+A tool returned more data than the model can process.
+Session context cleared. Try a more specific query.
+Tip: Use count_files() before list_files() on large directories."""
+
+
+def _refused_with(proof: str, provider_words: str) -> str:
+    """Return why nothing can be sent, and what the provider itself said."""
+    return f"{proof}\nThe provider said: {escape.clip(provider_words, 500)}"
+
+
+def _served_from_less(reported_tokens: int, estimated_tokens: int) -> str:
+    """Return the warning of a provider that dropped part of a request without a word (O-3)."""
+    return (
+        f"The provider reports {reported_tokens} tokens of input where at least {estimated_tokens} were sent: "
+        "it seems to have dropped the beginning without a word."
+    )
+
+
+def _above_the_window(reported_tokens: int, window_tokens: int) -> str:
+    """Return the warning of a provider that took more than its window (O-3)."""
+    return f"The provider reports {reported_tokens} tokens of input, more than the window of {window_tokens}."
+
+
+def _not_stored(reason: str) -> str:
+    """Return the warning that the store failed while a request was made smaller."""
+    return (
+        f"What was taken out of the request could not be kept: {escape.clip(reason)} The original is in the transcript."
+    )
+
+
+@dataclass(kw_only=True)
+class RecoveryResult:
+    """How it went (O-7).
+
+    Attributes:
+        success: whether the provider answered.
+        response: what `send` returned, a stream included, whose first events come again.
+        attempts: requests that were sent with `send`.
+        strategy: `normal`, `lower_reserve`, the deepest rung that was needed (`offload`, `stale`, `clear`, `failed`, `spans`,
+            `model_summary`, `handoff`), and without success `tool_output_overflow` or `irreducible`.
+        tokens_reduced: by how much the request that was answered is smaller than the one that came in, by our count.
+        error: what ended it without success.
+        warnings: what the caller should know beside the answer.
+        overflow_severity: how far above its limit the provider called the first request that it refused (O-1).
+        request: what was sent last; with success, the request to go on from.
+        transcript: the conversation as it is shown now; its `entries` hold all of it.
+        plans: what was taken from view, one plan for each request that was made smaller.
+        handoff: what a session after this one begins with; None where none was needed.
+        fresh: without success, a request that the next prompt is added to; None where the instructions alone leave no room.
+        message: what to tell the user; empty with success.
+    """
+
+    success: bool
+    response: Any = None
+    attempts: int = 0
+    strategy: str = "normal"
+    tokens_reduced: int = 0
+    error: BaseException | None = None
+    warnings: list[str] = field(default_factory=list)
+    overflow_severity: str = "none"
+    request: Json = None
+    transcript: Transcript | None = None
+    plans: list[Plan] = field(default_factory=list)
+    handoff: Handoff | None = None
+    fresh: Json = None
+    message: str = ""
+
+
+class Send(NamedTuple):
+    """Send this request with the caller's function."""
+
+    request: Json
+
+
+class Ask(NamedTuple):
+    """Ask the caller's model for a summary."""
+
+    prompt: str
+
+
+class Reply(NamedTuple):
+    """What came of it."""
+
+    value: Any = None
+    error: Exception | None = None
+
+
+@dataclass(kw_only=True)
+class Settings:
+    """What a request is carried with; see `execute`."""
+
+    wire: str
+    window_tokens: int
+    max_calls: int = recovery.MAX_CALLS
+    store: Store | None = None
+    counter: TokenCounter | None = None
+    rules: Sequence[Rule] = ()
+    session_id: str = ""
+    dialect: Dialect | None = None
+    can_summarise: bool = False
+    known: tuple[Observation, ...] = ()
+    """What this provider said of requests before, as a carrier remembers it."""
+
+    def __post_init__(self) -> None:
+        if type(self.max_calls) is not int or self.max_calls < 1:
+            raise CallerError(f"max_calls is a whole number from 1 on, not {self.max_calls!r}")
+        if type(self.window_tokens) is not int or self.window_tokens < 1:
+            raise CallerError(f"window_tokens is a whole number from 1 on, not {self.window_tokens!r}")
+
+
+class Course:
+    """One request on its way.
+
+    Args:
+        request: the body as the caller has it; it is not changed.
+        settings: what it is carried with.
+        transcript: its history where the caller keeps one with edits of its own; read from the body where nothing is given.
+    """
+
+    def __init__(self, request: Json, settings: Settings, transcript: Transcript | None = None) -> None:
+        self.request, self.settings = request, settings
+        counter = settings.counter or counter_for(request)
+        self.budget = Budget(settings.window_tokens, reply_tokens(request) or 0, counter)
+        self.original = Sized(transcript or load_request(request, settings.wire), counter)
+        self.result = RecoveryResult(success=False, transcript=self.original.transcript)
+        self.attempts: list[Attempt] = []
+        self.answered: tuple[Counts, int] | None = None
+        """Our counts of the request that was answered, and the input that the provider reported for it."""
+        self._calls = 0
+
+    def run(self) -> Generator[Send | Ask, Reply, RecoveryResult]:
+        """Carry the request; yields what to send or to ask, is sent what came of it.
+
+        Raises:
+            Exception: what the caller's function raised, where that is no overflow.
+        """
+        sized, reserve = (yield from self._trimmed()), self.budget.reserve_tokens
+        request = self._body(sized.transcript, reserve)
+        while True:
+            overflow, refusal = yield from self._sent(request, sized)
+            if overflow is None:
+                return self.result
+            if not self.attempts:
+                self.result.overflow_severity = classify_overflow(overflow)
+                if self.result.overflow_severity == "catastrophic":
+                    self._write_handoff(sized.transcript)
+            self.attempts.append(Attempt(sized=sized, overflow=overflow, reserve_tokens=reserve))
+            cure = yield from self._cure()
+            if isinstance(cure, Irreducible):
+                return self._failed(cure, refusal)
+            sized = self._cut(sized, cure)
+            reserve = cure.reserve_tokens
+            request = self._body(sized.transcript, reserve, names_reply=cure.strategy == "lower_reserve")
+            self._note(cure.strategy, sized)
+
+    # ── what to send ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _trimmed(self) -> Generator[Send | Ask, Reply, Sized]:
+        """Return the request as it is first sent: smaller where there is no doubt that it would not fit."""
+        cure: recovery.Cure | None = recovery.trim(self._situation(), can_summarise=self.settings.can_summarise)
+        if isinstance(cure, Summarise):
+            cure = yield from self._summarised(cure)
+        if not isinstance(cure, SendSmaller):
+            return self.original
+        smaller = self._cut(self.original, cure)
+        self._note(cure.strategy, smaller)
+        return smaller
+
+    def _cure(self) -> Generator[Send | Ask, Reply, SendSmaller | Irreducible]:
+        """Return what the newest refusal leads to; a model is asked for a summary on the way where that could spare something."""
+        situation = self._situation()
+        if situation.calls_left < 1:
+            return recovery.give_up(situation)
+        cure: recovery.Cure | None = recovery.decide(situation, can_summarise=self.settings.can_summarise)
+        if isinstance(cure, Summarise):
+            cure = yield from self._summarised(cure)
+        assert isinstance(cure, SendSmaller | Irreducible)  # noqa: S101 - a refusal has one of these ends
+        return cure
+
+    def _summarised(self, asked: Summarise) -> Generator[Send | Ask, Reply, recovery.Cure | None]:
+        """Return the cure once the caller's model was asked for a summary, which is a call."""
+        self._calls += 1
+        reply = yield Ask(asked.prompt)
+        return recovery.with_summary(self._situation(), asked, reply.value if isinstance(reply.value, str) else None)
+
+    def _situation(self) -> Situation:
+        attempts = tuple(self.attempts)
+        reserve = attempts[-1].reserve_tokens if attempts else self.budget.reserve_tokens
+        return Situation(
+            sized=attempts[-1].sized if attempts else self.original,
+            budget=self.budget._replace(reserve_tokens=reserve),
+            attempts=attempts,
+            calls_left=self.settings.max_calls - self._calls,
+            known=self.settings.known,
+            min_reply_tokens=wire_named(self.settings.wire).body.min_reply_tokens(self.request),
+            dialect=self.settings.dialect or call_syntax(self.request, self.settings.wire, self.settings.store),
+            session_id=self.settings.session_id,
+        )
+
+    def _note(self, strategy: str, sized: Sized) -> None:
+        self.result.strategy = strategy
+        self.result.tokens_reduced = self.original.counts.total - sized.counts.total
+
+    def _cut(self, sized: Sized, cure: SendSmaller) -> Sized:
+        """Return the transcript with a plan applied; what it takes from view is kept where that can be done."""
+        if not cure.plan.steps:
+            return sized
+        self.result.plans.append(cure.plan)
+        try:
+            return sized.showing(apply(sized.transcript, cure.plan, self._keep))
+        except (PenstockError, OSError) as error:
+            self._warn(_not_stored(str(error)))
+            return sized.showing(apply(sized.transcript, cure.plan))
+
+    def _body(self, transcript: Transcript, reserve_tokens: int, *, names_reply: bool = False) -> Json:
+        """Return the body that shows a transcript: valid, asking for at most so much of reply where it asks, or has to."""
+        request = dump_valid(transcript, self.request)
+        asks = isinstance(request, dict) and (names_reply or reply_tokens(request) is not None)
+        return with_reply_tokens(request, reserve_tokens, self.settings.wire) if asks and reserve_tokens else request
+
+    # ── what came of it ──────────────────────────────────────────────────────────────────────────────────────────
+
+    def _sent(
+        self, request: Json, sized: Sized
+    ) -> Generator[Send | Ask, Reply, tuple[Overflow | None, BaseException | None]]:
+        """Return the overflow that the provider answered with; None with the response in the result."""
+        self.result.request, self.result.transcript = request, sized.transcript
+        self.result.attempts += 1
+        self._calls += 1
+        reply = yield Send(request)
+        rules = self.settings.rules
+        error: Exception | None = reply.error
+        if isinstance(error, StreamRefused):
+            overflow = error.overflow
+        elif error is not None:
+            overflow = parse(error, rules=rules)
+        else:
+            overflow, error = refusal_in(reply.value, rules)
+        if overflow is not None:
+            return overflow, error
+        if reply.error is not None:
+            raise reply.error
+        self.result.success, self.result.response = True, reply.value
+        self._look_for_silence(reply.value, sized)
+        return None, None
+
+    def _look_for_silence(self, response: Any, sized: Sized) -> None:
+        body = plain(response)
+        reported = reported_input(body)
+        low = sum(count.low for count in sized.parts())
+        window = self.settings.window_tokens
+        found = silent_overflow(body, window_tokens=window, estimated_tokens=low)
+        if found is None:
+            if reported:
+                self.answered = sized.counts, reported
+            return
+        if found.kind == "accepted":
+            self._warn(_above_the_window(found.reported_tokens, window))
+        else:
+            self._warn(_served_from_less(found.reported_tokens, found.estimated_tokens))
+
+    # ── the end without an answer ────────────────────────────────────────────────────────────────────────────────
+
+    def _write_handoff(self, transcript: Transcript) -> None:
+        """Before anything else is tried (O-6)."""
+        self.result.handoff = mechanical(transcript, session_id=self.settings.session_id, reason="context")
+        self._put(encode(self.result.handoff), "handoff")
+
+    def _failed(self, cure: Irreducible, refusal: BaseException | None) -> RecoveryResult:
+        """Return the end: the proof with the provider's own words, a handoff, and what the next prompt works with."""
+        result = self.result
+        whole = "".join(f"{as_json(entry.raw)}\n" for entry in self.original.transcript.visible())
+        handle = self._put(whole, "conversation")
+        if handle is not None:
+            cure = recovery.with_handle(self.original.transcript, cure, handle, self.original.counter)
+        cure.error.__cause__ = refusal
+        result.error, result.handoff = cure.error, cure.handoff
+        if cure.fresh is not None:
+            result.transcript = cure.fresh
+            result.fresh = self._body(cure.fresh, self.budget.reserve_tokens)
+        has_flood = any(step.strategy == "offload" for plan in result.plans for step in plan.steps)
+        if result.overflow_severity == "catastrophic" and has_flood:
+            result.strategy = "tool_output_overflow"
+            result.warnings += TOOL_OUTPUT_WARNINGS
+            result.message = TOOL_OUTPUT_MESSAGE
+        else:
+            result.strategy = "irreducible"
+            result.message = _refused_with(str(cure.error), str(refusal))
+        return result
+
+    # ── the store ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _keep(self, content: str, name: str) -> str:
+        if self.settings.store is None:
+            from penstock.guard.output import default_store
+
+            self.settings.store = default_store()
+        return self.settings.store.put(content.encode("utf-8", "surrogatepass"), name=name)
+
+    def _put(self, content: str, name: str) -> str | None:
+        try:
+            return self._keep(content, name)
+        except (PenstockError, OSError) as error:
+            self._warn(_not_stored(str(error)))
+            return None
+
+    def _warn(self, sentence: str) -> None:
+        if sentence not in self.result.warnings:
+            self.result.warnings.append(sentence)

@@ -1,0 +1,152 @@
+"""`execute` and `aexecute`: a request sent with the caller's own function, and got out of an overflow where that is needed.
+
+Both drive the same `Course`; they differ in what they await. Keeps out: everything but the driving.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from penstock.carrier.course import Course, Reply, Send, Settings
+from penstock.carrier.replies import StreamWatch, begin_async_stream, begin_stream, is_stream
+from penstock.context.recovery import MAX_CALLS
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from penstock.carrier.course import RecoveryResult
+    from penstock.overflow import Rule
+    from penstock.store import Store
+    from penstock.text.calls import Dialect
+    from penstock.text.json_access import Json
+    from penstock.text.tokens import TokenCounter
+
+
+def execute(
+    send: Callable[[Json], Any],
+    request: Json,
+    *,
+    wire: str,
+    window_tokens: int,
+    store: Store | None = None,
+    summarise: Callable[[str], str] | None = None,
+    max_calls: int = MAX_CALLS,
+    counter: TokenCounter | None = None,
+    rules: Sequence[Rule] = (),
+    session_id: str = "",
+    dialect: Dialect | None = None,
+) -> RecoveryResult:
+    """Send a request with your own function, and get it out of an overflow where that is needed.
+
+    Args:
+        send: takes a body and returns what the provider answered: JSON, an SDK's object, or a stream; raises what it refused with.
+        request: a body of the wire, as the provider's API takes it; it is not changed.
+        wire: the API's name, one of `penstock.transcript.WIRES`.
+        window_tokens: the model's context window, as far as you know it.
+        store: where what is taken from view is kept; the user's default store where nothing is said.
+        summarise: takes a prompt and returns a model's summary; asked only where nothing else is enough, and then a call.
+        max_calls: how many calls of a provider this request may take; 1 means that nothing is tried again.
+        counter: how tokens are counted; by the model that the body names where nothing is said.
+        rules: your own rules for refusals that are not recognised.
+        session_id: what a handoff calls the session.
+        dialect: the syntax in which stubs name the way back.
+
+    Returns:
+        The answer and how it was got, or the proof that nothing smaller can be sent.
+
+    Raises:
+        CallerError: for what is no request of the wire.
+        Exception: what `send` raises where that is no overflow.
+    """
+    settings = Settings(
+        wire=wire,
+        window_tokens=window_tokens,
+        max_calls=max_calls,
+        store=store,
+        counter=counter,
+        rules=rules,
+        session_id=session_id,
+        dialect=dialect,
+        can_summarise=summarise is not None,
+    )
+    return drive(Course(request, settings), send, summarise)
+
+
+async def aexecute(
+    send: Callable[[Json], Awaitable[Any]],
+    request: Json,
+    *,
+    wire: str,
+    window_tokens: int,
+    store: Store | None = None,
+    summarise: Callable[[str], str | Awaitable[str]] | None = None,
+    max_calls: int = MAX_CALLS,
+    counter: TokenCounter | None = None,
+    rules: Sequence[Rule] = (),
+    session_id: str = "",
+    dialect: Dialect | None = None,
+) -> RecoveryResult:
+    """Do what `execute` does with a send function that is awaited, or that returns an asynchronous stream."""
+    settings = Settings(
+        wire=wire,
+        window_tokens=window_tokens,
+        max_calls=max_calls,
+        store=store,
+        counter=counter,
+        rules=rules,
+        session_id=session_id,
+        dialect=dialect,
+        can_summarise=summarise is not None,
+    )
+    return await adrive(Course(request, settings), send, summarise)
+
+
+def drive(course: Course, send: Callable[[Json], Any], summarise: Callable[[str], str] | None) -> RecoveryResult:
+    """Carry a request to its end with functions that return."""
+    steps = course.run()
+    step = next(steps)
+    while True:
+        try:
+            if isinstance(step, Send):
+                value = send(step.request)
+                reply = Reply(begin_stream(value, _watch(course)) if is_stream(value) else value)
+            else:
+                reply = Reply(summarise(step.prompt) if summarise else None)
+        except Exception as error:  # noqa: BLE001 - a foreign function: what is no overflow is raised again by the course
+            reply = Reply(error=error)
+        try:
+            step = steps.send(reply)
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]
+
+
+async def adrive(
+    course: Course,
+    send: Callable[[Json], Any],
+    summarise: Callable[[str], str | Awaitable[str]] | None,
+) -> RecoveryResult:
+    """Carry a request to its end with functions that may have to be awaited."""
+    steps = course.run()
+    step = next(steps)
+    while True:
+        try:
+            if isinstance(step, Send):
+                value = await _awaited(send(step.request))
+                reply = Reply(await begin_async_stream(value, _watch(course)) if is_stream(value) else value)
+            else:
+                reply = Reply(await _awaited(summarise(step.prompt)) if summarise else None)
+        except Exception as error:  # noqa: BLE001 - as in `drive`
+            reply = Reply(error=error)
+        try:
+            step = steps.send(reply)
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]
+
+
+def _watch(course: Course) -> StreamWatch:
+    return StreamWatch(course.settings.wire, course.settings.rules)
+
+
+async def _awaited(value: Any) -> Any:
+    return await value if inspect.isawaitable(value) else value

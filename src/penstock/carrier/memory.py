@@ -1,0 +1,92 @@
+"""What a provider has shown of itself: its limit, and how it counts, for as long as that is worth believing.
+
+A value for one provider, endpoint and model. What refusals state and what answers report are kept as observations in our own counts
+by kind (`context.provider_counts`), so that the next request is sized before it is sent. Law: a window is only ever lowered by what
+was learned; what is implausible, or older than its lifetime, is not believed. Keeps out: clocks and stores (`Carrier`).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from penstock.context.counts import CONTENT_KINDS, Counts
+from penstock.context.provider_counts import Observation, stated
+from penstock.overflow.learned import SMALLEST_TOKENS
+
+if TYPE_CHECKING:
+    from penstock.context.recovery import Attempt
+
+MIN_WINDOW_TOKENS = (
+    256  # below this it is a code or an index: one agent halved its window for good by taking one for a limit
+)
+LIFETIME_SECONDS = 24 * 3_600.0  # long enough for a session, short enough for a regional cap that was temporary
+_MAX_OBSERVATIONS = 4
+_SAFETY = 0.95  # of our count of a request that was refused without a number: the next has to be smaller than that one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """What is known of one provider's way to count."""
+
+    limit_tokens: int | None = None
+    """The smallest window that a refusal stated, in the provider's tokens."""
+    refused_tokens: int | None = None
+    """The smallest request that was refused without a number, in our tokens; nothing as large is sent again."""
+    observations: tuple[Observation, ...] = ()
+    """The newest numbers, oldest first."""
+
+    def window(self, believed_tokens: int) -> int:
+        """Return the window to plan with: the believed one, or what was learned where that is smaller."""
+        known = [believed_tokens]
+        if self.limit_tokens is not None:
+            known.append(self.limit_tokens)
+        if self.refused_tokens is not None and not self.observations:
+            known.append(int(self.refused_tokens * _SAFETY))
+        return min(known)
+
+    def refused(self, attempt: Attempt) -> Memory:
+        """Return what is known after a refusal."""
+        limit = attempt.limit_tokens
+        seen = attempt.observation()
+        if limit is None:
+            total = attempt.sized.counts.total
+            return replace(self, refused_tokens=min(total, self.refused_tokens or total))
+        smallest = min(limit, self.limit_tokens or limit)
+        observations = self._with(seen) if seen is not None and seen.is_stated else self.observations
+        return replace(self, limit_tokens=smallest, observations=observations)
+
+    def answered(self, counts: Counts, reported_tokens: int) -> Memory:
+        """Return what is known after an answer that reported its input."""
+        return replace(self, observations=self._with(stated(counts, reported_tokens)))
+
+    def _with(self, seen: Observation) -> tuple[Observation, ...]:
+        return (*self.observations[-(_MAX_OBSERVATIONS - 1) :], seen)
+
+    def to_json(self) -> str:
+        """Return it as JSON for a store."""
+        rows = [
+            {"tokens": seen.counts.tokens, "messages": seen.counts.messages, "stated": round(seen.stated_tokens)}
+            for seen in self.observations
+        ]
+        known = {"limit_tokens": self.limit_tokens, "refused_tokens": self.refused_tokens}
+        return json.dumps({**known, "kinds": CONTENT_KINDS, "observations": rows})
+
+
+def memory_of(text: str) -> Memory:
+    """Return what `to_json` wrote; nothing where the text is of another version, or no such text at all."""
+    try:
+        value = json.loads(text)
+        if tuple(value["kinds"]) != CONTENT_KINDS:
+            return Memory()
+        rows = tuple(
+            stated(Counts(tuple(map(int, row["tokens"])), int(row["messages"])), int(row["stated"]))
+            for row in value["observations"]
+        )
+        numbers = [value[name] for name in ("limit_tokens", "refused_tokens")]
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError):
+        return Memory()
+    if not all(number is None or (type(number) is int and number >= SMALLEST_TOKENS) for number in numbers):
+        return Memory()
+    return Memory(limit_tokens=numbers[0], refused_tokens=numbers[1], observations=rows)

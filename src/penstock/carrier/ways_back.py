@@ -1,0 +1,140 @@
+"""The ways back to what was taken from view: two tools for a model's requests, and the answers to their calls.
+
+A stub names the call that shows the whole. That is true only where the model has that tool; `ways_back` gives it, on any wire,
+and `call_syntax` makes the stubs of a request without it name a command instead. Law: what a stub names can be done by whoever
+reads it. Keeps out: where artifacts lie (`store`), and how a page is made (`tools`).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from penstock.carrier.replies import plain
+from penstock.errors import CallerError
+from penstock.store import default_url
+from penstock.text.allowance import Allowance
+from penstock.text.calls import CommandLine, mcp
+from penstock.text.json_access import field
+from penstock.tools import TOOLS, Tools
+from penstock.wires import ToolCall, answer_messages, load, result_messages, tool_definitions, wire_named
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from penstock.store import Store
+    from penstock.text.calls import Dialect
+    from penstock.text.json_access import Json
+
+PREFIX = "ctx_"
+_OFFERED = ("page", "find")
+MAX_RESULT_CHARS = 28_000  # as for every other tool (G-1)
+
+
+class WaysBack:
+    """Two tools that read back what was kept, on one wire.
+
+    Args:
+        wire: the API's name, one of `penstock.transcript.WIRES`.
+        store: where the texts are kept; the user's default store where nothing is said.
+        prefix: what stands before `page` and `find` in the names of the tools.
+        max_result_chars: how much one answer may take.
+
+    Example:
+        >>> from penstock import ways_back
+        >>> [tool["function"]["name"] for tool in ways_back("openai-chat").definitions]
+        ['ctx_page', 'ctx_find']
+    """
+
+    def __init__(
+        self,
+        wire: str,
+        store: Store | None = None,
+        *,
+        prefix: str = PREFIX,
+        max_result_chars: int = MAX_RESULT_CHARS,
+    ) -> None:
+        self._wire, self._prefix = wire_named(wire), prefix
+        allowance = Allowance.chars(max_result_chars)
+        self._tools = Tools(allowance=allowance, dialect=mcp(prefix), store=store)
+        self._offered = [tool._replace(name=prefix + tool.name) for tool in TOOLS if tool.name in _OFFERED]
+
+    @property
+    def definitions(self) -> list[Json]:
+        """The two tools as a request of this wire carries them; add them to your own."""
+        return tool_definitions(self._offered, self._wire.name)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the two tools."""
+        return tuple(tool.name for tool in self._offered)
+
+    def is_own(self, call: Any) -> bool:
+        """Whether a call, as an answer of this wire holds it, is for one of the two tools."""
+        return any(made.name in self.names for made in self._calls_in(call))
+
+    def answer(self, call: Any) -> Json:
+        """Return the message that answers one call, given as an answer holds it: JSON or an SDK's object.
+
+        Raises:
+            CallerError: for a call of another tool.
+        """
+        calls = self._calls_in(call)
+        if len(calls) != 1 or calls[0].name not in self.names:
+            raise CallerError(f"this is no call of {' or '.join(self.names)}")
+        return self._results(calls)[0]
+
+    def answer_all(self, body: Any) -> list[Json]:
+        """Return the messages that answer every call of these tools in an answer's body; calls of other tools are yours."""
+        entries = load(answer_messages(plain(body), self._wire.name), self._wire.name).entries
+        return self._results([call for entry in entries for call in entry.calls if call.name in self.names])
+
+    def _calls_in(self, call: Any) -> list[ToolCall]:
+        if isinstance(call, ToolCall):
+            return [call]
+        _, parts = self._wire.codec.read(self._wire.codec.call_message(plain(call)))
+        return [part for part in parts if isinstance(part, ToolCall)]
+
+    def _results(self, calls: Sequence[ToolCall]) -> list[Json]:
+        rows = []
+        for call in calls:
+            arguments = call.values
+            try:
+                json.loads(call.arguments or "{}")
+            except ValueError:
+                rows.append((call, "The arguments are no JSON object: send them again, whole.", True))
+                continue
+            result = self._tools.call(call.name.removeprefix(self._prefix), arguments)
+            rows.append((call, f"{result.text}", result.is_error))
+        return result_messages(self._wire.name, rows) if rows else []
+
+
+def ways_back(wire: str, store: Store | None = None, *, prefix: str = PREFIX) -> WaysBack:
+    """Return two tools that read back what was kept, for requests of a wire.
+
+    Args:
+        wire: the API's name, one of `penstock.transcript.WIRES`.
+        store: where the texts are kept; the user's default store where nothing is said.
+        prefix: what stands before `page` and `find` in the names of the tools.
+    """
+    return WaysBack(wire, store, prefix=prefix)
+
+
+def call_syntax(request: Json, wire: str, store: Store | None = None) -> Dialect:
+    """Return the syntax in which stubs of a request name the way back: the request's own tools, else the command line.
+
+    Args:
+        request: the body, whose tools decide.
+        wire: the name of its wire.
+        store: where the texts are kept; a command names it where it is not the user's own. A URL that may hold a password is never
+            named: whoever has it knows it.
+    """
+    layout = wire_named(wire).body
+    held = request if isinstance(request, dict) else {}
+    names = wire_named(wire).codec.tool_names(field(held, *layout.tools_path))
+    pages = [name for name in names if name == "page" or name.endswith("_page")]
+    if pages:
+        return mcp(pages[0].removesuffix("page"))
+    is_named = store is not None and store.url != default_url() and "@" not in store.url
+    return CommandLine(store=store.url if store is not None and is_named else None)

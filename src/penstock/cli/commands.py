@@ -1,0 +1,156 @@
+"""How does a command explain itself? Its docstring is its help page, and its mistakes name what works.
+
+A docstring opens with a sentence that stands alone in the list of commands, says what else there is to know, and may end with a
+block `Examples:`, shown as it is written: a command at two blanks, what it shows at four. Whatever a command raises becomes one
+line, or one object under `--json`, and an exit status.
+Law: every name that the table of commands lists is found; a name that is nearly right is answered with the right one.
+Keeps out: what the commands do, and how an error is printed (`answer`).
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from inspect import cleandoc
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from penstock.cli import answer
+from penstock.errors import PenstockError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+HELP_WIDTH = 110  # columns that a help page uses at most; a narrower terminal makes it narrower
+_SUGGESTED = 2  # "Did you mean" of more than two is no answer
+
+
+class UnknownCommand(click.UsageError):
+    """A name that no command has. `way` is what was typed with the nearest name in its place."""
+
+    def __init__(self, name: str, near: list[str], way: str | None, ctx: click.Context) -> None:
+        asked = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+        super().__init__(f"There is no command {name!r}.{asked}", ctx)
+        self.way = way
+
+
+class HelpPage(click.Command):
+    """A command whose docstring is its whole help page.
+
+    Attributes:
+        examples: The block below `Examples:`, line by line, as it is written.
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        # click would rewrap the examples with the rest; what is typed has to stand as it is.
+        self.help, _, shown = cleandoc(self.help or "").partition("\n\nExamples:\n")
+        self.examples = shown.splitlines()
+
+    @property
+    def example_commands(self) -> list[str]:
+        """The examples that can be typed: lines at two blanks, without what is said about them."""
+        return [line.strip() for line in self.examples if not line.startswith("   ")]
+
+    def get_short_help_str(self, limit: int = 0) -> str:
+        """Return the first sentence, whole: a cut sentence tells a stranger nothing."""
+        del limit
+        return (self.help or "").partition("\n")[0].removesuffix(".")
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples below the options, unwrapped: a command that is wrapped cannot be copied."""
+        if self.examples:
+            with formatter.section("Examples"):
+                formatter.write("".join(f"{line}\n" for line in self.examples))
+        super().format_epilog(ctx, formatter)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; what it raises on purpose, or meets on disk, becomes its answer."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:  # an OSError too, but the reader has gone: `main` ends without a word
+            raise
+        except (PenstockError, OSError) as error:
+            return answer.report(error, ctx.params)
+
+
+class CommandGroup(HelpPage, click.Group):
+    """Commands below one name."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is meant; the nearest ones are named where there is none.
+
+        Raises:
+            UnknownCommand: No command has that name.
+        """
+        name, names = args[0], self.list_commands(ctx)
+        # A word that begins with a dash is an option that click refuses in its own words; a shell that completes must not fail.
+        if name in names or name.startswith("-") or ctx.resilient_parsing:
+            return super().resolve_command(ctx, args)
+        import shlex
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, names, _SUGGESTED)
+        way = shlex.join([*ctx.command_path.split(), near[0], *args[1:]]) if near else None
+        raise UnknownCommand(name, near, way, ctx)
+
+    def sections(self, ctx: click.Context) -> Mapping[str, list[str]]:
+        """Return the names of the commands by the heading that they are listed under."""
+        return {"Commands": self.list_commands(ctx)}
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write each section with the first sentences of its commands, all in one column."""
+        width = max(map(len, self.list_commands(ctx)))
+        for heading, names in self.sections(ctx).items():
+            # Here every module of commands is loaded: the price of a list whose sentences are written in one place only.
+            commands = [(name, self.get_command(ctx, name)) for name in names]
+            with formatter.section(heading):
+                formatter.write_dl([(n.ljust(width), c.get_short_help_str()) for n, c in commands if c is not None])
+
+
+class CommandTable(CommandGroup):
+    """The commands of the program by section, each imported when it is asked for.
+
+    Importing them all costs more than starting the interpreter; `penstock view` needs one.
+    """
+
+    def __init__(self, *args: Any, table: Mapping[str, Mapping[str, Sequence[str]]], **options: Any) -> None:
+        """Take a table of headings, each with modules of `penstock.cli` and the commands that each module holds."""
+        super().__init__(*args, **options)
+        self._sections = {heading: list(chain(*modules.values())) for heading, modules in table.items()}
+        self._modules = {
+            name: module for modules in table.values() for module, names in modules.items() for name in names
+        }
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return all names, in the order of the table."""
+        del ctx
+        return list(self._modules)
+
+    def sections(self, ctx: click.Context) -> Mapping[str, list[str]]:
+        """Return the names by heading, as the table has them."""
+        del ctx
+        return self._sections
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command of that name; None where there is none."""
+        del ctx
+        if cmd_name not in self._modules:
+            return None
+        module = import_module(f"penstock.cli.{self._modules[cmd_name]}")
+        found = getattr(module, f"{cmd_name.replace('-', '_')}_command")
+        assert isinstance(found, click.Command)  # noqa: S101 - the table names commands; a test asks for each
+        return found
+
+
+def command(name: str) -> Callable[[Callable[..., Any]], HelpPage]:
+    """Make a function the command of that name; its docstring is the help page."""
+    return click.command(name, cls=HelpPage)
+
+
+def group(name: str) -> Callable[[Callable[..., Any]], CommandGroup]:
+    """Make a function a group of commands; its docstring is the help page."""
+    return click.group(name, cls=CommandGroup)

@@ -1,0 +1,99 @@
+"""How is a model's answer shown to a person? As Markdown by rich, block by block, without losing a letter.
+
+Law: every character of an answer that is not Markdown's own is on the screen; what quotes a file stands as it is.
+Keeps out: answers that nobody looks at, which are printed as they come.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from itertools import groupby
+from typing import Any
+
+import click
+
+from penstock.cli.terminal import console_for
+
+_FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
+_BLANK_LINES = re.compile(r"\A(?:[ \t]*\n)+")
+_CITATION = re.compile(r"[ \t]*(?:[-*][ \t]+)?`?([^\s:`]+):(\d+)`?:[ \t]?(.*)")
+
+
+def citations_in(text: str) -> list[tuple[str, int, str]]:
+    """Return the lines `path:number: text` that an answer quotes, in its order."""
+    cited = filter(None, map(_CITATION.fullmatch, text.split("\n")))
+    return [(match[1], int(match[2]), match[3]) for match in cited]
+
+
+class MarkdownWriter:
+    """An answer that comes in pieces, written to standard output block by block as Markdown.
+
+    A block is written once it is whole and never again: redrawing what has been written makes terminals flash and fills
+    their history with copies. A block ends at a blank line that is in no fence and that no indented line follows; so a list, a
+    quotation and a program each stay one block.
+    """
+
+    def __init__(self) -> None:
+        self._pending = ""
+        self._has_written = False
+
+    def write(self, piece: str) -> None:
+        """Take the next piece, and write the blocks that are whole now."""
+        self._pending += piece
+        start = 0
+        # The character behind the blank line has to be known: an indented one belongs to what stands before.
+        for blank in re.finditer(r"\n[ \t]*\n+(?=\S)", self._pending):
+            if len(_FENCE.findall(self._pending, start, blank.start())) % 2 == 0:
+                self._block(self._pending[start : blank.start()])
+                start = blank.end()
+        self._pending = self._pending[start:]
+
+    def finish(self) -> None:
+        """Write what is left: the answer is over, or a line of status comes in between."""
+        if self._pending.strip():
+            self._block(self._pending)
+        self._pending, self._has_written = "", False
+
+    def _block(self, text: str) -> None:
+        console = console_for(sys.stdout)
+        with console.capture() as captured:
+            console.print(_rendered(text))
+        # rich puts blank lines around some kinds of blocks; between two of ours there is always one.
+        lines = _BLANK_LINES.sub("", captured.get()).rstrip()
+        click.echo(f"\n{lines}" if self._has_written else lines, file=sys.stdout)
+        self._has_written = True
+
+
+def _rendered(text: str) -> Any:
+    """Return one block as rich shows it.
+
+    Lines that quote a file stand as they are: in `src/a.py:3: def __init__` nothing is bold. In the rest a line end stays a line
+    end, and `<T>` is text: what a model says about code must not lose a letter to HTML.
+    """
+    from markdown_it import MarkdownIt
+    from rich.console import Group
+    from rich.markdown import Markdown
+    from rich.text import Text
+
+    # rich's own parser takes `<T>` for HTML and shows nothing of it.
+    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    parts: list[Any] = []
+    is_code = _FENCE.match(text) is not None  # a program quotes nothing
+
+    def is_citation(line: str) -> bool:
+        return not is_code and _CITATION.fullmatch(line) is not None
+
+    for is_cited, lines in groupby(text.strip("\n").split("\n"), is_citation):
+        if is_cited:
+            parts += [Text(line, style="cyan") for line in lines]
+            continue
+        shown = Markdown("", hyperlinks=False)  # where a link leads is shown, not hidden behind its words
+        shown.parsed = parser.parse("\n".join(lines))
+        for token in shown.parsed:
+            for child in token.children or ():
+                # A model that begins a line means a line: lists of files, addresses and verses are not run together.
+                if child.type == "softbreak":
+                    child.type = "hardbreak"
+        parts.append(shown)
+    return Group(*parts)

@@ -1,0 +1,68 @@
+"""Which flags do several commands share? Each is written once, with its help, its type and what a shell offers for it.
+
+Keeps out: flags that one command has.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from penstock.cli.completion import PathBeneathRoot, complete_model, complete_profile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+FILE = PathBeneathRoot()
+"""A file or a folder beneath `--root`."""
+OWN_FILE = click.Path(allow_dash=True, readable=False)
+"""A file of the person's own, wherever it lies; what reads it says what is wrong with it."""
+OWN_FOLDER = click.Path(file_okay=False, readable=False)
+
+# Flags that several commands share, in the order in which a page of help lists them.
+json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+model_option = click.option(
+    "--model",
+    default="local",
+    show_default=True,
+    metavar="NAME",
+    shell_complete=complete_model,
+    help="local, scripted:FILE, openai-chat:NAME, openai-responses:NAME or anthropic:NAME.",
+)
+base_url_option = click.option("--base-url", metavar="URL", help="Where the model is served.")
+window_option = click.option(
+    "--window", type=click.IntRange(min=1_000), metavar="TOKENS", help="The model's context window."
+)
+profile_option = click.option(
+    "--profile",
+    default="default",
+    show_default=True,
+    metavar="NAME",
+    shell_complete=complete_profile,
+    help="The limits of the session.",
+)
+
+
+def folder_option(flag: str, what: str, default: str) -> Decorator:
+    """Return a flag that takes a folder."""
+    return click.option(flag, type=OWN_FOLDER, default=default, metavar="DIR", show_default=True, help=what)
+
+
+def root_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--root` and `--json`, which every command over files takes."""
+    root = folder_option("--root", "The folder that paths are relative to and stay beneath.", ".")
+    return root(json_option(function))
+
+
+def store_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--store` and `--json`, which every command over what is kept takes."""
+    store = click.option(
+        "--store",
+        "store_url",
+        metavar="URL",
+        help="A folder (sqlite:///path) or a database (postgresql://…); else PENSTOCK_STORE, else the user's own.",
+    )
+    return store(json_option(function))

@@ -1,0 +1,176 @@
+"""How does it look where a person looks? Tables and progress, drawn by rich on a terminal and nowhere else.
+
+Rule: a stream that is no terminal, or a dumb one (`TERM=dumb`), gets plain text, byte for byte what scripts have always read, and
+rich is not even loaded: that takes as long as a whole `penstock view`. With `NO_COLOR` set nothing is coloured, bold or dim.
+Text that is not ours has been escaped before it comes here; nothing in it is taken for markup.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from time import monotonic
+from typing import TYPE_CHECKING, Literal, TextIO
+
+from penstock.text import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from types import TracebackType
+
+    import rich.console
+    import rich.progress
+
+_CELL_BYTES = 80  # of a cell that others have written
+_NAME_CHARS = 24  # a handle has 22
+_NUMBER = r"-?[\d.]+(?:-[\d.]+)?(?: \w+)?"  # 12, -3.5, 2-5, 40 bytes
+_QUIET_SECONDS = 1.0  # what is done sooner needs no progress: a line that flashes by only disturbs
+_REFRESH_SECONDS = 0.2
+
+
+def is_watched(stream: TextIO) -> bool:
+    """Tell whether a person looks at what is written there, on a terminal that can draw."""
+    return stream.isatty() and os.environ.get("TERM") not in {"dumb", "unknown"}
+
+
+def is_coloured(stream: TextIO) -> bool:
+    """Tell whether what is written there may be coloured: it is watched, and nobody objects (no-color.org)."""
+    return is_watched(stream) and not os.environ.get("NO_COLOR")
+
+
+def console_for(stream: TextIO) -> rich.console.Console:
+    """Return a console as wide as the terminal, that takes text as it stands: no markup, no emoji, no guessed highlights."""
+    from rich.console import Console
+
+    # `color_system=None` drops bold and dim as well, which rich's own reading of NO_COLOR keeps.
+    colours: Literal["auto"] | None = "auto" if is_coloured(stream) else None
+    return Console(file=stream, color_system=colours, markup=False, emoji=False, highlight=False)
+
+
+# ── tables ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def render_table(head: Sequence[str], rows: Iterable[Sequence[object]], *, has_plain_head: bool = True) -> str:
+    """Lay out rows as a table for standard output, for whoever looks at it.
+
+    Args:
+        head: The names of the columns.
+        rows: The cells of each row, one for each column; others' text in them is escaped and cut here.
+        has_plain_head: Whether plain text shows the names of the columns too.
+
+    Returns:
+        The table without a line end; nothing where there are no rows. Columns of numbers stand to the right.
+    """
+    cells = [[escape.clip(str(cell), _CELL_BYTES) for cell in row] for row in rows]
+    if not cells:
+        return ""
+    are_words = [not all(re.fullmatch(_NUMBER, cell.strip()) for cell in column) for column in zip(*cells, strict=True)]
+    if is_watched(sys.stdout):
+        return _drawn(head, cells, are_words)
+    shown = [list(head), *cells] if has_plain_head else cells
+    # Plain columns are padded by characters: the text has been escaped, so nothing in it is invisible or moves.
+    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+    aligned = (
+        "  ".join(
+            cell.ljust(width) if words else cell.rjust(width)
+            for cell, width, words in zip(row, widths, are_words, strict=True)
+        )
+        for row in shown
+    )
+    return "\n".join(line.rstrip() for line in aligned)
+
+
+def render_fields(fields: Iterable[tuple[str, object]], width: int) -> str:
+    """Lay out names with their values, one a line; `width` is what plain text leaves for the names."""
+    pairs = [(name, str(value)) for name, value in fields]
+    if is_watched(sys.stdout):
+        return _drawn(None, [list(pair) for pair in pairs], [True, True])
+    return "\n".join(f"{name:<{width}} {value}" for name, value in pairs)
+
+
+def _drawn(head: Sequence[str] | None, cells: list[list[str]], are_words: list[bool]) -> str:
+    """Return a table as rich draws it for the width of the terminal: what is too wide is folded, never dropped."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD if head else None, show_header=head is not None, show_edge=False, pad_edge=False)
+    for name, words in zip(head or [""] * len(are_words), are_words, strict=True):
+        table.add_column(Text(name), justify="left" if words else "right", overflow="fold", header_style="bold")
+    for row in cells:
+        table.add_row(*(Text(cell.strip()) for cell in row))
+    # A row begins with what it is called: a handle that is folded cannot be copied. What others named may be too long for that.
+    table.columns[0].no_wrap = max(len(row[0].strip()) for row in cells) <= _NAME_CHARS
+    if not head:
+        table.columns[0].style = "bold"
+    console = console_for(sys.stdout)
+    with console.capture() as captured:
+        console.print(table)
+    return captured.get().rstrip("\n")
+
+
+# ── progress ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class ProgressLine:
+    """A line on standard error that says how far a long work is, for a person; nothing where nobody looks.
+
+    A context manager: the line is gone when it ends, so that it never stands in the way of the answer.
+
+        with ProgressLine() as progress:
+            walk(progress=progress.count_of("files"))
+    """
+
+    def __init__(self) -> None:
+        self._begun = self._last = monotonic()
+        self._bar: rich.progress.Progress | None = None
+
+    def __enter__(self) -> ProgressLine:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Wipe the line away, also where the work failed: a hidden cursor would outlive us."""
+        if self._bar is not None:
+            self._bar.stop()
+
+    @property
+    def tell(self) -> Callable[[str, int, int], None] | None:
+        """What takes a description, how much is done and how much there is (0: nobody knows); None where nobody looks."""
+        return self._tell if is_watched(sys.stderr) else None
+
+    def count_of(self, what: str) -> Callable[[int], None] | None:
+        """Return what takes a count of things whose total nobody knows yet; None where nobody looks."""
+        tell = self.tell
+        return None if tell is None else lambda count: tell(what, count, 0)
+
+    def _tell(self, what: str, done: int, total: int) -> None:
+        now = monotonic()
+        # Walks report thousands of times a second: most reports end here, on one look at the clock.
+        if now - self._begun <= _QUIET_SECONDS or now - self._last <= _REFRESH_SECONDS:
+            return
+        self._last = now
+        if self._bar is None:
+            self._bar = _bar()
+            self._bar.start()
+        # Another part of the work is another task: rich keeps the total of one that is told none.
+        for task in self._bar.task_ids:
+            self._bar.remove_task(task)
+        self._bar.add_task(what, completed=done, total=total or None)
+        self._bar.refresh()
+
+
+def _bar() -> rich.progress.Progress:
+    """Return a bar that is drawn when it is told something: a thread that redraws would not survive a fork."""
+    from rich import progress
+
+    return progress.Progress(
+        progress.TextColumn("{task.description}", markup=False),
+        progress.BarColumn(bar_width=30),
+        progress.MofNCompleteColumn(),
+        console=console_for(sys.stderr),
+        auto_refresh=False,
+        transient=True,
+    )

@@ -1,0 +1,1 @@
+"""How does a request fit? Its bill, what may be forgotten of it, and the way out when a provider refuses it."""

@@ -1,0 +1,523 @@
+"""What was done? The calls of a transcript as actions on files: read, changed, searched, run, and how each ended.
+
+Tools are foreign. What a call is about is read from its name, its arguments and its result, as the tools of the known agents
+write them; what is not recognised is `other`, never a guess. Laws: any transcript is answered, in linear time; what was
+forgotten since is still counted, because the originals are read. Keeps out: what should be forgotten (compaction), and disks.
+"""
+
+from __future__ import annotations
+
+import math
+import posixpath
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from penstock.text import escape, notices, stand_ins
+from penstock.text.json_access import field, objects, parsed, string, type_of
+from penstock.wires.entries import ToolCall, ToolResult
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from penstock.text.json_access import Json
+    from penstock.wires import Transcript
+
+Kind = Literal["read", "write", "create", "delete", "search", "run", "other"]
+
+_HEAD_CHARS = 200  # of an error, and of one item of a summary
+_SHORT_CHARS = 1000  # of a result that may be an error and nothing else
+_TRACE_CHARS = 20_000  # at the end of a result: there a traceback ends
+_LOOK_CHARS = 400  # at the beginning and at the end of a result: there tools say what they show and how it ended
+_FULL_PAGE = 2000  # lines that Claude Code and pi show of a file where no range was asked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """What one call did to one target: a call that names several files is several actions with one result."""
+
+    index: int
+    """The entry of the call."""
+    call_id: str
+    name: str
+    kind: Kind
+    path: str | None
+    """As the call names it, `.` and `..` resolved by name."""
+    first_line: int | None
+    """Lines are 1-based and inclusive. From 1 to None is the whole file; None and None is a part that is not known."""
+    last_line: int | None
+    command: str | None
+    """What was run, or what was searched for."""
+    result_index: int | None
+    """The entry that holds the result; None while there is none."""
+    result_chars: int
+    failed: bool
+    exit_code: int | None
+    error_head: str
+    """The line of a failed result that says what failed, clipped; empty otherwise."""
+
+    @property
+    def changes(self) -> bool:
+        """Whether the file is another one afterwards."""
+        return self.kind in {"write", "create", "delete"} and not self.failed
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the file is read from its first line to its last."""
+        return self.kind == "read" and (self.first_line, self.last_line) == (1, None)
+
+
+def actions(transcript: Transcript) -> tuple[Action, ...]:
+    """Every call of the transcript, in order, read from what was said originally."""
+    asked: list[tuple[int, ToolCall]] = []
+    answered: dict[int, tuple[int, ToolResult, Json]] = {}
+    waiting: dict[str, list[int]] = {}
+    for entry in transcript.entries:
+        for part in entry.parts:
+            if isinstance(part, ToolCall):
+                waiting.setdefault(part.id, []).append(len(asked))
+                asked.append((entry.index, part))
+            elif isinstance(part, ToolResult) and (places := waiting.get(part.call_id)):
+                # the newest call of that id: local servers give the same ids in every turn
+                answered[places.pop()] = (entry.index, part, entry.raw)
+    made: list[Action] = []
+    for place, (index, call) in enumerate(asked):
+        targets, ended, result_index, size = _targets(call), _Ended(), None, 0
+        if place in answered:
+            result_index, result, raw = answered[place]
+            ended, size = _ended(call, result, raw), len(result.text)
+            if len(targets) == 1 and not ended.failed:
+                targets = [_seen(targets[0], result.text)]
+        for kind, path, first_line, last_line, command in targets:
+            made.append(
+                Action(
+                    index=index,
+                    call_id=call.id,
+                    name=call.name,
+                    kind="other" if kind == "read" and path is None else kind,
+                    path=path,
+                    first_line=first_line,
+                    last_line=last_line,
+                    command=command,
+                    result_index=result_index,
+                    result_chars=size,
+                    failed=ended.failed,
+                    exit_code=ended.exit_code,
+                    error_head=ended.error_head,
+                )
+            )
+    return tuple(made)
+
+
+def same_target(one: Action, other: Action) -> bool:
+    """Whether both name the same file."""
+    return one.path is not None and one.path == other.path
+
+
+def covers(newer: Action, older: Action) -> bool:
+    """Whether a newer read shows all lines that the older one did; what is not known is not shown."""
+    if not newer.kind == older.kind == "read" or newer.failed or newer.result_index is None:
+        return False
+    if not same_target(newer, older) or newer.first_line is None:
+        return False
+    if newer.is_whole:
+        return True
+    if older.first_line is None or newer.first_line > older.first_line:
+        return False
+    return newer.last_line is None or (older.last_line is not None and older.last_line <= newer.last_line)
+
+
+# ── a summary ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_ITEM_BYTES = 160  # of one item: a path, a command, an error
+_STEPS = (1 << 30, 100, 50, 25, 12, 6, 3, 2, 1, 0)  # how many items a row shows, until all rows fit
+
+
+def summary(done: Sequence[Action], *, most_chars: int) -> str:
+    """What the actions were, as data in rows: changed, read, run, failed, searched. Inert, and at most `most_chars`.
+
+    A row that has no room for all its items shows the newest and says how many there were before.
+    """
+    rows = [(title, items) for title, items in _rows(done) if items]
+    for most in _STEPS:
+        text = "\n".join(f"{title}: {_row(items, most)}" for title, items in rows)
+        if len(text) <= most_chars:
+            return text
+    return text[: max(0, most_chars)]
+
+
+def _row(items: list[str], most: int) -> str:
+    if len(items) <= most:
+        return "; ".join(items)
+    left_out = f"… {len(items) - most} earlier"
+    return "; ".join([left_out, *items[-most:]]) if most else str(len(items))
+
+
+def _rows(done: Sequence[Action]) -> list[tuple[str, list[str]]]:
+    ok = [action for action in done if not action.failed]
+    commands = [f"{_inert(a.command)} → {_ending(a)}" for a in done if a.kind == "run" and a.command]
+    failures = [f"{a.name} {a.path or ''}".strip() + f": {a.error_head}" for a in done if a.failed and a.kind != "run"]
+    return [
+        *(
+            (title, _counted(_inert(a.path or "the open file") for a in ok if a.kind == kind))
+            for title, kind in _CHANGES
+        ),
+        ("read", _reads(ok)),
+        ("ran", _counted(commands)),
+        ("failed", _counted(map(_inert, failures))),
+        ("searched", _counted(_inert(f"{a.command or '*'} in {a.path or '.'}") for a in ok if a.kind == "search")),
+    ]
+
+
+_CHANGES: tuple[tuple[str, Kind], ...] = (("modified", "write"), ("created", "create"), ("deleted", "delete"))
+
+
+def _inert(text: str) -> str:
+    return escape.clip(text, _ITEM_BYTES)
+
+
+def _ending(action: Action) -> str:
+    if action.failed:
+        code = f"exit {action.exit_code}, " if action.exit_code is not None else ""
+        return f"{code}{_inert(action.error_head)}" if action.error_head else f"{code}failed"
+    return "no result" if action.result_index is None else "ok"
+
+
+def _counted(items: Iterable[str]) -> list[str]:
+    """Each item once, where it came last, with how often it came."""
+    counts: Counter[str] = Counter()
+    order: dict[str, None] = {}
+    for item in items:
+        counts[item] += 1
+        order.pop(item, None)
+        order[item] = None
+    return [item if counts[item] == 1 else f"{item} (×{counts[item]})" for item in order]
+
+
+def _reads(done: Iterable[Action]) -> list[str]:
+    """The files that were read, with the lines; those that are known, merged."""
+    spans: dict[str, list[tuple[int, float]]] = {}
+    for action in done:
+        if action.kind == "read" and action.path is not None:
+            known = spans.pop(action.path, [])
+            spans[action.path] = known
+            if action.first_line is not None:
+                known.append((action.first_line, action.last_line or math.inf))
+    return [f"{_inert(path)} {_merged(known)}".rstrip() for path, known in spans.items()]
+
+
+def _merged(spans: list[tuple[int, float]]) -> str:
+    """`1-40, 60-` for some lines, nothing for a whole file."""
+    made: list[tuple[int, float]] = []
+    for first, last in sorted(spans):
+        if made and first <= made[-1][1] + 1:
+            made[-1] = (made[-1][0], max(made[-1][1], last))
+        else:
+            made.append((first, last))
+    if made == [(1, math.inf)]:
+        return ""
+    return ", ".join(f"{first}-{'' if last == math.inf else int(last)}" for first, last in made)
+
+
+# ── what a call is about ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+class _Target(NamedTuple):
+    kind: Kind
+    path: str | None = None
+    first_line: int | None = None
+    last_line: int | None = None
+    command: str | None = None
+
+
+_VERBS: dict[str, Kind] = {
+    **dict.fromkeys(("write", "edit", "replace", "apply", "patch", "insert", "append", "update", "modify"), "write"),
+    **dict.fromkeys(("overwrite", "multiedit", "diff", "undo"), "write"),
+    **dict.fromkeys(("delete", "remove", "rm", "unlink"), "delete"),
+    **dict.fromkeys(("create", "touch"), "create"),
+    **dict.fromkeys(("bash", "shell", "run", "exec", "execute", "command", "terminal", "powershell", "python"), "run"),
+    **dict.fromkeys(("cmd", "sh", "ipython", "script"), "run"),
+    **dict.fromkeys(("search", "grep", "find", "glob", "list", "ls", "rg", "tree", "count", "outline"), "search"),
+    **dict.fromkeys(("read", "view", "cat", "open", "show", "goto", "scroll", "get", "head", "tail"), "read"),
+}
+_RANK: tuple[Kind, ...] = ("write", "delete", "create", "run", "search", "read")  # search_replace writes
+_EDITOR: dict[str, Kind] = {  # the `command` of str_replace_based_edit_tool and its kin
+    "view": "read",
+    "create": "create",
+    "str_replace": "write",
+    "insert": "write",
+    "undo_edit": "write",
+    "delete": "delete",
+}
+_OPERATIONS: dict[str, Kind] = {"create_file": "create", "update_file": "write", "delete_file": "delete"}
+
+_MEANINGS = {  # of arguments, however they are spelt: `filePath` and `file_path` are `filepath`
+    **dict.fromkeys(("path", "filepath", "file", "filename", "targetfile", "absolutepath", "relativepath"), "path"),
+    **dict.fromkeys(("notebookpath", "uri"), "path"),
+    **dict.fromkeys(("paths", "files", "filepaths", "filenames"), "paths"),
+    **dict.fromkeys(("directory", "dir", "folder", "dirpath", "directorypath", "targetdirectory"), "place"),
+    **dict.fromkeys(("command", "cmd", "commands", "script", "code", "input"), "command"),
+    **dict.fromkeys(("pattern", "query", "regex", "searchterm", "search", "globpattern"), "query"),
+    **dict.fromkeys(("startline", "linestart", "firstline", "fromline", "startlineoneindexed", "start"), "first"),
+    **dict.fromkeys(("endline", "lineend", "lastline", "toline", "endlineoneindexedinclusive", "end"), "last"),
+    **dict.fromkeys(("startbyte", "maxbytes", "byteoffset"), "bytes"),
+    **{name: name for name in ("offset", "limit", "type")},
+    "viewrange": "span",
+}
+
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_PATCHED = re.compile(r"^\*\*\* (?:(Add|Update|Delete) File|Move to): (.+?)\s*$", re.MULTILINE)
+_PATCHES: dict[str, Kind] = {"Add": "create", "Update": "write", "Delete": "delete", "": "create"}
+
+
+@lru_cache(maxsize=256)
+def _named(name: str) -> tuple[Kind, bool, bool]:
+    """What a tool is for by its name, whether the name is the verb alone, and whether it is a `view`."""
+    own = re.split(r"__|[./:]", name.strip("_./:"))[-1]  # without the server or the namespace before it
+    words = [word.lower() for word in re.split(r"[_\-\s]+", _CAMEL.sub("_", own)) if word]
+    found = {_VERBS[word] for word in words if word in _VERBS}
+    return next((kind for kind in _RANK if kind in found), "other"), len(words) == 1, words[-1:] == ["view"]
+
+
+@lru_cache(maxsize=256)
+def _meaning(name: str) -> str:
+    return _MEANINGS.get(name.replace("_", "").replace("-", "").lower(), name)
+
+
+def _targets(call: ToolCall) -> list[_Target]:
+    """What the call says that it is about."""
+    kind, is_bare, is_view = _named(call.name)
+    values: dict[str, Json] = {}
+    for name, value in call.values.items():
+        if value not in (None, "", []):
+            values.setdefault(_meaning(name), value)
+    command = _command(values.get("command")) or (call.arguments if call.kind == "custom" else None)
+    paths = [path] if (path := string(values.get("path"))) else _listed(values.get("paths"))
+    if not paths and (patched := _patched([command, *values.values()])):
+        return patched
+    if paths and (done := _EDITOR.get(command or "") or _OPERATIONS.get(string(values.get("type")))):
+        kind = done
+    elif kind == "run":
+        return _ran(command)
+    if kind == "search":
+        place = paths[0] if paths else string(values.get("place"))
+        return [_Target(kind, _path(place), command=string(values.get("query")) or None)]
+    if kind == "read":
+        first, last = _lines(values, skips=is_view)
+        return [_Target(kind, _path(path), first, last) for path in paths] or [_Target(kind)]
+    if not paths and not is_bare:
+        return [_Target("other")]  # `edit` changes the file that is open; `update_plan` changes none
+    return [_Target(kind, _path(path)) for path in paths] or [_Target(kind)]
+
+
+def _listed(given: Json) -> list[str]:
+    items = given if isinstance(given, list) else [given]
+    named = [item if isinstance(item, str) else string(field(item, "path")) for item in items]
+    return [path for path in named if path]
+
+
+def _path(path: str) -> str | None:
+    return posixpath.normpath(path.removeprefix("file://")) if path else None
+
+
+def _command(given: Json) -> str | None:
+    """The command as one text; of an argument list that only starts a shell, what the shell is given."""
+    if isinstance(given, str):
+        return given
+    if not isinstance(given, list) or not all(isinstance(word, str) for word in given):
+        return None
+    if len(given) == 3 and posixpath.basename(given[0]) in {"bash", "sh", "zsh"} and given[1].startswith("-"):
+        return str(given[2])
+    return " ".join(given)
+
+
+def _patched(texts: Iterable[Json]) -> list[_Target]:
+    """The files that a patch in one of these texts names."""
+    patch = next((text for text in texts if isinstance(text, str) and "*** Begin Patch" in text), "")
+    return [_Target(_PATCHES[done], _path(path)) for done, path in _PATCHED.findall(patch)]
+
+
+def _number(value: Json) -> int | None:
+    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 10:
+        return int(value)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return int(value) if is_number and abs(value) < 1e9 else None
+
+
+def _lines(values: dict[str, Json], *, skips: bool) -> tuple[int | None, int | None]:
+    """The lines that a read asks for."""
+    if "bytes" in values:
+        return None, None
+    span = values.get("span")
+    if not isinstance(span, list) or len(span) != 2:
+        span = [values.get("first"), values.get("last")]
+    first, last = _number(span[0]), _number(span[1])
+    if first is not None or last is not None:
+        return max(1, first or 1), last if last is not None and last > 0 else None
+    # `view` skips lines; elsewhere the offset is a line, counted from 1: Claude Code, Codex, pi, Cursor
+    start = max(1, (_number(values.get("offset")) or 0) + skips)
+    limit = _number(values.get("limit"))
+    return start, start + limit - 1 if limit is not None and limit > 0 else None
+
+
+# ── commands ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_WORD = r"(?:'[^'\n]*'|\"[^\"\n$`\\]*\"|[\w./,:=@%+-]+)"
+_PLAIN = re.compile(rf"(?:cd +({_WORD}) *&& *)?((?:cat|head|tail|sed|nl)(?: +{_WORD})+) *")
+_SPLIT = re.compile(_WORD)
+_SED = re.compile(r"(\d{1,9})(?:,(\d{1,9}|\$))?p")
+
+
+def _ran(command: str | None) -> list[_Target]:
+    """A command that only shows a file is a read of it; everything else is run."""
+    plain = _PLAIN.fullmatch(command) if command and len(command) < 1000 else None
+    if plain:
+        folder = (plain[1] or "").strip("'\"")
+        program, *rest = (word.strip("'\"") for word in _SPLIT.findall(plain[2]))
+        if span := _shown_by(program, rest):
+            first, last, files = span
+            return [_Target("read", _path(posixpath.join(folder, name)), first, last, command) for name in files] or [
+                _Target("run", command=command)
+            ]
+    return [_Target("run", command=command)]
+
+
+def _shown_by(program: str, words: Sequence[str]) -> tuple[int | None, int | None, list[str]] | None:
+    """The lines and the files that a program shows; None where that cannot be said."""
+    flags = [word for word in words if word.startswith("-")]
+    plain = [word for word in words if not word.startswith("-")]
+    match program:
+        case "cat" | "nl":
+            return (1, None, plain) if all(flag in {"-n", "-A", "-b", "-ba"} for flag in flags) else None
+        case "sed":
+            asked = _SED.fullmatch(plain[0]) if flags == ["-n"] and plain else None
+            if asked is None:
+                return None
+            last = asked[2] or asked[1]
+            return int(asked[1]), None if last == "$" else int(last), plain[1:]
+        case _:
+            return _end_of_file(program, flags, plain)
+
+
+def _end_of_file(
+    program: str, flags: Sequence[str], plain: list[str]
+) -> tuple[int | None, int | None, list[str]] | None:
+    """`head` and `tail`: the first lines are known, the last are a part whose numbers nobody says."""
+    count = "10"
+    if flags == ["-n"] and plain:
+        count, plain = plain[0], plain[1:]
+    elif len(flags) == 1:
+        count = flags[0].removeprefix("-").removeprefix("n")
+    elif flags:
+        return None
+    if program == "head":
+        return (1, int(count), plain) if count.isdecimal() and len(count) < 10 else None
+    if count.startswith("+") and count[1:].isdecimal() and len(count) < 10:
+        return max(1, int(count[1:])), None, plain
+    return (None, None, plain) if count.isdecimal() else None
+
+
+# ── what a result shows ──────────────────────────────────────────────────────────────────────────────────────────
+
+_SHOWING = re.compile(r"(?i)\blines (\d{1,9})-(\d{1,9}) of (at least )?(\d{1,9})")
+_OPENED = re.compile(r"\[File: (.+?) \((\d{1,9}) lines total\)\]")
+_ABOVE = re.compile(r"\((\d{1,9}) more lines above\)")
+_BELOW = re.compile(r"\((\d{1,9}) more lines below\)")
+_GUTTER = re.compile(r"^ *L?(\d{1,9})(?:\t|→|:| ?\|)")
+_CREATED = re.compile(r"(?i)\bcreated\b")
+
+
+def _seen(target: _Target, text: str) -> _Target:
+    """The target, corrected by what a result that did not fail says of itself."""
+    head, tail = text[:_LOOK_CHARS], text[-_LOOK_CHARS:]
+    opened = (_OPENED.search(head) or _OPENED.search(tail)) if "[File: " in head or "[File: " in tail else None
+    if opened:  # in full, where the call had a part of it or none
+        target = target._replace(path=_path(opened[1]))
+    if target.kind == "write" and _CREATED.search(head[:60]):
+        return target._replace(kind="create")
+    if target.kind == "read":
+        first, last = _shown(target, head, tail, int(opened[2]) if opened else None)
+        return target._replace(first_line=first, last_line=last)
+    return target
+
+
+def _shown(target: _Target, head: str, tail: str, total: int | None) -> tuple[int | None, int | None]:
+    """The lines that the result says it shows; those that were asked where it says nothing."""
+    first, last = target.first_line, target.last_line
+    top, bottom = head.partition("\n")[0], tail.rstrip().rpartition("\n")[2]
+    if stand_ins.is_truncated(top) or notices.shows_no_lines(top):
+        return None, None
+    if total is not None:
+        above, below = _ABOVE.search(head), _BELOW.search(tail)
+        first, last = 1 + (int(above[1]) if above else 0), total - (int(below[1]) if below else 0)
+        return (1, None) if (first, last) == (1, total) else (first, last)
+    if said := _SHOWING.search(top) or _SHOWING.search(bottom):
+        first, last = int(said[1]), int(said[2])
+        return (1, None) if first == 1 and last == int(said[4]) and not said[3] else (first, last)
+    if first is None:
+        return first, last
+    if (gutter := _GUTTER.match(head)) and abs(shift := int(gutter[1]) - first) == 1:
+        return first + shift, last + shift if last is not None else None  # its offset begins elsewhere
+    if last is None and gutter and re.search(rf"^ *0*{_FULL_PAGE + first - 1}\D", tail, re.MULTILINE):
+        return first, _FULL_PAGE + first - 1
+    return first, last
+
+
+# ── how it ended ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+_EXIT = re.compile(
+    r"(?i)(?:\b(?:exit(?:ed)?(?: with)?(?: exit)?[ _-]?(?:code|status)|return[ _]?code)|exitcode)"
+    r"[\"'>]{0,2}\s{0,2}[:=]?\s{0,2}[\"']?(-?\d{1,6})\b"
+)
+_ERROR = re.compile(
+    r"\s{0,4}(?:<[\w-]{1,30}>)?\[?(?i:error|fatal|exception)\b[^\n]{0,40}?:|Your proposed edit has introduced"
+)
+_RAISED = re.compile(r"[A-Za-z_][\w.]{0,200}(?::|$)")
+_TRACEBACK = "Traceback (most recent call last)"
+_SAYS_NOTHING = re.compile(r"(?i)\W*|</?[\w-]{1,30}>|.{0,40}(?:exit(?:ed)?|return).{0,20}(?:code|status).{0,20}")
+
+
+class _Ended(NamedTuple):
+    failed: bool = False
+    exit_code: int | None = None
+    error_head: str = ""
+
+
+def _ended(call: ToolCall, result: ToolResult, raw: Json) -> _Ended:
+    """How the call ended. What a file says of errors is not how the read of it ended."""
+    kind, text, code = _named(call.name)[0], result.text, None
+    if kind == "run":
+        text, code = _exit(text, raw)
+    last = text[-_LOOK_CHARS:].rstrip().rpartition("\n")[2]
+    is_raised = kind in {"run", "other"} and _TRACEBACK in text[-_TRACE_CHARS:] and _RAISED.match(last) is not None
+    is_told = (kind == "run" or len(text) < _SHORT_CHARS) and _ERROR.match(text) is not None
+    if not (result.is_error or (is_raised or is_told if code is None else code)):
+        return _Ended(exit_code=code)
+    lines = (line.strip() for line in text[:_TRACE_CHARS].splitlines())
+    said = last if is_raised else next((line for line in lines if not _SAYS_NOTHING.fullmatch(line)), text.strip())
+    return _Ended(failed=True, exit_code=code, error_head=said[:_HEAD_CHARS])
+
+
+def _exit(text: str, raw: Json) -> tuple[str, int | None]:
+    """The output of a command and the exit code that stands before it, behind it or around it."""
+    if type_of(raw) == "shell_call_output":
+        codes = [field(run, "outcome", "exit_code") for run in objects(raw.get("output"))]
+        stated = [code for code in codes if isinstance(code, int)]
+        return text, next((code for code in stated if code), stated[0] if stated else None)
+    if text.startswith('{"') and _EXIT.search(
+        text[-_LOOK_CHARS:]
+    ):  # Codex: {"output": "…", "metadata": {"exit_code": 1}}
+        output = field(parsed(text)[1], "output")
+        if isinstance(output, str):
+            return output, _code(text[-_LOOK_CHARS:])
+    code = _code(text[:_LOOK_CHARS].partition("\n\n")[0])
+    return text, code if code is not None else _code(text[-_LOOK_CHARS:])
+
+
+def _code(text: str) -> int | None:
+    if "exit" not in (lower := text.lower()) and "return" not in lower:
+        return None  # most output: the pattern costs ten times as much
+    found = _EXIT.findall(text)
+    return int(found[-1]) if found else None

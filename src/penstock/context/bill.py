@@ -1,0 +1,132 @@
+"""What does a request take? Its tokens item by item: instructions, tools, each message and result, media, the reply's reserve.
+
+Every decision about a request is made on this bill, and every error that says a request cannot shrink prints it.
+Law: the items add up to the total. Keeps out: what should be forgotten, and what a provider will count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from penstock.context.sized import ESTIMATOR, MESSAGE_TOKENS, Sized, measure_entry, total
+from penstock.text import escape
+from penstock.text.json_access import field, string
+from penstock.text.tokens import Count, best_counter
+from penstock.wires import Media, ToolResult, load_request, reply_tokens, wire_of
+
+if TYPE_CHECKING:
+    from penstock.text.json_access import Json
+    from penstock.text.tokens import TokenCounter
+    from penstock.wires import Entry, Transcript
+
+LARGE_SHARE = 0.05  # a message of this share of the whole is named on its own
+_FRAME = Count(tokens=MESSAGE_TOKENS, low=MESSAGE_TOKENS, high=MESSAGE_TOKENS, method="frame")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One line of the bill. `index` is the message's place in the list; None for what stands beside the list."""
+
+    kind: str
+    """`system`, `tools`, `task`, `newest user message`, `pinned`, `user`, `assistant`, `result`, `media`, `note`."""
+    name: str
+    index: int | None
+    count: Count
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """What a request takes, and what is kept for the reply."""
+
+    items: tuple[Item, ...]
+    reserve_tokens: int = 0
+
+    @property
+    def input(self) -> Count:
+        """All of the request: what a provider reports as input."""
+        return total(item.count for item in self.items)
+
+    @property
+    def tokens(self) -> int:
+        """The request at most, and the reserve: what has to fit into a window."""
+        return self.input.high + self.reserve_tokens
+
+    def lines(self, share: float = LARGE_SHARE) -> list[tuple[str, int]]:
+        """What the bill says, largest first: each item of at least `share` by name, the others added up by kind."""
+        least = share * self.tokens
+        named = [(_named(item), item.count.high) for item in self.items if item.count.high >= least]
+        rest: dict[str, tuple[int, int]] = {}
+        for item in self.items:
+            if item.count.high < least:
+                number, tokens = rest.get(item.kind, (0, 0))
+                rest[item.kind] = number + 1, tokens + item.count.high
+        named += [(kind if number == 1 else f"{number} x {kind}", tokens) for kind, (number, tokens) in rest.items()]
+        if self.reserve_tokens:
+            named.append(("reply reserve", self.reserve_tokens))
+        return sorted(named, key=lambda line: -line[1])
+
+    def __str__(self) -> str:
+        return "\n".join(f"{tokens:>9}  {what}" for what, tokens in [*self.lines(), ("in all, at most", self.tokens)])
+
+
+def bill(
+    request: Json, wire: str | None = None, *, counter: TokenCounter | None = None, reserve_tokens: int | None = None
+) -> Bill:
+    """The bill of a request's body, or of its messages alone; `wire` may be left out where the body shows it.
+
+    Without a counter, tokens are counted for the model that the body names: exactly where that can be had, else
+    estimated. The reserve is what the body asks for as reply.
+    Raises `CallerError` for what is no request.
+    """
+    wire = wire or wire_of(request)
+    counter = counter or counter_for(request)
+    reserve = reply_tokens(request) if reserve_tokens is None else reserve_tokens
+    return bill_of(load_request(request, wire), counter, reserve or 0)
+
+
+def counter_for(request: Json, model: str | None = None) -> TokenCounter:
+    """The counter that decides about a body: of `model`, else of the model that the body names."""
+    return best_counter(model or string(field(request, "model")) or "o200k")
+
+
+def bill_of(transcript: Transcript | Sized, counter: TokenCounter | None = None, reserve_tokens: int = 0) -> Bill:
+    """Return the bill of what a transcript shows; of a sized one, by the counts that it has."""
+    sized = transcript if isinstance(transcript, Sized) else Sized(transcript, counter or ESTIMATOR)
+    shown = sized.transcript
+    items = [Item(kind, kind, None, count) for kind, count in sized.beside().items() if count.high]
+    task, newest = shown.task(), shown.newest_user()
+    names = {call.id: call.name for entry in shown.visible() for call in entry.calls}
+    for entry in shown.visible():
+        own = [_FRAME]
+        for part, count in zip(entry.parts, measure_entry(entry, sized.counter).parts, strict=True):
+            if isinstance(part, ToolResult):
+                # The frame of a message that holds nothing but results belongs to the first of them.
+                framed, own = (total([count, *own]), []) if entry.role == "tool" else (count, own)
+                kind = "pinned" if entry.pinned else "result"
+                items.append(Item(kind, names.get(part.call_id, ""), entry.index, framed))
+            elif isinstance(part, Media):
+                items.append(Item("media", part.kind, entry.index, count))
+            else:
+                own.append(count)
+        if own:
+            items.append(Item(_kind(entry, task, newest), "", entry.index, total(own)))
+    return Bill(tuple(items), reserve_tokens)
+
+
+def _kind(entry: Entry, task: Entry | None, newest: Entry | None) -> str:
+    if entry.pinned:
+        return "pinned"
+    if entry.is_note:
+        return "note"
+    if newest is not None and entry.index == newest.index:
+        return "newest user message"
+    if task is not None and entry.index == task.index:
+        return "task"
+    return "user" if entry.role == "tool" else entry.role
+
+
+def _named(item: Item) -> str:
+    name = f" of {escape.clip(item.name, 64)}" if item.name and item.kind == "result" else ""
+    name = name or (f" ({escape.clip(item.name, 64)})" if item.name and item.kind == "media" else "")
+    return f"{item.kind}{name}" + ("" if item.index is None else f", message {item.index}")

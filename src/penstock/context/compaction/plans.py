@@ -1,0 +1,175 @@
+"""What is to be forgotten, before it is? A plan as a value: its steps, what they free, what they cost, and why no more.
+
+`apply` does what the plan says, and keeps what is no longer shown where the caller can (`keep`). Law: applied, a plan meets its
+limit or says that it cannot; it never makes a request larger. Keeps out: which steps are chosen (`strategies`).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from penstock.errors import CallerError
+from penstock.text import escape
+from penstock.text.json_access import as_json
+from penstock.wires import Cleared, Collapsed, Text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from penstock.context.bill import Bill
+    from penstock.wires import Transcript
+
+Outcome = Literal["fits", "shrunk", "cannot"]
+
+# A handle takes this much in a stub that is planned before its content is kept. No text of ours or of a tool holds a NUL once it
+# is inert, so that nothing else can be taken for it.
+HANDLE = "\x00" * 22
+SAMPLE_HANDLE = "qX7Zk2Wp9TrJ4mGs8LnB3v"
+"""What it is counted as: as costly as any handle of that length."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Step:
+    """One thing that is no longer shown as it was: the result of a call, or the entries from `first` to `last` as a note.
+
+    `text` stands in its place; `kept_text` is the same with the way to the whole, `HANDLE` being where the handle goes.
+    """
+
+    strategy: str
+    what: str
+    first: int
+    last: int
+    call_id: str | None
+    text: str
+    kept_text: str
+    before_tokens: int
+    after_tokens: int
+
+    def edit(self, handle: str | None) -> Cleared | Collapsed:
+        """The edit of the transcript."""
+        # A command line quotes the placeholder, which no handle needs.
+        text = self.text if handle is None else self.kept_text.replace(f"'{HANDLE}'", HANDLE).replace(HANDLE, handle)
+        if self.call_id is not None:
+            return Cleared(index=self.first, call_id=self.call_id, text=text, handle=handle)
+        return Collapsed(first=self.first, last=self.last, note=text, handle=handle)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plan:
+    """What to do with a transcript so that it takes at most `limit_tokens`; sizes are upper bounds.
+
+    `outcome`: `fits` (nothing to do), `shrunk` (it fits once the plan is applied), `cannot` (it does not, `irreducible` is why).
+    `rewritten_tokens` is the text after the first edit that a provider has to read anew instead of from its cache.
+    """
+
+    steps: tuple[Step, ...]
+    before_tokens: int
+    after_tokens: int
+    limit_tokens: int
+    outcome: Outcome
+    entries: int
+    """Of the transcript that it was made for, as are its `edits`."""
+    edits: int = 0
+    rewritten_tokens: int = 0
+    irreducible: Bill | None = None
+
+    @property
+    def freed_tokens(self) -> int:
+        return self.before_tokens - self.after_tokens
+
+    @property
+    def repaid_after_calls(self) -> int:
+        """After how many further calls the rewriting is paid for by what is no longer sent, under prompt caching."""
+        if not self.freed_tokens:
+            return 0
+        return -(-(CACHE_WRITE - CACHE_READ) * self.rewritten_tokens // (CACHE_READ * self.freed_tokens))
+
+    def __bool__(self) -> bool:
+        return bool(self.steps)
+
+    def __str__(self) -> str:
+        """The plan for a person: what goes, what it frees, what it costs."""
+        head = f"{self.before_tokens} tokens of at most {self.limit_tokens}: "
+        if self.outcome == "fits" and not self.steps:
+            return head + "nothing to do"
+        after = f"{self.after_tokens} after {len(self.steps)} steps"
+        if self.outcome == "cannot":
+            after += f", {self.after_tokens - self.limit_tokens} too many, and nothing else can go"
+        lines = [head + after]
+        if self.steps:
+            lines.append(
+                f"reads {self.rewritten_tokens} tokens anew after the first edit, "
+                f"repaid after {self.repaid_after_calls} calls"
+            )
+        lines += [
+            f"  {step.strategy:<9} {step.before_tokens:>8} -> {step.after_tokens:<6} {escape.clip(step.what, 80)}"
+            + ("" if step.call_id is None else f" in message {step.first}")
+            for step in self.steps
+        ]
+        if self.irreducible is not None:
+            lines += ["what remains:", str(self.irreducible)]
+        return "\n".join(lines)
+
+
+# Hundredths of the price of a token: Anthropic's cache of five minutes (sessions.md 2.4).
+CACHE_READ, CACHE_WRITE = 10, 125
+
+
+def apply(transcript: Transcript, plan: Plan, keep: Callable[[str, str], str] | None = None) -> Transcript:
+    """The transcript as the plan leaves it.
+
+    `keep(content, name)` stores what is no longer shown and returns its handle, which goes into what stands in its place; without
+    it the originals are in `transcript.entries` alone. Raises `CallerError` for a plan of another transcript.
+    """
+    if plan.entries != len(transcript.entries):
+        raise CallerError(f"this plan is for a transcript of {plan.entries} entries, not of {len(transcript.entries)}")
+    if plan.steps and plan.edits != len(transcript.edits):
+        raise CallerError(f"this plan is for a transcript of {plan.edits} edits, not of {len(transcript.edits)}")
+    if keep is None:
+        return with_steps(transcript, plan.steps, lambda _step: None)
+    return with_steps(transcript, plan.steps, lambda step: keep(whole(transcript, step), step.what))
+
+
+def lasting(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """Without those whose outcome a later step takes away again: what they took goes with that one, under one handle."""
+    kept: list[Step] = []
+    spans: set[int] = set()
+    results: set[tuple[int, str]] = set()
+    for step in reversed(steps):
+        if step.first in spans:
+            continue
+        if step.call_id is None:
+            spans.update(range(step.first, step.last + 1))
+        elif (step.first, step.call_id) in results:
+            continue
+        else:
+            results.add((step.first, step.call_id))
+        kept.append(step)
+    return tuple(reversed(kept))
+
+
+def with_steps(transcript: Transcript, steps: Sequence[Step], handle_of: Callable[[Step], str | None]) -> Transcript:
+    """With these steps taken, all at once, in their order; none of them touches what another one takes."""
+    edits = tuple(step.edit(handle_of(step)) for step in steps)
+    transcript.replace_results(edit for edit in edits if isinstance(edit, Cleared))  # raises for what has to stay
+    for edit in edits:
+        if isinstance(edit, Collapsed):
+            transcript.drop_span(edit.first, edit.last, edit.note)
+    return replace(transcript, edits=transcript.edits + edits)
+
+
+def whole(transcript: Transcript, step: Step) -> str:
+    """What a step takes from view: a result as it came, as its text or as JSON where it is more; a span as a line of JSON each."""
+    if step.call_id is None:
+        shown = transcript.visible()
+        first, last = (
+            bisect_left(shown, place, key=lambda entry: entry.index) for place in (step.first, step.last + 1)
+        )
+        return "".join(f"{as_json(entry.raw)}\n" for entry in shown[first:last])
+    entry = transcript.entries[step.first]
+    parts = [part for part in entry.results if part.call_id == step.call_id]
+    if all(isinstance(inner, Text) for part in parts for inner in part.parts):
+        return "\n".join(part.text for part in parts)
+    return f"{as_json(entry.raw)}\n"

@@ -1,0 +1,668 @@
+"""What may go first? Ways to make a transcript smaller without a model, each a value with its parameters.
+
+A strategy looks at a `View` and proposes steps; the planner measures them and takes those that shrink. What is pinned, the task,
+the newest user message and instructions never are proposed; the newest view of each modified file only at the last resort.
+Keeps out: how far to go (`plan`), where the whole is kept (`apply`).
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, groupby, pairwise
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from penstock.context import activity
+from penstock.context.compaction.plans import CACHE_READ, CACHE_WRITE, HANDLE, SAMPLE_HANDLE, Step
+from penstock.context.sized import ESTIMATOR, measure_entry
+from penstock.overflow import diagnose
+from penstock.text import escape, fitting, stand_ins
+from penstock.text.allowance import Allowance
+from penstock.text.fitting import Keep
+from penstock.wires import ToolResult
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from penstock.context.activity import Action
+    from penstock.text.calls import Dialect
+    from penstock.text.tokens import TokenCounter
+    from penstock.wires import Entry, Transcript, Turn
+
+CALLS_LEFT = 20  # what a plan expects where nobody says: public SWE-agent runs take 12 to 50 calls
+KEEP_RESULTS = 5  # sessions.md 2.4: a batch that keeps 5 left 98 % of the needed text visible
+NOTE_CHARS = 6_000
+_LEAST_NOTE_CHARS = 200
+WORTH_TOKENS = 150  # what is not larger is left alone: its stub takes about 70
+_ACTIVE_SHARE = 0.5
+_TASTE = 1.05  # an older start is taken as long as it costs no more than this, because what is newer is needed more
+
+
+class Result(NamedTuple):
+    """A result as it is shown now."""
+
+    entry: Entry
+    part: ToolResult
+    tokens: int
+    """What it takes at most."""
+    likely_tokens: int
+    start_tokens: int
+    """How much of the prompt stands before its message."""
+    action: Action | None
+    """What the call did, where it did one thing to one file."""
+    age_turns: int
+    """How many answers of the assistant came after the call that it belongs to; 0 for what no model has seen."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """A transcript as a strategy sees it. `over_tokens` is what has to go, `goal_tokens` what should."""
+
+    transcript: Transcript
+    actions: tuple[Action, ...]
+    counter: TokenCounter = ESTIMATOR
+    size_tokens: int = 0
+    over_tokens: int = 0
+    goal_tokens: int = 0
+    calls_left: int = CALLS_LEFT
+    dialect: Dialect | None = None
+    kept: frozenset[tuple[int, str]] = frozenset()
+
+    @cached_property
+    def results(self) -> tuple[Result, ...]:
+        """Every result that may be replaced, in the order of the prompt."""
+        shown = self.transcript.visible()
+        by_result: dict[tuple[int | None, str], list[Action]] = {}
+        for done in self.actions:
+            by_result.setdefault((done.result_index, done.call_id), []).append(done)
+        starts = [0, *accumulate(measure_entry(entry, self.counter).high for entry in shown)]
+        answers = [0, *accumulate(_answers(shown))]
+        found: list[Result] = []
+        for place, entry in enumerate(shown):
+            if entry.pinned or entry.is_note or not entry.results:
+                continue
+            for part, count in zip(entry.parts, measure_entry(entry, self.counter).parts, strict=True):
+                if isinstance(part, ToolResult) and part.is_clearable and (entry.index, part.call_id) not in self.kept:
+                    about = by_result.get((entry.index, part.call_id), [])
+                    action = about[0] if len(about) == 1 else None
+                    age = answers[-1] - answers[place]
+                    found.append(Result(entry, part, count.high, count.tokens, starts[place], action, age))
+        return tuple(found)
+
+    @cached_property
+    def active(self) -> frozenset[tuple[int, str]]:
+        """The results that hold the newest view of a file that was modified: where each edit starts from.
+
+        The newest ones that take at most `_ACTIVE_SHARE` of the limit together: beyond that there would be room for little else.
+        """
+        modified = {action.path for action in self.actions if action.changes}
+        newest = {
+            action.path: (action.result_index, action.call_id, action.result_chars)
+            for action in self.actions
+            if action.kind == "read" and action.path in modified and not action.failed
+        }
+        views = set(newest.values())
+        room = (self.size_tokens - self.over_tokens) * _ACTIVE_SHARE
+        found: set[tuple[int, str]] = set()
+        for result in reversed(self.results):
+            place = result.entry.index, result.part.call_id
+            # of its original length: one that was cleared or cut is no view any more
+            if (*place, len(result.part.text)) in views and result.tokens <= room:
+                room -= result.tokens
+                found.add(place)
+        return frozenset(found)
+
+    def entries_between(self, first: int, last: int) -> Sequence[Entry]:
+        """What is visible of the entries from `first` to `last`."""
+        shown = self.transcript.visible()
+        start, end = (bisect_left(shown, place, key=lambda entry: entry.index) for place in (first, last + 1))
+        return shown[start:end]
+
+    def count(self, text: str) -> int:
+        """What a text takes at most."""
+        return self.counter.count(text).high
+
+    def is_active(self, result: Result) -> bool:
+        return (result.entry.index, result.part.call_id) in self.active
+
+    def stub(self, strategy: str, result: Result, text: str, kept_text: str) -> Step:
+        """The step that shows `text` in place of a result."""
+        after = self.count(kept_text.replace(HANDLE, SAMPLE_HANDLE))
+        return Step(
+            strategy=strategy,
+            what=_name(result.action),
+            first=result.entry.index,
+            last=result.entry.index,
+            call_id=result.part.call_id,
+            text=text,
+            kept_text=kept_text,
+            before_tokens=result.tokens,
+            after_tokens=after,
+        )
+
+    def short_stub(self, strategy: str, result: Result, why: str) -> Step:
+        """The same with a line of ours."""
+        lines = result.part.text.count("\n") + 1
+        said = [
+            stand_ins.cleared(why, _label(result.action), result.tokens, lines, handle, self.dialect)
+            for handle in (None, HANDLE)
+        ]
+        return self.stub(strategy, result, *said)
+
+
+def _answers(entries: Sequence[Entry]) -> list[bool]:
+    """At which of these entries an answer of the assistant begins: one message on some wires, several items on another."""
+    is_said = [entry.role == "assistant" and not entry.is_note for entry in entries]
+    return [now and not before for before, now in pairwise([False, *is_said])]
+
+
+class Strategy(Protocol):
+    """A way to make a transcript smaller."""
+
+    @property
+    def name(self) -> str:
+        """How a plan and a result of recovery call it."""
+        ...
+
+    def steps(self, view: View) -> Sequence[Step]:
+        """What it would do, all of which shrinks; nothing where it can do nothing."""
+        ...
+
+
+# ── results ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stale:
+    """Results that a later one makes needless: the same call again, a newer view of all of the same lines (S-4).
+
+    A file that was changed since is no reason: one edited line leaves the others as they were (docs/replay.md).
+    """
+
+    name: str = "stale"
+
+    def steps(self, view: View) -> Sequence[Step]:
+        newest: dict[tuple[str | None, ...], list[Action]] = {}
+        for done in reversed(view.actions):
+            row = newest.setdefault(_topic(done), [])
+            if len(row) < _LOOK_AT:
+                row.append(done)
+        made: list[Step] = []
+        for result in view.results:
+            action = result.action
+            if action is None or not result.age_turns or result.tokens <= WORTH_TOKENS or view.is_active(result):
+                continue
+            newer = [other for other in newest[_topic(action)] if other.index > action.index]
+            if any(_covers(other, action) for other in newer):
+                made.append(view.short_stub(self.name, result, stand_ins.SUPERSEDED))
+        return [step for step in made if step.after_tokens < step.before_tokens]
+
+
+_LOOK_AT = 20  # the newest calls of one topic: a file read a thousand times must not cost a million comparisons
+
+
+def _topic(action: Action) -> tuple[str | None, ...]:
+    """What has to be the same for a later call to make an earlier one needless."""
+    if action.kind == "read":
+        return ("read", action.path)
+    return (action.kind, action.name, action.command, action.path)
+
+
+def _covers(newer: Action, older: Action) -> bool:
+    """Whether the newer result says all that the older one did, or what is true instead of it."""
+    if newer.result_index is None:
+        return False
+    again = older.kind in {"run", "search"} and older.command is not None
+    return again or activity.covers(newer, older)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clear:
+    """Old results in one batch: all but the newest `keep`, oldest first, until the goal is met.
+
+    Where the batch begins is weighed against the prompt cache: text before it stays cached, all after it is read anew.
+    """
+
+    keep: int = KEEP_RESULTS
+    active: bool = False
+    """Whether the newest views of modified files, and what no model has seen yet, go too."""
+    name: str = "clear"
+
+    def steps(self, view: View) -> Sequence[Step]:
+        old = view.results[: max(0, len(view.results) - self.keep)]
+        can = [
+            result
+            for result in old
+            if result.tokens > WORTH_TOKENS and (self.active or (result.age_turns and not view.is_active(result)))
+        ]
+        made = [view.short_stub(self.name, result, stand_ins.CLEARED) for result in can]
+        pairs = [(r, step) for r, step in zip(can, made, strict=True) if step.after_tokens < step.before_tokens]
+        first, last = _batch(view, [(r.start_tokens, step.before_tokens - step.after_tokens) for r, step in pairs])
+        return [step for _, step in pairs[first:last]]
+
+
+def _batch(view: View, spans: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """Which of `(start, freed)` to take: a run that meets the goal, begun as early as that costs hardly more than the best.
+
+    Cost of a run: what follows its start is written to the cache again, and every call left reads what remains.
+    """
+    freed = [0, *accumulate(tokens for _, tokens in spans)]
+    everything = freed[-1]
+    if everything <= view.over_tokens:
+        return 0, len(spans)
+    runs: list[tuple[float, int, int]] = []
+    last = 0
+    for first, (start, _) in enumerate(spans):
+        while last < len(spans) and freed[last] - freed[first] < view.goal_tokens:
+            last += 1
+        gone = freed[last] - freed[first]
+        if gone < view.over_tokens:
+            break
+        left = view.size_tokens - gone
+        cost = (CACHE_WRITE - CACHE_READ) * (left - start) + CACHE_READ * left * view.calls_left
+        runs.append((cost, first, last))
+    if not runs:
+        return 0, len(spans)
+    best = min(cost for cost, _, _ in runs)
+    return next((first, last) for cost, first, last in runs if cost <= best * _TASTE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offload:
+    """Results that flood the window, cut to their ends until the limit is met, the largest first.
+
+    Each keeps `most_tokens`; those that came together and that no model has seen keep less where that frees too little, all
+    alike, down to `least_tokens`.
+    """
+
+    most_tokens: int = 2_000
+    least_tokens: int = 200
+    active: bool = False
+    """Whether the newest views of modified files are cut too."""
+    name: str = "offload"
+
+    def steps(self, view: View) -> Sequence[Step]:
+        share = (view.size_tokens - view.over_tokens) // _SHARE_OF_ROOM
+        most = room = max(self.least_tokens, min(self.most_tokens, share))
+        can = [result for result in view.results if self.active or not view.is_active(result)]
+        old = [result for result in can if result.age_turns]
+        new = [result for result in can if not result.age_turns]
+        while room > self.least_tokens and _freed(old, most) + _freed(new, room) < view.over_tokens:
+            room = max(self.least_tokens, room // 2)
+        made: list[Step] = []
+        freed = 0
+        for result in sorted(can, key=lambda result: -result.tokens):
+            own = most if result.age_turns else room
+            if freed >= view.over_tokens:
+                break
+            step = self.cut(view, result, own) if result.tokens > 2 * own else None
+            if step is not None and step.after_tokens < step.before_tokens:
+                made.append(step)
+                freed += step.before_tokens - step.after_tokens
+        return made
+
+    def cut(self, view: View, result: Result, room: int) -> Step:
+        allowance = Allowance.tokens(room, view.counter)
+        name = "tool" if result.action is None else result.action.name
+        came = view.transcript.entries[result.entry.index].results  # not what an earlier cut has left of it
+        text = "\n".join(part.text for part in came if part.call_id == result.part.call_id)
+        said = [
+            fitting.fit(text, allowance, Keep.ENDS, handle, name=name, dialect=view.dialect).text
+            for handle in (None, HANDLE)
+        ]
+        return view.stub(self.name, result, *said)
+
+
+def _freed(results: Sequence[Result], room: int) -> int:
+    return sum(result.tokens - room for result in results if result.tokens > 2 * room)
+
+
+_SHARE_OF_ROOM = 8  # of the whole that one cut result may take: there will be others
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewLines:
+    """A second read of a file shows only the lines that an earlier result, still shown, does not.
+
+    Runs of at least `least_lines` are left out, each with the lines that it stands for.
+    """
+
+    least_lines: int = 8
+    name: str = "new-lines"
+
+    def steps(self, view: View) -> Sequence[Step]:
+        made: list[Step] = []
+        seen: dict[str, _Seen] = {}
+        for result in view.results:
+            action = result.action
+            if action is None or action.kind != "read" or action.path is None or action.failed:
+                continue
+            lines = result.part.text.split("\n")
+            before = seen.setdefault(action.path, _Seen(self.least_lines))
+            runs = [] if view.is_active(result) else before.runs_of(lines)
+            if runs:
+                said = [
+                    stand_ins.only_new(
+                        _without(lines, runs), len(lines), sum(b - a for a, b in runs), handle, view.dialect
+                    )
+                    for handle in (None, HANDLE)
+                ]
+                step = view.stub(self.name, result, *said)
+                if step.after_tokens < step.before_tokens:
+                    made.append(step)
+                    continue
+            before.add(lines)
+        return made
+
+
+class _Seen:
+    """The lines that the results for one file show, so that each is looked at once, however often the file was read."""
+
+    def __init__(self, least_lines: int) -> None:
+        self._least = least_lines
+        self._places: dict[tuple[str, ...], tuple[Sequence[str], int]] = {}
+
+    def add(self, lines: Sequence[str]) -> None:
+        for at in range(len(lines) - self._least + 1):
+            self._places[tuple(lines[at : at + self._least])] = lines, at
+
+    def runs_of(self, lines: Sequence[str]) -> list[tuple[int, int]]:
+        """Runs of lines that stand in the same order in one of them; blank lines alone are no run."""
+        runs: list[tuple[int, int]] = []
+        at = 0
+        while at <= len(lines) - self._least:
+            row = tuple(lines[at : at + self._least])
+            found = self._places.get(row)
+            if found is None or not any(line.strip() for line in row):
+                at += 1
+                continue
+            text, start = found
+            end = at + self._least
+            while end < len(lines) and start + end - at < len(text) and text[start + end - at] == lines[end]:
+                end += 1
+            runs.append((at, end))
+            at = end
+        return runs
+
+
+def _without(lines: Sequence[str], runs: Iterable[tuple[int, int]]) -> str:
+    """The lines without those runs; a line of ours says where each was."""
+    made: list[str] = []
+    last = 0
+    for first, end in runs:
+        made += [*_harmless(lines[last:first]), stand_ins.as_before(lines[first], lines[end - 1], end - first)]
+        last = end
+    return "\n".join([*made, *_harmless(lines[last:])])
+
+
+def _harmless(lines: Sequence[str]) -> list[str]:
+    """Foreign lines as they may stand between ours."""
+    return stand_ins.disarm(escape.show_text("\n".join(lines))).split("\n") if lines else []
+
+
+# ── spans ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failed:
+    """Failed attempts: two or more in a row of the same kind become a note with the error's head and their number; the result
+    of a single old one becomes its error's head."""
+
+    keep_turns: int = 2
+    name: str = "failed"
+
+    def steps(self, view: View) -> Sequence[Step]:
+        failed = {(action.index, action.call_id) for action in view.actions if action.failed}
+        turns = finished_turns(view, self.keep_turns)
+        made: list[Step] = []
+        for name, row in groupby(turns, lambda turn: _failed_name(turn, failed)):
+            runs = neighbours(list(row), view.transcript.turns()) if name else ()
+            made += [span_step(view, self.name, run, users=False) for run in runs if len(run) > 1]
+        spans = [(step.first, step.last) for step in made]
+        for result in view.results:
+            action = result.action
+            inside = any(first <= result.entry.index <= last for first, last in spans)
+            old = result.age_turns > self.keep_turns and result.tokens > WORTH_TOKENS
+            if action is not None and action.failed and old and not inside:
+                made.append(view.short_stub(self.name, result, stand_ins.failed_with(action.error_head)))
+        return sorted((s for s in made if s.after_tokens < s.before_tokens), key=lambda step: step.first)
+
+
+def _failed_name(turn: Turn, failed: set[tuple[int, str]]) -> str:
+    """The tools of a turn that did nothing but fail; empty for every other."""
+    calls = [(entry.index, call) for entry in turn.entries for call in entry.calls]
+    did_fail = all((index, call.id) in failed for index, call in calls)
+    return " ".join(sorted({call.name for _, call in calls})) if did_fail else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spans:
+    """Finished turns, oldest first: each row of them becomes a structural summary of what was done and what was said.
+
+    The user's own words stay, unless `users` lets all but the newest and the task become quotations.
+    """
+
+    keep_turns: int = 2
+    users: bool = False
+    changes: bool = True
+    """Whether turns that changed a file go too: what an edit wrote is what a later one replaces."""
+    low_water: float = 0.0
+    """Goes no lower than this share of the limit: words are needed longer than results."""
+    name: str = "spans"
+
+    def steps(self, view: View) -> Sequence[Step]:
+        finished = finished_turns(view, self.keep_turns, users=self.users)
+        if not self.changes:
+            changed = {action.index for action in view.actions if action.changes}
+            finished = [turn for turn in finished if not any(entry.index in changed for entry in turn.entries)]
+        limit = view.size_tokens - view.over_tokens
+        goal = min(view.goal_tokens, view.size_tokens - int(limit * self.low_water))
+        made: list[Step] = []
+        freed = 0
+        for run in neighbours(finished, view.transcript.turns()):
+            if freed >= goal:
+                break
+            turns = _enough(view, run, goal - freed)
+            if all(turn.kind == "note" for turn in turns):
+                continue
+            step = span_step(view, self.name, turns, users=self.users)
+            if step.after_tokens < step.before_tokens:
+                made.append(step)
+                freed += step.before_tokens - step.after_tokens
+        return made
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """A model's summary in place of the messages from `first` to `last`, which `summary_span` chose.
+
+    Not taken where it is empty, an error text, or larger than what it replaces (sessions.md 2.2: both became histories).
+    """
+
+    text: str
+    first: int
+    last: int
+    name: str = "model_summary"
+
+    def steps(self, view: View) -> Sequence[Step]:
+        turns = [turn for turn in view.transcript.turns() if self.first <= turn.first and turn.last <= self.last]
+        if not turns or (turns[0].first, turns[-1].last) != (self.first, self.last) or summary_problem(self.text):
+            return []
+        text = stand_ins.disarm(escape.show_text(self.text.strip()))
+        rounds = _rounds(view, turns)
+        step = note_step(
+            view, self.name, turns, [stand_ins.note_by_model(rounds, text, h, view.dialect) for h in (None, HANDLE)]
+        )
+        return [step] if step.after_tokens < step.before_tokens else []
+
+
+def summary_span(transcript: Transcript, kept: frozenset[tuple[int, str]] = frozenset()) -> tuple[int, int] | None:
+    """The messages that a model may summarise, from the first to the last: the longest row between what has to stay."""
+    view = View(transcript=transcript, actions=(), kept=kept)
+    rows = neighbours(finished_turns(view, 1, users=True), transcript.turns())
+    longest = max(rows, key=len, default=[])
+    return (longest[0].first, longest[-1].last) if len(longest) > 1 else None
+
+
+def summary_problem(text: str) -> str:
+    """Why a text is no summary; empty where it may be one."""
+    words = text.strip()
+    if not words:
+        return "it is empty"
+    if _MACHINE.match(words):
+        return "it is an error text"
+    is_short = len(words) < _ERROR_CHARS
+    if is_short and (_ERROR.match(words) or diagnose(words).kind not in {"unknown", "output_stopped"}):
+        return "it is an error text"
+    return ""
+
+
+_ERROR_CHARS = 500
+_ERROR = re.compile(
+    r"(?i)(?:error|traceback|exception|failed|failure|i'?m sorry|sorry|i (?:can(?:no|')t|am unable))\b|\{"
+)
+_MACHINE = re.compile(  # what no model writes as a summary, however long it is
+    r"(?i)traceback \(most recent call last|<(?:!doctype|html|\?xml|error)|"
+    r"\{\s*\"(?:error|detail|message|type\"\s*:\s*\"error)\""
+)
+
+
+def finished_turns(view: View, keep_turns: int, *, users: bool = False) -> list[Turn]:
+    """The turns that a span may hold: of the assistant, notes, and on demand of the user; not the newest `keep_turns`."""
+    protected = view.transcript.protected() | {index for index, _ in view.kept}
+    turns = view.transcript.turns()
+    answers = [turn for turn in turns if turn.kind == "assistant"]
+    newest = answers[-keep_turns].first if keep_turns and len(answers) >= keep_turns else None
+    if keep_turns and newest is None:
+        return []
+    kinds = {"assistant", "note", "user"} if users else {"assistant", "note"}
+    active = set() if users else {index for index, _ in view.active}
+    return [
+        turn
+        for turn in turns
+        if turn.kind in kinds
+        and (newest is None or turn.last < newest)
+        and not any(
+            e.index in protected or e.pinned or e.index in active or (e.speaks and not users) for e in turn.entries
+        )
+    ]
+
+
+def neighbours(turns: Sequence[Turn], shown: Sequence[Turn]) -> Iterator[list[Turn]]:
+    """Rows of turns that stand side by side."""
+    place = {turn.first: number for number, turn in enumerate(shown)}
+    for _, row in groupby(enumerate(turns), lambda pair: place[pair[1].first] - pair[0]):
+        yield [turn for _, turn in row]
+
+
+def _enough(view: View, run: Sequence[Turn], wanted: int) -> list[Turn]:
+    """The oldest of a row that free enough, the note that takes their place included."""
+    sizes = accumulate(_size(view, turn) for turn in run)
+    needed = wanted + NOTE_CHARS // 3
+    number = next((number for number, size in enumerate(sizes, 1) if size >= needed), len(run))
+    return list(run[:number])
+
+
+def _size(view: View, turn: Turn) -> int:
+    return sum(measure_entry(entry, view.counter).high for entry in turn.entries)
+
+
+def span_step(view: View, strategy: str, turns: Sequence[Turn], *, users: bool, note_share: float = 1.0) -> Step:
+    """Return the step that shows a note in place of some turns: as much as is worth it, less where that would not shrink.
+
+    Args:
+        view: the transcript.
+        strategy: how the step is called.
+        turns: turns that stand side by side.
+        users: whether the user's own words are quoted in the note; else the turns hold none.
+        note_share: the characters that the note may have for each token that goes.
+    """
+    before = sum(_size(view, turn) for turn in turns)
+    first, last = turns[0].first, turns[-1].last
+    done = [action for action in view.actions if first <= action.index <= last]
+    words = [
+        (role, escape.show_text(text))
+        for turn in turns
+        for entry in turn.entries
+        for role, text in _remarks(entry, users=users)
+        if text.strip()
+    ]
+    rounds = _rounds(view, turns)
+    most_chars = max(_LEAST_NOTE_CHARS, min(NOTE_CHARS, int(before * note_share)))  # a third of what goes, at most
+    while True:
+        facts = activity.summary(done, most_chars=most_chars // 2)
+        said = [stand_ins.note(rounds, facts, words, most_chars, handle, view.dialect) for handle in (None, HANDLE)]
+        step = note_step(view, strategy, turns, said)
+        if step.after_tokens < step.before_tokens or most_chars == _LEAST_NOTE_CHARS:
+            return step
+        most_chars = max(_LEAST_NOTE_CHARS, most_chars // 2)
+
+
+def _remarks(entry: Entry, *, users: bool) -> list[tuple[str, str]]:
+    """What an entry says, and who said it; of a note what it repeats, because what was done is summed up anew."""
+    if not entry.is_note:
+        return [(entry.role, entry.text)] if entry.role == "assistant" or (users and entry.speaks) else []
+    return stand_ins.remarks_in(entry.text)
+
+
+def _rounds(view: View, turns: Sequence[Turn]) -> int:
+    """How many answers, and words of the user, stand behind these turns, those that are notes by now included."""
+    gone = view.transcript.entries[turns[0].first : turns[-1].last + 1]
+    return sum(_answers(gone)) + sum(entry.speaks for entry in gone)
+
+
+def note_step(view: View, strategy: str, turns: Sequence[Turn], said: Sequence[str]) -> Step:
+    first, last = turns[0].first, turns[-1].last
+    return Step(
+        strategy=strategy,
+        what=f"messages {first} to {last}",
+        first=first,
+        last=last,
+        call_id=None,
+        text=said[0],
+        kept_text=said[1],
+        before_tokens=sum(_size(view, turn) for turn in turns),
+        after_tokens=view.count(said[1].replace(HANDLE, SAMPLE_HANDLE)) + _NOTE_FRAME,
+    )
+
+
+_NOTE_FRAME = 60  # the messages that a note needs beside it so that roles alternate
+
+
+def _name(action: Action | None) -> str:
+    return "result" if action is None else escape.clip(action.name, 64)
+
+
+def _label(action: Action | None) -> str:
+    """What a stub calls the result: the tool, and its file with the lines, or its command."""
+    if action is None:
+        return "result"
+    what = action.command or action.path or ""
+    lines = ""
+    if action.path and action.first_line is not None and not action.is_whole:
+        lines = f":{action.first_line}-{action.last_line or ''}"
+    return f"{escape.clip(action.name, 64)} {escape.clip(what, 120)}{lines}".strip()
+
+
+DEFAULT: tuple[Strategy, ...] = (
+    Stale(),
+    Clear(),
+    Failed(),
+    Spans(changes=False),
+    Spans(low_water=0.75),
+    Offload(least_tokens=1_000),
+)
+"""For a transcript that has grown: what is needless or old first, words later than results, what changed a file later still."""
+GENTLE: tuple[Strategy, ...] = (Offload(), Stale(), Clear(), Failed(), Spans())
+"""For a request that was refused (O-4): the flood first, then what is old, then what is finished."""
+LAST_RESORT: tuple[Strategy, ...] = (
+    Clear(keep=1, active=True),
+    Spans(keep_turns=1),
+    Spans(keep_turns=0, users=True),
+    Offload(most_tokens=200, least_tokens=60, active=True),
+    Clear(keep=0, active=True),
+)
+RECOVERY: tuple[Strategy, ...] = (*GENTLE, *LAST_RESORT)
+"""The whole of that ladder: at its end only what is pinned, the task and the newest user message are as they were."""

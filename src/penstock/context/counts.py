@@ -1,0 +1,87 @@
+"""What a request takes, by kind of content: our own count of each message, made once and then only added and subtracted.
+
+Providers differ in how they count, and they differ by kind: one takes twice our count for JSON and half of it for prose. So a
+refusal says nothing about *tokens*, only about a weighted sum of these kinds (`provider_counts`). Law: the counts of a request are
+the sum of the counts of its messages and of what stands beside them. Keeps out: what a provider will make of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
+
+from penstock.wires import Media, Reasoning, Text, ToolCall, ToolResult
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from penstock.text.tokens import Count
+    from penstock.wires import Entry, Part
+
+ContentKind: TypeAlias = Literal[
+    "system", "tools", "user", "assistant", "calls", "results", "reasoning", "images", "files", "notes", "other"
+]
+CONTENT_KINDS: Final[tuple[ContentKind, ...]] = get_args(ContentKind)
+_PLACE: Final = {kind: place for place, kind in enumerate(CONTENT_KINDS)}
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Tokens by kind of content, in the order of `CONTENT_KINDS`, and the number of messages that they stand in."""
+
+    tokens: tuple[int, ...] = (0,) * len(CONTENT_KINDS)
+    messages: int = 0
+
+    @property
+    def total(self) -> int:
+        """All tokens, whatever their kind."""
+        return sum(self.tokens)
+
+    def of(self, kind: ContentKind) -> int:
+        """Return the tokens of one kind."""
+        return self.tokens[_PLACE[kind]]
+
+    def by_kind(self) -> dict[ContentKind, int]:
+        """Return the tokens of each kind that there is."""
+        return {kind: tokens for kind, tokens in zip(CONTENT_KINDS, self.tokens, strict=True) if tokens}
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(tuple(map(int.__add__, self.tokens, other.tokens)), self.messages + other.messages)
+
+    def __sub__(self, other: Counts) -> Counts:
+        return Counts(tuple(map(int.__sub__, self.tokens, other.tokens)), self.messages - other.messages)
+
+
+def counts_of(tokens_by_kind: Iterable[tuple[ContentKind, int]], messages: int = 0) -> Counts:
+    """Return counts from tokens with their kinds, which may repeat."""
+    tokens = [0] * len(CONTENT_KINDS)
+    for kind, number in tokens_by_kind:
+        tokens[_PLACE[kind]] += number
+    return Counts(tuple(tokens), messages)
+
+
+def kind_of(part: Part, entry: Entry) -> ContentKind:
+    """Return the kind under which a part of a message counts."""
+    match part:
+        case Text():
+            if entry.is_note:
+                return "notes"
+            if entry.role == "system":
+                return "system"
+            return "assistant" if entry.role == "assistant" else "user"
+        case ToolCall():
+            return "calls"
+        case ToolResult():
+            return "results"
+        case Media():
+            return "images" if part.kind == "image" else "files"
+        case Reasoning():
+            return "reasoning"
+        case _:
+            return "other"
+
+
+def entry_counts(entry: Entry, counts: Iterable[Count]) -> Counts:
+    """Return the counts of one message, given the count of each of its parts in their order."""
+    kinds = ((kind_of(part, entry), count.tokens) for part, count in zip(entry.parts, counts, strict=True))
+    return counts_of(kinds, messages=1)

@@ -1,0 +1,646 @@
+"""What is passed on? All that a fresh session needs to go on with the work of one that ends, as a versioned JSON document.
+
+Eight keys are the seed's and always there; the others stand beside them, and what is not known is carried along. Laws:
+`decode(encode(h)) == h`; unknown fields survive; a summary has at most 2,000 characters. Keeps out: files (a shell writes the
+text), the clock, digests of what is on disk, and when a session ends.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from dataclasses import MISSING, dataclass, field, fields, replace
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from penstock.context import activity
+from penstock.errors import CallerError
+from penstock.text import escape, stand_ins
+from penstock.text.calls import PYTHON, Call
+from penstock.text.json_access import parsed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from dataclasses import Field
+
+    from penstock.context.activity import Action
+    from penstock.text.calls import Dialect
+    from penstock.text.json_access import Json
+    from penstock.wires import Transcript
+
+SCHEMA = 1
+SUMMARY_CHARS = 2000  # of the seed
+REASONS = ("turns", "context", "domain", "errors", "manual", "crash")
+
+SEED_KEYS = (
+    "sessionId",
+    "agent",
+    "turnsCompleted",
+    "completedTasks",
+    "pendingTasks",
+    "modifiedFiles",
+    "state",
+    "summary",
+)
+_ALWAYS = {*SEED_KEYS, "schemaVersion"}
+_GOAL_CHARS = 4000  # of the first message: more of it is a document, and lies in the session's own log
+_NEXT_CHARS = 2000
+_LINE_CHARS = 200  # of a command, an error, a path in a list
+_MOST = 50  # of a list that a handoff made without a model holds: the newest
+_ACTIVE_TURNS = 10  # the seed's "more than 10 turns ago" is stale
+_DEEPEST = 64  # levels of foreign JSON
+_MOST_BITS = 13_000  # of a number: Python prints at most 4,300 digits
+
+
+def passed_on(text: str) -> str:
+    """A text as a handoff holds it. Every text of every handoff comes through here.
+
+    Halves of UTF-16 that stand side by side become the character that JSON would make of them.
+    """
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+# ── the document ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Record:
+    """A JSON object with names of its own, and `other` for what somebody else put beside them."""
+
+    other: dict[str, Json] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for known in fields(self):
+            name = _camel(known.name)
+            object.__setattr__(self, known.name, _READERS[str(known.type)](getattr(self, known.name), name))
+        if taken := sorted(_names(type(self)).keys() & self.other.keys()):
+            raise CallerError(f"other: {taken[0]} is a field of its own")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision(_Record):
+    """What was decided, and why."""
+
+    what: str
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task(_Record):
+    """A pending task with all that is known of it; `priority` is a word or a number, the lower the sooner."""
+
+    title: str
+    id: str | int = ""
+    priority: str | int = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure(_Record):
+    """What was tried in vain, and how often."""
+
+    what: str
+    error: str = ""
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command(_Record):
+    """What was run; `exit` is None where nobody said."""
+
+    cmd: str
+    exit: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileEvent(_Record):
+    """What became of a file, `modified`, `created` or `deleted`, in which turn; `digest` of what it held afterwards."""
+
+    path: str
+    turn: int | None = None
+    action: str = "modified"
+    digest: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Handoff(_Record):
+    """What one session passes on to the next. In JSON the names are camelCase; the first eight are the seed's.
+
+    A summary that is too long is cut at the end of a sentence. `CallerError` names the field that cannot be, and what can.
+    """
+
+    session_id: str
+    agent: str = ""
+    turns_completed: int = 0
+    completed_tasks: tuple[str, ...] = ()
+    pending_tasks: tuple[str, ...] = ()
+    """The most important first."""
+    modified_files: tuple[str, ...] = ()
+    state: dict[str, Json] = field(default_factory=dict)
+    summary: str = ""
+
+    schema_version: int = SCHEMA
+    created_at: str = ""
+    parent_session_id: str = ""
+    reason: str = ""
+    """One of `REASONS`, or nothing."""
+    goal: str = ""
+    constraints: tuple[str, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+    pending_task_details: tuple[Task, ...] = ()
+    failed_attempts: tuple[Failure, ...] = ()
+    open_errors: tuple[str, ...] = ()
+    commands: tuple[Command, ...] = ()
+    active_files: tuple[str, ...] = ()
+    file_history: tuple[FileEvent, ...] = ()
+    handles: tuple[str, ...] = ()
+    """Under which what was forgotten can be had."""
+    next_step: str = ""
+    log_ref: dict[str, Json] = field(default_factory=dict)
+    """Where the whole session lies."""
+
+    def with_handle(self, handle: str) -> Handoff:
+        """The same, naming one more artifact."""
+        return replace(self, handles=(*self.handles, handle))
+
+    def __post_init__(self) -> None:
+        _Record.__post_init__(self)
+        object.__setattr__(self, "summary", shortened(self.summary))
+        if self.reason and self.reason not in REASONS:
+            raise CallerError(f"reason: one of {', '.join(REASONS)}, not {escape.clip(self.reason, 64)}")
+
+
+def shortened(text: str, most_chars: int = SUMMARY_CHARS) -> str:
+    """At most `most_chars` of a text, cut behind the last sentence or line that fits; within a long one, behind a word."""
+    if len(text) <= most_chars:
+        return text
+    ends = [match.end() for match in re.finditer(r"[.!?…][\"')\]]?(?=\s)|[^\s](?=\n)", text[: most_chars + 1])]
+    if ends and ends[-1] <= most_chars:
+        return text[: ends[-1]]
+    if most_chars < 1:
+        return ""
+    head = text[: most_chars - 1]
+    if not text[most_chars - 1].isspace():
+        head = head.rpartition(" ")[0] or head
+    return head.rstrip() + "…"
+
+
+# ── JSON ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def encode(handoff: Handoff) -> str:
+    """The document as JSON that is valid UTF-8 whatever it holds; `decode` gives an equal handoff."""
+    text = json.dumps(_written(handoff), ensure_ascii=False, indent=2, allow_nan=False)
+    return re.sub("[\ud800-\udfff]", lambda half: f"\\u{ord(half.group()):04x}", text)
+
+
+def decode(document: str | bytes | dict[str, Json]) -> Handoff:
+    """The handoff in a JSON text or object, ours or one of the seed's shape. `CallerError` names the field and what would work."""
+    if isinstance(document, bytes):
+        try:
+            document = document.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise CallerError(f"a handoff is UTF-8: byte {error.start} is not") from None
+    if isinstance(document, str):
+        is_json, document = parsed(document)
+        if not is_json:
+            raise CallerError("a handoff is a JSON object; this text is no JSON")
+    if not isinstance(document, dict):
+        raise CallerError(f"a handoff is a JSON object, not {_kind(document)}")
+    return _read(Handoff, _with_plain_tasks(document))
+
+
+_R = TypeVar("_R", bound=_Record)
+
+
+def _read(record: type[_R], value: dict[str, Json]) -> _R:
+    names = _names(record)
+    given = {names[key]: item for key, item in value.items() if key in names and item is not None}
+    if missing := [_camel(f.name) for f in fields(record) if _is_required(f) and f.name not in given]:
+        raise CallerError(f"{missing[0]}: a text that has to be there")
+    return record(**given, other={key: item for key, item in value.items() if key not in names})
+
+
+def _written(record: _Record) -> dict[str, Json]:
+    """What says nothing is left out, but for the seed's keys."""
+    made: dict[str, Json] = {}
+    for known in fields(record):
+        name, value = _camel(known.name), getattr(record, known.name)
+        says_nothing = not value and value == (known.default if known.default_factory is MISSING else {})
+        if known.name == "other" or (says_nothing and name not in _ALWAYS):
+            continue
+        is_list = isinstance(value, tuple)
+        made[name] = [_written(item) if isinstance(item, _Record) else item for item in value] if is_list else value
+    return made | record.other
+
+
+def _with_plain_tasks(document: dict[str, Json]) -> dict[str, Json]:
+    """The same with texts in `pendingTasks` where there were objects: these are in `pendingTaskDetails`, all in order."""
+    pending = document.get("pendingTasks")
+    if not isinstance(pending, list) or not any(isinstance(task, dict) for task in pending):
+        return document
+    ranked: list[tuple[float, Json, Json]] = []
+    for place, task in enumerate(pending):
+        if not isinstance(task, dict):
+            ranked.append((_rank(None), task, None))
+            continue
+        title = next((task[key] for key in _TITLES if isinstance(task.get(key), str) and task[key].strip()), None)
+        if title is None:
+            raise CallerError(f"pendingTasks[{place}]: a text, or an object with a title")
+        ranked.append((_rank(task.get("priority")), title, {**task, "title": title}))
+    ranked.sort(key=lambda task: task[0])
+    details = document.get("pendingTaskDetails") or []
+    if isinstance(details, list):
+        details = details + [detail for _, _, detail in ranked if detail is not None]
+    return {**document, "pendingTasks": [title for _, title, _ in ranked], "pendingTaskDetails": details}
+
+
+_TITLES = ("title", "task", "name", "what", "description", "content", "id")
+_RANKS = {"critical": 0, "urgent": 0, "highest": 0, "high": 1, "medium": 2, "normal": 2, "low": 3, "lowest": 4}
+
+
+def _rank(priority: Json) -> float:
+    """How soon a task comes: 1 before 2, high before low, and what says nothing between."""
+    if isinstance(priority, int | float) and not isinstance(priority, bool):
+        return priority
+    word = priority.strip().lower().removeprefix("p") if isinstance(priority, str) else ""
+    return int(word) if word.isascii() and word.isdecimal() and len(word) < 10 else _RANKS.get(word, 2)
+
+
+# ── what a field takes ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _camel(name: str) -> str:
+    head, *rest = name.split("_")
+    return head + "".join(word.capitalize() for word in rest)
+
+
+def _names(record: type[_Record]) -> dict[str, str]:
+    """The names in JSON, and ours."""
+    return {_camel(known.name): known.name for known in fields(record) if known.name != "other"}
+
+
+def _is_required(known: Field[Json]) -> bool:
+    return known.default is MISSING and known.default_factory is MISSING
+
+
+def _kind(value: Json) -> str:
+    """What a value is called in JSON."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "a truth value"
+        case int() | float():
+            return f"the number {escape.clip(repr(value), 32)}" if abs(value) < 1e300 else "a number of that size"
+        case str():
+            return f"the text {escape.clip(value, 32)!r}"
+        case list() | tuple():
+            return "a list"
+        case dict():
+            return "an object"
+        case _:
+            return f"a {type(value).__name__}"
+
+
+def _text(value: Json, name: str) -> str:
+    if not isinstance(value, str):
+        raise CallerError(f"{name}: a text, not {_kind(value)}")
+    return passed_on(value)
+
+
+def _whole(value: Json, name: str) -> int | None:
+    if value is None or (type(value) is int and value.bit_length() < _MOST_BITS):
+        return value
+    raise CallerError(f"{name}: a whole number, not {_kind(value)}")
+
+
+def _count(value: Json, name: str) -> int:
+    count = _whole(value, name) if type(value) is int else None
+    if count is None or count < 0:
+        raise CallerError(f"{name}: a whole number from 0 on, not {_kind(value)}")
+    return count
+
+
+def _name(value: Json, name: str) -> str | int:
+    return value if type(value) is int and _whole(value, name) is not None else _text(value, name)
+
+
+def _texts(value: Json, name: str) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple):
+        raise CallerError(f"{name}: a list of texts, not {_kind(value)}")
+    return tuple(_text(item, f"{name}[{place}]") for place, item in enumerate(value))
+
+
+def _object(value: Json, name: str) -> dict[str, Json]:
+    if not isinstance(value, dict):
+        raise CallerError(f"{name}: an object, not {_kind(value)}")
+    made: dict[str, Json] = _foreign(value, name, 0)
+    return made
+
+
+def _foreign(value: Json, name: str, depth: int) -> Json:
+    """Any JSON, copied; what JSON cannot hold is named."""
+    if depth > _DEEPEST:
+        raise CallerError(f"{_place(name).partition('.')[0]}: at most {_DEEPEST} levels deep")
+    match value:
+        case str():
+            return passed_on(value)
+        case dict():
+            keys = {key: _text(key, f"a key of {name}") for key in value}
+            return {
+                keys[key]: _foreign(item, f"{name}.{escape.clip(keys[key], 32)}", depth + 1)
+                for key, item in value.items()
+            }
+        case list() | tuple():
+            return [_foreign(item, f"{name}[{place}]", depth + 1) for place, item in enumerate(value)]
+        case bool() | None:
+            return value
+        case int() if value.bit_length() < _MOST_BITS:
+            return value
+        case float() if math.isfinite(value):
+            return value
+        case _:
+            raise CallerError(f"{_place(name)}: what JSON can hold, not {_kind(value)}")
+
+
+def _place(name: str) -> str:
+    """A field of somebody else's is not called ours."""
+    return name.removeprefix("other.")
+
+
+def _records(record: type[_R], value: Json, name: str) -> tuple[_R, ...]:
+    """A list of records; a text alone is what the record is about."""
+    if not isinstance(value, list | tuple):
+        raise CallerError(f"{name}: a list of objects, not {_kind(value)}")
+    made: list[_R] = []
+    for place, item in enumerate(value):
+        first = next(iter(_names(record)))
+        given = {first: item} if isinstance(item, str) else item
+        if not isinstance(given, dict | record):
+            raise CallerError(f"{name}[{place}]: an object with {first}, not {_kind(item)}")
+        try:
+            made.append(_read(record, given) if isinstance(given, dict) else given)
+        except CallerError as error:
+            raise CallerError(f"{name}[{place}].{error}") from None
+    return tuple(made)
+
+
+_READERS: dict[str, Callable[[Json, str], Json]] = {
+    "str": _text,
+    "int": _count,
+    "int | None": _whole,
+    "str | int": _name,
+    "tuple[str, ...]": _texts,
+    "dict[str, Json]": _object,
+    **{
+        f"tuple[{record.__name__}, ...]": partial(_records, record)
+        for record in (Decision, Task, Failure, Command, FileEvent)
+    },
+}
+"""By the type of a field, as it is annotated: what a caller gives and what a file holds is checked alike."""
+
+
+# ── made without a model ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def mechanical(
+    transcript: Transcript,
+    *,
+    session_id: str,
+    agent: str = "",
+    turns: int | None = None,
+    reason: str = "context",
+    created_at: str | None = None,
+    handles: Sequence[str] = (),
+    completed: Sequence[str] = (),
+    pending: Sequence[str] = (),
+) -> Handoff:
+    """The handoff that the transcript itself gives: what was asked, done, and failed. No model is asked and nothing is guessed.
+
+    `turns` are counted where they are not given: a turn is one answer of the model.
+    """
+    done = activity.actions(transcript)
+    turn_of = _turns(transcript)
+    last_turn = max(turn_of, default=0)
+    changed = [action for action in done if action.changes and action.path is not None]
+    task, newest = transcript.task(), transcript.newest_user()
+    asked_since = newest is not None and task is not None and newest.index != task.index
+    return Handoff(
+        session_id=session_id,
+        agent=agent,
+        turns_completed=last_turn if turns is None else turns,
+        completed_tasks=tuple(completed),
+        pending_tasks=tuple(pending),
+        modified_files=_newest(_path(action) for action in changed),
+        summary=activity.summary(done, most_chars=SUMMARY_CHARS),
+        created_at=created_at or "",
+        reason=reason,
+        goal=_begun(task.text, _GOAL_CHARS, f"message {task.index}") if task else "",
+        failed_attempts=_failures(done),
+        open_errors=_open_errors(done),
+        commands=_commands(done),
+        active_files=_newest(_path(a) for a in changed if turn_of[a.index] > last_turn - _ACTIVE_TURNS),
+        file_history=_history(changed, turn_of),
+        handles=tuple(dict.fromkeys((*transcript.handles(), *handles))),
+        next_step=_begun(newest.text, _NEXT_CHARS, f"message {newest.index}") if newest and asked_since else "",
+    )
+
+
+def _turns(transcript: Transcript) -> list[int]:
+    """For each entry the answers of the model up to it: entries of the assistant in a row are one."""
+    made: list[int] = []
+    count, before = 0, ""
+    for entry in transcript.entries:
+        if entry.role == "assistant" and before != "assistant":
+            count += 1
+        before = entry.role
+        made.append(count)
+    return made
+
+
+def _begun(text: str, most_chars: int, where: str) -> str:
+    """The text, or its beginning and where the rest is."""
+    if len(text) <= most_chars:
+        return text
+    return f"{text[:most_chars]}\n(… {len(text) - most_chars} more characters: {where} of the session)"
+
+
+def _path(action: Action) -> str:
+    return action.path or ""
+
+
+def _newest(items: Iterable[str]) -> tuple[str, ...]:
+    """Each once, in the order of their last places."""
+    return tuple(reversed(dict.fromkeys(reversed(list(items)))))
+
+
+def _line(text: str) -> str:
+    return text if len(text) <= _LINE_CHARS else text[: _LINE_CHARS - 1] + "…"
+
+
+def _what(action: Action) -> str:
+    return _line(action.command or f"{action.name} {_path(action)}".strip())
+
+
+def _failures(done: Iterable[Action]) -> tuple[Failure, ...]:
+    counts = Counter((_what(action), action.error_head) for action in done if action.failed)
+    return tuple(Failure(what=what, error=error, count=count) for (what, error), count in counts.items())[-_MOST:]
+
+
+def _open_errors(done: Iterable[Action]) -> tuple[str, ...]:
+    """What failed and has not gone well since."""
+    last: dict[str, Action] = {}
+    for action in done:
+        last.pop(_what(action), None)
+        last[_what(action)] = action
+    return tuple(_said_of(what, action) for what, action in last.items() if action.failed)[-_MOST:]
+
+
+def _said_of(what: str, action: Action) -> str:
+    return ": ".join(part for part in (what, action.error_head or f"exit {action.exit_code}") if part)
+
+
+def _commands(done: Iterable[Action]) -> tuple[Command, ...]:
+    """Each command once, with how it ended last."""
+    last: dict[str, Action] = {}
+    for action in done:
+        if action.kind == "run" and action.command:
+            last.pop(action.command, None)
+            last[action.command] = action
+    return tuple(Command(cmd=_line(cmd), exit=action.exit_code) for cmd, action in last.items())[-_MOST:]
+
+
+_BECAME = {"write": "modified", "create": "created", "delete": "deleted"}
+
+
+def _history(changed: Iterable[Action], turn_of: Sequence[int]) -> tuple[FileEvent, ...]:
+    """What became of each file, each kind of change once, where it came last."""
+    last: dict[tuple[str, str], FileEvent] = {}
+    for action in changed:
+        key = (_path(action), _BECAME[action.kind])
+        last.pop(key, None)
+        last[key] = FileEvent(path=key[0], turn=turn_of[action.index], action=key[1])
+    return tuple(last.values())
+
+
+# ── what a fresh session reads ───────────────────────────────────────────────────────────────────────────────────
+
+_STEPS = (  # how many items the lists show, until all of it fits: of what is open, and of what is behind
+    (1 << 30, 1 << 30),
+    (50, 25),
+    (25, 12),
+    (12, 6),
+    (12, 3),
+    (12, 0),
+    (6, 0),
+    (3, 0),
+    (1, 0),
+    (0, 0),
+)
+
+
+def render(handoff: Handoff, *, most_chars: int, dialect: Dialect | None = None) -> str:
+    """The text with which a fresh session starts: inert, at most `most_chars`, the goal word for word as long as that fits.
+
+    Lists become shorter first, what is behind before what is open, and say how many items are not shown; then the summary
+    goes; at last the next step is only begun, and then the goal.
+    """
+    most_chars = max(0, most_chars)
+    brief = replace(handoff, next_step=_begun(handoff.next_step, most_chars // 4, "the end"))
+    begun = replace(brief, goal=_begun(handoff.goal, most_chars // 2, "the beginning"))
+    for shown in (handoff, brief, begun):
+        for still, behind in _STEPS:
+            text = "\n\n".join(part for part in _parts(shown, still, behind, dialect or PYTHON) if part)
+            if len(text) <= most_chars:
+                return text
+    return text[:most_chars]
+
+
+def _parts(handoff: Handoff, still: int, behind: int, dialect: Dialect) -> list[str]:
+    return [
+        _head(handoff),
+        _block("Goal", handoff.goal),
+        _list("Constraints", handoff.constraints, still, newest=False),
+        _list("Pending tasks, the most important first", handoff.pending_tasks, still, newest=False),
+        _block("Next", handoff.next_step),
+        _list("Open errors", handoff.open_errors, still),
+        _list("Changed files; look at them again before you rely on them", map(_file, _files(handoff)), still),
+        _list("Files in use", [path for path in handoff.active_files if path not in handoff.modified_files], still),
+        _list("Kept, to be read again", [dialect.write(_page(handle)) for handle in handoff.handles], still),
+        *(
+            (
+                _list("Tried in vain", map(_failure, handoff.failed_attempts), behind),
+                _list("Decided", map(_decision, handoff.decisions), behind),
+                _list("Done", handoff.completed_tasks, behind),
+                _list("Commands run", map(_command, handoff.commands), behind),
+                _block("Summary", handoff.summary),
+            )
+            if behind
+            else ()
+        ),
+    ]
+
+
+def _head(handoff: Handoff) -> str:
+    agent = f" of {_shown(handoff.agent)}" if handoff.agent else ""
+    why = f", ended by {handoff.reason}" if handoff.reason else ""
+    return f"[This goes on with session {_shown(handoff.session_id)}{agent}: {handoff.turns_completed} turns{why}.]"
+
+
+_HEAD = re.compile(r"\[This goes on with session ")
+_ASKED = re.compile(r"^(?:Next|Goal):\n(.*?)(?=\n\n|\Z)", re.MULTILINE | re.DOTALL)
+
+
+def asked_in(text: str) -> str:
+    """What a text of `render` says is to be done: the next step, else the goal. Empty for any other text."""
+    asked = _ASKED.findall(text) if _HEAD.match(text) else []
+    return asked[-1] if asked else ""
+
+
+def _shown(text: str) -> str:
+    return escape.clip(text, 2 * _LINE_CHARS)
+
+
+def _block(title: str, text: str) -> str:
+    return f"{title}:\n{stand_ins.disarm(escape.show_text(text))}" if text.strip() else ""
+
+
+def _list(title: str, items: Iterable[str], most: int, *, newest: bool = True) -> str:
+    rows = list(items)
+    if not rows:
+        return ""
+    kept = rows[-most:] if newest and most else rows[:most]
+    left_out = [f"- … {len(rows) - len(kept)} {'earlier' if newest else 'more'}"] if len(kept) < len(rows) else []
+    shown = [f"- {_shown(row)}" for row in kept]
+    return "\n".join([f"{title}:", *(left_out + shown if newest else shown + left_out)])
+
+
+def _files(handoff: Handoff) -> list[FileEvent]:
+    """Every changed file once, with what became of it last."""
+    last = {event.path: event for event in handoff.file_history}
+    return [last.get(path, FileEvent(path=path)) for path in dict.fromkeys((*handoff.modified_files, *last))]
+
+
+def _file(event: FileEvent) -> str:
+    return event.path if event.action == "modified" else f"{event.path} ({event.action})"
+
+
+def _failure(failure: Failure) -> str:
+    times = f" (×{failure.count})" if failure.count > 1 else ""
+    return ": ".join(part for part in (failure.what, failure.error) if part) + times
+
+
+def _decision(decision: Decision) -> str:
+    return f"{decision.what}, because {decision.why}" if decision.why else decision.what
+
+
+def _command(command: Command) -> str:
+    return command.cmd if command.exit is None else f"{command.cmd} → exit {command.exit}"
+
+
+def _page(handle: str) -> Call:
+    return Call("page", {"handle": escape.show_argument(handle)})

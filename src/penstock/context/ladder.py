@@ -1,0 +1,365 @@
+"""The ladder of a request that was refused: every smaller form of it, from the least cut down to the floor, in one fixed order.
+
+A rung is one form of the request, and each keeps less than the one above it: floods are cut to their ends; what a newer result
+makes needless, and what is old, gives way to stubs; failed attempts and finished turns become notes; then what is newer goes, then
+the words of the user, and last everything but the floor. The floor is F of behaviour R-1: instructions, tools, pins, the task, the
+newest user message, the last batch of calls with its results stubbed, and a handoff of at most 2,000 characters.
+
+Because the order is fixed, sizing a retry is one question (which rung is the first that is small enough?), answered by bisection
+over counts that are only added and subtracted; stubs and notes are written for the few rungs that are looked at. Laws: each rung
+leaves a valid request; going down never brings anything back; the last rung is the floor. Keeps out: how small is small enough
+(`recovery`), and where the whole of what is cut lies.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property, partial
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from penstock.context import activity
+from penstock.context.compaction.plans import HANDLE, Plan, lasting
+from penstock.context.compaction.strategies import (
+    KEEP_RESULTS,
+    WORTH_TOKENS,
+    Failed,
+    Offload,
+    Stale,
+    View,
+    finished_turns,
+    neighbours,
+    note_step,
+    span_step,
+)
+from penstock.context.counts import CONTENT_KINDS, Counts, counts_of
+from penstock.context.handoff import mechanical, render
+from penstock.context.sized import measure_entry
+from penstock.text import stand_ins
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from penstock.context.compaction.plans import Step
+    from penstock.context.compaction.strategies import Result
+    from penstock.context.sized import Sized
+    from penstock.text.calls import Dialect
+    from penstock.wires import Turn
+
+HANDOFF_CHARS = (2_000, 700, 0)
+"""What the floor says of everything that went: R-1 allows 2,000; less where more could make the request grow."""
+FLOOD_TOKENS = 2_000  # what a flood keeps of its two ends: pi keeps 2,000 lines of 50 KiB, deepagents head and tail of 2,000 tokens
+MIN_FLOOD_TOKENS = 200
+FLOOD_SHARE = 8  # of the window that one flood may keep: there will be others
+LAST_BATCH_TOKENS = 400  # what each result of the last batch keeps before it, too, is a stub
+# A note may be made of other content than what it stands for, and a provider may count one kind 16 times as dear as another (R-1).
+# So it has at most this many characters for each token that goes: about a twentieth of its tokens.
+NOTE_SHARE = 0.16
+_MAX_SPAN_RUNGS = 32  # a note that grew turn by turn would be written anew for each; more rungs would hardly fit better
+_RESULTS = CONTENT_KINDS.index("results")
+
+
+class Change(NamedTuple):
+    """What leads from the request to a rung takes out of it and puts into it, by kind of content."""
+
+    removed: Counts
+    added: Counts
+
+
+class Ladder:
+    """The rungs of one request; rung 0 is the request itself.
+
+    Args:
+        sized: the request's transcript with its counts.
+        window_tokens: the window as far as it is known: what a flood keeps is measured by it.
+        kept: results that stay as they are, each by its message and its call.
+        dialect: the syntax in which stubs name the way back.
+        session_id: what the handoff on the floor calls the session.
+    """
+
+    def __init__(
+        self,
+        sized: Sized,
+        *,
+        window_tokens: int,
+        kept: frozenset[tuple[int, str]] = frozenset(),
+        dialect: Dialect | None = None,
+        session_id: str = "",
+    ) -> None:
+        self.sized = sized
+        self._flood_tokens = max(MIN_FLOOD_TOKENS, min(FLOOD_TOKENS, window_tokens // FLOOD_SHARE))
+        self._session_id = session_id
+        self._view = View(
+            transcript=sized.transcript,
+            actions=activity.actions(sized.transcript),
+            counter=sized.counter,
+            dialect=dialect,
+            kept=kept,
+        )
+        self._phases = self._make_phases()
+        self._starts = [0, *accumulate(len(phase) for phase in self._phases)]
+        self._steps: dict[int, tuple[Step, ...]] = {0: ()}
+        self._changes: dict[int, Change] = {}
+
+    @property
+    def last(self) -> int:
+        """The last rung: the floor at its smallest."""
+        return self._starts[-1]
+
+    @property
+    def floor(self) -> int:
+        """The first rung of the floor, with the whole of its handoff."""
+        return self.last - len(HANDOFF_CHARS) + 1
+
+    @property
+    def gentle(self) -> int:
+        """The last rung that leaves what is newer and all words of the user; a model's summary could spare what goes below it."""
+        return self._starts[_GENTLE_PHASES]
+
+    def strategy(self, rung: int) -> str:
+        """Return the name of the deepest kind of step that a rung takes, as results of recovery have it."""
+        if rung >= self.floor:
+            return "handoff"
+        return self.steps(rung)[-1].strategy if self.steps(rung) else "normal"
+
+    # ── one rung ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def steps(self, rung: int) -> tuple[Step, ...]:
+        """Return the steps that lead from the request to a rung; those that later ones undo are left out."""
+        if rung not in self._steps:
+            taken: list[Step] = []
+            for phase, start, end in zip(self._phases, self._starts, self._starts[1:], strict=False):
+                if start < min(rung, end):
+                    taken += phase.steps(min(rung, end) - start)
+            self._steps[rung] = lasting(taken)
+        return self._steps[rung]
+
+    def change(self, rung: int) -> Change:
+        """Return what goes and what comes between the request and a rung."""
+        if rung not in self._changes:
+            removed, added = [0] * len(CONTENT_KINDS), 0
+            notes = messages_gone = messages_come = 0
+            for step in self.steps(rung):
+                if step.call_id is not None:
+                    removed[_RESULTS] += self._result_tokens[step.first, step.call_id]
+                    added += step.after_tokens
+                    continue
+                gone = self._view.entries_between(step.first, step.last)
+                for entry in gone:
+                    for place, tokens in enumerate(measure_entry(entry, self._view.counter).counts.tokens):
+                        removed[place] += tokens
+                notes += step.after_tokens
+                messages_gone += len(gone)
+                messages_come += _NOTE_MESSAGES
+            come = counts_of([("results", added), ("notes", notes)], messages=messages_come)
+            self._changes[rung] = Change(Counts(tuple(removed), messages_gone), come)
+        return self._changes[rung]
+
+    def counts(self, rung: int) -> Counts:
+        """Return the counts of a rung: those of the request, less what goes, and what comes."""
+        change = self.change(rung)
+        return self._base - change.removed + change.added
+
+    def plan(self, rung: int, limit_tokens: int) -> Plan:
+        """Return the steps to a rung as a plan that can be printed and applied."""
+        steps = self.steps(rung)
+        before = self.sized.high
+        return Plan(
+            steps=steps,
+            before_tokens=before,
+            after_tokens=before - sum(step.before_tokens - step.after_tokens for step in steps),
+            limit_tokens=limit_tokens,
+            outcome="shrunk" if steps else "fits",
+            entries=len(self.sized.transcript.entries),
+            edits=len(self.sized.transcript.edits),
+        )
+
+    def first(self, is_small_enough: Callable[[int], bool], *, after: int = 0) -> int:
+        """Return the first rung below `after` for which the test holds, or the last rung.
+
+        The test should hold for every rung below one for which it holds; where it does not, some rung that passes is found.
+        """
+        low, high = after + 1, self.last
+        while low < high:
+            middle = (low + high) // 2
+            if is_small_enough(middle):
+                high = middle
+            else:
+                low = middle + 1
+        return min(low, self.last)
+
+    @cached_property
+    def _base(self) -> Counts:
+        return self.sized.counts
+
+    @cached_property
+    def _result_tokens(self) -> dict[tuple[int, str], int]:
+        return {(result.entry.index, result.part.call_id): result.likely_tokens for result in self._view.results}
+
+    # ── the phases, in their order ───────────────────────────────────────────────────────────────────────────────
+
+    def _make_phases(self) -> list[_Phase]:
+        view = self._view
+        aged = [result for result in view.results if result.age_turns]
+        newest = [result for result in view.results if not result.age_turns]
+        last_five = {id(result) for result in view.results[-KEEP_RESULTS:]}
+        old = [result for result in aged if id(result) not in last_five and not view.is_active(result)]
+        recent = [result for result in aged if id(result) in last_five or view.is_active(result)]
+        finished = _Spans(view, finished_turns(view, 2))
+        phases: list[_Phase] = [
+            _Each(partial(self._cut, result, self._flood_tokens) for result in self._floods()),
+            _Each(partial(_same, step) for step in Stale().steps(view)),
+            _Each(partial(self._stub, result) for result in old),
+            _Each(partial(_same, step) for step in Failed().steps(view)),
+            finished,
+        ]
+        assert len(phases) == _GENTLE_PHASES  # noqa: S101 - what `gentle` counts
+        return [
+            *phases,
+            _Each(partial(self._stub, result) for result in recent),
+            _Spans(view, finished_turns(view, 1, users=True), users=True, whole=finished.rows),
+            _Each(partial(self._cut, result, LAST_BATCH_TOKENS) for result in newest),
+            _Each(partial(self._stub, result) for result in newest),
+            _Floor([partial(self._floor_steps, newest, most_chars) for most_chars in HANDOFF_CHARS]),
+        ]
+
+    def _floods(self) -> list[Result]:
+        """Return the results that are cut to their ends, the largest first."""
+        floods = [result for result in self._view.results if result.tokens > 2 * self._flood_tokens]
+        return sorted(floods, key=lambda result: -result.tokens)
+
+    def _cut(self, result: Result, room_tokens: int) -> Step | None:
+        if result.tokens <= 2 * room_tokens:
+            return None
+        step = Offload().cut(self._view, result, room_tokens)
+        return step if step.after_tokens < step.before_tokens else None
+
+    def _stub(self, result: Result) -> Step | None:
+        if result.tokens <= WORTH_TOKENS:
+            return None
+        step = self._view.short_stub("clear", result, stand_ins.CLEARED)
+        return step if step.after_tokens < step.before_tokens else None
+
+    def _floor_steps(self, newest: Sequence[Result], most_chars: int) -> list[Step]:
+        """Return what leaves the floor: notes for all that may go, the first of which hands on, and stubs in the last batch."""
+        view = self._view
+        turns = finished_turns(view, 0, users=True)
+        last_batch = next((turn for turn in reversed(view.transcript.turns()) if _has_calls(turn)), None)
+        rows = list(neighbours([turn for turn in turns if turn is not last_batch], view.transcript.turns()))
+        passed_on = mechanical(view.transcript, session_id=self._session_id, reason="context")
+        text = render(passed_on, most_chars=most_chars, dialect=view.dialect) if most_chars else ""
+        notes: list[Step] = []
+        for place, row in enumerate(rows):
+            if all(turn.kind == "note" for turn in row) and not _is_long(row, most_chars if place == 0 else 0):
+                continue  # a note in the place of a note, hardly shorter
+            handed_on = text if place == 0 else ""
+            words = [stand_ins.handed_on_note(len(row), handed_on, handle, view.dialect) for handle in (None, HANDLE)]
+            notes.append(note_step(view, "handoff", row, words))
+        stubs = [step for result in newest if (step := self._stub(result)) is not None]
+        return [*(step for step in notes if step.after_tokens < step.before_tokens), *stubs]
+
+
+_GENTLE_PHASES = 5
+_NOTE_CHARS = 200  # of a note without a handoff: what is left out, and the way to it
+_NOTE_MESSAGES = 2  # a note needs a second message beside it where roles have to alternate
+
+
+def _is_long(row: Sequence[Turn], chars: int) -> bool:
+    """Whether notes that stand side by side say clearly more than a note of so many characters would."""
+    said = sum(len(entry.text) for turn in row for entry in turn.entries)
+    return said > 2 * (chars + _NOTE_CHARS)
+
+
+def _same(step: Step) -> Step:
+    return step
+
+
+def _has_calls(turn: Turn) -> bool:
+    return turn.kind == "assistant" and any(entry.calls for entry in turn.entries)
+
+
+class _Phase(Protocol):
+    """A part of the ladder: some rungs, each of which takes more than the one before."""
+
+    def __len__(self) -> int: ...
+
+    def steps(self, count: int) -> Sequence[Step]:
+        """Return the steps of its first `count` rungs."""
+        ...
+
+
+class _Each:
+    """A rung for each step, written when it is first looked at; a step that would not shrink is left out."""
+
+    def __init__(self, makers: Iterable[Callable[[], Step | None]]) -> None:
+        self._makers = list(makers)
+        self._made: list[Step | None] = []
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+    def steps(self, count: int) -> Sequence[Step]:
+        self._made += [make() for make in self._makers[len(self._made) : count]]
+        return [step for step in self._made[:count] if step is not None]
+
+
+class _Floor:
+    """The floor with ever less of a handoff: a rung for each."""
+
+    def __init__(self, makers: Sequence[Callable[[], list[Step]]]) -> None:
+        self._makers = makers
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+    def steps(self, count: int) -> Sequence[Step]:
+        return self._makers[count - 1]()
+
+
+class _Spans:
+    """Finished turns as notes, the oldest first: each rung reaches a little further.
+
+    Args:
+        view: the transcript.
+        turns: the turns that may go, oldest first.
+        users: whether the user's own words go too, quoted in the notes.
+        whole: rows of turns that an earlier phase has made notes of, and that go whole or not at all.
+    """
+
+    def __init__(
+        self, view: View, turns: Sequence[Turn], *, users: bool = False, whole: Sequence[Sequence[Turn]] = ()
+    ) -> None:
+        self._view, self._users = view, users
+        self.rows = [list(row) for row in neighbours(turns, view.transcript.turns())]
+        inside = {turn.first for row in whole for turn in row[1:]}
+        place, ends = 0, []
+        for row in self.rows:
+            for number, _ in enumerate(row, 1):
+                place += 1
+                if number == len(row) or row[number].first not in inside:
+                    ends.append(place)
+        stride = max(1, -(-len(ends) // _MAX_SPAN_RUNGS))
+        self._extents = ends[::-1][::stride][::-1]  # the last end is always one
+        self._written: dict[tuple[int, int], Step | None] = {}
+
+    def __len__(self) -> int:
+        return len(self._extents)
+
+    def steps(self, count: int) -> Sequence[Step]:
+        left = self._extents[count - 1]
+        steps: list[Step] = []
+        for row in self.rows:
+            if left <= 0:
+                break
+            if (step := self._note(row[:left])) is not None:
+                steps.append(step)
+            left -= len(row)
+        return steps
+
+    def _note(self, turns: Sequence[Turn]) -> Step | None:
+        key = turns[0].first, turns[-1].last
+        if key not in self._written:
+            is_one_note = all(turn.kind == "note" for turn in turns)
+            step = span_step(self._view, "spans", turns, users=self._users, note_share=NOTE_SHARE)
+            shrinks = step.after_tokens < step.before_tokens and not is_one_note
+            self._written[key] = step if shrinks else None
+        return self._written[key]

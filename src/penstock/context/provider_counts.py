@@ -1,0 +1,265 @@
+"""How a provider counts, as far as its refusals and usage have shown, and what that means for the next request.
+
+Every provider counts in its own way: its tokenizer, its frames, its images. The assumption is behaviour R-1: its count of a request
+is the sum of our counts by kind of content, each kind times a factor of its own between 1/4 and 4, plus at most 16 tokens a
+message, each message up to 6 % off but by the same in every send. Each number that a provider states about a request *as it was
+sent* is then one linear equation for these factors. Two questions are answered from all equations so far:
+
+- `worst_case`: the most that the provider can count for a request, under the worst factors that the numbers still allow. It is a
+  linear programme with a box and a few rows; what fits by this bound fits for certain.
+- `chance_that_fits`: how probable it is that a request fits, if all factors were equally likely (in their logarithm) before the
+  provider said anything. It sizes the *first* retry: the worst case would give up a third of the request to cure an excess of one
+  percent, a plain ratio is refused again in a quarter of the cases.
+
+Both are pure and deterministic: the sample of factors is a fixed low-discrepancy sequence, no dice are thrown. Keeps out: which
+requests there are to choose from (`ladder`), and what was refused (`recovery`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from penstock.context.counts import CONTENT_KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from penstock.context.counts import Counts
+
+MAX_FACTOR: Final = 4.0
+MIN_FACTOR: Final = 1 / MAX_FACTOR
+MAX_FRAME_TOKENS: Final = 16
+"""What a provider adds to each message at most: roles, separators, ids."""
+MESSAGE_ERROR: Final = 0.06
+"""How far a message may be from the sum of its kinds: numbers, other languages, what one tokenizer happens to merge."""
+STATED_ERROR: Final = 0.10
+"""How far a number in a refusal may be from what the provider counts: some are estimates of a proxy before it."""
+_LIKELY_FRAME_TOKENS = 8
+_KINDS = range(len(CONTENT_KINDS))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """What a provider said of one request as it was sent, in tokens of input; `low` and `high` are None where it said nothing.
+
+    A number that is stated has both; a refusal that names only its limit says that the request took more than that (`low`).
+    """
+
+    counts: Counts
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def is_stated(self) -> bool:
+        """Whether the provider stated a number for this request, not only a bound."""
+        return self.low is not None and self.high is not None
+
+    @property
+    def stated_tokens(self) -> float:
+        """The number that was stated, the middle of what it may be off."""
+        return math.sqrt((self.low or 1.0) * (self.high or 1.0))
+
+
+def stated(counts: Counts, tokens: int) -> Observation:
+    """Return the observation that a provider stated `tokens` of input for a request."""
+    return Observation(counts=counts, low=tokens / (1 + STATED_ERROR), high=tokens / (1 - STATED_ERROR))
+
+
+def more_than(counts: Counts, tokens: int) -> Observation:
+    """Return the observation that a request took more than `tokens` of input."""
+    return Observation(counts=counts, low=float(tokens))
+
+
+# ── the worst case ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def worst_case(counts: Counts, observations: Sequence[Observation] = ()) -> float:
+    """Return the most that the provider can count for a request, given what it said of earlier ones.
+
+    The linear programme is: maximise f·n over factors f in the box, where each observation i bounds f·a_i from both sides. By
+    duality its value is the minimum over multipliers (one a row) of a convex, piecewise linear function, and *every* multiplier
+    gives a bound that holds. So the search below may stop anywhere and never promises too much; with one row it is exact, with two
+    it is exact to the precision of a ternary search.
+
+    Returns:
+        An upper bound in the provider's tokens, frames and errors of messages included.
+    """
+    rows = [row for seen in observations for row in _rows(seen)][-_MAX_ROWS:]
+    bound = _bound([float(tokens) for tokens in counts.tokens], rows)
+    # The plain ratio of each number is allowed by the box wherever the assumption holds, so there it changes nothing; for a
+    # provider outside of it, it is what there is to go by.
+    ratios = (seen.stated_tokens / seen.counts.total for seen in observations if seen.is_stated and seen.counts.total)
+    bound = max(bound, counts.total * max(ratios, default=0.0))
+    return (1 + MESSAGE_ERROR) * bound + MAX_FRAME_TOKENS * counts.messages
+
+
+_MAX_ROWS = (
+    2  # the newest: each more would square the search, and what one provider says of similar requests hardly differs
+)
+_Row = tuple[tuple[int, ...], float, float]
+
+
+def _rows(seen: Observation) -> list[_Row]:
+    """Return the bounds on f·n that follow from an observation, frames and errors of messages taken off."""
+    frames = MAX_FRAME_TOKENS * seen.counts.messages
+    low = 0.0 if seen.low is None else max(0.0, seen.low - frames) / (1 + MESSAGE_ERROR)
+    high = math.inf if seen.high is None else seen.high / (1 - MESSAGE_ERROR)
+    return [(seen.counts.tokens, low, high)] if low > 0 or high < math.inf else []
+
+
+def _bound(gains: Sequence[float], rows: Sequence[_Row]) -> float:
+    """Return the maximum of f·gains over the box and the rows; over the box alone where the rows contradict each other or it.
+
+    A programme without a solution has an unbounded dual: it falls below the least that any factors in the box give.
+    """
+    bound = _dual(gains, rows)
+    least = sum(MIN_FACTOR * gain if gain > 0 else MAX_FACTOR * gain for gain in gains)
+    return bound if bound >= least - _ROUNDING else _dual(gains, [])
+
+
+_ROUNDING = 1e-6
+
+
+def _dual(gains: Sequence[float], rows: Sequence[_Row]) -> float:
+    if not rows:
+        return sum(MAX_FACTOR * gain if gain > 0 else MIN_FACTOR * gain for gain in gains)
+    (weights, low, high), *rest = rows
+
+    def at(multiplier: float) -> float:
+        if multiplier > 0 and high == math.inf:
+            return math.inf
+        price = multiplier * (high if multiplier > 0 else low)
+        return price + _dual([gain - multiplier * weight for gain, weight in zip(gains, weights, strict=True)], rest)
+
+    # With one row the function bends only at 0 and where a kind changes sides of its box: its minimum is at one of these points.
+    bends = sorted({0.0, *(gain / weight for gain, weight in zip(gains, weights, strict=True) if weight)})
+    if not rest:
+        return min(map(at, bends))
+    return _minimum(at, bends[0] - 1, bends[-1] + 1)
+
+
+def _minimum(function: Callable[[float], float], low: float, high: float) -> float:
+    """Return the least value found of a convex function between two points; any value it takes is a bound that holds."""
+    best = function(0.0)
+    for _ in range(40):
+        left, right = low + (high - low) / 3, high - (high - low) / 3
+        at_left, at_right = function(left), function(right)
+        best = min(best, at_left, at_right)
+        if at_left <= at_right:
+            high = right
+        else:
+            low = left
+    return best
+
+
+def least_decrease(removed: Counts, added: Counts, observations: Sequence[Observation] = ()) -> float:
+    """Return by how much a request shrinks in the provider's count at least, when `removed` goes and `added` comes.
+
+    Negative where some factors that are still possible would let it grow.
+    """
+    rows = [row for seen in observations for row in _rows(seen)][-_MAX_ROWS:]
+    gains = [
+        (1 + MESSAGE_ERROR) * plus - (1 - MESSAGE_ERROR) * minus
+        for plus, minus in zip(added.tokens, removed.tokens, strict=True)
+    ]
+    return -_bound(gains, rows) - MAX_FRAME_TOKENS * added.messages
+
+
+# ── what is likely ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Likelihood:
+    """A weighted sample of the ways in which a provider may count, after what it said of requests.
+
+    Before anything was said, the logarithm of each kind's factor is taken as equally likely all over its range. A number that was
+    stated for a request fixes the weighted sum of the factors; each sample point is moved along its common scale until it agrees,
+    because what providers differ in most is that scale. Further numbers, and refusals that only say "more than", weigh the points.
+    """
+
+    def __init__(self, observations: Sequence[Observation] = ()) -> None:
+        self._points = _sample()
+        self._weights = [1.0] * len(self._points)
+        stated_ones = [seen for seen in observations if seen.is_stated and seen.counts.total]
+        if stated_ones:
+            self._scale_to(stated_ones[-1])
+        for seen in observations:
+            if not stated_ones or seen is not stated_ones[-1]:
+                self._weigh(seen)
+        total = sum(self._weights)
+        if total <= 0:  # nothing agrees with all that was said: the provider counts in no way that we know
+            self._weights, total = [1.0] * len(self._points), float(len(self._points))
+        self._weights = [weight / total for weight in self._weights]
+
+    def chance_that_fits(self, counts: Counts, limit_tokens: float) -> float:
+        """Return the share of the sample in which the provider counts at most `limit_tokens` for a request."""
+        frames = _LIKELY_FRAME_TOKENS * counts.messages
+        present = [place for place in _KINDS if counts.tokens[place]]
+        chance = 0.0
+        for factors, weight in zip(self._points, self._weights, strict=True):
+            if weight and sum(factors[place] * counts.tokens[place] for place in present) + frames <= limit_tokens:
+                chance += weight
+        return chance
+
+    def _scale_to(self, seen: Observation) -> None:
+        """Move each point along its scale until it gives the number that was stated, and weigh it by how likely that is.
+
+        The prior is uniform over a box of logarithms. A point stands for its whole line along the scale, and lines through the
+        middle of the box are longer: dividing by the length makes points on the surface of the equation equally likely.
+        """
+        tokens = seen.counts.tokens
+        present = [place for place in _KINDS if tokens[place]]
+        target = max(1.0, seen.stated_tokens - _LIKELY_FRAME_TOKENS * seen.counts.messages)
+        reach = math.log(MAX_FACTOR)
+        points: list[tuple[float, ...]] = []
+        weights: list[float] = []
+        for factors in self._points:
+            scale = target / sum(factors[place] * tokens[place] for place in present)
+            logs = [math.log(factors[place]) for place in present]
+            length = max(_SHORTEST, 2 * reach - (max(logs) - min(logs)))
+            shift = math.log(scale)
+            is_possible = max(logs) + shift <= reach + _SLACK and min(logs) + shift >= -reach - _SLACK
+            points.append(tuple(f * scale if place in present else f for place, f in enumerate(factors)))
+            weights.append(1 / length if is_possible else 0.0)
+        if any(weights):
+            self._points, self._weights = points, weights
+
+    def _weigh(self, seen: Observation) -> None:
+        frames = _LIKELY_FRAME_TOKENS * seen.counts.messages
+        for place, factors in enumerate(self._points):
+            if not self._weights[place]:
+                continue
+            counted = frames + sum(map(float.__mul__, factors, map(float, seen.counts.tokens)))
+            if seen.is_stated:
+                error = math.log(max(1.0, counted) / seen.stated_tokens) / MESSAGE_ERROR
+                self._weights[place] *= math.exp(-0.5 * min(error * error, 200.0))
+            elif seen.low is not None and counted <= seen.low:
+                self._weights[place] = 0.0
+
+
+_SHORTEST = (
+    0.05  # of a line through the box of logarithms: at its corners lines vanish, and a weight must not be without bound
+)
+_SLACK = 0.03  # frames and errors of messages are not in the equation
+_POINTS = 384
+
+
+@cache
+def _sample() -> list[tuple[float, ...]]:
+    """Return factors that fill their box evenly: the additive recurrence of the generalised golden ratio.
+
+    Source: M. Roberts, "The unreasonable effectiveness of quasirandom sequences" (2018): alpha_k = phi^-k, where phi is the root of
+    x^(d+1) = x + 1; the low-discrepancy sequence is the fractional part of (1/2 + n * alpha).
+    """
+    dimensions = len(CONTENT_KINDS)
+    root = 2.0
+    for _ in range(40):
+        root = (1 + root) ** (1 / (dimensions + 1))
+    steps = [root ** -(place + 1) for place in range(dimensions)]
+    span = 2 * math.log(MAX_FACTOR)
+    return [
+        tuple(math.exp(span * ((0.5 + number * step) % 1.0) - span / 2) for step in steps)
+        for number in range(1, _POINTS + 1)
+    ]

@@ -1,0 +1,554 @@
+"""What a refused request becomes: smaller, summarised by a model, or an error that names what cannot shrink.
+
+One idea carries all of it: **a refusal is a measurement of the very request that was sent.** Our own count of that request by kind
+of content, and what the provider said of it, bound how the provider counts (`provider_counts`); the rungs of the ladder are the
+requests there are to choose from (`ladder`); the first rung that is small enough is taken:
+
+- A refusal with numbers: the first rung that fits with a chance of `LIKELY`; refused again, the first that fits under the worst
+  factors that all numbers so far allow. Nine requests in ten fit at the first retry, all at the second (docs/recovery.md).
+- The limit alone: the same with rising chances, for what would have fitted was not refused.
+- No number at all: what can shrink is halved, and halved again.
+- The last call sends the floor, which fits if anything does. Wherever a rung would not be smaller for certain, whatever the
+  provider's factors, a lower one is taken, so that no retry is larger than what was refused; where no rung is, nothing is sent.
+
+Pure: it is asked anew with each refusal and the ones before it. Law: what it says to send is valid, smaller in the provider's count
+than what was refused, and the last is the floor. Keeps out: sending and counting calls (`carrier`, `session`), and what was trimmed
+before anything was sent, which is no refusal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from penstock.context import activity
+from penstock.context.bill import Bill, bill_of
+from penstock.context.compaction.plans import SAMPLE_HANDLE, Plan, lasting, with_steps
+from penstock.context.compaction.strategies import Summary, View, summary_span
+from penstock.context.counts import Counts
+from penstock.context.handoff import mechanical, render
+from penstock.context.ladder import Change, Ladder
+from penstock.context.provider_counts import STATED_ERROR, Likelihood, least_decrease, more_than, stated, worst_case
+from penstock.context.sized import ESTIMATOR, MESSAGE_TOKENS, Sized, size_of
+from penstock.errors import Ended
+from penstock.overflow.learned import SMALLEST_TOKENS
+from penstock.text.allowance import Allowance, Budget
+from penstock.text.fitting import Keep, fit
+from penstock.text.json_access import as_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from penstock.context.compaction.plans import Step
+    from penstock.context.handoff import Handoff
+    from penstock.context.provider_counts import Observation
+    from penstock.overflow import Overflow
+    from penstock.text.calls import Dialect
+    from penstock.text.tokens import TokenCounter
+    from penstock.wires import Transcript
+
+MAX_CALLS = 4
+"""Of a provider for one request, a summary included (promise 3): the request, a likely cure, a certain one, the floor."""
+# With .88, 93 of 100 random providers take the first retry, and the median gives up 9 % of what would have fitted. With .8 it is 87
+# of 100 and 7 %, with .95 98 and 14 % (bench/recovery.py).
+LIKELY = 0.88
+LIKELY_BY_LIMIT = (0.4, 0.7)
+"""The same where a refusal names its limit alone: bold first, because a second try is there to correct it."""
+HALVES = (0.5, 0.4)
+"""What is kept of what can shrink where a refusal has no numbers: half, then two fifths of that."""
+REPLY_FLOOR_TOKENS = 1_024  # a reply of less is not worth a request
+REPLY_SHARE = 8  # of the window that a smaller request leaves for its reply at most, whatever was asked for
+SAFETY = 0.9  # of a window that no number of a refusal confirms
+MARGIN = 100  # a hundredth of the window: frames of messages and handles are counted, not known
+HANDOFF_SHARE = 0.25  # of the room that a fresh session gives to what is handed on
+LAST_HANDOFF_TOKENS = 2_000  # of what begins afresh after a provider refused everything
+SUMMARY_SHARE = 0.5  # of the room that the material of a summary may take
+_CHARS_PER_TOKEN = 3
+_MIN_HANDOFF_CHARS = 200
+_SHORTENED = "(shortened)"
+
+
+def _too_large(bill: str, tokens: int, limit_tokens: int) -> str:
+    """Return why nothing can be sent: the parts that cannot shrink, largest first."""
+    return (
+        f"The request cannot be made to fit: {tokens} tokens remain, of which {limit_tokens} have room. "
+        f"Shorten one of these, or use a model with a larger window:\n{bill}"
+    )
+
+
+class TooLarge(Ended):
+    """What remains cannot be made to fit: `bill` says what it is."""
+
+    def __init__(self, bill: Bill, limit_tokens: int) -> None:
+        super().__init__(_too_large(str(bill), bill.tokens, limit_tokens))
+        self.bill = bill
+        self.limit_tokens = limit_tokens
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Attempt:
+    """A request that was sent and refused."""
+
+    sized: Sized
+    """The request as it was sent, counted."""
+    overflow: Overflow
+    """What the provider said of it."""
+    reserve_tokens: int = 0
+    """What it asked for as reply."""
+
+    def observation(self) -> Observation | None:
+        """Return what the refusal says of how the provider counts; None where it has no number for that."""
+        reported = self.reported_input
+        if reported is not None and self.overflow.bound != "lower_bound":
+            return stated(self.sized.counts, reported)
+        reply = self.asked_for if self.overflow.kind == "context_total" else 0
+        limit = None if self.limit_tokens is None else max(1, self.limit_tokens - reply)
+        bounds = [tokens for tokens in (reported, limit) if tokens is not None]
+        return more_than(self.sized.counts, max(bounds)) if bounds else None
+
+    @property
+    def limit_tokens(self) -> int | None:
+        """The limit that the refusal states; None where it states none in tokens, or a number that can be no window."""
+        limit = self.overflow.limit or 0
+        return limit if self.overflow.unit == "tokens" and limit >= SMALLEST_TOKENS else None
+
+    @property
+    def asked_for(self) -> int:
+        """The reply that was asked for, as the refusal has it or as we sent it."""
+        return self.overflow.output or self.reserve_tokens
+
+    @property
+    def reported_input(self) -> int | None:
+        """The input that the provider counted, or at least that much; None where no number says it."""
+        overflow = self.overflow
+        if overflow.unit != "tokens":
+            return None
+        if overflow.input is not None:
+            return overflow.input
+        total = overflow.total
+        if total is None and overflow.limit is not None and overflow.excess is not None:
+            total = overflow.limit + overflow.excess
+        if total is None:
+            return None
+        return max(1, total - (self.asked_for if overflow.kind == "context_total" else 0))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SendSmaller:
+    """Apply the plan, ask for at most `reserve_tokens` of reply, and send it."""
+
+    plan: Plan
+    reserve_tokens: int
+    strategy: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Summarise:
+    """Ask a model for a summary: `prompt` is all that it needs; `with_summary` makes the answer a cure."""
+
+    prompt: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Irreducible:
+    """Nothing smaller can be sent: `error` is the proof.
+
+    `fresh` is a transcript that the next prompt works in, None where the instructions alone leave no room.
+    """
+
+    error: TooLarge
+    handoff: Handoff
+    fresh: Transcript | None
+    limit_tokens: int
+
+
+Cure = SendSmaller | Summarise | Irreducible
+
+
+@dataclass(frozen=True, kw_only=True)
+class Situation:
+    """All that `recover` knows.
+
+    Args:
+        sized: the request that may have to be made smaller: the one that was refused last, or one that was not sent yet.
+        attempts: the requests that were refused, oldest first.
+        budget: the window as the caller believes it, and the reply that was asked for.
+        calls_left: how many calls of a provider may still be made for this request, summaries included.
+        known: what the provider said of other requests before, as a `Carrier` remembers it.
+        min_reply_tokens: the shortest reply that the provider lets this request ask for.
+        kept: results that stay as they are, each by its message and its call.
+        dialect: the syntax in which stubs name the way back.
+        session_id: what a handoff calls the session.
+    """
+
+    sized: Sized
+    budget: Budget
+    attempts: Sequence[Attempt] = ()
+    calls_left: int = MAX_CALLS - 1
+    known: Sequence[Observation] = ()
+    min_reply_tokens: int = 1
+    kept: frozenset[tuple[int, str]] = frozenset()
+    dialect: Dialect | None = None
+    session_id: str = ""
+
+    @property
+    def room_tokens(self) -> int:
+        """What the next request may take, as far as it is known: for plans, prompts and proofs that name a number."""
+        believed = max(0, self.budget.context_tokens - self.reserve_tokens)
+        return believed if self.input_limit_tokens is None else min(believed, self.input_limit_tokens)
+
+    def ladder(self, sized: Sized) -> Ladder:
+        """Return the requests that there are to choose from, below this one."""
+        return Ladder(
+            sized,
+            window_tokens=self.room_tokens,
+            kept=self.kept,
+            dialect=self.dialect,
+            session_id=self.session_id,
+        )
+
+    @property
+    def newest(self) -> Attempt:
+        """The refusal that is to be cured."""
+        return self.attempts[-1]
+
+    @property
+    def observations(self) -> tuple[Observation, ...]:
+        """Everything that the provider said with numbers, oldest first."""
+        return (*self.known, *(seen for attempt in self.attempts if (seen := attempt.observation()) is not None))
+
+    @property
+    def limit_tokens(self) -> int | None:
+        """The smallest limit that any refusal stated."""
+        return min((limit for attempt in self.attempts if (limit := attempt.limit_tokens)), default=None)
+
+    @property
+    def reserve_tokens(self) -> int:
+        """The reply to ask for beside a smaller request: as before, but at most an eighth of the window."""
+        window = min(self.budget.context_tokens, self.limit_tokens or self.budget.context_tokens)
+        return min(self.budget.reserve_tokens, max(self.min_reply_tokens, window // REPLY_SHARE))
+
+    @property
+    def input_limit_tokens(self) -> int | None:
+        """The limit that was stated, less the reply that will be asked for: most providers count both against one window."""
+        return None if self.limit_tokens is None else max(1, self.limit_tokens - self.reserve_tokens)
+
+
+def recover(
+    transcript: Transcript,
+    overflow: Overflow,
+    budget: Budget,
+    *,
+    can_summarise: bool = False,
+    session_id: str = "",
+    dialect: Dialect | None = None,
+    kept: frozenset[tuple[int, str]] = frozenset(),
+) -> Cure:
+    """Return the next thing to do with a transcript that was refused once, as it is shown.
+
+    Args:
+        transcript: what was sent, as it was sent.
+        overflow: what the provider said of it.
+        budget: the window as the caller believes it, and the reply that was asked for.
+        can_summarise: whether the caller can ask a model for a summary, which is a call.
+        session_id: what a handoff calls the session.
+        dialect: the syntax in which stubs name the way back.
+        kept: results that stay as they are, each by its message and its call.
+    """
+    sized = Sized(transcript, budget.counter or ESTIMATOR)
+    attempt = Attempt(sized=sized, overflow=overflow, reserve_tokens=budget.reserve_tokens)
+    situation = Situation(
+        sized=sized, budget=budget, attempts=(attempt,), session_id=session_id, dialect=dialect, kept=kept
+    )
+    return decide(situation, can_summarise=can_summarise)
+
+
+def trim(situation: Situation, *, can_summarise: bool = False) -> SendSmaller | Summarise | None:
+    """Return how a request is made smaller that was not sent yet and certainly does not fit; None where it is sent as it is.
+
+    By our own count a request is certain not to fit where even the low end of the count is above the window, or, where the
+    provider has said before how it counts, where it fits with less than the usual chance. Where by our count not even the floor
+    would fit, the count or the window is in doubt, and the provider is the one to ask.
+    """
+    sized, room = situation.sized, situation.budget.input_tokens
+    if situation.known:
+        likely = Likelihood(situation.known)
+
+        def fits(counts: Counts) -> bool:
+            return likely.chance_that_fits(counts, room) >= LIKELY
+
+        if fits(sized.counts):
+            return None
+    else:
+        if sum(count.low for count in sized.parts()) <= situation.budget.context_tokens:
+            return None
+
+        def fits(counts: Counts) -> bool:
+            return counts.total + MESSAGE_TOKENS * counts.messages <= room - room // MARGIN
+
+    ladder = situation.ladder(sized)
+    rung = ladder.first(lambda rung: fits(ladder.counts(rung)))
+    if not fits(ladder.counts(rung)):
+        return None
+    if can_summarise and situation.calls_left > 1 and rung > ladder.gentle:
+        asked = _summary_of(situation)
+        if asked is not None:
+            return asked
+    return _send(situation, ladder.plan(rung, situation.room_tokens), ladder.strategy(rung))
+
+
+def decide(situation: Situation, *, can_summarise: bool = False) -> Cure:
+    """Return the next thing to do with the request that was refused last.
+
+    Returns:
+        `SendSmaller`; `Summarise` where a model could spare what else would have to go; `Irreducible`, with the proof, where no
+        request is left that is smaller for certain.
+    """
+    lowered = _lower_reserve(situation)
+    if lowered is not None:
+        return SendSmaller(plan=_no_steps(situation.sized), reserve_tokens=lowered, strategy="lower_reserve")
+    ladder = situation.ladder(situation.sized)
+    rung = _choose(situation, ladder)
+    if rung is None:
+        return give_up(situation)
+    if can_summarise and situation.calls_left > 1 and rung > ladder.gentle:
+        asked = _summary_of(situation)
+        if asked is not None:
+            return asked
+    return _send(situation, ladder.plan(rung, situation.room_tokens), ladder.strategy(rung))
+
+
+def _summary_of(situation: Situation) -> Summarise | None:
+    """Return what to ask a model; None where there is nothing that it could sum up."""
+    span = summary_span(situation.sized.transcript, situation.kept)
+    if span is None:
+        return None
+    max_chars = int(situation.room_tokens * SUMMARY_SHARE) * _CHARS_PER_TOKEN
+    return Summarise(prompt=_material(situation.sized.transcript, *span, max_chars), first=span[0], last=span[1])
+
+
+def with_summary(situation: Situation, asked: Summarise, summary: str | None) -> Cure | None:
+    """Return the cure once the model has answered: with its summary where that is worth having, without it where it is not.
+
+    None where nothing has to be made smaller.
+
+    Args:
+        situation: as it was when the summary was asked for, less the call that it took.
+        asked: what was asked.
+        summary: the model's words; None where it failed. What is empty, an error, or larger than what it replaces is not taken.
+    """
+    if summary is not None:
+        taken = Summary(text=summary, first=asked.first, last=asked.last)
+        steps = taken.steps(_view(situation))
+        if steps:
+            summed_up = situation.sized.showing(with_steps(situation.sized.transcript, steps, lambda _: SAMPLE_HANDLE))
+            ladder = situation.ladder(summed_up)
+            change = _difference(situation.sized.counts, summed_up.counts)
+            rung = _choose(situation, ladder, after=-1, before=change)
+            if rung is not None and rung < ladder.floor:
+                both = lasting([*steps, *ladder.steps(rung)])
+                return _send(situation, _plan_of(situation, both, ladder.plan(rung, 0).after_tokens), taken.name)
+    return decide(situation) if situation.attempts else trim(situation)
+
+
+# ── which rung ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _choose(situation: Situation, ladder: Ladder, *, after: int = 0, before: Change | None = None) -> int | None:
+    """Return the first rung that is small enough and smaller for certain; None where no rung is.
+
+    Args:
+        situation: what is known.
+        ladder: the requests there are to choose from.
+        after: the rung above the first that may be taken.
+        before: what already differs between the refused request and rung 0.
+    """
+    observations = situation.observations
+
+    def is_smaller(rung: int) -> bool:
+        change = ladder.change(rung)
+        removed = change.removed if before is None else change.removed + before.removed
+        added = change.added if before is None else change.added + before.added
+        return least_decrease(removed, added, observations) >= 1
+
+    if situation.calls_left <= 1 and situation.attempts:
+        return _floor(ladder, is_smaller)
+    wanted = min(ladder.first(_test(situation, ladder), after=after), ladder.floor)
+    if not situation.attempts or is_smaller(wanted):
+        return wanted
+    rung = ladder.first(is_smaller, after=wanted)
+    return rung if is_smaller(rung) else _floor(ladder, is_smaller)
+
+
+def _floor(ladder: Ladder, is_smaller: Callable[[int], bool]) -> int | None:
+    """Return the rung of the floor with the longest handoff that is smaller for certain.
+
+    Where history is short, not even the floor with no handoff may be: a stub of one kind could cost more than what it stands for of
+    another. It is sent all the same if it is smaller by our own count, because nothing else is left that could fit.
+    """
+    certain = (rung for rung in range(ladder.floor, ladder.last + 1) if is_smaller(rung))
+    likely = (rung for rung in [ladder.last] if ladder.counts(rung).total < ladder.counts(0).total)
+    return next(certain, next(likely, None))
+
+
+def _test(situation: Situation, ladder: Ladder) -> Callable[[int], bool]:
+    """Return the test that a rung has to pass, by what the refusals so far have said."""
+    limit, observations = situation.input_limit_tokens, situation.observations
+    tries = len(situation.attempts)
+    numbers = [seen for attempt in situation.attempts if (seen := attempt.observation()) is not None and seen.is_stated]
+    if limit is not None and len(numbers) > 1:
+        certain = limit / (1 + STATED_ERROR)
+        return lambda rung: worst_case(ladder.counts(rung), observations) <= certain
+    if limit is not None:
+        chance = LIKELY if numbers else LIKELY_BY_LIMIT[min(tries, len(LIKELY_BY_LIMIT)) - 1]
+        likely = Likelihood(observations)
+        return lambda rung: likely.chance_that_fits(ladder.counts(rung), limit) >= chance
+    if not situation.attempts:
+        room = situation.budget.input_tokens
+        return lambda rung: ladder.counts(rung).total <= room - room // MARGIN
+    floor = ladder.counts(ladder.last).total
+    can_shrink = max(0, situation.sized.counts.total - floor)
+    target = min(floor + int(can_shrink * HALVES[min(tries, len(HALVES)) - 1]), _room_by_chars(situation))
+    return lambda rung: ladder.counts(rung).total <= target
+
+
+def _room_by_chars(situation: Situation) -> int:
+    """Return what fits by a limit that counts characters, in our tokens; the window as it is believed where none does."""
+    overflow = situation.newest.overflow
+    if overflow.unit != "chars" or not overflow.limit:
+        return situation.budget.input_tokens
+    transcript = situation.sized.transcript
+    chars = overflow.input or overflow.total or sum(len(as_json(entry.raw)) for entry in transcript.visible())
+    return int(situation.sized.counts.total * overflow.limit / max(1, chars) * SAFETY)
+
+
+# ── the reply ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _lower_reserve(situation: Situation) -> int | None:
+    """Return the reply that fits beside the request as it is; None where none worth having does, or nothing says that it would."""
+    newest = situation.newest
+    overflow, asked = newest.overflow, newest.asked_for
+    is_told = overflow.kind == "context_total" and overflow.unit == "tokens" and overflow.bound != "lower_bound"
+    if not is_told or not asked or situation.calls_left <= 1:
+        return None
+    limit = overflow.limit or situation.budget.context_tokens
+    taken = newest.reported_input
+    if taken is None:
+        taken = newest.sized.high
+    margin = 16 if overflow.bound == "exact" else max(16, taken // 50)
+    left = limit - taken - margin
+    floor = max(min(REPLY_FLOOR_TOKENS, asked // 2), situation.min_reply_tokens)
+    return left if floor <= left < asked else None
+
+
+# ── cures ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _send(situation: Situation, made: Plan, strategy: str) -> SendSmaller:
+    return SendSmaller(plan=made, reserve_tokens=situation.reserve_tokens, strategy=strategy)
+
+
+def _no_steps(sized: Sized) -> Plan:
+    size = sized.high
+    entries, edits = len(sized.transcript.entries), len(sized.transcript.edits)
+    return Plan(
+        steps=(), before_tokens=size, after_tokens=size, limit_tokens=size, outcome="fits", entries=entries, edits=edits
+    )
+
+
+def _plan_of(situation: Situation, steps: tuple[Step, ...], after_tokens: int) -> Plan:
+    none = _no_steps(situation.sized)
+    return replace(none, steps=steps, after_tokens=after_tokens, limit_tokens=situation.room_tokens, outcome="shrunk")
+
+
+def _difference(whole: Counts, smaller: Counts) -> Change:
+    """Return what went and what came between two counts, kind by kind."""
+    change = [after - before for before, after in zip(whole.tokens, smaller.tokens, strict=True)]
+    gone, come = tuple(max(0, -tokens) for tokens in change), tuple(max(0, tokens) for tokens in change)
+    return Change(Counts(gone, 0), Counts(come, 2))
+
+
+def _view(situation: Situation) -> View:
+    transcript = situation.sized.transcript
+    return View(
+        transcript=transcript,
+        actions=activity.actions(transcript),
+        counter=situation.sized.counter,
+        dialect=situation.dialect,
+        kept=situation.kept,
+    )
+
+
+def _material(transcript: Transcript, first: int, last: int, max_chars: int) -> str:
+    """Return what a model is asked to summarise, within its own window: the request for a summary must not overflow too."""
+    lines: list[str] = []
+    for entry in transcript.visible():
+        if not first <= entry.index <= last:
+            continue
+        lines += [f"{entry.role}: {entry.text}"] if entry.text.strip() else []
+        lines += [f"called {call.name} {call.arguments}" for call in entry.calls]
+        lines += [f"returned: {result.text}" for result in entry.results]
+    share = Allowance.chars(max(200, max_chars // max(1, len(lines))))
+    short = [fit(line, share, Keep.ENDS, way=_SHORTENED).text for line in lines]
+    whole = fit("\n".join(short), Allowance.chars(max_chars), Keep.ENDS, way=_SHORTENED)
+    return _summary_prompt(whole.text)
+
+
+def _summary_prompt(material: str) -> str:
+    """Return what a model is asked for a summary with."""
+    return (
+        "Summarise these steps of a conversation for the one who goes on with it. Keep every fact that later steps may need: "
+        "the user's wishes and limits, names, paths, values and decisions verbatim, what was tried and failed. "
+        f"No preamble, at most a fifth of its length.\n\n{material}"
+    )
+
+
+# ── the end ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def give_up(situation: Situation) -> Irreducible:
+    """Return the end of a request that cannot shrink, or that was refused as the floor: its bill is the proof."""
+    sized, reserve = situation.sized, situation.budget.reserve_tokens
+    handoff = mechanical(sized.transcript, session_id=situation.session_id, reason="context")
+    bare = size_of(sized.transcript.afresh("", newest=False), sized.counter)
+    limit = min(bare + LAST_HANDOFF_TOKENS, situation.room_tokens)
+    return Irreducible(
+        error=TooLarge(replace(bill_of(sized), reserve_tokens=reserve), situation.room_tokens),
+        handoff=handoff,
+        fresh=fresh(sized.transcript, handoff, limit, sized.counter, newest=False),
+        limit_tokens=limit,
+    )
+
+
+def with_handle(
+    transcript: Transcript, cure: Irreducible, handle: str, counter: TokenCounter = ESTIMATOR
+) -> Irreducible:
+    """Return the same end once the whole transcript is kept under `handle`: what is handed on names it."""
+    handoff = cure.handoff.with_handle(handle)
+    begun = fresh(transcript, handoff, cure.limit_tokens, counter, newest=False)
+    return replace(cure, handoff=handoff, fresh=begun or cure.fresh)
+
+
+def fresh(
+    transcript: Transcript,
+    handoff: Handoff,
+    limit_tokens: int,
+    counter: TokenCounter = ESTIMATOR,
+    *,
+    newest: bool = True,
+) -> Transcript | None:
+    """Return a transcript to begin with: instructions and tools as they were, the handoff, and the user's newest words verbatim.
+
+    The handoff is written as long as there is room for it; None where there is none even for a short one.
+    """
+    left = limit_tokens - size_of(transcript.afresh("", newest=newest), counter)
+    max_chars = int(left * HANDOFF_SHARE) * _CHARS_PER_TOKEN
+    while max_chars >= _MIN_HANDOFF_CHARS:
+        begun = transcript.afresh(render(handoff, most_chars=max_chars), newest=newest)
+        if size_of(begun, counter) <= limit_tokens:
+            return begun
+        max_chars //= 2
+    return None

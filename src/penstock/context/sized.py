@@ -1,0 +1,154 @@
+"""A transcript with its counts: each message is counted once, where it comes in, and from then on only added and subtracted.
+
+Counting is the expensive part of every decision about a request, so its result stays with the message (`Entry.counts`), for the
+counter that made it. Laws: the size of a transcript is the sum of its messages and of what stands beside them; it equals counting
+anew; taking a message out subtracts what it was counted as. Keeps out: what a provider will count (`provider_counts`), and what
+should go.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from penstock.context.counts import Counts, counts_of, entry_counts
+from penstock.text.json_access import as_json
+from penstock.text.tokens import Count, Tokens
+from penstock.wires import Media, Reasoning, Text, ToolCall, ToolResult
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from penstock.text.tokens import TokenCounter
+    from penstock.wires import Entry, Part, Transcript
+
+MESSAGE_TOKENS = 4  # the frame of a message: OpenAI's cookbook says 3 and the role; Anthropic's count gives 3 to 5
+# What one image takes. Anthropic: width * height / 750, at most 1,568, 4,784 for high resolution; OpenAI: 85 to 1,445.
+IMAGE_TOKENS = Count(tokens=1_568, low=85, high=4_784, method="image")
+FILE_BYTES_PER_TOKEN = (16, 4)  # of a document or a sound: likely, at most
+ESTIMATOR = Tokens()
+"""What counts where nobody names a counter."""
+
+
+class Measured(NamedTuple):
+    """One message as a counter saw it."""
+
+    counter: TokenCounter
+    parts: tuple[Count, ...]
+    """What each part takes, in the order of the parts."""
+    high: int
+    """What all of it takes at most, its frame included."""
+    counts: Counts
+    """The same by kind of content, as it is likely, frames left out."""
+
+
+def measure_entry(entry: Entry, counter: TokenCounter) -> Measured:
+    """Return what a message takes; it is counted once for the same counter in a row."""
+    if not entry.counts or (entry.counts[0].counter is not counter and entry.counts[0].counter != counter):
+        parts = tuple(_count(part, counter) for part in entry.parts)
+        high = MESSAGE_TOKENS + sum(count.high for count in parts)
+        entry.counts[:] = [Measured(counter, parts, high, entry_counts(entry, parts))]
+    return cast("Measured", entry.counts[0])
+
+
+@dataclass(frozen=True)
+class Sized:
+    """A transcript, the counter that decides about it, and the counts of what stands beside its messages."""
+
+    transcript: Transcript
+    counter: TokenCounter = ESTIMATOR
+    _beside: dict[str, Count] = field(default_factory=dict, repr=False, compare=False)
+
+    def beside(self) -> dict[str, Count]:
+        """Return what the instructions and the tools take that stand beside the messages."""
+        if not self._beside:
+            for kind, value in (("system", self.transcript.system), ("tools", self.transcript.tools)):
+                text = value if isinstance(value, str) else as_json(value) if value else ""
+                self._beside[kind] = self.counter.count(text) if text else _NOTHING
+        return self._beside
+
+    def showing(self, transcript: Transcript) -> Sized:
+        """Return another state of the same conversation; what stands beside its messages is not counted again."""
+        is_same = transcript.system is self.transcript.system and transcript.tools is self.transcript.tools
+        return Sized(transcript, self.counter, self.beside() if is_same else {})
+
+    @property
+    def high(self) -> int:
+        """What the request takes at most: the size that plans are made by."""
+        return self.fixed_high + sum(self.entry_high(entry) for entry in self.transcript.visible())
+
+    @property
+    def fixed_high(self) -> int:
+        """What stands beside the messages takes at most."""
+        return sum(count.high for count in self.beside().values())
+
+    def parts(self) -> Iterator[Count]:
+        """Yield the count of everything in the request, frames of messages left out."""
+        yield from self.beside().values()
+        for entry in self.transcript.visible():
+            yield from measure_entry(entry, self.counter).parts
+
+    @property
+    def counts(self) -> Counts:
+        """What the request takes by kind of content, as it is likely."""
+        tokens = [0] * len(Counts().tokens)
+        shown = self.transcript.visible()
+        for entry in shown:
+            for place, number in enumerate(measure_entry(entry, self.counter).counts.tokens):
+                tokens[place] += number
+        beside = self.beside()
+        fixed = counts_of([("system", beside["system"].tokens), ("tools", beside["tools"].tokens)])
+        return Counts(tuple(tokens), len(shown)) + fixed
+
+    def entry_high(self, entry: Entry) -> int:
+        """Return what a message takes at most, its frame included."""
+        return measure_entry(entry, self.counter).high
+
+    def count(self, text: str) -> Count:
+        """Return what a text takes."""
+        return self.counter.count(text)
+
+
+_NOTHING = Count(tokens=0, low=0, high=0, method="none")
+
+
+def size_of(transcript: Transcript, counter: TokenCounter = ESTIMATOR) -> int:
+    """Return what a transcript takes at most, as a request that shows it."""
+    return Sized(transcript, counter).high
+
+
+def total(counts: Iterable[Count]) -> Count:
+    """Return the sum of some counts, bound by bound."""
+    low = tokens = high = 0
+    method = ""
+    for count in counts:
+        low, tokens, high = low + count.low, tokens + count.tokens, high + count.high
+        method = method if ":" in method else count.method
+    return Count(tokens=tokens, low=low, high=high, method=method)
+
+
+def _count(part: Part, counter: TokenCounter) -> Count:
+    match part:
+        case Text(text):
+            return counter.count(text)
+        case ToolCall():
+            return counter.count(f"{part.name} {part.arguments}")
+        case ToolResult():
+            media = [_count(inner, counter) for inner in part.parts if not isinstance(inner, Text)]
+            return total([counter.count(part.text), *media]) if media else counter.count(part.text)
+        case Media():
+            return _count_media(part, counter)
+        case Reasoning(raw=raw):
+            return counter.count(as_json(raw))
+        case _:
+            return counter.count(as_json(part.raw))
+
+
+def _count_media(part: Media, counter: TokenCounter) -> Count:
+    if part.kind == "image":
+        return IMAGE_TOKENS
+    if not part.data:
+        return counter.count(as_json(part.raw))
+    likely, most = FILE_BYTES_PER_TOKEN
+    high = part.bytes_estimate // most + 1
+    return Count(tokens=part.bytes_estimate // likely, low=0, high=high, method=part.kind)

@@ -1,0 +1,249 @@
+"""Is generated code small enough to be read and kept? Its lines, classes and methods against the caps of S-6.
+
+A response is held to the lines of its kind of work; every class in it to 800, every function and method to 50. Python is measured
+by its syntax tree, other languages by their outlines: by a grammar where one is installed, else by lines. A definition reaches
+from its own first line, decorators left out, to its last, and all that lies within counts.
+Laws: any text is measured, without an exception; a cap is what may be reached, not passed.
+Keeps out: files, clocks, whether the code is right, and what is done about code that is too large.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+
+from penstock.errors import CallerError
+from penstock.outline import EXACT_BYTES, outline, scan
+from penstock.text import escape
+
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Iterable
+
+    from penstock.outline import Outline
+
+Kind = Literal["analysis", "generation", "refactoring"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+Level = Literal["ok", "advised", "above"]
+"""`advised`: more than is advised; `above`: more than the cap."""
+
+RESPONSE_LINES = 3_000  # SWE-001, section 3, as all figures here
+CLASS_LINES = 800
+METHOD_LINES = 50
+
+
+class Caps(NamedTuple):
+    """What one response is held to; the lower ends say what is usual, nothing is too short."""
+
+    advised_lines: tuple[int, int]
+    most_lines: int
+    seconds: tuple[float, float]
+
+
+CAPS: dict[Kind, Caps] = {
+    "analysis": Caps((50, 100), 500, (2.0, 5.0)),
+    "generation": Caps((200, 500), RESPONSE_LINES, (5.0, 15.0)),
+    "refactoring": Caps((100, 300), 1_500, (3.0, 10.0)),
+}
+
+# By the kinds of the outline room. A namespace or a module is no class: it holds what a file holds.
+_CLASSES = frozenset({"class", "interface", "struct", "union", "enum", "record", "trait", "impl"})
+_FUNCTIONS = frozenset({"function", "method", "procedure", "property"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Definition:
+    """A class, a function or a method, `kind` as its language calls it; lines are 1-based and inclusive."""
+
+    kind: str
+    name: str
+    first_line: int
+    last_line: int
+
+    @property
+    def lines(self) -> int:
+        return self.last_line - self.first_line + 1
+
+    @property
+    def most_lines(self) -> int:
+        """The cap of what it is."""
+        return CLASS_LINES if self.kind in _CLASSES else METHOD_LINES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """One text that was measured, and by what: `syntax tree`, or the method of an `Outline`."""
+
+    name: str
+    language: str
+    method: str
+    lines: int
+    definitions: tuple[Definition, ...]
+    error: str = ""
+    """Why there is no syntax tree where there should be one: the outline of a line scanner or a grammar stands in."""
+    is_complete: bool = True
+    """False where there were more definitions than an outline keeps."""
+
+    @property
+    def oversized(self) -> tuple[Definition, ...]:
+        """What is above the cap of its kind, in line order."""
+        return tuple(found for found in self.definitions if found.lines > found.most_lines)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """One response of that kind of work: all its sources count together."""
+
+    kind: Kind
+    sources: tuple[Source, ...]
+
+    def __post_init__(self) -> None:
+        caps_of(self.kind)
+
+    @property
+    def lines(self) -> int:
+        return sum(source.lines for source in self.sources)
+
+    @property
+    def level(self) -> Level:
+        """Of the lines in all; the definitions have caps of their own."""
+        caps = CAPS[self.kind]
+        return "above" if self.lines > caps.most_lines else "advised" if self.lines > caps.advised_lines[1] else "ok"
+
+    @property
+    def is_within(self) -> bool:
+        """Whether no cap is passed; more than is advised is within."""
+        return self.level != "above" and not any(source.oversized for source in self.sources)
+
+    def __str__(self) -> str:
+        caps = CAPS[self.kind]
+        said = {
+            "ok": f"advised at most {caps.advised_lines[1]}, allowed {caps.most_lines}",
+            "advised": f"more than the {caps.advised_lines[1]} advised, allowed {caps.most_lines}",
+            "above": f"above the cap of {caps.most_lines}",
+        }
+        return "\n".join([f"{self.lines} lines of {self.kind}: {said[self.level]}", *chain(*map(_said, self.sources))])
+
+
+def check_code(text: str, language: str, kind: Kind) -> Report:
+    """What there is to say about a response that is this text; languages are those of `penstock.outline.language_of`.
+
+    Raises `CallerError` for a kind of work that is not known.
+    """
+    return Report(kind=kind, sources=(measured((text,), language),))
+
+
+def measured(blocks: Iterable[str], language: str, name: str = "") -> Source:
+    """One source, from a text that comes in blocks cut anywhere. Memory is bounded however long it is."""
+    waiting = iter(blocks)
+    held: list[str] = []
+    size = 0
+    for block in waiting:
+        held.append(block)
+        size += len(block)
+        if size > EXACT_BYTES:
+            return _outlined(scan(map(_encoded, chain(held, waiting)), language), name)
+    text = "".join(held).removeprefix("\ufeff")  # counted, not shown: to a parser it is a mistake
+    error = ""
+    if language == "python":
+        found = _syntax(text)
+        if not isinstance(found, str):
+            lines = text.count("\n") + (not text.endswith("\n") and bool(text))
+            return Source(name=name, language=language, method="syntax tree", lines=lines, definitions=found)
+        error = found
+    return _outlined(outline(_encoded(text), language), name, error)
+
+
+def response_time(kind: Kind, seconds: float) -> Literal["faster", "usual", "slower"]:
+    """How long a response took, held against what is usual for its kind of work: 2-5, 5-15 and 3-10 seconds."""
+    if not (math.isfinite(seconds) and seconds >= 0):
+        raise CallerError(f"a response takes a number of seconds from 0 on, not {seconds!r}")
+    least, most = caps_of(kind).seconds
+    return "faster" if seconds < least else "slower" if seconds > most else "usual"
+
+
+def caps_of(kind: Kind) -> Caps:
+    """What a response of that kind is held to. Raises `CallerError` where there is none."""
+    if kind not in CAPS:
+        raise CallerError(f"{kind!r} is no kind of work; there are {', '.join(KINDS)}")
+    return CAPS[kind]
+
+
+# ── definitions ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _syntax(text: str) -> tuple[Definition, ...] | str:
+    """The definitions of a Python source, or why there is no syntax tree."""
+    import ast
+    import warnings
+
+    # Lines end at \n only, here as everywhere; half characters cannot be parsed and name nothing.
+    plain = text.replace("\r\n", "\n").replace("\r", " ").encode("utf-8", "replace").decode()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about the code, not about its size
+            tree = ast.parse(plain)
+    except SyntaxError as error:
+        return f"line {error.lineno}: {error.msg}" if error.lineno else error.msg
+    except ValueError as error:  # a NUL, to older parsers
+        return str(error)
+    except (RecursionError, MemoryError):
+        return "nested too deeply"
+    found: list[Definition] = []
+    # what is still to be visited: a node, the names around it, whether the nearest of them is a class
+    waiting: list[tuple[ast.AST, str, bool]] = [(tree, "", False)]
+    while waiting:
+        node, around, in_class = waiting.pop()
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            is_class = isinstance(node, ast.ClassDef)
+            kind = "class" if is_class else "method" if in_class else "function"
+            name = f"{around}{node.name}"
+            last_line = node.end_lineno or node.lineno
+            found.append(Definition(kind=kind, name=name, first_line=node.lineno, last_line=last_line))
+            around, in_class = f"{name}.", is_class
+        inner = ast.iter_child_nodes(node)  # only statements hold definitions
+        waiting.extend(
+            (child, around, in_class)
+            for child in inner
+            if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case)
+        )
+    return tuple(sorted(found, key=lambda definition: (definition.first_line, -definition.last_line)))
+
+
+def _outlined(found: Outline, name: str, error: str = "") -> Source:
+    definitions = tuple(
+        Definition(kind=symbol.kind, name=symbol.name, first_line=symbol.start_line, last_line=symbol.end_line)
+        for symbol in found.symbols
+        if symbol.kind in _CLASSES or symbol.kind in _FUNCTIONS
+    )
+    return Source(
+        name=name,
+        language=found.language,
+        method=found.method,
+        lines=found.total_lines,
+        definitions=definitions,
+        error=error,
+        is_complete=found.complete,
+    )
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _said(source: Source) -> list[str]:
+    """What a report says of one source: how it was measured, and what is above a cap."""
+    named = f"{escape.clip(source.name)}: " if source.name else ""
+    said = [f"{named}{source.lines} lines of {source.language}, by {source.method}"]
+    if source.error:
+        said.append(f"  no syntax tree: {escape.clip(source.error)}")
+    if not source.is_complete:
+        said.append(f"  more definitions than are looked at: {len(source.definitions)} were")
+    said += [
+        f"  {found.kind} {escape.clip(found.name)}, lines {found.first_line}-{found.last_line}: "
+        f"{found.lines} lines, allowed {found.most_lines}"
+        for found in source.oversized
+    ]
+    return said

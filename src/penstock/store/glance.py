@@ -1,0 +1,69 @@
+"""Which names are kept, at a glance? For whoever completes a name at a prompt, where a tenth of a second is long.
+
+Rule: nothing is made, written, locked or flushed; a store that is not there, is a database, or cannot be read has no names. What is
+seen is not checked against its hashes: whoever uses a name opens the store, and that checks.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from contextlib import closing, suppress
+from typing import TYPE_CHECKING, Any
+
+from penstock.errors import PenstockError
+from penstock.store import default_url, folder_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_DATABASE = "penstock.sqlite3"
+_WAIT_SECONDS = 0.2
+# A list of the sessions that jumps from one to the next in the primary key. GROUP BY would read every record of the store.
+_SESSIONS = """
+    WITH RECURSIVE names(session) AS (
+        SELECT MIN(session) FROM records
+        UNION ALL
+        SELECT (SELECT MIN(session) FROM records WHERE session > names.session) FROM names WHERE session IS NOT NULL)
+    SELECT session,
+        (SELECT payload FROM records WHERE session = names.session AND seq = 1 AND type = 'Prompted'),
+        (SELECT at FROM records WHERE session = names.session ORDER BY seq DESC LIMIT 1) AS used
+    FROM names WHERE session LIKE ? ESCAPE '\\' ORDER BY used DESC LIMIT ?"""
+_ARTIFACTS = """
+    SELECT handle, name, kind FROM handles WHERE gone = '' AND handle LIKE ? ESCAPE '\\' ORDER BY number DESC LIMIT ?"""
+
+
+def recent_sessions(url: str | None = None, *, prefix: str = "", limit: int = 50) -> list[tuple[str, str]]:
+    """Return the sessions whose names begin with `prefix`, the last used first, each with what it was first asked."""
+    return [(session, _question(payload)) for session, payload, _ in _rows(url, _SESSIONS, prefix, limit)]
+
+
+def recent_artifacts(url: str | None = None, *, prefix: str = "", limit: int = 50) -> list[tuple[str, str]]:
+    """Return the handles that begin with `prefix`, the newest first, each with the name of what made it."""
+    return [(handle, name or kind) for handle, name, kind in _rows(url, _ARTIFACTS, prefix, limit)]
+
+
+def _rows(url: str | None, statement: str, prefix: str, limit: int) -> Sequence[tuple[Any, ...]]:
+    with suppress(PenstockError, OSError, sqlite3.Error):
+        folder = folder_of(url or default_url())
+        if folder is None:  # PostgreSQL: a name is not worth a connection
+            return ()
+        database = os.path.join(folder, _DATABASE)
+        # `mode=ro` makes no database, but needs the files beside one that somebody writes. Where there are none nobody writes,
+        # and only `immutable` keeps SQLite from making them.
+        is_written = os.path.exists(f"{database}-wal")
+        quoted = database.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+        address = f"file:{quoted}?mode=ro" + ("" if is_written else "&immutable=1")
+        pattern = prefix.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+        with closing(sqlite3.connect(address, uri=True, timeout=_WAIT_SECONDS)) as connection:
+            return connection.execute(statement, (pattern, limit)).fetchall()
+    return ()
+
+
+def _question(payload: str | None) -> str:
+    """Return what the first prompt of a session says; nothing where the session began otherwise."""
+    try:
+        return str(json.loads(payload or "{}")["message"]["content"])
+    except (ValueError, LookupError, TypeError):
+        return ""

@@ -1,0 +1,120 @@
+"""How is the next call written? One call, in the syntax of the face that shows it.
+
+A call is a tool with the arguments that are not their default; every face prints it ready to copy: Python and MCP as
+`view(file_path="a.py", offset=100)`, the command line as `penstock view a.py --offset 100`.
+Law: what is printed is inert, and parsing it back gives the same call. Keeps out: which call is the right one.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple, Protocol
+
+from penstock.call import Call, Value
+
+__all__ = ["PYTHON", "Call", "CommandLine", "Dialect", "Function", "Value", "handle_in", "mcp", "quoted"]
+
+
+def quoted(text: str) -> str:
+    """An inert text as a string of Python and of JSON: only quotes and backslashes are left to escape."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+class Dialect(Protocol):
+    """How one face writes calls."""
+
+    def write(self, call: Call) -> str: ...
+
+    def name(self, call: Call, *arguments: str) -> str:
+        """Only those arguments of a call, for a hint that has no room for the whole."""
+        ...
+
+
+class Function(NamedTuple):
+    """`prefix` + tool with keyword arguments: Python (`True`) or MCP (`true`)."""
+
+    prefix: str = ""
+    true: str = "True"
+    false: str = "False"
+
+    def write(self, call: Call) -> str:
+        written = ", ".join(f"{name}={self._value(value)}" for name, value in call.arguments.items())
+        return f"{self.prefix}{call.tool}({written})"
+
+    def name(self, call: Call, *arguments: str) -> str:
+        return " ".join(f"{name}={self._value(call.arguments[name])}" for name in arguments if name in call.arguments)
+
+    def _value(self, value: Value) -> str:
+        if isinstance(value, bool):
+            return self.true if value else self.false
+        return quoted(value) if isinstance(value, str) else str(value)
+
+
+PYTHON = Function()
+_PAGE = re.compile(r"\bpage[ (](?:handle=)?[\"']?([\w-]{16,64})")
+
+
+def handle_in(text: str) -> str:
+    """The handle of the first call of `page` in a text, as Python and the command line write it; empty for none."""
+    found = _PAGE.search(text)
+    return found[1] if found else ""
+
+
+def mcp(prefix: str = "ctx_") -> Function:
+    """The syntax of MCP tools under `prefix`."""
+    return Function(prefix=prefix, true="true", false="false")
+
+
+_COMMANDS = {"list_files": "list", "count_files": "count", "read_file": "read"}
+_POSITIONAL = {
+    "view": ("file_path",),
+    "read_file": ("path",),
+    "outline": ("path",),
+    "list_files": ("pattern",),
+    "count_files": ("pattern",),
+    "search": ("pattern", "path"),
+    "page": ("handle",),
+    "find": ("handle", "pattern"),
+}
+_FLAGS = {
+    "use_regex": "--regex",
+    "include_hidden": "--hidden",
+    "include_ignored": "--no-ignore",
+    "context_lines": "--context",
+}
+
+
+class CommandLine(NamedTuple):
+    """`penstock COMMAND …`, with `--root` where it is not the current directory and `--store` where one was named."""
+
+    root: str | None = None
+    store: str | None = None
+
+    def write(self, call: Call) -> str:
+        import shlex
+
+        command = ["penstock", _COMMANDS.get(call.tool, call.tool)]
+        positional = _POSITIONAL.get(call.tool, ())
+        names = [str(call.arguments[name]) for name in positional if name in call.arguments]
+        flags: list[str] = []
+        for name, value in call.arguments.items():
+            if name in positional:
+                continue
+            flag = _FLAGS.get(name) or "--" + name.replace("_", "-")
+            if isinstance(value, bool):
+                flags.append(flag if value else "--no-" + flag[2:])
+            else:
+                flags += [flag, shlex.quote(str(value))]
+        if self.root is not None:
+            flags += ["--root", shlex.quote(self.root)]
+        if self.store is not None:
+            flags += ["--store", shlex.quote(self.store)]
+        quoted = [shlex.quote(name) for name in names]
+        if any(name.startswith("-") for name in names):
+            return " ".join([*command, *flags, "--", *quoted])
+        return " ".join([*command, *quoted, *flags])
+
+    def name(self, call: Call, *arguments: str) -> str:
+        return " ".join(
+            f"--{name.replace('_', '-')} {call.arguments[name]}" for name in arguments if name in call.arguments
+        )

@@ -1,0 +1,137 @@
+"""How is foreign text shown so that it can only be read?
+
+File contents and file names are written by strangers. Here invalid bytes, controls, bidirectional and invisible
+characters become `\\xNN` or `\\u{…}`, and are counted (L-10). Printable characters, tabs and line ends stay as they are.
+Law: the shown form holds no character of the escaped set; `parse_name(show_name(n)) == n` for every name.
+Keeps out: which text is shown, and what is said about it.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+# reliability.md 1.4 names the first six ranges; the rest are their kin: separators that some viewers take for a line end,
+# and what Unicode says to show as nothing (Default_Ignorable_Code_Point), but for the variation selectors that choose the
+# look of an emoji (U+FE00-FE0F) or of a Mongolian letter: those stand in ordinary text.
+_HIDDEN = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 but tab and line feed, DEL, C1
+    "\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069"  # zero width, bidirectional
+    "\ufeff\U000e0000-\U000e0fff"  # BOM inside; tags, variation selectors supplement, and what is kept for such
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u2028\u2029\u2065\u206a-\u206f\u3164\uffa0\ufff0-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\ud800-\udfff"  # surrogates: bytes that were not UTF-8, or halves of UTF-16
+)
+_IN_LINE = "\t\n" + _HIDDEN
+_IN_NAME = r"\\" + _IN_LINE
+_ESCAPE_CUT_OFF = r"\\(?:x[0-9a-f]?|u(?:\{[0-9a-f]{0,6})?)?$"
+_ESCAPE_IN_NAME = r"\\(?:x([0-9a-fA-F]{2})|u\{([0-9a-fA-F]{1,6})\})"
+_PLAIN = bytes(code if code in b"\t\n" or 0x20 <= code < 0x7F else 0x80 for code in range(256))  # shown as it is
+_PLAIN_IN_NAME = bytes(code if 0x20 <= code < 0x7F and code != 0x5C else 0x80 for code in range(256))
+
+
+@cache
+def _any_of(characters: str) -> re.Pattern[str]:
+    """Compiled when first needed: most text and most names are plain, and each class costs a millisecond."""
+    return re.compile(f"([{characters}])")
+
+
+@cache
+def _escape(character: str) -> str:
+    code = ord(character)
+    if 0xDC80 <= code <= 0xDCFF:  # surrogateescape: the byte itself
+        return f"\\x{code - 0xDC00:02x}"
+    return f"\\x{code:02x}" if code < 0x80 else f"\\u{{{code:x}}}"
+
+
+def _escape_any(characters: str, text: str) -> str:
+    """`text` with those characters escaped. Parted, mapped and joined: a substitution that calls back takes thrice as long."""
+    parts = _any_of(characters).split(text)
+    parts[1::2] = map(_escape, parts[1::2])
+    return "".join(parts)
+
+
+def _is_plain(text: str, plain: bytes) -> bool:
+    """Whether all of it is ASCII that needs no look: ten times as fast as the pattern."""
+    if not text.isascii():
+        return False
+    data = text.encode("ascii")
+    return data.translate(plain) == data
+
+
+def show(text: str) -> tuple[str, int]:
+    """`text` made inert, and how many characters were escaped. A carriage return before a line feed is a line end."""
+    shown = show_text(text)
+    return shown, count_escapes(text, shown)
+
+
+def show_text(text: str) -> str:
+    """`text` made inert, line by line: a text of some of its lines is shown as the same lines."""
+    if _is_plain(text, _PLAIN):
+        return text
+    if "\r" in text:
+        text = text.replace("\r\n", "\n")
+    if text.isascii():
+        return _show_ascii(text)
+    return _escape_any(_HIDDEN, text)
+
+
+def count_escapes(text: str, shown: str) -> int:
+    """How many characters of `text` are escaped in its shown form: each escape brings a backslash, and none is taken away."""
+    return 0 if shown == text else shown.count("\\") - text.count("\\")
+
+
+def _show_ascii(text: str) -> str:
+    """The same for ASCII by Python's own escaping, which writes control characters as we do and costs next to nothing.
+
+    It escapes backslashes, tabs and line ends too, which stay as they are here. Each run of backslashes in what it writes is
+    doubled ones and at most one more that begins an escape, so that pairs taken from the left are the doubled ones; they are
+    put aside as NUL, which is not left in there, until the others are undone.
+    """
+    escaped = text.encode("unicode_escape")
+    for character, written, stays in (("\\", rb"\\", b"\0"), ("\t", rb"\t", b"\t"), ("\r", rb"\r", rb"\x0d")):
+        if character in text:  # a look for a pair among many backslashes costs twice as much as the escaping
+            escaped = escaped.replace(written, stays)
+    # Every page has line ends, and they are few: then the pattern is three times as fast as `bytes.replace`.
+    return re.sub(rb"\\n", b"\n", escaped).replace(b"\0", b"\\").decode("ascii")
+
+
+def show_name(name: bytes | str) -> str:
+    """A file name as one inert line; `parse_name` gives the name back.
+
+    A backslash is escaped too, so that no two names are shown alike.
+    """
+    text = name.decode("utf-8", "surrogateescape") if isinstance(name, bytes) else name
+    return text if _is_plain(text, _PLAIN_IN_NAME) else _escape_any(_IN_NAME, text)
+
+
+def show_argument(text: str) -> str:
+    """An argument as a printed call repeats it: escapes that are there already stay single."""
+    return text if _is_plain(text, _PLAIN_IN_NAME) else _escape_any(_IN_LINE, text)
+
+
+def parse_name(shown: str) -> bytes:
+    """The name whose shown form this is: escapes of `show_name` undone, everything else as it stands."""
+
+    def unescaped(match: re.Match[str]) -> str:
+        byte, point = match.groups()
+        if byte is not None:
+            code = int(byte, 16)
+            return chr(code) if code < 0x80 else chr(0xDC00 + code)
+        code = int(point, 16)
+        return chr(code) if code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF else match.group()
+
+    return re.sub(_ESCAPE_IN_NAME, unescaped, shown).encode("utf-8", "surrogateescape")
+
+
+def clip(text: str, limit_bytes: int = 256) -> str:
+    """What an error echoes of an argument: inert, at most `limit_bytes` of it (contract G3 of reliability.md)."""
+    return shorten(show_name(text[: limit_bytes + 1]), limit_bytes)
+
+
+def shorten(shown: str, limit_bytes: int = 256) -> str:
+    """At most `limit_bytes` of what is inert already, cut between characters and escapes."""
+    raw = shown.encode("utf-8")
+    if len(raw) <= limit_bytes:
+        return shown
+    return re.sub(_ESCAPE_CUT_OFF, "", raw[:limit_bytes].decode("utf-8", "ignore")) + "…"

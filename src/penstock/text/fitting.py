@@ -1,0 +1,280 @@
+"""What fits? A text made inert and cut to an allowance, with a notice that says what is missing and how to get it.
+
+The notice comes first, because the end of a result is what other software cuts off, and it is counted: text and notice are
+within the allowance. Law: `fit` never exceeds its allowance; fitting twice changes nothing, by type and not by looking for
+the notice in the text; content cannot forge the notice. Keeps out: where the whole is kept (guarding, store).
+"""
+
+from __future__ import annotations
+
+import enum
+from bisect import bisect_right
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock.text import escape, json_records, stand_ins
+from penstock.text.allowance import Allowance
+from penstock.text.calls import PYTHON, Call
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from penstock.text.calls import Dialect
+
+CHARS_PER_TOKEN = 3.5  # of the seed; a stated counter in the allowance outranks it
+NEWLINE_SHARE = 0.8  # a cut moves back to a line end that lies beyond this share of the room (G-1)
+_CHARS_PER_TOKEN_MOST = 64  # no counter makes one token of more, blanks apart
+
+NARROWER = "Use more specific parameters or pagination to get remaining data."
+"""What a notice advises where there is no way to the rest."""
+
+
+class Keep(enum.Enum):
+    """Which part of a text stays: its beginning, its end, or both."""
+
+    HEAD = "head"
+    TAIL = "tail"
+    ENDS = "ends"
+
+
+class Whole(NamedTuple):
+    """What came in, measured: characters, bytes of UTF-8, lines, and about how many tokens."""
+
+    chars: int
+    bytes: int
+    lines: int
+    tokens: int
+
+
+class Guarded(str):
+    """A text that was fitted. A `str` that knows it: fitted again, it stays as it is.
+
+    `whole_*` measure what came in, `shown_*` what is left of it; `handle` leads to the whole, if it was kept.
+    """
+
+    shown_chars: int
+    whole_chars: int
+    whole_bytes: int
+    whole_lines: int
+    shown_tokens: int
+    whole_tokens: int
+    notice_chars: int
+    handle: str | None
+    way: str | None
+    is_cut: bool
+    bounds_itself: bool
+
+    @property
+    def text(self) -> str:
+        """The text as a plain `str`."""
+        return str.__str__(self)
+
+    def __repr__(self) -> str:
+        return f"Guarded({str.__repr__(self)}, is_cut={self.is_cut}, handle={self.handle!r})"
+
+
+def fit(
+    text: str,
+    allowance: Allowance,
+    keep: Keep = Keep.HEAD,
+    handle: str | None = None,
+    *,
+    name: str = "tool",
+    way: str | None = None,
+    dialect: Dialect | None = None,
+    chars_per_token: float = CHARS_PER_TOKEN,
+) -> Guarded:
+    """`text` with its notice, at most `allowance`; unchanged when it fits and holds nothing that must be escaped (G-2).
+
+    `name` is the tool that the notice speaks of, `way` what it says instead of the calls that read `handle`. JSON on one line
+    is cut between its records where that is possible (G-5). An allowance that cannot hold the notice gets a shorter one, and
+    in the end as much of that as it holds.
+    """
+    tokens = counter_of(allowance, chars_per_token)
+    if isinstance(text, Guarded):
+        if allowance.holds(text):
+            return text
+        whole = Whole(text.whole_chars, text.whole_bytes, text.whole_lines, text.whole_tokens)
+        handle, way = handle or text.handle, way or text.way
+        text = text.text[text.notice_chars :]
+    else:
+        whole = measure(text, tokens)
+        if whole.chars <= most_chars(allowance):
+            shown = _unforgeable(text)
+            if allowance.holds(shown):
+                return _guarded(shown, whole, whole.chars, tokens(shown), handle, way, None)
+    window = most_chars(allowance)
+    head, tail = text[:window], text[max(0, len(text) - window) :]
+    return fit_ends(
+        head, tail, whole, allowance, keep, handle, name=name, way=way, dialect=dialect, chars_per_token=chars_per_token
+    )
+
+
+def fit_ends(
+    head: str,
+    tail: str,
+    whole: Whole,
+    allowance: Allowance,
+    keep: Keep = Keep.HEAD,
+    handle: str | None = None,
+    *,
+    name: str = "tool",
+    way: str | None = None,
+    dialect: Dialect | None = None,
+    chars_per_token: float = CHARS_PER_TOKEN,
+) -> Guarded:
+    """The same for a text that is not at hand as a whole: its first and last `most_chars` characters are, which may overlap."""
+    tokens = counter_of(allowance, chars_per_token)
+    cut = _Cut(head, tail, whole, keep)
+    said = way or (NARROWER if handle is None else _kept(handle, whole, dialect))
+
+    def notice(shown: str) -> str:
+        return stand_ins.truncated(name, whole.tokens, tokens(shown), keep.value, said)
+
+    def render(body: str, shown: str) -> str:
+        return f"{notice(shown)}\n{body}" if body else notice(shown)
+
+    if not allowance.holds(notice("")):
+        brief = stand_ins.truncated_briefly(handle, dialect)
+        held = _longest(len(brief), lambda n: allowance.holds(brief[:n]))
+        return _guarded(brief[:held], whole, 0, 0, handle, way, held)
+    room = _longest(min(most_chars(allowance), whole.chars), lambda n: allowance.holds(render(*cut(n))))
+    body, shown = cut(room)
+    while room and not allowance.holds(render(body, shown)):  # a cut that moved to a line end can be the longer one
+        room = room * 9 // 10
+        body, shown = cut(room)
+    return _guarded(render(body, shown), whole, len(shown), tokens(shown), handle, way, len(notice(shown)) + bool(body))
+
+
+def _kept(handle: str, whole: Whole, dialect: Dialect | None) -> str:
+    """The way to a whole that is kept."""
+    find = (dialect or PYTHON).write(Call("find", {"handle": handle, "pattern": "…"}))
+    page = stand_ins.way_back(handle, dialect)
+    return f"The whole, {whole.lines} lines, {whole.bytes} bytes: {page}; to search it: {find}"
+
+
+def fit_all(texts: Sequence[str], allowance: Allowance, keep: Keep = Keep.HEAD) -> list[Guarded]:
+    """Results that arrive together share one allowance, the largest cut first (G-7)."""
+    shares = share([allowance.measure(text) for text in texts], allowance.limit)
+    return [fit(text, of(allowance, size), keep) for text, size in zip(texts, shares, strict=True)]
+
+
+def share(sizes: Sequence[int], limit: int) -> list[int]:
+    """What each of some results may take of `limit`: the small ones all that they need, the large ones alike what is left."""
+    left, open_sizes = limit, sorted(sizes)
+    while open_sizes and open_sizes[0] <= left // len(open_sizes):
+        left -= open_sizes.pop(0)
+    most = left // len(open_sizes) if open_sizes else limit
+    return [min(size, most) for size in sizes]
+
+
+def of(allowance: Allowance, limit: int) -> Allowance:
+    """An allowance of the same unit."""
+    return Allowance(limit, allowance.unit, allowance.counter)
+
+
+def bounded(text: str) -> Guarded:
+    """The result of a tool that bounds itself and says how to go on: the guard of tools leaves it as it is (G-8)."""
+    whole = measure(text, lambda part: int(len(part) / CHARS_PER_TOKEN))
+    result = _guarded(text, whole, whole.chars, whole.tokens, None, None, None)
+    result.bounds_itself = True
+    return result
+
+
+def measure(text: str, tokens: Callable[[str], int]) -> Whole:
+    """A text at hand, measured."""
+    size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+    return Whole(len(text), size, text.count("\n") + (bool(text) and not text.endswith("\n")), tokens(text))
+
+
+def counter_of(allowance: Allowance, chars_per_token: float = CHARS_PER_TOKEN) -> Callable[[str], int]:
+    """How tokens are counted for notices."""
+    counter = allowance.counter
+    if counter is not None:
+        return lambda text: counter.count(text).tokens
+    return lambda text: int(len(text) / chars_per_token)
+
+
+def most_chars(allowance: Allowance) -> int:
+    """No text of more characters can fit: what lies beyond is never looked at."""
+    return allowance.limit * (_CHARS_PER_TOKEN_MOST if allowance.unit == "tokens" else 1)
+
+
+def _guarded(
+    text: str,
+    whole: Whole,
+    shown_chars: int,
+    shown_tokens: int,
+    handle: str | None,
+    way: str | None,
+    notice_chars: int | None,
+) -> Guarded:
+    guarded = Guarded(text)
+    guarded.shown_chars, guarded.shown_tokens = shown_chars, shown_tokens
+    guarded.whole_chars, guarded.whole_bytes, guarded.whole_lines, guarded.whole_tokens = whole
+    guarded.notice_chars = notice_chars or 0
+    guarded.handle, guarded.way = handle, way
+    guarded.is_cut = notice_chars is not None
+    guarded.bounds_itself = False
+    return guarded
+
+
+def _unforgeable(text: str) -> str:
+    """Inert, and lines that begin like our notices no longer do."""
+    return stand_ins.disarm(escape.show_text(text))
+
+
+class _Cut:
+    """`cut(n)`: the body as it is shown and the text that it stands for, about `n` characters of it."""
+
+    def __init__(self, head: str, tail: str, whole: Whole, keep: Keep) -> None:
+        self._head_text, self._tail_text, self._whole, self._keep = head, tail, whole, keep
+        self._records: list[int] | None = None
+
+    def __call__(self, room: int) -> tuple[str, str]:
+        if not room:
+            return "", ""
+        if self._keep is Keep.HEAD:
+            part = self._head(room)
+            return _unforgeable(part), part
+        if self._keep is Keep.TAIL:
+            part = self._tail(room)
+            return _unforgeable(part), part
+        head = self._head(room // 2)
+        tail = self._tail(min(room - room // 2, self._whole.chars - len(head)))
+        hidden = self._whole.chars - len(head) - len(tail)
+        if not hidden:
+            return _unforgeable(head + tail), head + tail
+        lines = self._whole.lines - head.count("\n") - tail.count("\n") - 1
+        return f"{_unforgeable(head)}\n{stand_ins.gap(max(lines, 0), hidden)}\n{_unforgeable(tail)}", head + tail
+
+    def _head(self, room: int) -> str:
+        text = self._head_text
+        if room >= len(text):
+            return text
+        newline = text.rfind("\n", 0, room)
+        if newline >= NEWLINE_SHARE * room:
+            return text[:newline]
+        if json_records.is_one_line(text[:64], self._whole.lines):
+            if self._records is None:
+                self._records = json_records.Scanner().feed(text)
+            whole = bisect_right(self._records, room)
+            if whole:
+                return text[: self._records[whole - 1]]
+        return text[:room]
+
+    def _tail(self, room: int) -> str:
+        text = self._tail_text
+        start = len(text) - min(room, len(text))
+        newline = text.find("\n", start, start + room - int(NEWLINE_SHARE * room)) if start else -1
+        return text[newline + 1 if newline >= 0 else start :]
+
+
+def _longest(count: int, fits: Callable[[int], bool]) -> int:
+    """The largest n <= count for which `fits(n)`, taking it that what fits at n fits below; 0 always counts as fitting."""
+    if fits(count):
+        return count
+    low, high = 0, count
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low

@@ -1,0 +1,106 @@
+"""Foreign JSON: the questions that every codec asks of a value that it did not make, none of which can raise.
+
+Law: whatever comes in, an answer of the promised type comes out. Keeps out: what any of it means on a wire.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, TypeAlias
+
+Json: TypeAlias = Any
+"""A value as `json.loads` gives it. Foreign: nothing about it is taken on trust."""
+
+
+def objects(value: Json) -> list[dict[str, Json]]:
+    """The objects in a list; nothing for what is no list."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def string(value: Json) -> str:
+    """The string, or the empty one for everything else."""
+    return value if isinstance(value, str) else ""
+
+
+def field(value: Json, *path: str) -> Json:
+    """What lies at `path`; None where the way there is missing."""
+    for name in path:
+        if not isinstance(value, dict):
+            return None
+        value = value.get(name)
+    return value
+
+
+def nested(value: dict[str, Json], path: tuple[str, ...], held: Json) -> dict[str, Json]:
+    """Return the object with `held` at `path`, whose objects on the way are copied, or made where they are missing."""
+    if len(path) == 1:
+        return {**value, path[0]: held}
+    inner = value.get(path[0])
+    return {**value, path[0]: nested(inner if isinstance(inner, dict) else {}, path[1:], held)}
+
+
+def type_of(value: Json) -> str:
+    """The type of a block or an item; empty where there is none."""
+    return string(field(value, "type"))
+
+
+def role_of(value: Json) -> str:
+    """The role of a message; empty where there is none."""
+    return string(field(value, "role"))
+
+
+def blocks(content: Json) -> list[dict[str, Json]]:
+    """Content as blocks: a string is one block of text."""
+    return [{"type": "text", "text": content}] if isinstance(content, str) else objects(content)
+
+
+def as_json(value: Json) -> str:
+    """The value as JSON text; what is nested too deeply says so instead."""
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (ValueError, TypeError, RecursionError):
+        return '"unprintable"'
+
+
+def parsed(text: str) -> tuple[bool, Json]:
+    """Whether `text` is JSON, and its value. Numbers of any length and no NaN, as RFC 8259 has it."""
+    try:
+        return True, json.loads(text, parse_constant=_refuse, parse_int=_number)
+    except (ValueError, RecursionError):
+        return False, None
+
+
+def _refuse(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _number(digits: str) -> float:
+    return int(digits) if len(digits) <= 4000 else float(digits)  # int() refuses more than 4300 digits
+
+
+def copied(value: Json) -> Json:
+    """A deep copy, without recursion: what is nested deeply is copied too."""
+    if not isinstance(value, dict | list):
+        return value
+    root = value.copy()
+    rest = [root]
+    while rest:
+        node = rest.pop()
+        for key, child in list(node.items()) if isinstance(node, dict) else enumerate(node):
+            if isinstance(child, dict | list):
+                node[key] = copy = child.copy()
+                rest.append(copy)
+    return root
+
+
+def base64_bytes(text: str) -> int:
+    """About how many bytes a base64 text stands for."""
+    return len(text) * 3 // 4
+
+
+def data_url(url: str) -> tuple[str, str]:
+    """The media type and the base64 data of a `data:` URL, two empty strings for every other."""
+    head, comma, data = url.partition(",")
+    if not comma or not head.startswith("data:") or not head.endswith(";base64"):
+        return "", ""
+    return head[5:-7].split(";")[0], data

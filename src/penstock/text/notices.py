@@ -1,0 +1,198 @@
+"""What do several rooms say? Headers of pages, line numbers, and the sentences of errors that more than one room raises.
+
+A sentence of one room stands in that room, beside the value that it speaks of; what stands for text that is not shown is in
+`stand_ins`. Numbers come in as values and leave as text: no digit grouping, one meaning for each word, the way on first, because
+the end of a result is what other software cuts off. Everything foreign is made inert before it gets here.
+Keeps out: what is true, and what fits.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from penstock.text import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.text.allowance import Allowance
+    from penstock.text.calls import Dialect
+    from penstock.text.window import Fragment, Line, Window
+
+# ── lines of a page ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def gutter(number: int, text: str) -> str:
+    """A line of `view`: compact, so that the number costs little (V-7)."""
+    return f"{number}|{text}"
+
+
+def cat_gutter(number: int, text: str) -> str:
+    """A line of `read_file` in line mode, numbered as `cat -n` does (B-2)."""
+    return f"{number:>6}\t{text}"
+
+
+def without_gutters(text: str) -> str:
+    """Lines of a page as they are in the file, where all of them were copied with their numbers."""
+    return re.sub(r"(?m)^ *\d+(?:\||\t)", "", text)
+
+
+def without_number(line: str) -> str:
+    """A line as a model quotes it, without the number that stood before it, whatever the model put between the two."""
+    return re.sub(r"^\s*\d+\s*[|:\t]", "", line, flags=re.ASCII)
+
+
+CLIP_MARK = r"…\[(?:at least )?\d+ bytes hidden: "
+"""The pattern of what `clipped` writes."""
+
+
+def clipped(line: Line, way: str) -> str:
+    """What stands where a line was clipped, with the call that shows the rest (V-8)."""
+    return f"…[{'at least ' if line.is_endless else ''}{line.hidden_bytes} bytes hidden: {way}]"
+
+
+# ── headers ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+PAGE_HEAD = r": showing (?:lines|bytes) \d+-\d+ of (?:at least )?\d+ (?:total \||\|) "
+"""The pattern of what `header` writes."""
+_PART = re.compile(r": (?:outline of|showing bytes) \d")
+
+
+def header(window: Window, dialect: Dialect, *, escaped: int, notices: Sequence[str]) -> str:
+    """The first line of a page: what it shows, of what, which version, the next call; what does not apply is left out."""
+    parts = []
+    if window.first_line is not None:
+        parts.append(_showing(window))
+        parts.append(f"bytes {window.start_byte}-{window.end_byte} of {window.total_bytes}")
+    else:
+        parts.append(f"showing bytes {window.start_byte}-{window.end_byte} of {window.total_bytes}")
+    if window.version:  # an artifact has but one
+        parts.append(f"version {window.version}")
+    if window.next is not None:
+        parts.append(f"next: {dialect.write(window.next)}")
+    if window.previous is not None and "start_byte" in window.previous.arguments:
+        parts.append(f"previous {dialect.name(window.previous, 'start_byte', 'max_bytes', 'version')}")
+    if window.bound in _BOUNDS:
+        cap = f" of {window.cap_bytes} bytes" if window.cap_bytes is not None and window.bound != "deadline" else ""
+        parts.append(_BOUNDS[window.bound] + cap)
+    if window.fragment is not None:
+        parts.append(_fragment(window, window.fragment))
+    if window.encoding != "UTF-8":
+        parts.append(f"encoding {window.encoding}")
+    if escaped:
+        parts.append(_escapes(escaped, window.invalid_bytes, window.encoding))
+    if window.first_line == 0 and window.previous is not None:
+        parts.append(_past_the_end(window.total_lines or 0, dialect.write(window.previous)))
+    parts.extend(notices)
+    return f"{title(window.path)}: " + " | ".join(parts)
+
+
+def title(path: str) -> str:
+    """A shown path at the head of a result: what ends it or parts it from the next field is escaped, so that no name can
+    say more than a name (L-10). It opens the file all the same."""
+    return escape.shorten(path).replace(": ", "\\x3a ").replace(" | ", " \\x7c ")
+
+
+def _showing(window: Window) -> str:
+    """`showing lines X-Y of Z total`, exactly so (V-3); `at least Z` while the count goes on (V-6)."""
+    total = window.total_lines
+    if total is None:
+        return f"showing lines {window.first_line}-{window.last_line}"
+    some = "" if window.total_lines_exact else "at least "
+    return f"showing lines {window.first_line}-{window.last_line} of {some}{total} total"
+
+
+def outline_of(total_lines: int, total_bytes: int, *, is_complete: bool) -> str:
+    """Of what an outline is, in the place of what a page shows."""
+    return f"outline of {'' if is_complete else 'at least '}{total_lines} lines, {total_bytes} bytes"
+
+
+def shows_no_lines(first_line: str) -> bool:
+    """Whether a header is of an outline or of bytes: nobody can say which lines were shown."""
+    return _PART.search(first_line) is not None
+
+
+_BOUNDS = {
+    "hard cap": "stopped at the hard cap",
+    "budget": "stopped at the budget",
+    "deadline": "stopped at the deadline of the call: the same call goes on",
+}
+
+
+def _fragment(window: Window, part: Fragment) -> str:
+    """Where a fragment lies in its line (B-5)."""
+    line = f"line {window.first_line}" if window.first_line is not None else "one line"
+    if part.line_start_byte is None:
+        where = f"bytes {window.start_byte}-{window.end_byte} of the file"
+    else:
+        length = (
+            f"at least {window.end_byte - part.line_start_byte}"
+            if part.line_end_byte is None
+            else str(part.line_end_byte - part.line_start_byte)
+        )
+        where = f"bytes {window.start_byte - part.line_start_byte}-{window.end_byte - part.line_start_byte} of {length}"
+    goes_on = part.line_end_byte is None or window.end_byte < part.line_end_byte
+    return f"fragment of {line}: {where}" + (", line continues" if goes_on else ", line ends here")
+
+
+def _escapes(escaped: int, invalid_bytes: int, encoding: str) -> str:
+    if invalid_bytes:
+        return f"not {encoding}: {invalid_bytes} bytes escaped" + (
+            f", {escaped - invalid_bytes} characters escaped" if escaped > invalid_bytes else ""
+        )
+    return f"{escaped} characters escaped"
+
+
+def _past_the_end(total_lines: int, last_page: str) -> str:
+    """The answer to a place behind the last line (V-6, B-2)."""
+    return f"nothing there: the file has {total_lines} lines; the last page: {last_page}"
+
+
+# ── what there is to say about a page, or an edit ────────────────────────────────────────────────────────────────
+
+CRLF = "lines end in CRLF"
+
+
+def end_of_file(size_bytes: int) -> str:
+    return f"end of file at {size_bytes}"
+
+
+def clamped(asked_bytes: int, cap_bytes: int) -> str:
+    return f"max_bytes={asked_bytes} is above the cap in force: {cap_bytes} were taken"
+
+
+def ignored_arguments(names: list[str], mode: str) -> str:
+    return f"{' and '.join(names)} ignored: {mode} was asked for"
+
+
+# ── errors ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def with_ways(message: str, ways: list[str]) -> str:
+    """An error and the calls that work."""
+    return message if not ways else f"{message} Try: " + " or ".join(ways)
+
+
+def argument(name: str, problem: str) -> str:
+    return f"{name}: {problem}."
+
+
+def over_allowance(allowance: Allowance) -> str:
+    return f"The answer does not fit in {allowance}."
+
+
+# ── files when a session goes on: told by a resume, left out of a question ───────────────────────────────────────
+
+_SINCE_STOPPED = "Files since the session stopped: "
+
+
+def all_verified(counts: Sequence[tuple[str, int]]) -> str:
+    """The first line of a report on files, which a resume adds to the words of a user (S-10)."""
+    said = ", ".join(f"{count} {state}" for state, count in counts if count)
+    return f"{_SINCE_STOPPED}{said or 'none was known'}."
+
+
+def without_report(text: str) -> str:
+    """The words of a user without the report on files that a resume added."""
+    return text.partition(_SINCE_STOPPED)[0]

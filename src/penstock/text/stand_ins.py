@@ -1,0 +1,180 @@
+"""What stands where text is not shown: cut from a result, cleared, or left out of a conversation.
+
+Each line of these begins with `[`, says how much is missing and leads to the whole. They come back: in the next request, in
+files that quote a conversation, in what a model writes. So that nothing foreign is taken for one, and none of them for text, the
+patterns that recognise them stand beside the functions that write them.
+Law: `find_stand_in` finds whatever is written here, and nothing in what `disarm` gives. Keeps out: what is cut or forgotten.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from penstock.text import escape, notices
+from penstock.text.calls import PYTHON, Call, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.text.calls import Dialect
+
+
+def way_back(handle: str, dialect: Dialect | None) -> str:
+    """The call that shows what is kept under a handle."""
+    return (dialect or PYTHON).write(Call("page", {"handle": handle}))
+
+
+# ── a result that was cut (G-1) ──────────────────────────────────────────────────────────────────────────────────
+
+_TRUNCATED = "[OUTPUT TRUNCATED]"
+_GAP = "[… "
+
+
+def truncated(name: str, whole_tokens: int, shown_tokens: int, keep: str, way: str) -> str:
+    """What stands above a result that was cut; `way` leads to the rest."""
+    part = {"head": "first", "tail": "last", "ends": "first and last"}[keep]
+    said = f"Tool '{escape.clip(name, 64)}' returned ~{whole_tokens} tokens, showing {part} ~{shown_tokens}."
+    return f"{_TRUNCATED}\n{said}\n{way}"
+
+
+def truncated_briefly(handle: str | None, dialect: Dialect | None) -> str:
+    """The same where there is room for little more than the way to the rest."""
+    return _TRUNCATED if handle is None else f"{_TRUNCATED} {way_back(handle, dialect)}"
+
+
+def is_truncated(line: str) -> bool:
+    """Whether the first line of a result says that it was cut."""
+    return line.startswith(_TRUNCATED)
+
+
+def gap(lines: int, chars: int) -> str:
+    """What stands between the beginning and the end of a text whose middle is not shown."""
+    return f"{_GAP}{lines} lines, {chars} characters not shown …]"
+
+
+# ── a result that was cleared (compaction) ───────────────────────────────────────────────────────────────────────
+
+CLEARED = "cleared"
+SUPERSEDED = "cleared, superseded by a later call"
+
+
+def failed_with(error_head: str) -> str:
+    """Why the result of a failed attempt is gone, and what it said first."""
+    return f"failed attempt, cleared: {error_head}" if error_head else "failed attempt, cleared"
+
+
+def cleared(why: str, label: str, tokens: int, lines: int, handle: str | None, dialect: Dialect | None) -> str:
+    """What stands in place of a result: what it was, how much, and the way back to it."""
+    way = "run it again to see it" if handle is None else f"the whole: {way_back(handle, dialect)}"
+    return f"[{why}: {escape.show_text(label)}; about {tokens} tokens, {lines} lines; {way}]"
+
+
+def only_new(body: str, lines: int, hidden: int, handle: str | None, dialect: Dialect | None) -> str:
+    """A result without the lines that an earlier one shows."""
+    way = "" if handle is None else f"; the whole: {way_back(handle, dialect)}"
+    return f"[{hidden} of {lines} lines are as an earlier result shows them and left out here{way}]\n{body}"
+
+
+def as_before(first: str, last: str, lines: int) -> str:
+    """What stands in place of a run of lines that was shown before."""
+    return f"[{lines} lines as before, from {quoted(escape.clip(first.strip(), 60))} to {quoted(escape.clip(last.strip(), 60))}]"
+
+
+# ── notes: steps of a conversation that were left out ────────────────────────────────────────────────────────────
+
+_LEFT_OUT = "[Left out here: "
+_NOTE = re.compile(r"\[Left out here: \d+ steps? of this conversation")
+_BY_MODEL = "a model's summary follows"
+_REMARK = re.compile(r"^(assistant|user|noted): (.+)$", re.MULTILINE)
+
+
+def note(
+    rounds: int,
+    facts: str,
+    remarks: Sequence[tuple[str, str]],
+    max_chars: int,
+    handle: str | None,
+    dialect: Dialect | None,
+) -> str:
+    """The note in place of some steps: what was done, then what was said by whom, the newest kept longest where room ends."""
+    way = "" if handle is None else f" The whole: {way_back(handle, dialect)}"
+    head = f"{_LEFT_OUT}{rounds} {'step' if rounds == 1 else 'steps'} of this conversation.{way}]"
+    lines = [head, *([facts] if facts else [])]
+    room = max_chars - sum(map(len, lines))
+    kept: list[str] = []
+    for role, text in reversed(remarks):
+        line = _remark(role, text, room // 2)
+        if len(line) > room:
+            break
+        kept.append(line)
+        room -= len(line) + 1
+    if len(kept) < len(remarks):
+        lines.append(f"{len(remarks) - len(kept)} earlier remarks are not repeated.")
+    return "\n".join([*lines, *reversed(kept)])
+
+
+def _remark(role: str, text: str, max_chars: int) -> str:
+    """A remark on one line, clipped; a note of ours within a note loses its frame."""
+    words = " ".join(text.split())
+    most = max(20, min(500, max_chars))
+    return f"{role}: {words if len(words) <= most else words[:most] + '…'}"
+
+
+def note_by_model(rounds: int, summary: str, handle: str | None, dialect: Dialect | None) -> str:
+    """The note that holds a model's summary of some steps."""
+    way = "" if handle is None else f" The whole: {way_back(handle, dialect)}"
+    steps = f"{rounds} {'step' if rounds == 1 else 'steps'}"
+    return f"{_LEFT_OUT}{steps} of this conversation; {_BY_MODEL}.{way}]\n{summary}"
+
+
+def handed_on_note(steps: int, handoff: str, handle: str | None, dialect: Dialect | None) -> str:
+    """Return the note in place of everything that may go: how much it was, the way back, and what is handed on."""
+    way = "" if handle is None else f" The whole: {way_back(handle, dialect)}"
+    head = f"{_LEFT_OUT}{steps} {'step' if steps == 1 else 'steps'} of this conversation.{way}]"
+    return f"{head}\n{handoff}" if handoff else head
+
+
+def is_note(text: str) -> bool:
+    """Whether a message is one of our notes, come back in a request that was made smaller before."""
+    return _NOTE.match(text) is not None
+
+
+def remarks_in(note: str) -> list[tuple[str, str]]:
+    """What a note repeats, as `(role, text)`: the remarks in it, or a model's summary as one that is `noted`."""
+    if _BY_MODEL in note:
+        return [("noted", note.partition("\n")[2])]
+    return _REMARK.findall(note)
+
+
+# ── told from other text ─────────────────────────────────────────────────────────────────────────────────────────
+
+_OURS = re.compile(  # how every line above begins
+    r"^\[(?=OUTPUT TRUNCATED\]|… |cleared[:,] |failed attempt, cleared|Left out here: |\d+ lines as before|\d+ of \d+ lines are )",
+    re.MULTILINE,
+)
+_STAND_IN = re.compile(
+    rf"{_OURS.pattern}.*|^.*{notices.CLIP_MARK}.*|^.*{notices.PAGE_HEAD}.*",
+    re.MULTILINE,
+)
+
+
+def disarm(text: str) -> str:
+    """Lines that begin like one of ours no longer do: their bracket is escaped."""
+    if not text.startswith("[") and "\n[" not in text:  # no line of it does: the quick look first
+        return text
+    return _OURS.sub(r"\\x5b", text)
+
+
+def find_stand_in(text: str) -> str:
+    """The first line of a text that stands for something that was not shown, inert; empty for none."""
+    found = _STAND_IN.search(text)
+    return escape.clip(found.group(), 80) if found else ""
+
+
+WRITE_THE_TEXT = "Read what it stands for, and write that."
+
+
+def would_write(line: str) -> str:
+    """Why content is refused that holds such a line."""
+    return f"the content holds a line that stands for text which is elsewhere, {quoted(line)}"

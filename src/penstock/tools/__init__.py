@@ -1,0 +1,267 @@
+"""What can a model call? One table of tools, and each of them as a call that returns text.
+
+Every face serves this table: Python functions, MCP tools, commands. A tool is one record in a module of its kind (`files`,
+`listing`, `search`, `kept`): what it says of itself, its arguments, and the function that answers. To add one, write its record
+and name it here. A call never raises for anything that a model can send: a mistake is a result that names the field, what it
+accepts, and a call that works (L-9).
+Law: a result, header and errors included, is at most its allowance. Keeps out: what is on disk (workspace), what is kept (store).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.errors import CallerError, ToolError
+from penstock.text import escape, notices
+from penstock.text.allowance import Allowance
+from penstock.text.calls import PYTHON
+from penstock.text.window import HARD_MAX_BYTES
+from penstock.tools.arguments import check
+from penstock.tools.files import OUTLINE, READ_FILE, VIEW
+from penstock.tools.invocation import MIN_ALLOWANCE, Invocation, check_allowance
+from penstock.tools.kept import FIND, PAGE
+from penstock.tools.listing import COUNT_FILES, LIST_FILES
+from penstock.tools.record import MAX_INTEGER, REQUIRED, Parameter, Result, Tool
+from penstock.tools.search import SEARCH
+from penstock.workspace import Workspace
+from penstock.workspace.deadline import READ_SECONDS, WALK_SECONDS, Deadline
+from penstock.workspace.read_counters import Counters, Reads
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Mapping
+
+    from penstock.store import Store
+    from penstock.text.calls import Dialect
+    from penstock.text.window import Window
+
+__all__ = [
+    "MAX_INTEGER",
+    "MIN_ALLOWANCE",
+    "NAVIGATION",
+    "REQUIRED",
+    "TOOLS",
+    "Parameter",
+    "Result",
+    "Tool",
+    "Tools",
+    "check",
+]
+
+TOOLS: tuple[Tool, ...] = (VIEW, READ_FILE, OUTLINE, LIST_FILES, COUNT_FILES, SEARCH, PAGE, FIND)
+_BY_NAME = {tool.name: tool for tool in TOOLS}
+
+NAVIGATION = """\
+Files are shown in pages. Search first, then view around the hit: view shows 100 lines, offset=N skips N lines.
+The first line of a result says what is shown, how much there is, and the next call, ready to copy.
+For a folder, count first, then list with a pattern or page by page. For a large file, take the outline, then its line ranges.
+To read a long stretch in few calls, use read_file with start_byte and a generous max_bytes, and follow its next call."""
+"""How the tools work together, for a model's instructions."""
+
+
+class Tools:
+    """The tools over one root and one store, each returning text within an allowance.
+
+    `allowance` bounds every result (256 KiB when left out), `dialect` is the syntax in which the next calls are printed,
+    `progress` is told how many files a long walk has seen. `store` is where `page` and `find` look, or how it is opened
+    when one of them is first called; the user's own when left out. `shown` is told every page of a file that was answered.
+    Raises `CallerError` for a root that is no folder or an allowance too small to say anything in.
+    """
+
+    def __init__(
+        self,
+        root: str | os.PathLike[str] | Workspace = ".",
+        *,
+        allowance: Allowance | None = None,
+        dialect: Dialect | None = None,
+        read_seconds: float | None = READ_SECONDS,
+        walk_seconds: float | None = WALK_SECONDS,
+        progress: Callable[[int], None] | None = None,
+        store: Store | Callable[[], Store] | None = None,
+        shown: Callable[[Window], None] | None = None,
+    ) -> None:
+        self.workspace = root if isinstance(root, Workspace) else Workspace(root)
+        self.allowance = check_allowance(allowance or Allowance.bytes(HARD_MAX_BYTES))
+        self.dialect = dialect or PYTHON
+        self.read_seconds = read_seconds
+        self.walk_seconds = walk_seconds
+        self.progress = progress
+        self._store = store
+        self._shown = shown
+        self._reads = Reads()
+
+    def view(self, file_path: str, offset: int = 0, limit: int | None = None) -> str:
+        """Lines `offset + 1` to `offset + limit` of a text file (V-1)."""
+        return self._answer(VIEW, {"file_path": file_path, "offset": offset, "limit": limit}).text
+
+    def read_file(
+        self,
+        path: str,
+        start_line: int | None = None,
+        end_line: int | None = None,
+        start_byte: int | None = None,
+        max_bytes: int | None = None,
+        version: str | None = None,
+        encoding: str | None = None,
+    ) -> str:
+        """Lines, else bytes, else the whole of a small file or the outline of a large one (B-1)."""
+        arguments = {
+            "path": path,
+            "start_line": start_line,
+            "end_line": end_line,
+            "start_byte": start_byte,
+            "max_bytes": max_bytes,
+            "version": version,
+            "encoding": encoding,
+        }
+        return self._answer(READ_FILE, arguments).text
+
+    def outline(self, path: str, offset: int = 0, limit: int | None = None) -> str:
+        """The landmarks of a file with their line ranges (B-11)."""
+        return self._answer(OUTLINE, {"path": path, "offset": offset, "limit": limit}).text
+
+    def list_files(
+        self,
+        pattern: str = "*",
+        recursive: bool = False,
+        use_regex: bool = False,
+        offset: int = 0,
+        limit: int = 0,
+        *,
+        path: str = ".",
+        include_hidden: bool = False,
+        include_ignored: bool = False,
+    ) -> str:
+        """File names, or how many there are and how to get at them (L-1 to L-3)."""
+        arguments = {
+            "pattern": pattern,
+            "recursive": recursive,
+            "use_regex": use_regex,
+            "offset": offset,
+            "limit": limit,
+            "path": path,
+            "include_hidden": include_hidden,
+            "include_ignored": include_ignored,
+        }
+        return self._answer(LIST_FILES, arguments).text
+
+    def count_files(
+        self,
+        path: str = ".",
+        pattern: str = "*",
+        recursive: bool = True,
+        use_regex: bool = False,
+        *,
+        include_hidden: bool = False,
+        include_ignored: bool = False,
+        sizes: bool = True,
+    ) -> str:
+        """How many files, bytes and tokens there are, by extension (L-4)."""
+        arguments = {
+            "path": path,
+            "pattern": pattern,
+            "recursive": recursive,
+            "use_regex": use_regex,
+            "include_hidden": include_hidden,
+            "include_ignored": include_ignored,
+            "sizes": sizes,
+        }
+        return self._answer(COUNT_FILES, arguments).text
+
+    def search(
+        self,
+        pattern: str,
+        path: str = ".",
+        *,
+        literal: bool = False,
+        glob: str = "*",
+        ignore_case: bool = False,
+        context_lines: int = 0,
+        offset: int = 0,
+        limit: int = 50,
+        include_hidden: bool = False,
+        include_ignored: bool = False,
+    ) -> str:
+        """Matching lines with file and number, counts per file first when there are many (L-7)."""
+        arguments = {
+            "pattern": pattern,
+            "path": path,
+            "literal": literal,
+            "glob": glob,
+            "ignore_case": ignore_case,
+            "context_lines": context_lines,
+            "offset": offset,
+            "limit": limit,
+            "include_hidden": include_hidden,
+            "include_ignored": include_ignored,
+        }
+        return self._answer(SEARCH, arguments).text
+
+    def page(
+        self,
+        handle: str,
+        start_byte: int | None = None,
+        max_bytes: int | None = None,
+        offset: int | None = None,
+        limit: int | None = None,
+    ) -> str:
+        """A page of a kept output: lines or records, else bytes (G-3)."""
+        arguments = {
+            "handle": handle,
+            "start_byte": start_byte,
+            "max_bytes": max_bytes,
+            "offset": offset,
+            "limit": limit,
+        }
+        return self._answer(PAGE, arguments).text
+
+    def find(self, handle: str, pattern: str, limit: int = 50) -> str:
+        """The matching lines of a kept output, with the place of each (G-3)."""
+        return self._answer(FIND, {"handle": handle, "pattern": pattern, "limit": limit}).text
+
+    def call(self, name: str, arguments: Mapping[str, object], *, allowance: Allowance | None = None) -> Result:
+        """The tool `name` with arguments as a model sent them. Raises `CallerError` only for a tool that there is not."""
+        tool = _BY_NAME.get(name)
+        if tool is None:
+            raise CallerError(f"There is no tool {escape.clip(name)}. Tools: {', '.join(_BY_NAME)}.")
+        return self._answer(tool, arguments, None if allowance is None else check_allowance(allowance))
+
+    def counters(self) -> Counters:
+        """What was read through these tools so far (B-12)."""
+        return self._reads.counters()
+
+    def _answer(self, tool: Tool, arguments: Mapping[str, object], allowance: Allowance | None = None) -> Result:
+        """The arguments checked, the tool's own function called with them, and its error worded where it raises one."""
+        allowed = allowance or self.allowance
+        deadline = Deadline(self.walk_seconds if tool.slow else self.read_seconds)
+        try:
+            checked = check(tool, arguments)
+            invocation = Invocation(
+                tool=tool,
+                arguments=checked,
+                workspace=self.workspace,
+                allowance=allowed,
+                dialect=self.dialect,
+                deadline=deadline,
+                reads=self._reads,
+                progress=self.progress,
+                store=self._store,
+                shown=self._shown,
+            )
+            return tool.answer(invocation, **checked)
+        except ToolError as error:
+            if error.code == "busy":
+                self._reads.busy()
+            ways = [self.dialect.write(call) for call in error.calls]
+            texts = (notices.with_ways(error.message, ways[:count]) for count in range(len(ways), -1, -1))
+            text = next((text for text in texts if allowed.holds(text)), None)
+            return Result(_cut(error.message, allowed) if text is None else text, is_error=True, code=error.code)
+
+
+def _cut(text: str, allowed: Allowance) -> str:
+    """The beginning of an error that is too long with its calls."""
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if allowed.holds(text[:middle]) else (low, middle - 1)
+    return text[:low]

@@ -1,0 +1,101 @@
+"""Are these the arguments of the tool? Names, types and bounds; and what to say of those that are not right.
+
+A mistake is an error that names the field, what it takes, and a call that works (L-9). Law: what passes has every parameter of the
+record, each with a value of its type within its bounds. Keeps out: what a value means, which only the answer knows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.errors import ToolError
+from penstock.text import escape, notices
+from penstock.text.calls import Call, Value
+from penstock.tools.record import REQUIRED
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from penstock.tools.record import Parameter, Tool
+
+_ECHOED = 256  # characters of an argument that an error repeats
+
+
+def check(tool: Tool, arguments: Mapping[str, object]) -> dict[str, object]:
+    """The arguments with defaults filled in. Raises `ToolError` that names the field, what it takes, and a call that works.
+
+    Types are what they are: `true`, `"5"` and `5.0` are no integers (L-9).
+    """
+    known = [parameter.name for parameter in tool.parameters]
+    problems: list[str] = []
+    for name in arguments:
+        if name not in known:
+            from difflib import get_close_matches
+
+            near = get_close_matches(name[:64], known, 1, 0.5)
+            problems.append(_unknown(tool.name, name, known, near[0] if near else None))
+    checked: dict[str, object] = {}
+    for parameter in tool.parameters:
+        value = arguments.get(parameter.name, parameter.default)
+        problem = "is required" if value is REQUIRED else _problem(parameter, value)
+        if problem:
+            problems.append(notices.argument(parameter.name, problem))
+        else:
+            checked[parameter.name] = value
+    if problems:
+        raise ToolError("bad_argument", " ".join(problems[:4]), *_corrected(tool, checked))
+    return checked
+
+
+def given(tool: Tool, arguments: Mapping[str, object]) -> dict[str, Value]:
+    """The arguments that are not their default, inert and in the order of the record: what a printed call repeats."""
+    shown: dict[str, Value] = {}
+    for parameter in tool.parameters:
+        value = arguments.get(parameter.name, parameter.default)
+        if isinstance(value, str | int) and value != parameter.default:
+            shown[parameter.name] = escape.show_argument(value) if isinstance(value, str) else value
+    return shown
+
+
+def _unknown(tool: str, name: str, known: list[str], near: str | None) -> str:
+    hint = f"Did you mean {near}? " if near else ""
+    return f"{tool} has no argument {escape.clip(name, 64)}. {hint}It takes {', '.join(known)}."
+
+
+def _problem(parameter: Parameter, value: object) -> str | None:
+    if value is None and parameter.default is None:
+        return None
+    if parameter.kind == "integer":
+        if type(value) is not int or not parameter.minimum <= value <= parameter.maximum:
+            return f"takes an integer from {parameter.minimum} to {parameter.maximum}, not {_kind(value)}"
+    elif parameter.kind == "boolean":
+        if type(value) is not bool:
+            return f"takes true or false, not {_kind(value)}"
+    elif not isinstance(value, str):
+        return f"takes a string, not {_kind(value)}"
+    return None
+
+
+def _kind(value: object) -> str:
+    """A wrong value as an error may echo it: its type in JSON's words, and itself where it is short."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, int):
+        return str(value) if value.bit_length() <= 128 else f"an integer of {value.bit_length()} bits"
+    if isinstance(value, float):
+        return f"the number {value!r}"
+    if isinstance(value, str):
+        return f'the string "{escape.clip(value, 40)}"'
+    return "an array" if isinstance(value, list | tuple) else "an object"
+
+
+def _corrected(tool: Tool, checked: dict[str, object]) -> tuple[Call, ...]:
+    """A call that keeps what was right and leaves out what was not; none where a required argument is missing.
+
+    Nor where it would repeat at length what nobody has looked at yet: an error echoes little (G3 of reliability.md).
+    """
+    if any(parameter.default is REQUIRED and parameter.name not in checked for parameter in tool.parameters):
+        return ()
+    if any(isinstance(value, str) and len(value) > _ECHOED for value in checked.values()):
+        return ()
+    return (Call(tool.name, given(tool, checked)),)

@@ -1,0 +1,260 @@
+"""The tools that list a tree: `list_files` and `count_files`; their words are those of the seed (L-2, L-3)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.text import escape
+from penstock.text.page import Page
+from penstock.tools.invocation import outcome_of
+from penstock.tools.record import Parameter, Result, Tool
+
+if TYPE_CHECKING:
+    from penstock.tools.invocation import Invocation
+    from penstock.workspace.listing import Counts, Listing, Omitted
+
+HIDDEN = Parameter("include_hidden", "boolean", False, "also files and folders whose names begin with a dot")
+IGNORED = Parameter("include_ignored", "boolean", False, "also what .gitignore leaves out")
+_REGEX = Parameter(
+    "use_regex", "boolean", False, "the pattern is a regular expression (RE2), searched anywhere in the path"
+)
+_PATTERN = Parameter("pattern", "string", "*", "glob over the relative path, e.g. *.py; * crosses folders")
+
+
+# ── list_files ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _list_files(
+    call: Invocation,
+    *,
+    pattern: str,
+    recursive: bool,
+    use_regex: bool,
+    offset: int,
+    limit: int,
+    path: str,
+    include_hidden: bool,
+    include_ignored: bool,
+) -> Result:
+    from penstock.workspace.listing import MAX_FILES_PER_LIST, MAX_FILES_WARNING_THRESHOLD
+
+    listing = call.workspace.list_files(
+        pattern,
+        recursive,
+        use_regex,
+        offset,
+        limit,
+        path=path,
+        include_hidden=include_hidden,
+        include_ignored=include_ignored,
+        deadline=call.deadline,
+        progress=call.progress,
+    )
+    total = listing.page.total or 0
+    outcome = outcome_of(total, listing.complete)
+    if limit == 0 and not offset:
+        if total > MAX_FILES_WARNING_THRESHOLD or not listing.complete:
+            page = call.again(limit=MAX_FILES_WARNING_THRESHOLD)
+            return Result(_too_many(listing, pattern, recursive=recursive, page=page), outcome=outcome)
+        text = _plain(listing)
+        if call.allowance.holds(text):
+            return Result(text, outcome=outcome)
+    size = min(limit, MAX_FILES_PER_LIST) or MAX_FILES_WARNING_THRESHOLD
+
+    def render(count: int) -> str:
+        page = _shortened(listing.page, count)
+        following = None if page.next_offset is None else call.again(offset=page.next_offset, limit=size)
+        return _page(listing, page, following)
+
+    return Result(call.fit(len(listing.page.items), render), outcome=outcome)
+
+
+def _shortened(page: Page[str], count: int) -> Page[str]:
+    """The first `count` items of a page; the rest is on the next."""
+    if count == len(page.items):
+        return page
+    return Page(items=page.items[:count], offset=page.offset, limit=page.limit, total=page.total, more=True)
+
+
+LIST_FILES = Tool(
+    name="list_files",
+    title="List files",
+    description=(
+        "List file names that match a pattern, sorted. Up to 20 matches come at once; for more, the answer is their number "
+        "and how to narrow it or to page (limit up to 100). Respects .gitignore and leaves out hidden files unless asked."
+    ),
+    parameters=(
+        _PATTERN,
+        Parameter("recursive", "boolean", False, "also in folders below"),
+        _REGEX,
+        Parameter("offset", "integer", 0, "files to skip"),
+        Parameter("limit", "integer", 0, "files per page, up to 100; 0 lists up to 20 or warns"),
+        Parameter("path", "string", ".", "folder to start in"),
+        HIDDEN,
+        IGNORED,
+    ),
+    slow=True,
+    answer=_list_files,
+)
+
+
+# ── count_files ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _count_files(
+    call: Invocation,
+    *,
+    path: str,
+    pattern: str,
+    recursive: bool,
+    use_regex: bool,
+    include_hidden: bool,
+    include_ignored: bool,
+    sizes: bool,
+) -> Result:
+    counted = call.workspace.count_files(
+        path,
+        pattern,
+        recursive,
+        use_regex,
+        sizes=sizes,
+        include_hidden=include_hidden,
+        include_ignored=include_ignored,
+        deadline=call.deadline,
+        progress=call.progress,
+    )
+    shown = escape.show_name(path)
+    text = call.fit(len(counted.by_extension), lambda rows: _counts(shown, counted, rows, sizes=sizes))
+    return Result(text, outcome=outcome_of(counted.files, counted.complete))
+
+
+COUNT_FILES = Tool(
+    name="count_files",
+    title="Count files",
+    description=(
+        "Count the files that match, with bytes and estimated tokens by extension: the size of a tree before anything of it "
+        "is read or listed."
+    ),
+    parameters=(
+        Parameter("path", "string", ".", "folder to start in"),
+        _PATTERN,
+        Parameter("recursive", "boolean", True, "also in folders below"),
+        _REGEX,
+        HIDDEN,
+        IGNORED,
+        Parameter("sizes", "boolean", True, "also bytes and tokens; false is quicker"),
+    ),
+    slow=True,
+    answer=_count_files,
+)
+
+
+# ── words ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_NO_FILES = "No files found matching the criteria."
+_OWN_WORDS = (
+    "[Files ",
+    "[More files",
+    "[Listing complete",
+    "[Left out",
+    "[The walk",
+    "Warning:",
+    "No files ",
+    "Options:",
+)
+_NO_NAMES = ("[", "\\", "Warning", "No files", "Listing all")
+_PARTIAL = "[The walk did not end in the time of one call: totals are at least so]"
+
+
+def _entry(name: str) -> str:
+    """A name in a listing; one that begins like a line of ours is escaped, and opens the file all the same (L-10)."""
+    return f"\\x{ord(name[0]):02x}{name[1:]}" if name.startswith(_OWN_WORDS) else name
+
+
+def is_name(line: str) -> bool:
+    """Whether a line of a listing may be the name of a file as it is: nothing that is said beside names, no name with escapes."""
+    return bool(line) and not line.startswith(_NO_NAMES) and not line.endswith((".", ":", ")"))
+
+
+def omitted(left_out: Omitted) -> str:
+    """How many entries are not shown, by reason (L-5)."""
+    words = {
+        "hidden": left_out.hidden,
+        "ignored": left_out.ignored,
+        "vanished during the walk": left_out.vanished,
+        "permission denied": left_out.denied,
+        "special files": left_out.special,
+        "links not followed": left_out.links,
+    }
+    return ", ".join(f"{count} {word}" for word, count in words.items() if count)
+
+
+def _left_out(left_out: Omitted) -> str:
+    said = omitted(left_out)
+    return f"[Left out: {said}]" if said else ""
+
+
+def _too_many(listing: Listing, pattern: str, *, recursive: bool, page: str) -> str:
+    """The seed's warning: a count and three ways on, no names."""
+    mode = "recursively" if recursive else "in current directory"
+    lines = [
+        f"Warning: {listing.page.total} files match pattern '{escape.clip(pattern)}' {mode}.",
+        "Listing all would overwhelm the context window.",
+        "",
+        "Options:",
+        "1. Use count_files() to see breakdown by extension",
+        "2. Use a more specific pattern (e.g., '*.py' instead of '*')",
+        f"3. Use list_files with pagination: {page}",
+        _left_out(listing.omitted),
+        "" if listing.complete else _PARTIAL,
+    ]
+    return "\n".join(lines[:7] + [line for line in lines[7:] if line])
+
+
+def _plain(listing: Listing) -> str:
+    head = [line for line in (_left_out(listing.omitted), "" if listing.complete else _PARTIAL) if line]
+    return "\n".join(head + ([_entry(name) for name in listing.page.items] if listing.page.items else [_NO_FILES]))
+
+
+def _page(listing: Listing, page: Page[str], following: str | None) -> str:
+    """A page of names between its header and its footer (L-3)."""
+    total = page.total if listing.complete else f"at least {page.total}"
+    extra = " ".join(x for x in (_left_out(listing.omitted), "" if listing.complete else _PARTIAL) if x)
+    if not page.items:
+        words = (
+            _NO_FILES
+            if not page.total and not page.offset
+            else f"No files in range. Total: {total}, offset: {page.offset}"
+        )
+        return f"{words} {extra}".rstrip()
+    head = f"[Files {page.offset + 1}-{page.offset + len(page.items)} of {total}]"
+    if following is not None:
+        head += f" next offset={page.next_offset}: {following}"
+        foot = f"[More files available. Use offset={page.next_offset} to continue.]"
+    else:
+        foot = f"[Listing complete. Total: {total} files]"
+    return "\n".join([f"{head} {extra}".rstrip(), *map(_entry, page.items), foot])
+
+
+def _counts(path: str, counted: Counts, rows: int, *, sizes: bool) -> str:
+    """Totals, then the table by extension (L-4)."""
+    some = "" if counted.complete else "at least "
+    head = [f"{some}{counted.files} files"]
+    if sizes:
+        head += [f"{counted.bytes} bytes", f"about {counted.tokens} tokens to read in full"]
+    if said := omitted(counted.omitted):
+        head.append(f"left out: {said}")
+    if not counted.complete:
+        head.append("the walk did not end in the time of one call")
+    if rows < len(counted.by_extension):
+        head.append(f"{rows} of {len(counted.by_extension)} extensions shown")
+    table: list[tuple[str, ...]] = [("files", "bytes", "tokens", "extension") if sizes else ("files", "extension")]
+    for row in counted.by_extension[:rows]:
+        name = escape.show_name(row.extension)
+        table.append((str(row.files), str(row.bytes), str(row.tokens), name) if sizes else (str(row.files), name))
+    widths = [max(len(cells[column]) for cells in table) for column in range(len(table[0]) - 1)]
+    lines = [
+        "  ".join([*(cell.rjust(width) for cell, width in zip(cells, widths, strict=False)), cells[-1]])
+        for cells in table
+    ]
+    return "\n".join([f"{escape.clip(path)}: " + " | ".join(head), *(lines if counted.by_extension else ())])

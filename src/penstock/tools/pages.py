@@ -1,0 +1,175 @@
+"""How does a page of a file look, and how much of it fits? The header, then the body, within one allowance.
+
+Law: a page is measured as it is rendered, so that measure and result cannot differ. Keeps out: which page, and where its text
+comes from (workspace).
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from penstock.errors import ToolError
+from penstock.text import escape, notices
+from penstock.text.window import Window
+from penstock.tools.record import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from penstock.outline import Symbol
+    from penstock.text.allowance import Allowance
+    from penstock.text.calls import Dialect
+    from penstock.text.window import Line
+    from penstock.tools.invocation import Invocation
+    from penstock.workspace.reading import OutlinePage
+
+_HEADER_STEP = 32
+_LOOKS = 10  # a page that shrinks says so, which needs room again; and tokens of a whole may be more than of its parts
+_BYTES_PER_TOKEN = 3  # of a cap in tokens: what text takes at least; a page that takes more tokens is cut to fit
+_HEADER_SHARE = 640  # of an allowance, kept free for the header when the cap of a page is fixed
+_DEEPEST = 30  # what is nested deeper is indented like this: the indent alone must not fill a page
+_LONE_CR = "a lone carriage return (\\x0d) ends no line"
+
+
+def read_page(call: Invocation, read: Callable[[Renderer], Window | OutlinePage], *, cat: bool = False) -> Result:
+    """The page that `read` gives for a renderer that measures it, as text within the allowance of the call.
+
+    The size of the header is known only afterwards, so that it may take a second look. `cat` numbers lines as `cat -n` does.
+    """
+    allowed = call.allowance
+    reserve = min(_HEADER_SHARE, allowed.limit // 3)
+    cap = (allowed.limit - reserve) * (_BYTES_PER_TOKEN if allowed.unit == "tokens" else 1)
+    renderer = Renderer(allowed, 0, cap, call.dialect, cat=cat)
+    for look in range(_LOOKS):
+        renderer.limit = max(1, allowed.limit - reserve)
+        page = read(renderer)
+        text = renderer.render(page)
+        over = allowed.measure(text) - allowed.limit
+        if over <= 0:
+            if isinstance(page, Window):
+                call.reads.page(page.path, page.start_byte, page.end_byte, page.version)
+                if call.shown is not None:
+                    call.shown(page)
+            return Result(text, outcome="partial" if isinstance(page, Window) and page.bound == "deadline" else "done")
+        reserve = max(reserve + (over << look), allowed.measure(text.partition("\n")[0] + "\n"))
+        reserve += -reserve % _HEADER_STEP  # in steps, so that pages of one file have the same room
+    raise ToolError("bad_argument", notices.over_allowance(allowed))
+
+
+class Renderer:
+    """The `Room` of a page: what it may take once rendered, and the rendering.
+
+    Fitting measures a page several times, each time a shorter beginning of the same: what was rendered once is cut, not
+    rendered anew. `limit` may be lowered between two looks at the same page.
+    """
+
+    def __init__(self, allowance: Allowance, limit: int, cap_bytes: int, dialect: Dialect, *, cat: bool) -> None:
+        self.allowance = allowance
+        self.limit = limit
+        self.cap_bytes = cap_bytes
+        self.dialect = dialect
+        self._gutter = notices.cat_gutter if cat else notices.gutter
+        self._text, self._shown = "", ""
+        self._ends: dict[int, int] = {}  # where lines end in the one and in the other, once asked for
+        self._lines: list[Line] = []
+        self._rows: list[str] = []
+        self._escapes: list[int] = []  # of each line; none where no line has any
+
+    def lines(self, lines: Sequence[Line]) -> int:
+        return self.allowance.measure(self._numbered(lines)[0])
+
+    def text(self, text: str) -> int:
+        return self.allowance.measure(self._show(text))
+
+    def symbols(self, symbols: Sequence[Symbol]) -> int:
+        return self.allowance.measure(_outline(symbols))
+
+    def render(self, page: Window | OutlinePage) -> str:
+        """The page as the model sees it: the header, then the body."""
+        if not isinstance(page, Window):
+            return f"{_outline_header(page, self.dialect)}\n{_outline(page.page.items)}"
+        if page.lines or page.first_line == 0:
+            body, escaped = self._numbered(page.lines)
+        else:
+            body = self._show(page.text)
+            escaped = escape.count_escapes(page.text, body)
+        said = page.notices
+        if "\r" in page.text:
+            crlf = page.text.count("\r\n")
+            said += ((notices.CRLF,) if crlf else ()) + ((_LONE_CR,) if page.text.count("\r") > crlf else ())
+        head = notices.header(page, self.dialect, escaped=escaped + page.invalid_bytes, notices=said)
+        return f"{head}\n{body}" if body else head
+
+    def _show(self, text: str) -> str:
+        """The text made inert; of the first lines of a text that was shown before, the first lines of what that gave."""
+        if text == self._text:
+            return self._shown
+        if self._text.startswith(text):
+            self._ends = self._ends or dict(zip(_line_ends(self._text), _line_ends(self._shown), strict=True))
+            if len(text) in self._ends:
+                return self._shown[: self._ends[len(text)]]
+        self._text, self._shown, self._ends = text, escape.show_text(text), {}
+        return self._shown
+
+    def _numbered(self, lines: Sequence[Line]) -> tuple[str, int]:
+        """The rows of these lines and how many characters are escaped in them."""
+        count = len(lines)
+        if self._lines[:count] != list(lines):
+            self._lines = list(lines)
+            self._rows, self._escapes = self._number(lines)
+        return "\n".join(self._rows[:count]), sum(self._escapes[:count])
+
+    def _number(self, lines: Sequence[Line]) -> tuple[list[str], list[int]]:
+        # All at once, which costs a tenth. The tab keeps a carriage return at the end of a line from being taken for a part of
+        # the line end that stands between two.
+        text = "".join([line.text + "\t\n" for line in lines])
+        shown, count = escape.show(text)
+        texts = shown.split("\t\n")[:-1]
+        escapes = (
+            [escape.count_escapes(line.text, text) for line, text in zip(lines, texts, strict=True)] if count else []
+        )
+        rows = []
+        for line, text in zip(lines, texts, strict=True):
+            mark = "" if line.way is None else notices.clipped(line, self.dialect.write(line.way))
+            rows.append(self._gutter(line.number, text + mark))
+        return rows, escapes
+
+
+def _line_ends(text: str) -> Iterable[int]:
+    return accumulate([len(line) + 1 for line in text.split("\n")])
+
+
+# ── outlines ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _outline_header(outline: OutlinePage, dialect: Dialect) -> str:
+    page, some = outline.page, "" if outline.complete else "at least "
+    first, last = (page.offset + 1, page.offset + len(page.items)) if page.items else (0, 0)
+    parts = [
+        notices.outline_of(outline.total_lines, outline.total_bytes, is_complete=outline.complete),
+        f"entries {first}-{last} of {some}{page.total}",
+        outline.language if outline.method == "plain text" else f"{outline.language} by {outline.method}",
+        f"version {outline.version}",
+    ]
+    if outline.method == "plain text":
+        parts.insert(3, "no grammar for it: blocks of plain text")
+    if outline.next is not None:
+        parts.append(f"next: {dialect.write(outline.next)}")
+    parts.append("show lines A-B with view, offset=A-1")
+    return f"{notices.title(outline.path)}: " + " | ".join(parts)
+
+
+def _outline(symbols: Sequence[Symbol]) -> str:
+    return "\n".join(map(outline_entry, symbols))
+
+
+OUTLINE_ENTRY = re.compile(r"^( *)(\d+)-(\d+) (.*)$")
+"""What `outline_entry` writes: the indent, the lines, the name."""
+
+
+def outline_entry(symbol: Symbol) -> str:
+    """A landmark, indented by its depth; escapes cannot make a name longer than any other."""
+    name = escape.shorten(escape.show_text(symbol.name))
+    return f"{'  ' * min(symbol.depth, _DEEPEST)}{symbol.start_line}-{symbol.end_line} {name}"

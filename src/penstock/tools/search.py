@@ -1,0 +1,156 @@
+"""The tool that searches files: `search` (L-7)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from penstock.errors import ToolError
+from penstock.text import escape
+from penstock.tools.invocation import outcome_of
+from penstock.tools.listing import HIDDEN, IGNORED, omitted
+from penstock.tools.record import REQUIRED, Parameter, Result, Tool
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.tools.invocation import Invocation
+    from penstock.workspace.searching import Match, Search
+
+_FEW_FILES = 5  # whose counts are shown where those of all leave no room
+
+
+def _search(
+    call: Invocation,
+    *,
+    pattern: str,
+    path: str,
+    literal: bool,
+    glob: str,
+    ignore_case: bool,
+    context_lines: int,
+    offset: int,
+    limit: int,
+    include_hidden: bool,
+    include_ignored: bool,
+) -> Result:
+    found = call.workspace.search(
+        pattern,
+        path,
+        literal=literal,
+        glob=glob,
+        ignore_case=ignore_case,
+        context_lines=context_lines,
+        offset=offset,
+        limit=limit,
+        include_hidden=include_hidden,
+        include_ignored=include_ignored,
+        deadline=call.deadline,
+        progress=call.progress,
+    )
+
+    def render(count: int) -> str:
+        more = count < len(found.matches) or found.next_offset is not None
+        following = call.again(offset=found.offset + count) if more and count else None
+        return _render(found, found.matches[:count], following)
+
+    try:
+        text = call.fit(len(found.matches), render)
+    except ToolError:  # the counts per file alone are too long
+        more_files = found.more_files + max(0, len(found.files) - _FEW_FILES)
+        found = found._replace(files=found.files[:_FEW_FILES], more_files=more_files)
+        text = call.fit(len(found.matches), render)
+    return Result(text, outcome=outcome_of(found.total, found.complete))
+
+
+SEARCH = Tool(
+    name="search",
+    title="Search in files",
+    description=(
+        "Find lines that match a regular expression (RE2: no backreferences or lookaround) or, with literal, a text, in all "
+        "files below a folder or in one file. Results carry file and line number for view; counts per file come first when "
+        "there is more than a page."
+    ),
+    parameters=(
+        Parameter("pattern", "string", REQUIRED, "regular expression (RE2), or the text itself with literal"),
+        Parameter("path", "string", ".", "folder or file to search"),
+        Parameter("literal", "boolean", False, "the pattern is plain text"),
+        Parameter("glob", "string", "*", "only files whose path matches, e.g. *.py"),
+        Parameter("ignore_case", "boolean", False, "upper and lower case are alike"),
+        Parameter("context_lines", "integer", 0, "lines shown before and after each match, up to 20", maximum=20),
+        Parameter("offset", "integer", 0, "matching lines to skip"),
+        Parameter("limit", "integer", 50, "matching lines per page, up to 500", minimum=1, maximum=500),
+        HIDDEN,
+        IGNORED,
+    ),
+    slow=True,
+    answer=_search,
+)
+
+
+# ── words ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _render(found: Search, matches: Sequence[Match], following: str | None) -> str:
+    """Counts per file first where there are more matches than one page, then the matches, by file."""
+    some = "" if found.complete else "at least "
+    files = len(found.files) + found.more_files
+    head = [f"{some}{found.total} matching lines in {files} {'file' if files == 1 else 'files'}"]
+    if matches:
+        head.append(f"showing {found.offset + 1}-{found.offset + len(matches)}")
+    elif found.total:
+        head.append(f"none at offset {found.offset}")
+    if following is not None:
+        head.append(f"next: {following}")
+    head.append(f"searched {found.searched_files} files, {found.scanned_bytes} bytes")
+    if not found.complete:
+        head.append(f"not complete: {_why_partial(found)}")
+    if said := ", ".join(
+        x
+        for x in (
+            omitted(found.omitted),
+            _counted(found.binary, "binary"),
+            _counted(found.secret, "refused by name"),
+        )
+        if x
+    ):
+        head.append(f"left out: {said}")
+    lines = [" | ".join(head)]
+    if found.total > len(matches) and found.files:
+        lines.append("matching lines per file:")
+        lines += [f"{file.count:>6} {file.path}" for file in found.files]
+        if found.more_files:
+            lines.append(f"       and {found.more_files} more files")
+    path = None
+    for match in matches:
+        if match.path != path:
+            path = match.path
+            lines.append(f"## {path}")
+        lines += [f"{match.line - len(match.before) + i}-{text}" for i, text in enumerate(match.before)]
+        lines.append(f"{match.line}|{match.text}")
+        lines += [f"{match.line + 1 + i}-{text}" for i, text in enumerate(match.after)]
+    return "\n".join(lines)
+
+
+# What `_render` writes, for who reads results.
+SHOWN = re.compile(r"^(\d+) matching lines? .*\| showing 1-(\d+)\b")
+FILE_COUNT = re.compile(r"^ +(\d+) (\S.*)$")
+MORE_FILES = re.compile(r"^ +and \d+ more files?$")
+FILE_HEAD = re.compile(r"^## (.+)$")
+NUMBERED = re.compile(r"^(\d+)[|-](.*)$")
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count} {word}" if count else ""
+
+
+def _why_partial(found: Search) -> str:
+    if found.partial_files:
+        shown = ", ".join(escape.clip(path) for path in found.partial_files[:3])
+        share = f" ({100 * found.scanned_bytes / found.total_bytes:.2f} % of the bytes)" if found.total_bytes else ""
+        return f"only the beginning of {shown}{share}"
+    if found.engine_ended:
+        return (
+            "the time of one call ended in the middle of a file, in Python's re, which runs patterns without google-re2"
+        )
+    return "the time of one call ended"

@@ -1,0 +1,89 @@
+"""How each provider API writes requests and answers: one record per wire, one history for all of them.
+
+`load` reads a message list, `dump` writes one: on the same wire byte for byte, on another converted. `violations` lists what a
+provider would refuse, `repair` mends it and says how. Laws: a visible result has its call; load and dump on one wire are the
+identity for any list; nothing signed is ever changed. Keeps out: sizes in tokens, what should be forgotten, and sending.
+"""
+
+from __future__ import annotations
+
+from penstock.wires.bodies import (
+    answer_messages,
+    answer_words,
+    begin,
+    compose_request,
+    continues,
+    dump_request,
+    dump_valid,
+    load_request,
+    messages_of,
+    output_tokens,
+    reply_tokens,
+    tool_definitions,
+    wire_of,
+    with_messages,
+    with_reply_tokens,
+)
+from penstock.wires.entries import Entry, Media, Opaque, Part, Reasoning, Text, ToolCall, ToolResult, Turn
+from penstock.wires.history import (
+    Cleared,
+    Collapsed,
+    Edit,
+    Pinned,
+    Transcript,
+    dump,
+    load,
+    result_messages,
+    system_of,
+    text_message,
+)
+from penstock.wires.invariants import CODES, Violation, violations
+from penstock.wires.repair import Repaired, repair
+from penstock.wires.table import WIRES, wire_named
+from penstock.wires.wire import ToolDefinition, Wire
+
+__all__ = [
+    "CODES",
+    "WIRES",
+    "Cleared",
+    "Collapsed",
+    "Edit",
+    "Entry",
+    "Media",
+    "Opaque",
+    "Part",
+    "Pinned",
+    "Reasoning",
+    "Repaired",
+    "Text",
+    "ToolCall",
+    "ToolDefinition",
+    "ToolResult",
+    "Transcript",
+    "Turn",
+    "Violation",
+    "Wire",
+    "answer_messages",
+    "answer_words",
+    "begin",
+    "compose_request",
+    "continues",
+    "dump",
+    "dump_request",
+    "dump_valid",
+    "load",
+    "load_request",
+    "messages_of",
+    "output_tokens",
+    "repair",
+    "reply_tokens",
+    "result_messages",
+    "system_of",
+    "text_message",
+    "tool_definitions",
+    "violations",
+    "wire_named",
+    "wire_of",
+    "with_messages",
+    "with_reply_tokens",
+]

@@ -1,0 +1,111 @@
+"""The wire of Anthropic's messages API."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.text.json_access import field, objects, type_of
+from penstock.wires.anthropic import answers, codec, provider
+from penstock.wires.anthropic.repair import REPAIRS
+from penstock.wires.anthropic.rules import INVARIANTS
+from penstock.wires.wire import (
+    AnswerLayout,
+    ApiKey,
+    BodyLayout,
+    ProviderDouble,
+    Service,
+    TokenCounting,
+    UsageKeys,
+    Wire,
+)
+
+if TYPE_CHECKING:
+    from penstock.text.json_access import Json
+
+__all__ = ["ANTHROPIC"]
+
+_OWN_BLOCKS = {
+    "tool_use",
+    "tool_result",
+    "thinking",
+    "redacted_thinking",
+    "image",
+    "document",
+    "server_tool_use",
+}
+
+
+def _resemblance(body: dict[str, Json]) -> int:
+    if "system" in body or "anthropic_version" in body:
+        return 3
+    blocks = [block for message in objects(body.get("messages")) for block in objects(message.get("content"))]
+    if any(type_of(block) in _OWN_BLOCKS for block in blocks):
+        return 3
+    return int("messages" in body and any("input_schema" in tool for tool in objects(body.get("tools"))))
+
+
+def _min_reply_tokens(body: Json) -> int:
+    """Return one token more than the thinking may take: it has to fit into the reply."""
+    thinking = field(body, "thinking", "budget_tokens")
+    return thinking + 1 if type(thinking) is int else 1
+
+
+ANTHROPIC = Wire(
+    name="anthropic",
+    body=BodyLayout(
+        messages_key="messages",
+        accepts_text=False,
+        system_key="system",
+        tools_path=("tools",),
+        reply_paths=(("max_tokens",),),
+        default_reply_path=lambda _: ("max_tokens",),
+        min_reply_tokens=_min_reply_tokens,
+        constants={},
+        resemblance=_resemblance,
+        continues=lambda _: False,
+    ),
+    codec=codec,
+    invariants=INVARIANTS,
+    repairs=REPAIRS,
+    answers=AnswerLayout(
+        is_answer=answers.is_answer,
+        messages=answers.answer_messages,
+        text=answers.answer_text,
+        # Cached input is counted beside `input_tokens`, not inside it.
+        usage=UsageKeys(
+            holder="usage",
+            input=("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"),
+            output=("output_tokens",),
+        ),
+        stream=answers.EventReader,
+        streamed_body=answers.streamed_body,
+    ),
+    service=Service(
+        base_url="https://api.anthropic.com",
+        base_url_variable="ANTHROPIC_BASE_URL",
+        root="/v1",
+        path="/messages",
+        keys=(
+            ApiKey(variable="ANTHROPIC_API_KEY", header="x-api-key"),
+            ApiKey(variable="ANTHROPIC_AUTH_TOKEN", header="authorization", prefix="Bearer "),
+        ),
+        variable_headers={},
+        headers={"anthropic-version": "2023-06-01"},
+    ),
+    double=ProviderDouble(
+        provider="anthropic",
+        path="/v1/messages",
+        root="",
+        answer=provider.answer,
+        answer_events=provider.answer_events,
+        error_events=provider.error_events,
+        error=provider.error,
+        refusal=provider.refusal,
+        counts_reply=True,
+        reply_fault=provider.reply_fault,
+        models=provider.models,
+        counting=TokenCounting(
+            path="/v1/messages/count_tokens", answer=lambda input_tokens: {"input_tokens": input_tokens}
+        ),
+    ),
+)

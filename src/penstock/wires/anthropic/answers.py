@@ -1,0 +1,101 @@
+"""Answers of Anthropic's messages API, whole and streamed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.text.json_access import field, objects, parsed, string, type_of
+from penstock.wires import placeholders
+from penstock.wires.failures import Unreadable
+from penstock.wires.stream import PieceJoiner, index_of, required_object, update
+
+if TYPE_CHECKING:
+    from penstock.text.json_access import Json
+
+
+def is_answer(body: dict[str, Json]) -> bool:
+    """Whether a body holds a list of content blocks."""
+    return isinstance(body.get("content"), list)
+
+
+def answer_messages(body: Json) -> list[Json]:
+    """Return the content as a message of the next request."""
+    content = objects(field(body, "content"))
+    return [{"role": "assistant", "content": content or [{"type": "text", "text": placeholders.NO_ANSWER}]}]
+
+
+def answer_text(body: Json) -> str:
+    """Return the words of the text blocks."""
+    return "".join(string(block.get("text")) for block in objects(field(body, "content")) if type_of(block) == "text")
+
+
+def streamed_body(body: dict[str, Json]) -> dict[str, Json]:
+    """Return a request's body as it asks for a stream."""
+    return {**{key: value for key, value in body.items() if key != "stream_options"}, "stream": True}
+
+
+class EventReader:
+    """The events of one streamed message: blocks that start, go on in deltas, and stop."""
+
+    def __init__(self) -> None:
+        self.is_ended = False
+        self._message: dict[str, Json] = {}
+        self._blocks: dict[int, dict[str, Json]] = {}
+        self._inputs: dict[int, dict[str, Json]] = {}
+        self._texts = PieceJoiner()
+
+    def feed(self, event: dict[str, Json]) -> str:
+        """Take the next event; return the words that it adds.
+
+        Raises:
+            Unreadable: for an event without what it cannot be without, or that goes on with a block that did not start.
+        """
+        match type_of(event):
+            case "message_start":
+                self._message = required_object(event, "message")
+            case "content_block_start":
+                self._blocks[index_of(event.get("index"))] = required_object(event, "content_block")
+            case "content_block_delta":
+                return self._feed_delta(index_of(event.get("index")), required_object(event, "delta"))
+            case "message_delta" if self._message:
+                update(self._message, required_object(event, "delta"))
+                usage = self._message.get("usage")
+                self._message["usage"] = usage if isinstance(usage, dict) else {}
+                update(self._message["usage"], field(event, "usage"))
+            case "message_stop":
+                self.is_ended = True
+        return ""
+
+    def _feed_delta(self, index: int, delta: dict[str, Json]) -> str:
+        if index not in self._blocks:
+            raise Unreadable(f"The provider's stream goes on with block {index}, which did not start.")
+        block = self._blocks[index]
+        for key, value in delta.items():
+            if key == "partial_json":
+                self._texts.add(self._inputs.setdefault(index, {}), key, string(value))
+            elif key == "citation":
+                block["citations"] = [*objects(block.get("citations")), value]
+            elif key != "type" and isinstance(value, str):  # text, thinking, signature: the field of the same name
+                self._texts.add(block, key, value)
+        return string(delta.get("text"))
+
+    @property
+    def has_content(self) -> bool:
+        """Whether a block has begun."""
+        return bool(self._blocks)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the message said why it stopped."""
+        return bool(self._message.get("stop_reason"))
+
+    def body(self) -> dict[str, Json]:
+        """Return the message that the events add up to."""
+        self._texts.join()
+        for index, held in self._inputs.items():
+            if written := held["partial_json"]:
+                # The input may be cut off by `max_tokens`; Anthropic's own advice is to show it under this name.
+                is_json, value = parsed(written)
+                is_object = is_json and isinstance(value, dict)
+                self._blocks[index]["input"] = value if is_object else {"INVALID_JSON": written}
+        return {**self._message, "content": [self._blocks[index] for index in sorted(self._blocks)]}

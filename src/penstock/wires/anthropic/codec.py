@@ -1,0 +1,244 @@
+"""Messages of Anthropic's API (`messages` of `/v1/messages`); the system prompt is a field of its own.
+
+Content is a string or blocks; results of tools are blocks of the user message after the calls. Thinking is signed.
+Keeps out: whether a list is valid (`rules`).
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from penstock.text.json_access import as_json, base64_bytes, blocks, field, objects, parsed, string, type_of
+from penstock.wires import placeholders
+from penstock.wires.entries import Media, Opaque, Part, Reasoning, Role, Text, ToolCall, ToolResult
+from penstock.wires.portable import AssistantTurn, Instruction, UserTurn
+from penstock.wires.wire import Written
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.text.json_access import Json
+    from penstock.wires.portable import PortableTurn
+    from penstock.wires.wire import ToolDefinition
+
+_ROLES: dict[str, Role] = {"system": "system", "user": "user", "assistant": "assistant"}
+_IMAGES = {"image/jpeg", "image/png", "image/gif", "image/webp"}
+
+
+def is_signed(block: Json) -> bool:
+    """Whether a block is thinking that came with its signature."""
+    match type_of(block):
+        case "thinking":
+            return bool(string(block.get("signature")))
+        case "redacted_thinking":
+            return bool(string(block.get("data")))
+        case "compaction":
+            return bool(string(block.get("signature")) or string(block.get("encrypted_content")))
+        case _:
+            return False
+
+
+def read(raw: Json) -> tuple[Role, tuple[Part, ...]]:
+    """Return the role and the parts of one message; a user's message of nothing but results has the role `tool`."""
+    role = _ROLES.get(string(field(raw, "role")))
+    if role is None:
+        return "user", (Opaque(raw),)
+    parts = tuple(_part(block) for block in blocks(raw.get("content")))
+    if role == "user" and parts and all(isinstance(part, ToolResult) for part in parts):
+        return "tool", parts
+    return role, parts
+
+
+def with_result(raw: Json, call_id: str, text: str) -> Json:
+    """Return the message with `text` in the results of that call; every other block, and every other key, stays."""
+
+    def replaced(block: Json) -> Json:
+        is_it = field(block, "type") == "tool_result" and field(block, "tool_use_id") == call_id
+        return {**block, "content": text} if is_it else block
+
+    return {**raw, "content": [replaced(block) for block in raw["content"]]}
+
+
+def without_results(raw: Json) -> Json:
+    """Return a user's message without the results that stand before its words."""
+    if not isinstance(raw.get("content"), list):
+        return raw
+    return {**raw, "content": [block for block in raw["content"] if type_of(block) != "tool_result"]}
+
+
+def text_message(role: str, text: str) -> Json:
+    """Return a message of nothing but words."""
+    return {"role": role, "content": text}
+
+
+def closing(call_id: str) -> Json:
+    """Return the block that closes a call of which no result is known."""
+    return {"type": "tool_result", "tool_use_id": call_id, "content": placeholders.CLOSED, "is_error": True}
+
+
+def result_messages(results: Sequence[ToolResult], kinds: Sequence[str]) -> list[Json]:
+    """Return the one message that answers all calls of a turn."""
+    del kinds
+    return [{"role": "user", "content": [_result_block(result.call_id, result) for result in results]}]
+
+
+def read_system(system: Json) -> str:
+    """Return the words of `system`, a string or blocks."""
+    return "\n".join(part.text for part in map(_shown, blocks(system)) if isinstance(part, Text))
+
+
+def write(turns: Sequence[PortableTurn]) -> Written:
+    """Return turns as messages of alternating roles.
+
+    Instructions before anything else go into `system`, where this API has them; later ones are a user's text.
+    """
+    leading = list(takewhile(lambda turn: isinstance(turn, Instruction), turns))
+    system = "\n\n".join(turn.text for turn in leading if isinstance(turn, Instruction))
+    return Written(messages=_messages(turns[len(leading) :]), system=system or None)
+
+
+def _messages(turns: Sequence[PortableTurn]) -> list[Json]:
+    ids = _CallIds()
+    runs: list[tuple[str, list[Json]]] = [("user", [])]
+    for turn in turns:
+        match turn:
+            case Instruction(text):
+                _add(runs, "user", [_text(text)])
+            case UserTurn(parts):
+                words = [_block(part) for part in parts if not isinstance(part, Text) or part.text.strip()]
+                _add(runs, "user", words or [_text(placeholders.EMPTY)])
+            case AssistantTurn():
+                pairs = [(ids.new(call.id), call, result) for call, result in turn.answered_calls()]
+                used = [_call(call_id, call) for call_id, call, _ in pairs]
+                _add(runs, "assistant", [*(_text(text) for text in turn.texts), *used])
+                _add(runs, "user", [_result_block(call_id, result) for call_id, _, result in pairs])
+    if not runs[0][1]:
+        runs[0][1].append(_text(placeholders.BEGINNING))
+    role, last = runs[-1]
+    if role == "assistant":  # what the model is to go on with may not end in white space
+        last[-1]["text"] = last[-1]["text"].rstrip()
+    return [{"role": role, "content": _plain(content)} for role, content in runs]
+
+
+def tool_definitions(tools: Sequence[ToolDefinition]) -> list[Json]:
+    """Return the tools with JSON Schemas of their input."""
+    return [{"name": tool.name, "description": tool.description, "input_schema": tool.schema()} for tool in tools]
+
+
+def tool_names(tools: Json) -> list[str]:
+    """Return the names of the tools that a request offers."""
+    return [string(tool.get("name")) for tool in objects(tools)]
+
+
+def call_message(call: Json) -> Json:
+    """Return one call as a message of the assistant."""
+    return {"role": "assistant", "content": [call]}
+
+
+class _CallIds:
+    """Ids as this wire wants them: of few characters, each only once."""
+
+    def __init__(self) -> None:
+        self._given: set[str] = set()
+
+    def new(self, call_id: str) -> str:
+        wanted = re.sub(r"[^a-zA-Z0-9_-]", "_", call_id)[:60] or "call"
+        given, number = wanted, 1
+        while given in self._given:
+            number += 1
+            given = f"{wanted}_{number}"
+        self._given.add(given)
+        return given
+
+
+def _add(runs: list[tuple[str, list[Json]]], role: str, content: list[Json]) -> None:
+    if not content:
+        return
+    if runs[-1][0] != role:
+        runs.append((role, []))
+    runs[-1][1].extend(content)
+
+
+def _plain(content: list[Json]) -> Json:
+    return content[0]["text"] if len(content) == 1 and content[0]["type"] == "text" else content
+
+
+def _part(block: dict[str, Json]) -> Part:
+    match block.get("type"):
+        case "text" | "image" | "document":
+            return _shown(block)
+        case "tool_use":
+            written = as_json(block.get("input"))
+            return ToolCall(id=string(block.get("id")), name=string(block.get("name")), arguments=written)
+        case "tool_result":
+            parts = tuple(_shown(inner) for inner in blocks(block.get("content")))
+            return ToolResult(
+                call_id=string(block.get("tool_use_id")),
+                text="\n".join(part.text for part in parts if isinstance(part, Text)),
+                parts=parts,
+                is_error=block.get("is_error") is True,
+            )
+        case "thinking" | "redacted_thinking" | "compaction":
+            return Reasoning(raw=block, signed=is_signed(block))
+        case _:
+            return Opaque(block)
+
+
+def _shown(block: dict[str, Json]) -> Text | Media | Opaque:
+    source = block.get("source")
+    media_type, data = string(field(source, "media_type")), string(field(source, "data"))
+    match block.get("type"):
+        case "text":
+            return Text(string(block.get("text")))
+        case "document" if field(source, "type") == "text":
+            return Media(kind="file", bytes_estimate=len(data.encode("utf-8", "surrogatepass")), raw=block)
+        case "image" | "document" as kind:
+            return Media(
+                kind="image" if kind == "image" else "file",
+                bytes_estimate=base64_bytes(data),
+                raw=block,
+                media_type=media_type,
+                data=data,
+                url=string(field(source, "url")),
+            )
+        case _:
+            return Opaque(block)
+
+
+def _text(text: str) -> Json:
+    return {"type": "text", "text": text}
+
+
+def _block(part: Text | Media) -> Json:
+    if isinstance(part, Text):
+        return _text(part.text)
+    is_image = part.kind == "image" and (part.media_type in _IMAGES or part.url.startswith("https:"))
+    is_document = part.kind == "file" and (part.media_type == "application/pdf" or part.url.startswith("https:"))
+    if not is_image and not is_document:
+        return _text(placeholders.not_carried(part.kind, part.bytes_estimate))
+    source = (
+        {"type": "base64", "media_type": part.media_type, "data": part.data}
+        if part.data
+        else {"type": "url", "url": part.url}
+    )
+    return {"type": "image" if is_image else "document", "source": source}
+
+
+def _call(call_id: str, call: ToolCall) -> Json:
+    is_json, value = parsed(call.arguments or "{}") if call.kind != "custom" else (False, None)
+    arguments = value if is_json and isinstance(value, dict) else {"input": call.arguments}
+    return {"type": "tool_use", "id": call_id, "name": call.name, "input": arguments}
+
+
+def _result_block(call_id: str, result: ToolResult) -> Json:
+    block: Json = {"type": "tool_result", "tool_use_id": call_id, "content": result.text}
+    if any(isinstance(part, Media) for part in result.parts):
+        shown = [
+            part for part in result.parts if isinstance(part, Media) or (isinstance(part, Text) and part.text.strip())
+        ]
+        block["content"] = [_block(part) for part in shown]
+    if result.is_error:
+        block["is_error"] = True
+    return block

@@ -1,0 +1,234 @@
+"""What Anthropic's messages API demands of a message list.
+
+Roles alternate, results stand first in the user's message behind their calls, ids are never used again, no text is blank, thinking
+carries its signature. Source: the API reference and refusals seen. Law: any JSON is answered.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.text.json_access import blocks, field, objects, role_of, string, type_of
+from penstock.wires.anthropic.codec import is_signed
+from penstock.wires.message_list import NOT_EMPTY, Invariant, Pairs, content_fault, pair_invariants, shape_check
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from penstock.text.json_access import Json
+    from penstock.wires.message_list import Finding, MessageList
+
+SERVER_CALLS = frozenset({"server_tool_use", "mcp_tool_use"})
+"""Calls of tools that the provider itself runs."""
+_THINKING = frozenset({"thinking", "redacted_thinking"})
+_MISPLACED = {"assistant": {"tool_result"}, "user": {"tool_use"} | _THINKING | SERVER_CALLS}
+
+
+# ── single messages and blocks ───────────────────────────────────────────────────────────────────────────────────
+
+
+def message_fault(message: Json) -> str:
+    """Say what is wrong with the shape of one message; empty when nothing is."""
+    if not isinstance(message, dict):
+        return f"a {type(message).__name__} is no message"
+    if role_of(message) not in {"user", "assistant", "system"}:
+        return "the role is none of this wire's"
+    if fault := content_fault(message.get("content")):
+        return fault
+    return next((fault for block in objects(message.get("content")) if (fault := block_fault(block))), "")
+
+
+def block_fault(block: dict[str, Json]) -> str:
+    """Say what a block lacks; empty when nothing."""
+    kind = type_of(block)
+    if kind == "tool_use" and not (string(block.get("id")) and string(block.get("name"))):
+        return "a tool_use without id or name"
+    if kind == "tool_result":
+        if not string(block.get("tool_use_id")):
+            return "a tool_result without tool_use_id"
+        if block.get("content") is not None:
+            return content_fault(block["content"])
+    return ""
+
+
+def is_server_result(block: dict[str, Json]) -> bool:
+    """Whether a block is what one of the provider's own tools returned."""
+    return type_of(block).endswith("_tool_result")
+
+
+def is_misplaced(role: Json, block: dict[str, Json]) -> bool:
+    """Whether a block stands in a message of the wrong role."""
+    return type_of(block) in _MISPLACED.get(role, ()) or (role == "user" and is_server_result(block))
+
+
+def is_unsigned(block: dict[str, Json]) -> bool:
+    """Whether a block of thinking lacks its signature."""
+    return type_of(block) in _THINKING and not is_signed(block)
+
+
+def is_blank(block: Json) -> bool:
+    """Whether a block of text has nothing to read."""
+    return type_of(block) == "text" and not string(field(block, "text")).strip()
+
+
+def ends_thinking(message: dict[str, Json]) -> bool:
+    """Whether the last block of a message is thinking."""
+    last = objects(message.get("content"))[-1:]
+    return bool(last) and type_of(last[0]) in _THINKING
+
+
+def newest_loop(messages: list[Json]) -> int:
+    """Return where the newest tool loop begins: behind the last message of the user that holds more than results."""
+    spoken = -1
+    for index, message in enumerate(messages):
+        others = [block for block in blocks(field(message, "content")) if type_of(block) != "tool_result"]
+        if role_of(message) == "user" and others:
+            spoken = index
+    return spoken + 1
+
+
+# ── the whole list ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _pairs(seen: MessageList) -> Pairs:
+    """Results are in the user's message behind their calls; ids of calls are never used again."""
+    pairs, ever = Pairs(), dict[str, int]()
+    asked: dict[str, int] = {}
+    answered: set[str] = set()
+    turn = ""
+    for index, message in enumerate(seen.messages):
+        role = role_of(message)
+        if role == "assistant":
+            if turn != role:
+                pairs.close(asked, answered)
+                asked, answered = {}, set()
+            for block in objects(message.get("content")):
+                call = string(block.get("id"))
+                if type_of(block) == "tool_use" and call:
+                    pairs.ask(index, call, ever)
+                    if ever[call] == index:
+                        asked[call] = index
+        elif role == "user":
+            for block in objects(message.get("content")):
+                if type_of(block) == "tool_result" and string(block.get("tool_use_id")):
+                    pairs.answer(index, block["tool_use_id"], asked, answered)
+        turn = role if role in {"user", "assistant"} else turn
+    pairs.close(asked, answered)
+    return pairs
+
+
+def _server_pairs(seen: MessageList) -> Pairs:
+    """Calls of the provider's own tools stand before their results; what the newest tool loop began may still run."""
+    pairs, asked, answered = Pairs(), dict[str, int](), set[str]()
+    for index, message in seen.with_role("assistant"):
+        for block in objects(message.get("content")):
+            if type_of(block) in SERVER_CALLS and string(block.get("id")):
+                pairs.ask(index, block["id"], asked)
+            elif is_server_result(block):
+                pairs.answer(index, string(block.get("tool_use_id")), asked, answered)
+    loop = newest_loop(seen.messages)
+    pairs.close({call: place for call, place in asked.items() if place < loop}, answered)
+    return pairs
+
+
+def _bad_input(seen: MessageList) -> Iterator[Finding]:
+    for index, message in seen.with_role("assistant"):
+        for block in objects(message.get("content")):
+            if type_of(block) == "tool_use" and not isinstance(block.get("input"), dict):
+                yield index, string(block.get("id"))
+
+
+def _first_not_user(seen: MessageList) -> Iterator[Finding]:
+    if seen.messages and role_of(seen.messages[0]) == "assistant":
+        yield 0, ""
+
+
+def _same_role_twice(seen: MessageList) -> Iterator[Finding]:
+    for index in range(1, len(seen.messages)):
+        role = role_of(seen.messages[index])
+        if role in {"user", "assistant"} and role == role_of(seen.messages[index - 1]):
+            yield index, f"{role} after {role}"
+
+
+def _system_out_of_place(seen: MessageList) -> Iterator[Finding]:
+    for index, _ in seen.with_role("system"):
+        if not index or role_of(seen.messages[index - 1]) not in {"user", "system"}:
+            yield index, ""
+
+
+def _misplaced_blocks(seen: MessageList) -> Iterator[Finding]:
+    for index, message in seen.with_role("user", "assistant"):
+        for block in objects(message.get("content")):
+            if is_misplaced(message["role"], block):
+                yield index, f"{block['type']} of the {message['role']}"
+
+
+def _results_behind_words(seen: MessageList) -> Iterator[Finding]:
+    has_words = False
+    for index, message in enumerate(seen.messages):
+        role = role_of(message)
+        if role != "user":
+            has_words = False if role == "assistant" else has_words
+            continue
+        for block in blocks(message.get("content")):
+            if type_of(block) != "tool_result":
+                has_words = True
+            elif has_words:
+                yield index, string(block.get("tool_use_id"))
+                break
+
+
+def _blank_blocks(seen: MessageList) -> Iterator[Finding]:
+    for index, message in seen.with_role("user", "assistant", "system"):
+        outer = objects(message.get("content"))
+        inner = [held for block in outer if type_of(block) == "tool_result" for held in objects(block.get("content"))]
+        if any(map(is_blank, [*outer, *inner])):
+            yield index, ""
+
+
+def _empty_messages(seen: MessageList) -> Iterator[Finding]:
+    for index, message in seen.with_role("user", "assistant", "system"):
+        content = message.get("content")
+        if content == [] or (isinstance(content, str) and not content.strip()):
+            yield index, ""
+
+
+def _trailing_white_space(seen: MessageList) -> Iterator[Finding]:
+    if seen.messages and role_of(seen.messages[-1]) == "assistant":
+        last = blocks(seen.messages[-1].get("content"))[-1:]
+        text = string(last[0].get("text")) if last and type_of(last[0]) == "text" else ""
+        if text.strip() and text != text.rstrip():
+            yield len(seen.messages) - 1, ""
+
+
+def _unsigned_thinking(seen: MessageList) -> Iterator[Finding]:
+    for index, message in seen.with_role("assistant"):
+        if any(map(is_unsigned, objects(message.get("content")))):
+            yield index, ""
+
+
+def _thinking_last(seen: MessageList) -> Iterator[Finding]:
+    for index, message in seen.with_role("assistant"):
+        if ends_thinking(message):
+            yield index, ""
+
+
+INVARIANTS = (
+    NOT_EMPTY,
+    Invariant("bad_shape", "A message has a role and content", shape_check(message_fault)),
+    Invariant("first_not_user", "The first message is the user's", _first_not_user),
+    Invariant("roles_alternate", "Roles alternate", _same_role_twice),
+    Invariant("system_place", "A system message follows a user's", _system_out_of_place),
+    Invariant("wrong_role", "Calls and thinking are the assistant's, results the user's", _misplaced_blocks),
+    *pair_invariants(_pairs),
+    *pair_invariants(_server_pairs),
+    Invariant("results_first", "Results come first in their message", _results_behind_words),
+    Invariant("bad_arguments", "The input of a call is an object", _bad_input),
+    Invariant("empty_content", "A message says something", _empty_messages),
+    Invariant("empty_text", "A block of text says something", _blank_blocks),
+    Invariant(
+        "trailing_whitespace", "The last message, if the assistant's, ends without white space", _trailing_white_space
+    ),
+    Invariant("thinking_unsigned", "Thinking has its signature", _unsigned_thinking),
+    Invariant("thinking_last", "The last block of a message is not thinking", _thinking_last),
+)

@@ -1,0 +1,169 @@
+"""Whole requests and answers: where a body holds its messages, and how one is composed, sized for its reply, and read.
+
+Law: a body with its own messages put back is the same body, keys in their order; what an answer gives goes back into a request as
+it is. Keeps out: everything else in a body, and HTTP.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.errors import CallerError
+from penstock.text.json_access import field, nested
+from penstock.wires.entries import Text
+from penstock.wires.history import Transcript, dump, load
+from penstock.wires.invariants import violations
+from penstock.wires.repair import repair
+from penstock.wires.table import WIRES, wire_named
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.text.json_access import Json
+    from penstock.wires.wire import ToolDefinition
+
+
+def wire_of(request: Json) -> str:
+    """Return the name of the wire that a body is written for, as far as it shows.
+
+    Raises:
+        CallerError: where it could be for several wires, or for none.
+    """
+    if isinstance(request, str):
+        return next(name for name in WIRES if wire_named(name).body.accepts_text)
+    body = request if isinstance(request, dict) else {"messages": request}
+    likeness = {name: wire_named(name).body.resemblance(body) for name in WIRES}
+    best = max(likeness.values())
+    found = [name for name in WIRES if likeness[name] == best]
+    if best == 0 or len(found) > 1:
+        raise CallerError(f"nothing here says for which wire it is: name one of {', '.join(WIRES)}")
+    return found[0]
+
+
+# ── the messages of a body ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def messages_of(request: Json, wire: str) -> Json:
+    """Return the message list of a body as it is; a bare list (or text, where the wire takes one) is its own.
+
+    Raises:
+        CallerError: for a wire that is none, and for a body without messages.
+    """
+    layout = wire_named(wire).body
+    if isinstance(request, list) or (layout.accepts_text and isinstance(request, str)):
+        return request
+    if not isinstance(request, dict) or layout.messages_key not in request:
+        raise CallerError(f"a request for {wire} is an object with {layout.messages_key!r}, or that list alone")
+    return request[layout.messages_key]
+
+
+def with_messages(request: Json, wire: str, messages: Json) -> Json:
+    """Return the same body with other messages; of a bare list, that list."""
+    messages_of(request, wire)
+    return {**request, wire_named(wire).body.messages_key: messages} if isinstance(request, dict) else messages
+
+
+def continues(request: Json, wire: str) -> bool:
+    """Whether the body goes on with a conversation that the provider keeps, so that calls may not be in it."""
+    return isinstance(request, dict) and wire_named(wire).body.continues(request)
+
+
+def load_request(request: Json, wire: str) -> Transcript:
+    """Return the transcript of a body, with its instructions and its tools."""
+    layout = wire_named(wire).body
+    held = request if isinstance(request, dict) else {}
+    system = held.get(layout.system_key) if layout.system_key else None
+    return load(messages_of(request, wire), wire, system=system, tools=field(held, *layout.tools_path))
+
+
+def dump_request(transcript: Transcript, request: Json) -> Json:
+    """Return the body on its own wire with what is visible now; everything else in it stays as it is."""
+    return with_messages(request, transcript.wire, dump(transcript, transcript.wire))
+
+
+def dump_valid(transcript: Transcript, request: Json) -> Json:
+    """Return the same, mended where the request was broken when it came; the very request where nothing of it changed."""
+    body = dump_request(transcript, request)
+    messages = messages_of(body, transcript.wire)
+    if not isinstance(messages, list) or not violations(
+        messages, transcript.wire, continues=continues(body, transcript.wire)
+    ):
+        return request if messages == messages_of(request, transcript.wire) else body
+    return with_messages(body, transcript.wire, repair(messages, transcript.wire).messages)
+
+
+# ── the length of the reply ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def reply_tokens(request: Json) -> int | None:
+    """Return how many tokens a body asks for as reply, under the name that any wire has for it; None where it does not say."""
+    paths = dict.fromkeys(path for name in WIRES for path in wire_named(name).body.reply_paths)
+    asked = (field(request, *path) for path in paths)
+    return next((tokens for tokens in asked if type(tokens) is int), None)
+
+
+def with_reply_tokens(request: Json, reserve_tokens: int, wire: str) -> Json:
+    """Return the body asking for at most that much of reply; one that names no number gets one.
+
+    It is never asked for less than the provider takes: Anthropic's thinking, for one, has to fit into the reply.
+    """
+    layout = wire_named(wire).body
+    cap = max(reserve_tokens, layout.min_reply_tokens(request))
+    given = [path for path in layout.reply_paths if type(field(request, *path)) is int]
+    body = request
+    for path in given or [layout.default_reply_path(request)]:
+        tokens = min(cap, field(request, *path)) if given else cap
+        if field(request, *path) != tokens:
+            body = nested(body, path, tokens)
+    return body
+
+
+# ── composing a request, reading an answer ───────────────────────────────────────────────────────────────────────
+
+
+def begin(wire: str, *, system: Json = None, tools: Json = None, prompt: str | None = None) -> Transcript:
+    """Return a new transcript with instructions where its wire has them, and the user's words if there are any."""
+    layout = wire_named(wire).body
+    messages: list[Json] = [] if system is None or layout.system_key else [{"role": "system", "content": system}]
+    if prompt is not None:
+        messages.append(wire_named(wire).codec.text_message("user", prompt))
+    return load(messages, wire, system=system if layout.system_key else None, tools=tools)
+
+
+def tool_definitions(tools: Sequence[ToolDefinition], wire: str) -> list[Json]:
+    """Return the tools as a request of that wire carries them."""
+    return wire_named(wire).codec.tool_definitions(tools)
+
+
+def compose_request(transcript: Transcript, model: str, reserve_tokens: int) -> dict[str, Json]:
+    """Return the body that shows what is visible and asks for at most `reserve_tokens` of reply."""
+    layout = wire_named(transcript.wire).body
+    body: dict[str, Json] = {"model": model}
+    if layout.system_key and transcript.system:
+        body[layout.system_key] = transcript.system
+    body[layout.messages_key] = dump(transcript, transcript.wire)
+    if transcript.tools:
+        body = nested(body, layout.tools_path, transcript.tools)
+    return {**nested(body, layout.default_reply_path(body), reserve_tokens), **layout.constants}
+
+
+def answer_messages(body: Json, wire: str) -> list[Json]:
+    """Return what a model answered, as messages of the next request.
+
+    Raises:
+        CallerError: for what is no answer.
+    """
+    return wire_named(wire).answers.messages(body)
+
+
+def answer_words(body: Json, wire: str) -> str:
+    """Return what an answer says in words, a refusal to answer included."""
+    entries = load(answer_messages(body, wire), wire).entries
+    return "\n".join(part.text for entry in entries for part in entry.parts if isinstance(part, Text))
+
+
+def output_tokens(body: Json, wire: str) -> int | None:
+    """Return the tokens of an answer as it reports them; None where it does not."""
+    keys = wire_named(wire).answers.usage
+    reported = [field(body, keys.holder, name) for name in keys.output]
+    return sum(reported) if all(type(tokens) is int for tokens in reported) else None

@@ -1,0 +1,84 @@
+"""A message list under repair, and what several wires mend alike.
+
+Law: nothing is changed without a sentence about it. Keeps out: what any wire demands (its `repair` module).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
+
+from penstock.wires import placeholders
+from penstock.wires.message_list import content_fault, is_bad_block
+
+if TYPE_CHECKING:
+    from penstock.text.json_access import Json
+
+
+class RepairDraft:
+    """The messages with the places they came from (-1 for those that we add), and a sentence for everything that was done.
+
+    Args:
+        messages: the list; the draft owns it.
+        continues: whether the provider holds a conversation before it.
+    """
+
+    def __init__(self, messages: list[Json], *, continues: bool) -> None:
+        self.rows: list[tuple[int, Json]] = list(enumerate(messages))
+        self.actions: list[str] = []
+        self.continues = continues
+
+    @property
+    def messages(self) -> list[Json]:
+        """The messages as they are by now."""
+        return [raw for _, raw in self.rows]
+
+    def note(self, place: int, what: str) -> None:
+        """Write down what was done to the message that stood at `place`."""
+        self.actions.append(f"message {place}: {what}" if place >= 0 else f"an added message: {what}")
+
+    def change_each(self, change: Callable[[int, Json], Json]) -> None:
+        """Replace every message by what `change(place, message)` gives back, None to drop it; `change` notes what it did."""
+        rows = [(place, change(place, raw)) for place, raw in self.rows]
+        self.rows = [(place, raw) for place, raw in rows if raw is not None]
+
+
+RepairStep: TypeAlias = Callable[[RepairDraft], None]
+"""One thing that a wire mends, over the whole list."""
+
+
+def keep_blocks(
+    draft: RepairDraft, place: int, content: list[Json], is_kept: Callable[[Json], bool], what: str
+) -> list[Json]:
+    """Return the blocks that are kept; how many others were dropped is noted as `what`."""
+    kept = [block for block in content if is_kept(block)]
+    if len(kept) < len(content):
+        draft.note(place, f"dropped {what} ({len(content) - len(kept)})")
+    return kept
+
+
+def mend_content(draft: RepairDraft, place: int, message: Json) -> Json:
+    """Return the message without parts that are no blocks; content that is neither text nor a list becomes None."""
+    content = message.get("content")
+    if not content_fault(content):
+        return message
+    if isinstance(content, list):
+        sound = keep_blocks(draft, place, content, lambda block: not is_bad_block(block), "parts that are none")
+        return {**message, "content": sound}
+    draft.note(place, "dropped content that is none")
+    return {**message, "content": None}
+
+
+def orphan_message(draft: RepairDraft, place: int, text: str) -> Json:
+    """Return the result of a call that is not there as words of the user, None where it says nothing."""
+    if not text.strip():
+        draft.note(place, "dropped an empty result without its call")
+        return None
+    draft.note(place, "made text of a result without its call")
+    return {"role": "user", "content": placeholders.orphan(text)}
+
+
+def as_json_arguments(text: str) -> str:
+    """Return arguments that are no JSON as JSON that holds them."""
+    return json.dumps({"unparsed": text}) if text.strip() else "{}"

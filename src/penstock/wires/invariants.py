@@ -1,0 +1,57 @@
+"""What the provider would refuse in a message list: every broken invariant, by code, place and sentence.
+
+Each wire's rules are a table of its own folder (`rules`); its order is the order of the findings for one message. Law:
+`violations` never raises for any JSON; a list in which it finds nothing is one that the provider accepts, as far as messages
+alone can tell. Keeps out: mending (`repair`), and whatever depends on the model, on tools or on a signature's truth.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from penstock.wires.message_list import MessageList
+from penstock.wires.table import WIRES, wire_named
+
+if TYPE_CHECKING:
+    from penstock.text.json_access import Json
+
+_MAX_DETAIL_CHARS = 100  # an id of a sane request is shorter; a hostile one does not become the message
+
+CODES = {wire: tuple(dict.fromkeys(row.code for row in wire_named(wire).invariants)) for wire in WIRES}
+"""The codes of violations that each wire knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A broken invariant: the place of the message, the code of the invariant, and a sentence on what about it."""
+
+    index: int
+    code: str
+    message: str
+
+
+def violations(messages: Json, wire: str, *, continues: bool = False) -> list[Violation]:
+    """Return every broken invariant of a message list, in the order of the messages; an empty list when it is valid.
+
+    Args:
+        messages: what stands where a request of the wire has its messages.
+        wire: the name of the wire.
+        continues: whether the list goes on with a conversation that the provider keeps (`previous_response_id`,
+            `conversation`), so that an output may answer a call that is not in it.
+
+    Raises:
+        CallerError: for a wire that is none.
+    """
+    rules = wire_named(wire)
+    if rules.body.accepts_text and isinstance(messages, str):
+        return []
+    if not isinstance(messages, list):
+        return [Violation(0, "not_a_list", f"Messages are a list; this is a {type(messages).__name__}.")]
+    seen = MessageList(messages, continues=continues)
+    found = [
+        Violation(index, invariant.code, f"{invariant.sentence}{detail and f': {detail[:_MAX_DETAIL_CHARS]}'}.")
+        for invariant in rules.invariants
+        for index, detail in invariant.check(seen)
+    ]
+    return sorted(found, key=lambda violation: violation.index)

@@ -1,0 +1,131 @@
+"""A message list as the checks of a wire look at it: which call has which result, and whether content is well formed.
+
+Several checks ask the same of one list (who answers whom), so a `MessageList` remembers what was found once. Law: any JSON
+can be looked at, whatever stands where a message should be. Keeps out: what a wire demands (its `rules` module).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
+
+from penstock.text.json_access import Json, role_of, type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    Found = TypeVar("Found")
+
+Finding: TypeAlias = tuple[int, str]
+"""The place of a message that breaks an invariant, and the detail that the violation names."""
+
+
+class MessageList:
+    """A message list under check.
+
+    Args:
+        messages: the list as it came; its items may be anything.
+        continues: whether the provider holds a conversation before it, so that an output may answer a call that is not here.
+    """
+
+    def __init__(self, messages: list[Json], *, continues: bool) -> None:
+        self.messages = messages
+        self.continues = continues
+        self._found: dict[object, object] = {}
+
+    def once(self, look: Callable[[MessageList], Found]) -> Found:
+        """Return what `look` finds in this list, looking only the first time that it is asked."""
+        if look not in self._found:
+            self._found[look] = look(self)
+        return self._found[look]  # type: ignore[return-value]  # what `look` returned
+
+    def with_role(self, *roles: str) -> Iterator[tuple[int, dict[str, Json]]]:
+        """Yield the messages of these roles with their places."""
+        for index, message in enumerate(self.messages):
+            if isinstance(message, dict) and role_of(message) in roles:
+                yield index, message
+
+
+class Invariant(NamedTuple):
+    """One rule of a wire: a stable code, the sentence that says what has to hold, and the check that finds what breaks it."""
+
+    code: str
+    sentence: str
+    check: Callable[[MessageList], Iterable[Finding]]
+
+
+class Pairs:
+    """Calls held against results: what does not pair, as findings.
+
+    A wire's own function walks the list and tells what it meets: `ask` for a call, `answer` for a result, `close` where no
+    result can come any more. What may be answered at a moment is the walker's: wires differ only in that.
+    """
+
+    def __init__(self) -> None:
+        self.orphan_results: list[Finding] = []
+        self.missing_results: list[Finding] = []
+        self.duplicate_results: list[Finding] = []
+        self.duplicate_calls: list[Finding] = []
+
+    def ask(self, place: int, call: str, asked: dict[str, int]) -> None:
+        """Note a call under the id `call`, which must be new among `asked`."""
+        if call in asked:
+            self.duplicate_calls.append((place, call))
+        else:
+            asked[call] = place
+
+    def answer(self, place: int, call: str, asked: dict[str, int], answered: set[str]) -> None:
+        """Note a result for `call`, where the calls in `asked` can be answered and those in `answered` were."""
+        if call not in asked:
+            self.orphan_results.append((place, call))
+        elif call in answered:
+            self.duplicate_results.append((place, call))
+        else:
+            answered.add(call)
+
+    def close(self, asked: dict[str, int], answered: set[str]) -> None:
+        """Note every call of `asked` that has no result by now as one that will never have one."""
+        self.missing_results += [(place, call) for call, place in asked.items() if call not in answered]
+
+
+def pair_invariants(look: Callable[[MessageList], Pairs]) -> tuple[Invariant, ...]:
+    """Return the four rules on calls and results for a wire that pairs them as `look` does."""
+    return (
+        Invariant("orphan_result", "A result needs its call before it", lambda seen: seen.once(look).orphan_results),
+        Invariant("missing_result", "Every call needs its result", lambda seen: seen.once(look).missing_results),
+        Invariant("duplicate_result", "A call has one result", lambda seen: seen.once(look).duplicate_results),
+        Invariant("duplicate_call", "Ids of calls differ", lambda seen: seen.once(look).duplicate_calls),
+    )
+
+
+def shape_check(fault_of: Callable[[Json], str]) -> Callable[[MessageList], Iterator[Finding]]:
+    """Return the check that finds every message in which `fault_of` sees a fault."""
+
+    def check(seen: MessageList) -> Iterator[Finding]:
+        for index, message in enumerate(seen.messages):
+            if fault := fault_of(message):
+                yield index, fault
+
+    return check
+
+
+def _nothing(seen: MessageList) -> Iterator[Finding]:
+    if not seen.messages:
+        yield 0, ""
+
+
+NOT_EMPTY = Invariant("empty", "A request needs a message", _nothing)
+
+
+def content_fault(content: Json) -> str:
+    """Say what is wrong with content that has to be a string or a list of blocks; empty when nothing is."""
+    if isinstance(content, str):
+        return ""
+    if not isinstance(content, list):
+        return "content is neither text nor a list of parts"
+    return "a part of content is not an object with a type" if any(map(is_bad_block, content)) else ""
+
+
+def is_bad_block(block: Json) -> bool:
+    """Whether a block cannot be one: no object, no type, or a text block whose text is none."""
+    kind = type_of(block)
+    return not kind or (kind in {"text", "input_text", "output_text"} and not isinstance(block.get("text"), str))

@@ -1,0 +1,88 @@
+"""The wire of OpenAI's chat completions API, which most servers speak."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.text.json_access import field, objects, role_of, string, type_of
+from penstock.text.tokens import family
+from penstock.wires.openai_chat import answers, codec, provider
+from penstock.wires.openai_chat.repair import REPAIRS
+from penstock.wires.openai_chat.rules import INVARIANTS
+from penstock.wires.wire import AnswerLayout, ApiKey, BodyLayout, ProviderDouble, Service, UsageKeys, Wire
+
+if TYPE_CHECKING:
+    from penstock.text.json_access import Json
+
+__all__ = ["OPENAI_CHAT"]
+
+_OWN_ROLES = {"system", "developer", "tool", "function"}
+_OWN_PARTS = {"image_url", "input_audio", "file"}
+_OWN_TOOLS = {"function", "custom"}
+
+
+def _resemblance(body: dict[str, Json]) -> int:
+    messages = objects(body.get("messages"))
+    parts = [part for message in messages for part in objects(message.get("content"))]
+    if any(role_of(message) in _OWN_ROLES or "tool_calls" in message for message in messages):
+        return 2
+    if any(type_of(part) in _OWN_PARTS for part in parts):
+        return 2
+    return int("messages" in body and any(type_of(tool) in _OWN_TOOLS for tool in objects(body.get("tools"))))
+
+
+def _default_reply_path(body: Json) -> tuple[str, ...]:
+    # OpenAI's newer models refuse `max_tokens`; local servers know the old name alone.
+    is_modern = family(string(field(body, "model"))) == "o200k"
+    return ("max_completion_tokens",) if is_modern else ("max_tokens",)
+
+
+OPENAI_CHAT = Wire(
+    name="openai-chat",
+    body=BodyLayout(
+        messages_key="messages",
+        accepts_text=False,
+        system_key=None,
+        tools_path=("tools",),
+        reply_paths=(("max_completion_tokens",), ("max_tokens",)),
+        default_reply_path=_default_reply_path,
+        min_reply_tokens=lambda _: 1,
+        constants={},
+        resemblance=_resemblance,
+        continues=lambda _: False,
+    ),
+    codec=codec,
+    invariants=INVARIANTS,
+    repairs=REPAIRS,
+    answers=AnswerLayout(
+        is_answer=answers.is_answer,
+        messages=answers.answer_messages,
+        text=answers.answer_text,
+        usage=UsageKeys(holder="usage", input=("prompt_tokens",), output=("completion_tokens",)),
+        stream=answers.ChunkReader,
+        streamed_body=answers.streamed_body,
+    ),
+    service=Service(
+        base_url="https://api.openai.com/v1",
+        base_url_variable="OPENAI_BASE_URL",
+        root="",
+        path="/chat/completions",
+        keys=(ApiKey(variable="OPENAI_API_KEY", header="authorization", prefix="Bearer "),),
+        variable_headers={"OPENAI_ORG_ID": "openai-organization", "OPENAI_PROJECT_ID": "openai-project"},
+        headers={},
+    ),
+    double=ProviderDouble(
+        provider="openai",
+        path="/v1/chat/completions",
+        root="/v1",
+        answer=provider.answer,
+        answer_events=provider.answer_events,
+        error_events=provider.error_events,
+        error=provider.error,
+        refusal=provider.refusal,
+        counts_reply=True,
+        reply_fault=provider.reply_fault,
+        models=provider.models,
+        counting=None,
+    ),
+)

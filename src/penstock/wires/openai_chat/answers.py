@@ -1,0 +1,130 @@
+"""Answers of OpenAI's chat completions API, whole and streamed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.errors import CallerError
+from penstock.text.json_access import field, objects, string
+from penstock.wires import placeholders
+from penstock.wires.stream import PieceJoiner, index_of, update
+
+if TYPE_CHECKING:
+    from penstock.text.json_access import Json
+
+
+def is_answer(body: dict[str, Json]) -> bool:
+    """Whether a body holds a choice with a message."""
+    choices = body.get("choices")
+    return isinstance(choices, list) and isinstance(field(choices[0] if choices else None, "message"), dict)
+
+
+def answer_messages(body: Json) -> list[Json]:
+    """Return the first choice's message as the next request carries it.
+
+    Raises:
+        CallerError: for a body that holds none.
+    """
+    choices = objects(field(body, "choices"))
+    message = choices[0].get("message") if choices else None
+    if not isinstance(message, dict):
+        raise CallerError("the model's answer holds no message")
+    kept = {key: value for key, value in message.items() if value is not None and value != []}
+    if "tool_calls" not in kept and not string(kept.get("content")):
+        kept["content"] = placeholders.NO_ANSWER
+    kept.setdefault("content", None)
+    return [{"role": "assistant", **kept}]
+
+
+def answer_text(body: Json) -> str:
+    """Return the words of the first choice."""
+    choices = objects(field(body, "choices"))
+    return string(field(choices[0], "message", "content")) if choices else ""
+
+
+def streamed_body(body: dict[str, Json]) -> dict[str, Json]:
+    """Return a request's body as it asks for a stream that ends with the usage."""
+    options = body.get("stream_options") or {}
+    return {**body, "stream": True, "stream_options": {**options, "include_usage": True}}
+
+
+# What comes in pieces. A list, since ids and names are sent again with every piece by some servers.
+_PIECEWISE = frozenset({"content", "refusal", "arguments", "reasoning", "reasoning_content"})
+
+
+class ChunkReader:
+    """The chunks of one streamed completion."""
+
+    is_ended = False  # usage comes after the last choice, so only [DONE] and the end of the body are the end
+
+    def __init__(self) -> None:
+        self._head: dict[str, Json] = {}
+        self._choices: dict[int, dict[str, Json]] = {}
+        self._calls: dict[tuple[int, Json], dict[str, Json]] = {}
+        self._texts = PieceJoiner()
+
+    def feed(self, event: dict[str, Json]) -> str:
+        """Take the next chunk; return the words that it adds to the first choice."""
+        update(self._head, event, but=("choices", "object", "obfuscation"))
+        return "".join([self._feed_choice(choice) for choice in objects(event.get("choices"))])
+
+    def _feed_choice(self, news: dict[str, Json]) -> str:
+        index = index_of(news.get("index"))
+        if index not in self._choices:
+            message: Json = {"role": "assistant", "content": None, "refusal": None}
+            self._choices[index] = {"index": index, "message": message, "logprobs": None, "finish_reason": None}
+        choice, delta = self._choices[index], news.get("delta")
+        self._merge(choice, news, but=("index", "delta"))
+        if not isinstance(delta, dict):
+            return ""
+        self._merge(choice["message"], delta, but=("tool_calls",))
+        for call in objects(delta.get("tool_calls")):
+            self._feed_call(index, choice["message"], call)
+        return string(delta.get("content")) if index == 0 else ""
+
+    def _feed_call(self, choice: int, message: dict[str, Json], news: dict[str, Json]) -> None:
+        place = choice, index_of(news.get("index"))
+        call = self._calls.get(place)
+        # Some servers number every call 0: another id is another call.
+        if call is None or (news.get("id") and call.get("id") not in (None, news["id"])):
+            self._calls[place] = call = {}
+            message.setdefault("tool_calls", []).append(call)
+        self._merge(call, news, but=("index",))
+
+    def _merge(self, target: dict[str, Json], news: dict[str, Json], *, but: tuple[str, ...]) -> None:
+        """Let texts go on and lists grow; of everything else the last value that is something counts."""
+        inner = {key: value for key, value in news.items() if isinstance(value, dict) and key not in but}
+        for key, value in inner.items():
+            if not isinstance(target.get(key), dict):
+                target[key] = {}
+            self._extend(target[key], value)
+        self._extend(target, news, but=(*but, *inner))
+
+    def _extend(self, target: dict[str, Json], news: dict[str, Json], *, but: tuple[str, ...] = ()) -> None:
+        for key, value in news.items():
+            if key in but:
+                continue
+            if key in _PIECEWISE and isinstance(value, str):
+                self._texts.add(target, key, value)
+            elif isinstance(value, list) and isinstance(target.get(key), list):
+                target[key] += value
+            else:
+                update(target, {key: value})
+
+    @property
+    def has_content(self) -> bool:
+        """Whether a choice has said or called anything."""
+        self._texts.join()
+        kept = ("content", "refusal", "tool_calls", "reasoning", "reasoning_content", "function_call")
+        return any(choice["message"].get(key) for choice in self._choices.values() for key in kept)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every choice said why it stopped."""
+        return bool(self._choices) and all(choice["finish_reason"] for choice in self._choices.values())
+
+    def body(self) -> dict[str, Json]:
+        """Return the completion that the chunks add up to."""
+        self._texts.join()
+        choices = [self._choices[index] for index in sorted(self._choices)]
+        return {**self._head, "object": "chat.completion", "choices": choices}

@@ -1,0 +1,187 @@
+"""How a list of chat messages is mended: behind each message with calls stand its results and nothing else; no answer is empty."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.text.json_access import as_json, blocks, field, objects, parsed, role_of, string, type_of
+from penstock.wires import placeholders
+from penstock.wires.draft import as_json_arguments, mend_content, orphan_message
+from penstock.wires.openai_chat.rules import ROLES, is_bad_call, message_fault, says_nothing
+
+if TYPE_CHECKING:
+    from penstock.text.json_access import Json
+    from penstock.wires.draft import RepairDraft
+
+
+def _mend_shapes(draft: RepairDraft) -> None:
+    def change(place: int, message: Json) -> Json:
+        if not isinstance(message, dict) or role_of(message) not in ROLES:
+            draft.note(place, f"dropped, {message_fault(message)}")
+            return None
+        role = message["role"]
+        if message.get("tool_calls") is not None and message_fault({**message, "content": ""}):
+            message = _with_sound_calls(draft, place, message)
+        if (role == "tool" and not string(message.get("tool_call_id"))) or (
+            role == "function" and not string(message.get("name"))
+        ):
+            return _result_as_words(draft, place, message)
+        if message.get("content") is not None or role not in {"assistant", "function"}:
+            message = mend_content(draft, place, message)
+        if message.get("content") or isinstance(message.get("content"), str) or role in {"assistant", "function"}:
+            return message
+        if role == "tool":
+            draft.note(place, "an empty result is an empty text")
+            return {**message, "content": ""}
+        draft.note(place, "dropped, it says nothing")
+        return None
+
+    draft.change_each(change)
+
+
+def _with_sound_calls(draft: RepairDraft, place: int, message: Json) -> Json:
+    """Return the message with calls that have type, id, name and arguments; what servers write as an object is written out."""
+    sound: list[Json] = []
+    for call in objects(message["tool_calls"]):
+        mended, arguments = call, field(call, "function", "arguments")
+        if isinstance(call.get("function"), dict) and (not type_of(call) or isinstance(arguments, dict)):
+            written = as_json(arguments) if isinstance(arguments, dict) else arguments
+            mended = {**call, "type": "function", "function": {**call["function"], "arguments": written}}
+        if not is_bad_call(mended):
+            sound.append(mended)
+    draft.note(place, f"wrote out its calls: {len(sound)} sound ones" if sound else "dropped calls that are none")
+    rest = {key: value for key, value in message.items() if key != "tool_calls"}
+    return {**message, "tool_calls": sound} if sound else rest
+
+
+def _result_as_words(draft: RepairDraft, place: int, message: Json) -> Json:
+    text = "\n".join(string(block.get("text")) for block in blocks(message.get("content")))
+    return orphan_message(draft, place, text)
+
+
+def _drop_broken_end(draft: RepairDraft) -> None:
+    """Drop a last message whose arguments break off: it never arrived whole."""
+    if draft.rows and role_of(draft.rows[-1][1]) == "assistant":
+        place, message = draft.rows[-1]
+        written = [string(field(call, "function", "arguments")) for call in objects(message.get("tool_calls"))]
+        if any(text.strip() and not parsed(text)[0] for text in written):
+            draft.rows.pop()
+            draft.note(place, "dropped, its last call breaks off")
+
+
+def _mend_arguments(draft: RepairDraft) -> None:
+    def mended_call(place: int, call: Json) -> Json:
+        text = field(call, "function", "arguments")
+        if not isinstance(text, str) or parsed(text)[0]:
+            return call
+        draft.note(place, f"wrote the arguments of {call['id']!r} as JSON")
+        return {**call, "function": {**call["function"], "arguments": as_json_arguments(text)}}
+
+    def change(place: int, message: Json) -> Json:
+        if role_of(message) != "assistant" or not message.get("tool_calls"):
+            return message
+        return {**message, "tool_calls": [mended_call(place, call) for call in message["tool_calls"]]}
+
+    draft.change_each(change)
+
+
+def _pair_calls(draft: RepairDraft) -> None:
+    """Put behind each message with calls its results and nothing else.
+
+    A result goes to the nearest message before it that calls under its id. One pass from the end finds, for every message with
+    calls, the first result of each id behind it that no later call claims; so the work grows with the list, not with its square.
+    """
+    claimed = _first_results(draft.rows)
+    taken = {at for results in claimed.values() for at in results.values()}
+    rows: list[tuple[int, Json]] = []
+    asked: set[str] = set()
+    before = _last_non_result_before(draft.rows)
+    for at, (place, message) in enumerate(draft.rows):
+        role = role_of(message)
+        if role == "tool":
+            if at not in taken:
+                _add_stray_result(draft, place, message, message["tool_call_id"] in asked, rows)
+            continue
+        if role == "function" and not _follows_its_call(rows, message):
+            if (words := _result_as_words(draft, place, message)) is not None:
+                rows.append((place, words))
+            continue
+        if role != "assistant" or not message.get("tool_calls"):
+            rows.append((place, message))
+            continue
+        caller = _without_repeated_ids(draft, place, message)
+        rows.append((place, caller))
+        ids = [call["id"] for call in caller["tool_calls"]]
+        asked |= set(ids)
+        results = claimed.get(at, {})
+        for found in sorted(results.values()):
+            if before[found] != at:  # something else stands between
+                result_place, result = draft.rows[found]
+                draft.note(result_place, f"moved the result of {result['tool_call_id']!r} to its call")
+            rows.append(draft.rows[found])
+        for missing in ids:
+            if missing not in results:
+                draft.note(place, f"closed call {missing!r} with a result that says there is none")
+                rows.append((-1, {"role": "tool", "tool_call_id": missing, "content": placeholders.CLOSED}))
+    draft.rows = rows
+
+
+def _first_results(rows: list[tuple[int, Json]]) -> dict[int, dict[str, int]]:
+    """Return for each message with calls where the first result of each of its ids stands before that id is called again."""
+    claimed: dict[int, dict[str, int]] = {}
+    first_behind: dict[str, int] = {}
+    for at in range(len(rows) - 1, -1, -1):
+        message = rows[at][1]
+        if role_of(message) == "tool":
+            first_behind[message["tool_call_id"]] = at
+        elif role_of(message) == "assistant":
+            ids = {string(call.get("id")) for call in objects(message.get("tool_calls"))}
+            claimed[at] = {call: first_behind.pop(call) for call in ids if call in first_behind}
+    return claimed
+
+
+def _last_non_result_before(rows: list[tuple[int, Json]]) -> list[int]:
+    """Return for each place the last place before it that holds no result."""
+    last, places = -1, []
+    for at, (_, message) in enumerate(rows):
+        places.append(last)
+        if role_of(message) != "tool":
+            last = at
+    return places
+
+
+def _add_stray_result(
+    draft: RepairDraft, place: int, message: Json, is_repeat: bool, rows: list[tuple[int, Json]]
+) -> None:
+    if is_repeat:
+        draft.note(place, f"dropped a second result of {message['tool_call_id']!r}")
+    elif (words := _result_as_words(draft, place, message)) is not None:
+        rows.append((place, words))
+
+
+def _follows_its_call(rows: list[tuple[int, Json]], message: Json) -> bool:
+    before = rows[-1][1] if rows else None
+    return role_of(before) == "assistant" and field(before, "function_call", "name") == message["name"]
+
+
+def _without_repeated_ids(draft: RepairDraft, place: int, message: Json) -> Json:
+    calls = message["tool_calls"]
+    first = {call["id"]: call for call in reversed(calls)}
+    sound = [call for call in calls if first[call["id"]] is call]
+    if len(sound) == len(calls):
+        return message
+    draft.note(place, "dropped calls that repeat an id")
+    return {**message, "tool_calls": sound}
+
+
+def _drop_empty(draft: RepairDraft) -> None:
+    def change(place: int, message: Json) -> Json:
+        if role_of(message) != "assistant" or not says_nothing(message):
+            return message
+        draft.note(place, "dropped, it says nothing")
+        return None
+
+    draft.change_each(change)
+
+
+REPAIRS = (_mend_shapes, _drop_broken_end, _mend_arguments, _pair_calls, _drop_empty)

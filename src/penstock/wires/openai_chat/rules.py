@@ -1,0 +1,108 @@
+"""What OpenAI's chat completions API demands of a message list.
+
+Results stand right behind the message that called for them and nothing comes between; arguments are JSON; a message says something.
+Source: the API reference and refusals seen from OpenAI, Azure, vLLM and Mistral. Law: any JSON is answered.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.text.json_access import field, objects, parsed, role_of, string, type_of
+from penstock.wires.message_list import NOT_EMPTY, Invariant, Pairs, content_fault, pair_invariants, shape_check
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from penstock.text.json_access import Json
+    from penstock.wires.message_list import Finding, MessageList
+
+ROLES = ("system", "developer", "user", "assistant", "tool", "function")
+_CALL_FIELDS = {"function": ("name", "arguments"), "custom": ("name", "input")}
+
+
+def message_fault(message: Json) -> str:
+    """Say what is wrong with the shape of one message; empty when nothing is."""
+    if not isinstance(message, dict):
+        return f"a {type(message).__name__} is no message"
+    role = role_of(message)
+    if role not in ROLES:
+        return "the role is none of this wire's"
+    if role == "tool" and not string(message.get("tool_call_id")):
+        return "a tool message without tool_call_id"
+    if role == "function" and not string(message.get("name")):
+        return "a function message without name"
+    if "tool_calls" in message and message["tool_calls"] is not None:
+        calls = message["tool_calls"]
+        if not isinstance(calls, list) or not calls or any(map(is_bad_call, calls)):
+            return "tool_calls is no list of calls with id, name and arguments"
+    content = message.get("content")
+    if content is None and role in {"assistant", "function"}:
+        return ""
+    return content_fault(content)
+
+
+def is_bad_call(call: Json) -> bool:
+    """Whether a tool call lacks its type, id, name or arguments."""
+    kind = type_of(call)
+    if kind not in _CALL_FIELDS or not string(field(call, "id")):
+        return True
+    inner = field(call, kind)
+    return not string(field(inner, "name")) or not isinstance(field(inner, _CALL_FIELDS[kind][1]), str)
+
+
+def says_nothing(message: dict[str, Json]) -> bool:
+    """Whether an assistant's message is empty: no words, no call, no refusal, no sound."""
+    if any(message.get(key) for key in ("tool_calls", "function_call", "refusal", "audio")):
+        return False
+    content = message.get("content")
+    return not content or (isinstance(content, list) and all(map(_is_blank, content)))
+
+
+def _is_blank(block: Json) -> bool:
+    return type_of(block) == "text" and not field(block, "text")
+
+
+def _pairs(seen: MessageList) -> Pairs:
+    pairs, asked, answered = Pairs(), dict[str, int](), set[str]()
+    function_name = ""
+    for index, message in enumerate(seen.messages):
+        role = role_of(message)
+        if role == "tool":
+            if call := string(message.get("tool_call_id")):
+                pairs.answer(index, call, asked, answered)
+            continue
+        # Whatever is no result ends the time in which results of the calls before it may come.
+        pairs.close(asked, answered)
+        asked, answered = {}, set()
+        if role == "function" and function_name != string(message.get("name")):
+            pairs.orphan_results.append((index, f"function {string(message.get('name'))}"))
+        function_name = string(field(message, "function_call", "name")) if role == "assistant" else ""
+        for call_made in objects(message.get("tool_calls")) if role == "assistant" else ():
+            if string(call_made.get("id")):
+                pairs.ask(index, call_made["id"], asked)
+    pairs.close(asked, answered)
+    return pairs
+
+
+def _bad_arguments(seen: MessageList) -> Iterator[Finding]:
+    for index, message in seen.with_role("assistant"):
+        for call in objects(message.get("tool_calls")):
+            arguments = field(call, "function", "arguments")
+            if isinstance(arguments, str) and not parsed(arguments)[0]:
+                yield index, string(call.get("id"))
+
+
+def _empty_messages(seen: MessageList) -> Iterator[Finding]:
+    for index, message in seen.with_role(*ROLES):
+        if says_nothing(message) if message["role"] == "assistant" else message.get("content") == []:
+            yield index, ""
+
+
+INVARIANTS = (
+    NOT_EMPTY,
+    Invariant("bad_shape", "A message has a role and content", shape_check(message_fault)),
+    *pair_invariants(_pairs),
+    Invariant("bad_arguments", "Arguments of a call are JSON", _bad_arguments),
+    Invariant("empty_content", "A message without calls says something", _empty_messages),
+)

@@ -1,0 +1,75 @@
+"""The wire of OpenAI's responses API."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.wires.openai_chat import provider as chat_provider
+from penstock.wires.openai_responses import answers, codec, provider
+from penstock.wires.openai_responses.repair import REPAIRS
+from penstock.wires.openai_responses.rules import INVARIANTS
+from penstock.wires.wire import AnswerLayout, ApiKey, BodyLayout, ProviderDouble, Service, UsageKeys, Wire
+
+if TYPE_CHECKING:
+    from penstock.text.json_access import Json
+
+__all__ = ["OPENAI_RESPONSES"]
+
+
+def _resemblance(body: dict[str, Json]) -> int:
+    return 3 if "input" in body or "instructions" in body else 0
+
+
+def _continues(body: dict[str, Json]) -> bool:
+    return bool(body.get("previous_response_id") or body.get("conversation"))
+
+
+OPENAI_RESPONSES = Wire(
+    name="openai-responses",
+    body=BodyLayout(
+        messages_key="input",
+        accepts_text=True,
+        system_key="instructions",
+        tools_path=("tools",),
+        reply_paths=(("max_output_tokens",),),
+        default_reply_path=lambda _: ("max_output_tokens",),
+        min_reply_tokens=lambda _: provider.MIN_REPLY_TOKENS,
+        constants={"store": False},
+        resemblance=_resemblance,
+        continues=_continues,
+    ),
+    codec=codec,
+    invariants=INVARIANTS,
+    repairs=REPAIRS,
+    answers=AnswerLayout(
+        is_answer=answers.is_answer,
+        messages=answers.answer_messages,
+        text=answers.answer_text,
+        usage=UsageKeys(holder="usage", input=("input_tokens",), output=("output_tokens",)),
+        stream=answers.EventReader,
+        streamed_body=answers.streamed_body,
+    ),
+    service=Service(
+        base_url="https://api.openai.com/v1",
+        base_url_variable="OPENAI_BASE_URL",
+        root="",
+        path="/responses",
+        keys=(ApiKey(variable="OPENAI_API_KEY", header="authorization", prefix="Bearer "),),
+        variable_headers={"OPENAI_ORG_ID": "openai-organization", "OPENAI_PROJECT_ID": "openai-project"},
+        headers={},
+    ),
+    double=ProviderDouble(
+        provider="openai",
+        path="/v1/responses",
+        root="/v1",
+        answer=provider.answer,
+        answer_events=provider.answer_events,
+        error_events=provider.error_events,
+        error=chat_provider.error,
+        refusal=provider.refusal,
+        counts_reply=False,
+        reply_fault=provider.reply_fault,
+        models=chat_provider.models,
+        counting=None,
+    ),
+)

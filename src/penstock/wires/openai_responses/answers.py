@@ -1,0 +1,77 @@
+"""Answers of OpenAI's responses API, whole and streamed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.text.json_access import field, objects, string, type_of
+from penstock.wires import placeholders
+from penstock.wires.failures import Refused
+from penstock.wires.openai_responses.codec import text_message
+from penstock.wires.stream import index_of, required_object
+
+if TYPE_CHECKING:
+    from penstock.text.json_access import Json
+
+
+def is_answer(body: dict[str, Json]) -> bool:
+    """Whether a body holds a list of output items."""
+    return isinstance(body.get("output"), list)
+
+
+def answer_messages(body: Json) -> list[Json]:
+    """Return the output items as the next request carries them."""
+    return objects(field(body, "output")) or [text_message("assistant", placeholders.NO_ANSWER)]
+
+
+def answer_text(body: Json) -> str:
+    """Return the words of the output messages."""
+    parts = [part for item in objects(field(body, "output")) for part in objects(item.get("content"))]
+    return "".join(string(part.get("text")) for part in parts if type_of(part) in {"text", "output_text"})
+
+
+def streamed_body(body: dict[str, Json]) -> dict[str, Json]:
+    """Return a request's body as it asks for a stream."""
+    return {**{key: value for key, value in body.items() if key != "stream_options"}, "stream": True}
+
+
+class EventReader:
+    """The events of one streamed response; the last of them holds the whole response."""
+
+    def __init__(self) -> None:
+        self._response: dict[str, Json] | None = None
+        self._items: dict[int, Json] = {}
+        self.has_content = False
+
+    def feed(self, event: dict[str, Json]) -> str:
+        """Take the next event; return the words that it adds.
+
+        Raises:
+            Refused: for a response that failed; the provider's error is its body.
+            Unreadable: for an event without what it cannot be without.
+        """
+        self.has_content = self.has_content or type_of(event).startswith(("response.output_", "response.content_part"))
+        match type_of(event):
+            case "response.output_text.delta":
+                return string(event.get("delta"))
+            case "response.output_item.done":
+                self._items[index_of(event.get("output_index"))] = event.get("item")
+            case "response.completed" | "response.incomplete":
+                self._response = required_object(event, "response")
+            case "response.failed":
+                raise Refused(200, {"error": field(event, "response", "error")})
+        return ""
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether the response came."""
+        return self._response is not None
+
+    is_complete = is_ended
+
+    def body(self) -> dict[str, Json]:
+        """Return the response, with the items that came before it where a server ends with the response as it began."""
+        response = self._response or {}
+        if not response.get("output") and self._items:
+            response["output"] = [self._items[index] for index in sorted(self._items)]
+        return response

@@ -1,0 +1,274 @@
+"""Items of OpenAI's responses API (`input` of `/v1/responses`): messages, calls, outputs and reasoning in a row.
+
+An item is a message in its long or its short form (`{"role", "content"}`), a call, an output, reasoning, or something
+that only the provider understands (references, server tools, compaction). Keeps out: whether a list is valid (`rules`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from penstock.text.json_access import as_json, base64_bytes, blocks, data_url, field, objects, string
+from penstock.wires import placeholders
+from penstock.wires.entries import Media, Opaque, Part, Reasoning, Role, Text, ToolCall, ToolResult
+from penstock.wires.portable import AssistantTurn, Instruction, UserTurn
+from penstock.wires.wire import Written
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.text.json_access import Json
+    from penstock.wires.portable import PortableTurn
+    from penstock.wires.wire import ToolDefinition
+
+ROLES: dict[str, Role] = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
+_SYSTEM_ITEMS = {"additional_tools", "configuration_update"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallForm:
+    """How one kind of call is written, and the item that answers it."""
+
+    output: str
+    """The type of the item that answers it."""
+    payload: str
+    """The field with the arguments."""
+    id_keys: tuple[str, ...] = ("call_id",)
+    output_id_keys: tuple[str, ...] = ("call_id",)
+    must_answer: bool = True
+    can_close: bool = True
+    """Whether an output without the real thing can be written."""
+
+
+CALLS = {
+    "function_call": CallForm(output="function_call_output", payload="arguments"),
+    "custom_tool_call": CallForm(output="custom_tool_call_output", payload="input"),
+    "shell_call": CallForm(output="shell_call_output", payload="action"),
+    "local_shell_call": CallForm(output="local_shell_call_output", payload="action", output_id_keys=("call_id", "id")),
+    "apply_patch_call": CallForm(output="apply_patch_call_output", payload="operation"),
+    "computer_call": CallForm(output="computer_call_output", payload="action", can_close=False),
+    "mcp_approval_request": CallForm(
+        output="mcp_approval_response",
+        payload="arguments",
+        id_keys=("id",),
+        output_id_keys=("approval_request_id",),
+        must_answer=False,
+        can_close=False,
+    ),
+}
+OUTPUTS = {form.output: kind for kind, form in CALLS.items()}
+
+
+def kind_of(raw: Json) -> str:
+    """Return the type of an item; short messages and bare references get theirs, what is not recognised an empty one."""
+    kind = string(field(raw, "type"))
+    if kind or not isinstance(raw, dict):
+        return kind
+    if "role" in raw:
+        return "message"
+    return "item_reference" if string(raw.get("id")) and raw.keys() <= {"id", "type"} else ""
+
+
+def call_id(raw: Json) -> str:
+    """Return the id of a call, or of the call that an output answers; empty where there is none."""
+    kind = kind_of(raw)
+    keys = CALLS[kind].id_keys if kind in CALLS else CALLS[OUTPUTS[kind]].output_id_keys if kind in OUTPUTS else ()
+    return next((string(raw.get(key)) for key in keys if string(raw.get(key))), "")
+
+
+def read(raw: Json) -> tuple[Role, tuple[Part, ...]]:
+    """Return the role and the parts of one item; what is not understood is opaque."""
+    kind = kind_of(raw)
+    if kind == "message":
+        role = ROLES.get(string(raw.get("role")))
+        return ("user", (Opaque(raw),)) if role is None else (role, _content(raw.get("content")))
+    if kind == "reasoning":
+        return "assistant", (Reasoning(raw=raw, signed=bool(raw.get("encrypted_content"))),)
+    if kind in CALLS:
+        payload = raw.get(CALLS[kind].payload)
+        written = payload if isinstance(payload, str) else as_json(payload)
+        named = {"function_call": "function", "custom_tool_call": "custom"}.get(kind, kind)
+        name = string(raw.get("name")) or kind.removesuffix("_call")
+        return "assistant", (ToolCall(id=call_id(raw), name=name, arguments=written, kind=named),)
+    if kind in OUTPUTS:
+        return "tool", (_output(raw, kind),)
+    if not isinstance(raw, dict):
+        return "user", (Opaque(raw),)
+    return "system" if kind in _SYSTEM_ITEMS else "assistant", (Opaque(raw),)
+
+
+def with_result(raw: Json, call_id: str, text: str) -> Json:
+    """Return an output with `text` in it; ids, type, status and the order of keys stay."""
+    del call_id
+    if raw.get("type") == "shell_call_output":
+        outcome = next((run["outcome"] for run in objects(raw.get("output")) if "outcome" in run), _EXITED)
+        return {**raw, "output": [{"stdout": text, "stderr": "", "outcome": outcome}]}
+    return {**raw, "output": text}
+
+
+_EXITED = {"type": "exit", "exit_code": 1}
+
+
+def closing(call: dict[str, Json]) -> Json:
+    """Return the output that closes a call of which no result is known."""
+    kind = kind_of(call)
+    output: Json = {"type": CALLS[kind].output, "call_id": call_id(call), "output": placeholders.CLOSED}
+    if kind == "local_shell_call":
+        return {"type": output["type"], "id": output["call_id"], "output": placeholders.CLOSED}
+    if kind == "shell_call":
+        return {**output, "output": [{"stdout": "", "stderr": placeholders.CLOSED, "outcome": _EXITED}]}
+    return {**output, "status": "failed"} if kind == "apply_patch_call" else output
+
+
+def without_results(raw: Json) -> Json:
+    """Return a user's message as it is: outputs are items of their own here."""
+    return raw
+
+
+def text_message(role: str, text: str) -> Json:
+    """Return a message of nothing but words, in the short form."""
+    return {"role": role, "content": text}
+
+
+def result_messages(results: Sequence[ToolResult], kinds: Sequence[str]) -> list[Json]:
+    """Return the items that answer calls, one for each, of the kind of its call."""
+    return [
+        {
+            "type": "custom_tool_call_output" if kind == "custom" else "function_call_output",
+            "call_id": result.call_id,
+            "output": result.text,
+        }
+        for result, kind in zip(results, kinds, strict=True)
+    ]
+
+
+def read_system(system: Json) -> str:
+    """Return the words of `instructions`."""
+    return "\n".join(part.text for part in _content(system) if isinstance(part, Text))
+
+
+def write(turns: Sequence[PortableTurn]) -> Written:
+    """Return turns as items; instructions are items too, so that later ones keep their place."""
+    items: list[Json] = []
+    for turn in turns:
+        match turn:
+            case Instruction(text):
+                items.append(text_message("system", text))
+            case UserTurn(parts):
+                items.append({"role": "user", "content": _user_content(parts)})
+            case AssistantTurn():
+                if turn.texts:
+                    items.append(text_message("assistant", "\n".join(turn.texts)))
+                pairs = turn.answered_calls()
+                items += [_call(call) for call, _ in pairs]
+                items += [_call_output(call, result) for call, result in pairs]
+    return Written(messages=items)
+
+
+def tool_definitions(tools: Sequence[ToolDefinition]) -> list[Json]:
+    """Return the tools as functions with JSON Schemas."""
+    return [
+        {"type": "function", "name": tool.name, "description": tool.description, "parameters": tool.schema()}
+        for tool in tools
+    ]
+
+
+def tool_names(tools: Json) -> list[str]:
+    """Return the names of the functions that a request offers."""
+    return [string(tool.get("name")) for tool in objects(tools)]
+
+
+def call_message(call: Json) -> Json:
+    """Return one call as an item, which it is."""
+    return call
+
+
+def _content(content: Json) -> tuple[Text | Media | Opaque, ...]:
+    return tuple(_part(block) for block in blocks(content))
+
+
+def _part(block: dict[str, Json]) -> Text | Media | Opaque:
+    match block.get("type"):
+        case "input_text" | "output_text" | "text" | "summary_text":
+            return Text(string(block.get("text")))
+        case "refusal":
+            return Text(string(block.get("refusal")))
+        case "input_image" | "computer_screenshot":
+            url = string(block.get("image_url"))
+            media_type, data = data_url(url)
+            return Media(
+                kind="image",
+                bytes_estimate=base64_bytes(data),
+                raw=block,
+                media_type=media_type,
+                data=data,
+                url="" if data else url,
+            )
+        case "input_file":
+            given = string(block.get("file_data"))
+            media_type, data = data_url(given)
+            return Media(
+                kind="file",
+                bytes_estimate=base64_bytes(data or given),
+                raw=block,
+                media_type=media_type,
+                data=data,
+                url=string(block.get("file_url")),
+            )
+        case "input_audio":
+            data = string(field(block, "input_audio", "data"))
+            return Media(kind="audio", bytes_estimate=base64_bytes(data), raw=block)
+        case _:
+            return Opaque(block)
+
+
+def _output(raw: dict[str, Json], kind: str) -> ToolResult:
+    output = raw.get("output")
+    if kind == "mcp_approval_response":
+        approved = "approved" if raw.get("approve") is True else "not approved"
+        return ToolResult(call_id=call_id(raw), text=approved, is_clearable=False)
+    if kind == "shell_call_output":
+        runs = objects(output)
+        printed = "\n".join(string(run.get(s)) for run in runs for s in ("stdout", "stderr") if run.get(s))
+        return ToolResult(call_id=call_id(raw), text=printed, parts=(Text(printed),))
+    if kind == "computer_call_output":
+        screenshot = (_part(output),) if isinstance(output, dict) else ()
+        return ToolResult(call_id=call_id(raw), text="", parts=screenshot, is_clearable=False)
+    parts = _content(output)
+    text = "\n".join(part.text for part in parts if isinstance(part, Text))
+    return ToolResult(call_id=call_id(raw), text=text, parts=parts, is_error=raw.get("status") == "failed")
+
+
+def _user_content(parts: Sequence[Text | Media]) -> Json:
+    if len(parts) == 1 and isinstance(parts[0], Text):
+        return parts[0].text
+    return [_block(part) for part in parts]
+
+
+def _block(part: Text | Media) -> Json:
+    if isinstance(part, Text):
+        return {"type": "input_text", "text": part.text}
+    if part.kind == "image" and (part.data or part.url):
+        url = f"data:{part.media_type};base64,{part.data}" if part.data else part.url
+        return {"type": "input_image", "image_url": url, "detail": "auto"}
+    if part.kind == "file" and part.data:
+        data = f"data:{part.media_type};base64,{part.data}"
+        return {"type": "input_file", "filename": "document", "file_data": data}
+    if part.kind == "file" and part.url:
+        return {"type": "input_file", "file_url": part.url}
+    return {"type": "input_text", "text": placeholders.not_carried(part.kind, part.bytes_estimate)}
+
+
+def _call(call: ToolCall) -> Json:
+    if call.kind == "custom":
+        return {"type": "custom_tool_call", "call_id": call.id, "name": call.name, "input": call.arguments}
+    return {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.arguments}
+
+
+def _call_output(call: ToolCall, result: ToolResult) -> Json:
+    output: Json = result.text
+    if any(isinstance(part, Media) for part in result.parts):
+        output = [_block(part) for part in result.parts if isinstance(part, Text | Media)]
+    kind = "custom_tool_call_output" if call.kind == "custom" else "function_call_output"
+    return {"type": kind, "call_id": call.id, "output": output}

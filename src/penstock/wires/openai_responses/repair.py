@@ -1,0 +1,147 @@
+"""How a list of items is mended: each call once with one output behind it, reasoning with the item that it led to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.text.json_access import as_json, parsed, role_of
+from penstock.wires.draft import as_json_arguments, mend_content, orphan_message
+from penstock.wires.entries import ToolResult
+from penstock.wires.openai_responses.codec import CALLS, OUTPUTS, ROLES, call_id, closing, kind_of, read
+from penstock.wires.openai_responses.rules import item_fault, leads_somewhere
+
+if TYPE_CHECKING:
+    from penstock.text.json_access import Json
+    from penstock.wires.draft import RepairDraft
+
+
+def _mend_shapes(draft: RepairDraft) -> None:
+    def change(place: int, item: Json) -> Json:
+        fault = item_fault(item)
+        if not fault:
+            return item
+        kind = kind_of(item)
+        if kind == "message" and role_of(item) in ROLES:
+            message = mend_content(draft, place, item)
+            if isinstance(message["content"], list):
+                return message
+        elif kind == "function_call" and isinstance(item.get("arguments"), dict):
+            mended = {**item, "arguments": as_json(item["arguments"])}
+            if not item_fault(mended):
+                draft.note(place, f"wrote the arguments of {call_id(item)!r} as JSON")
+                return mended
+        elif kind in OUTPUTS:
+            if not call_id(item):
+                return orphan_message(draft, place, _output_text(item))
+            draft.note(place, "wrote the output as text")
+            return {**item, "output": "" if item.get("output") is None else as_json(item["output"])}
+        draft.note(place, f"dropped, {fault}")
+        return None
+
+    draft.change_each(change)
+
+
+def _output_text(item: Json) -> str:
+    return "\n".join(part.text for part in read(item)[1] if isinstance(part, ToolResult))
+
+
+def _drop_broken_end(draft: RepairDraft) -> None:
+    if draft.rows and kind_of(draft.rows[-1][1]) == "function_call":
+        place, item = draft.rows[-1]
+        if item["arguments"].strip() and not parsed(item["arguments"])[0]:
+            draft.rows.pop()
+            draft.note(place, "dropped, the call breaks off")
+
+
+def _mend_arguments(draft: RepairDraft) -> None:
+    def change(place: int, item: Json) -> Json:
+        if kind_of(item) != "function_call" or parsed(item["arguments"])[0]:
+            return item
+        draft.note(place, f"wrote the arguments of {item['call_id']!r} as JSON")
+        return {**item, "arguments": as_json_arguments(item["arguments"])}
+
+    draft.change_each(change)
+
+
+def _pair_calls(draft: RepairDraft) -> None:
+    """Keep each call once, with one output behind it."""
+    calls, outputs = _items_by_call(draft.rows)
+    rows: list[tuple[int, Json]] = []
+    waiting: list[tuple[int, Json]] = []
+    is_elsewhere = draft.continues
+    for at, (place, item) in enumerate(draft.rows):
+        name = _call_name(item)
+        if kind_of(item) in OUTPUTS:
+            kept: Json = item
+            if outputs[name] != at:
+                draft.note(place, f"dropped a second output of {call_id(item)!r}")
+                kept = None
+            elif calls.get(name, -1) > at:
+                kept = None  # it goes behind its call, below
+            elif name not in calls and not is_elsewhere:
+                kept = orphan_message(draft, place, _output_text(item))
+            if kept is not None:
+                rows += [*_released(waiting), (place, kept)]
+            continue
+        if read(item)[0] != "assistant":
+            rows += _released(waiting)
+        is_elsewhere = is_elsewhere or kind_of(item) == "item_reference"
+        if not name:
+            rows.append((place, item))
+            continue
+        if calls[name] != at:
+            draft.note(place, f"dropped a call that repeats the id {call_id(item)!r}")
+            continue
+        form = CALLS[kind_of(item)]
+        answer = outputs.get(name)
+        if answer is None and form.must_answer and not form.can_close:
+            draft.note(place, f"dropped call {call_id(item)!r}, which has no output")
+            continue
+        rows.append((place, item))
+        if answer is None and form.must_answer:
+            draft.note(place, f"closed call {call_id(item)!r} with an output that says there is none")
+            waiting.append((-1, closing(item)))
+        elif answer is not None and answer < at:
+            draft.note(draft.rows[answer][0], f"moved the output of {call_id(item)!r} behind its call")
+            waiting.append(draft.rows[answer])
+    draft.rows = rows + waiting
+
+
+def _released(waiting: list[tuple[int, Json]]) -> list[tuple[int, Json]]:
+    """Return what waited for the end of an assistant's run; nothing waits any more."""
+    rows = list(waiting)
+    waiting.clear()
+    return rows
+
+
+def _call_name(item: Json) -> str:
+    """Return kind and id of a call, the same for its output; empty for other items."""
+    kind = kind_of(item)
+    return f"{OUTPUTS.get(kind, kind)} {call_id(item)}" if kind in CALLS or kind in OUTPUTS else ""
+
+
+def _items_by_call(rows: list[tuple[int, Json]]) -> tuple[dict[str, int], dict[str, int]]:
+    """Return where each call stands first, and where its output does: the first behind the call, else the first of all."""
+    calls: dict[str, int] = {}
+    outputs: dict[str, int] = {}
+    for at, (_, item) in enumerate(rows):
+        if kind_of(item) in CALLS:
+            calls.setdefault(_call_name(item), at)
+    for at, (_, item) in enumerate(rows):
+        if kind_of(item) in OUTPUTS:
+            name = _call_name(item)
+            held = outputs.setdefault(name, at)
+            if held < calls.get(name, -1) < at:
+                outputs[name] = at
+    return calls, outputs
+
+
+def _drop_lone_reasoning(draft: RepairDraft) -> None:
+    items = draft.messages
+    alone = {at for at, item in enumerate(items) if kind_of(item) == "reasoning" and not leads_somewhere(items, at)}
+    for at in alone:
+        draft.note(draft.rows[at][0], "dropped reasoning without the item that it led to")
+    draft.rows = [row for at, row in enumerate(draft.rows) if at not in alone]
+
+
+REPAIRS = (_mend_shapes, _drop_broken_end, _mend_arguments, _pair_calls, _drop_lone_reasoning)

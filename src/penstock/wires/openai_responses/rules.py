@@ -1,0 +1,98 @@
+"""What OpenAI's responses API demands of a list of items.
+
+An output answers a call that stands before it (or that the provider keeps), and is of its kind; reasoning is followed by the item
+that it led to. Source: the API reference and refusals seen. Law: any JSON is answered.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.text.json_access import parsed, role_of, string
+from penstock.wires.message_list import Invariant, Pairs, content_fault, pair_invariants, shape_check
+from penstock.wires.openai_responses.codec import CALLS, OUTPUTS, ROLES, call_id, kind_of, read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from penstock.text.json_access import Json
+    from penstock.wires.message_list import Finding, MessageList
+
+
+def item_fault(item: Json) -> str:
+    """Say what is wrong with the shape of one item; empty when nothing is."""
+    if not isinstance(item, dict):
+        return f"a {type(item).__name__} is no item"
+    kind = kind_of(item)
+    if not kind:
+        return "neither a type nor a role"
+    if kind == "message":
+        if role_of(item) not in ROLES:
+            return "the role is none of this wire's"
+        return content_fault(item.get("content"))
+    if kind in CALLS or kind in OUTPUTS:
+        if not call_id(item):
+            return f"a {kind} without the id of its call"
+        if kind in {"function_call", "custom_tool_call"} and not (
+            string(item.get("name")) and isinstance(item.get(CALLS[kind].payload), str)
+        ):
+            return f"a {kind} without name or {CALLS[kind].payload}"
+        if kind in {"function_call_output", "custom_tool_call_output"}:
+            return content_fault(item.get("output"))
+    return ""
+
+
+def leads_somewhere(items: list[Json], index: int) -> bool:
+    """Whether reasoning at `index` is followed by an item that the assistant made, other reasoning apart."""
+    for item in items[index + 1 :]:
+        if kind_of(item) != "reasoning":
+            return read(item)[0] == "assistant" and isinstance(item, dict)
+    return False
+
+
+def _pairs(seen: MessageList) -> Pairs:
+    pairs, asked, answered = Pairs(), dict[str, int](), set[str]()
+    is_elsewhere = seen.continues  # calls may be in a conversation that the provider keeps
+    optional: set[str] = set()
+    for index, item in enumerate(seen.messages):
+        kind, call = kind_of(item), call_id(item)
+        is_elsewhere = is_elsewhere or kind == "item_reference"
+        if kind in CALLS and call:
+            pairs.ask(index, f"{kind} {call}", asked)
+            if not CALLS[kind].must_answer:
+                optional.add(f"{kind} {call}")
+        elif kind in OUTPUTS and call:
+            name = f"{OUTPUTS[kind]} {call}"
+            if name in asked or name in answered or not is_elsewhere:
+                pairs.answer(index, name, asked, answered)
+            else:
+                asked[name] = index
+                answered.add(name)
+    pairs.close({call: place for call, place in asked.items() if call not in optional}, answered)
+    return pairs
+
+
+def _of_kind(seen: MessageList, kind: str) -> Iterator[tuple[int, dict[str, Json]]]:
+    for index, item in enumerate(seen.messages):
+        if isinstance(item, dict) and kind_of(item) == kind:
+            yield index, item
+
+
+def _bad_arguments(seen: MessageList) -> Iterator[Finding]:
+    for index, item in _of_kind(seen, "function_call"):
+        if isinstance(item.get("arguments"), str) and not parsed(item["arguments"])[0]:
+            yield index, call_id(item)
+
+
+def _reasoning_alone(seen: MessageList) -> Iterator[Finding]:
+    for index, item in _of_kind(seen, "reasoning"):
+        if not leads_somewhere(seen.messages, index):
+            yield index, string(item.get("id"))
+
+
+INVARIANTS = (
+    Invariant("bad_shape", "An item has a type and its fields", shape_check(item_fault)),
+    *pair_invariants(_pairs),
+    Invariant("bad_arguments", "Arguments of a call are JSON", _bad_arguments),
+    Invariant("reasoning_alone", "Reasoning stays with the item that follows it", _reasoning_alone),
+)

@@ -1,0 +1,123 @@
+"""The form between two wires: entries as turns that any wire can write.
+
+A turn is an instruction, what a user said, or what an assistant said and called together with what came back. Law: every call of
+an assistant's turn has exactly one result, in the order of the calls; a result whose call is not there is a user's text. Keeps
+out: shapes of wires; reasoning, which means nothing to another provider.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from penstock.text.json_access import string
+from penstock.wires import placeholders
+from penstock.wires.entries import Media, Opaque, Text, ToolCall, ToolResult
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.wires.entries import Entry
+
+
+@dataclass(slots=True)
+class Instruction:
+    """What a system or a developer message says."""
+
+    text: str
+
+
+@dataclass(slots=True)
+class UserTurn:
+    """What a user said."""
+
+    parts: list[Text | Media]
+
+
+@dataclass(slots=True)
+class AssistantTurn:
+    """What an assistant said and called, and what came back."""
+
+    texts: list[str] = field(default_factory=list)
+    calls: list[ToolCall] = field(default_factory=list)
+    results: dict[int, ToolResult] = field(default_factory=dict)
+    """The results by the place of their call in `calls`."""
+
+    def answered_calls(self) -> list[tuple[ToolCall, ToolResult]]:
+        """Return every call with its result; a call without one gets a result that says so."""
+        closed = [ToolResult(call_id=call.id, text=placeholders.CLOSED, is_error=True) for call in self.calls]
+        return [(call, self.results.get(place, closed[place])) for place, call in enumerate(self.calls)]
+
+
+PortableTurn: TypeAlias = Instruction | UserTurn | AssistantTurn
+_OpenCalls: TypeAlias = dict[str, list[tuple[AssistantTurn, int]]]
+
+
+def portable_turns(entries: Sequence[Entry]) -> list[PortableTurn]:
+    """Return what the entries say and do as turns without the shapes of their wire."""
+    turns: list[PortableTurn] = []
+    open_calls: _OpenCalls = {}
+    for entry in entries:
+        if entry.role == "system":
+            if entry.text.strip():
+                turns.append(Instruction(entry.text))
+        elif entry.role == "assistant":
+            _add_assistant_entry(entry, turns, open_calls)
+        else:
+            _add_user_entry(entry, turns, open_calls)
+    return [turn for turn in turns if not isinstance(turn, AssistantTurn) or turn.texts or turn.calls]
+
+
+def _add_assistant_entry(entry: Entry, turns: list[PortableTurn], open_calls: _OpenCalls) -> None:
+    turn = turns[-1] if turns else None
+    if not isinstance(turn, AssistantTurn) or turn.results:
+        turn = AssistantTurn()
+        turns.append(turn)
+    for part in entry.parts:
+        match part:
+            case Text(text) if text.strip():
+                turn.texts.append(text)
+            case ToolCall():
+                open_calls.setdefault(part.id, []).append((turn, len(turn.calls)))
+                turn.calls.append(part)
+            case Media():
+                turn.texts.append(placeholders.not_carried(part.kind, part.bytes_estimate))
+            case Opaque(raw):
+                turn.texts.append(placeholders.not_carried(_type_name(raw)))
+            case _:
+                pass
+
+
+def _add_user_entry(entry: Entry, turns: list[PortableTurn], open_calls: _OpenCalls) -> None:
+    words: list[Text | Media] = []
+    for part in entry.parts:
+        match part:
+            case ToolResult():
+                waiting = [
+                    (turn, place) for turn, place in open_calls.get(part.call_id, ()) if place not in turn.results
+                ]
+                if waiting:  # the newest call of that id: local servers give the same ids in every turn
+                    turn, place = waiting[-1]
+                    turn.results[place] = _without_opaque_parts(part)
+                elif not open_calls.get(part.call_id) and part.text.strip():
+                    words.append(Text(placeholders.orphan(part.text)))
+            case Text() | Media():
+                words.append(part)
+            case Opaque(raw):
+                words.append(Text(placeholders.not_carried(_type_name(raw))))
+            case _:
+                pass
+    if words:
+        turns.append(UserTurn(words))
+
+
+def _without_opaque_parts(result: ToolResult) -> ToolResult:
+    """Return the result with a name in place of each part that only its own wire understands."""
+    if not any(isinstance(part, Opaque) for part in result.parts):
+        return result
+    parts = [Text(placeholders.not_carried(_type_name(p.raw))) if isinstance(p, Opaque) else p for p in result.parts]
+    return replace(result, parts=tuple(parts), text="\n".join(part.text for part in parts if isinstance(part, Text)))
+
+
+def _type_name(raw: object) -> str:
+    return string(raw.get("type")) or "item" if isinstance(raw, dict) else "item"

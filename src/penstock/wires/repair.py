@@ -1,0 +1,68 @@
+"""A broken message list made whole: the least that the provider's rules demand, with a sentence for everything that was done.
+
+Calls without a result get one that says so, further results of a call go, results without a call become text, roles are merged.
+What is signed is never changed: it stays, or goes with its whole message. Laws: a valid list comes back as it is, without
+actions; repairing twice changes nothing; what cannot be mended is named. Keeps out: what the rules are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from penstock.text.json_access import copied
+from penstock.wires.draft import RepairDraft
+from penstock.wires.invariants import Violation, violations
+from penstock.wires.table import wire_named
+
+if TYPE_CHECKING:
+    from penstock.text.json_access import Json
+
+# One mend can uncover the next: a message that is dropped leaves two of one role side by side. Each round takes something away,
+# so the rounds end by themselves; the bound is for a list that was made to need many.
+_MAX_ROUNDS = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repaired:
+    """A mended list, what was done to it, and the violations that are left to a person."""
+
+    messages: list[Json]
+    actions: tuple[str, ...] = ()
+    left: tuple[Violation, ...] = ()
+
+
+def repair(messages: Json, wire: str, *, continues: bool = False) -> Repaired:
+    """Return the message list as its provider would take it.
+
+    Args:
+        messages: a message list of the wire, or whatever stands in its place; it is not changed.
+        wire: the name of the wire.
+        continues: as in `violations`.
+
+    Returns:
+        The mended list with what was done; the very list, without actions, where it was valid.
+
+    Raises:
+        CallerError: for a wire that is none.
+    """
+    rules = wire_named(wire)
+    began: list[str] = []
+    if isinstance(messages, str):
+        if not rules.body.accepts_text:
+            began.append("made a user message of a text")
+        messages = [{"role": "user", "content": messages}]
+    elif not isinstance(messages, list):
+        began.append(f"dropped a {type(messages).__name__}, which is no list of messages")
+        messages = []
+    draft = RepairDraft(copied(messages), continues=continues)
+    draft.actions += began
+    if violations(draft.messages, wire, continues=continues):
+        for _ in range(_MAX_ROUNDS):
+            before = len(draft.actions)
+            for mend in rules.repairs:
+                mend(draft)
+            if len(draft.actions) == before:
+                break
+    left = tuple(violations(draft.messages, wire, continues=continues))
+    return Repaired(messages=draft.messages, actions=tuple(draft.actions), left=left)

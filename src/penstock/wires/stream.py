@@ -1,0 +1,78 @@
+"""Streams of server-sent events, read and written: what several wires do alike.
+
+Reading puts the pieces of an answer together; writing is for doubles of providers. Law: however a stream divides an answer, its
+body is the one that comes unstreamed, arguments of calls to the byte. Keeps out: sockets, and what an event means on a wire.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from penstock.text.json_access import as_json, string
+from penstock.wires.failures import Unreadable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from penstock.text.json_access import Json
+
+MAX_SHOWN_CHARS = 200  # of what could not be read, in an error
+_PIECES = 8  # of every text that a double streams: enough that a client has to put it together
+
+
+class PieceJoiner:
+    """Texts that come in pieces, joined once at the end: an answer of 100,000 pieces is not copied 100,000 times."""
+
+    def __init__(self) -> None:
+        self._pieces: dict[tuple[int, str], tuple[dict[str, Json], list[str]]] = {}
+
+    def add(self, target: dict[str, Json], key: str, piece: str) -> None:
+        """Append a piece to the text of `target` at `key`."""
+        _, pieces = self._pieces.setdefault((id(target), key), (target, [string(target.get(key))]))
+        pieces.append(piece)
+
+    def join(self) -> None:
+        """Put every text where it belongs."""
+        for (_, key), (target, pieces) in self._pieces.items():
+            target[key] = "".join(pieces)
+
+
+def required_object(event: dict[str, Json], name: str) -> dict[str, Json]:
+    """Return the object in an event that it cannot be without.
+
+    Raises:
+        Unreadable: where it is missing.
+    """
+    value = event.get(name)
+    if not isinstance(value, dict):
+        raise Unreadable(f"The provider's event has no {name}: {as_json(event)[:MAX_SHOWN_CHARS]}")
+    return value
+
+
+def index_of(value: Json) -> int:
+    """Return the place that an event names, 0 where it names none."""
+    return value if isinstance(value, int) else 0
+
+
+def update(target: dict[str, Json], news: Json, *, but: tuple[str, ...] = ()) -> None:
+    """Set what `news` says; nothing and the empty text change nothing that is there."""
+    for key, value in news.items() if isinstance(news, dict) else ():
+        if key not in but and (value not in (None, "") or key not in target):
+            target[key] = value
+
+
+def data_event(event: Json) -> bytes:
+    """Return an event of data alone, as it goes over the wire."""
+    return f"data: {json.dumps(event)}\n\n".encode()
+
+
+def named_event(event: Json) -> bytes:
+    """Return an event named after its type, as it goes over the wire."""
+    return f"event: {event['type']}\n".encode() + data_event(event)
+
+
+def pieces_of(text: str) -> Iterator[str]:
+    """Yield a text in pieces, as a double streams it."""
+    length = -(-len(text) // _PIECES)
+    return (text[start : start + length] for start in range(0, len(text), length or 1))

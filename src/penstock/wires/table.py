@@ -1,0 +1,35 @@
+"""The wires that there are: one line each. A new API is a folder beside this module and a line here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from penstock.errors import CallerError
+from penstock.wires.anthropic import ANTHROPIC
+from penstock.wires.openai_chat import OPENAI_CHAT
+from penstock.wires.openai_responses import OPENAI_RESPONSES
+
+if TYPE_CHECKING:
+    from penstock.wires.wire import Wire
+
+_WIRES: Final = {
+    wire.name: wire
+    for wire in (
+        OPENAI_CHAT,
+        OPENAI_RESPONSES,
+        ANTHROPIC,
+    )
+}
+WIRES: Final = tuple(_WIRES)
+"""The names of all wires."""
+
+
+def wire_named(name: str) -> Wire:
+    """Return the wire of that name.
+
+    Raises:
+        CallerError: for a name that is none; it lists those that are.
+    """
+    if name not in _WIRES:
+        raise CallerError(f"{name!r} is no wire; there are {', '.join(WIRES)}")
+    return _WIRES[name]

@@ -1,0 +1,274 @@
+"""One provider API as one record: everything that Penstock needs to read, check, mend, size, send and imitate its requests.
+
+A *wire* is the JSON in which an API's requests and answers are written. Each folder beside this module makes one `Wire`, and
+`table.py` lists them; no other room names a wire to decide anything. Rule 1: every part is required, and every part is a value
+or a function of values, so that a part that somebody forgot fails when the record is made, not when a user meets it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from penstock.text.json_access import Json
+    from penstock.wires.draft import RepairStep
+    from penstock.wires.entries import Part, Role, ToolResult
+    from penstock.wires.message_list import Invariant
+    from penstock.wires.portable import PortableTurn
+
+KeyPath: TypeAlias = tuple[str, ...]
+"""The keys that lead from a body to a value in it, outermost first."""
+
+
+class ToolDefinition(Protocol):
+    """A tool as a model is told of it; `penstock.tools.Tool` is one."""
+
+    @property
+    def name(self) -> str:
+        """The name that calls use."""
+        ...
+
+    @property
+    def description(self) -> str:
+        """What it does, for the model."""
+        ...
+
+    def schema(self) -> dict[str, object]:
+        """Its arguments as a JSON Schema."""
+        ...
+
+
+class Codec(Protocol):
+    """How the messages of one wire are read and written. The `codec` module of each wire's folder is one."""
+
+    def read(self, raw: Json) -> tuple[Role, tuple[Part, ...]]:
+        """Return the role and the parts of one message; what is not understood is an `Opaque` part."""
+        ...
+
+    def with_result(self, raw: Json, call_id: str, text: str) -> Json:
+        """Return the message with `text` as the result of that call; everything else in it stays."""
+        ...
+
+    def without_results(self, raw: Json) -> Json:
+        """Return a user's message without the tool results that some wires put into it."""
+        ...
+
+    def text_message(self, role: str, text: str) -> Json:
+        """Return a message of nothing but words, said by `user` or `assistant`."""
+        ...
+
+    def result_messages(self, results: Sequence[ToolResult], kinds: Sequence[str]) -> list[Json]:
+        """Return the messages that answer calls; `kinds` are the kinds of these calls, in the same order."""
+        ...
+
+    def read_system(self, system: Json) -> str:
+        """Return the words of the instructions that stand beside the messages."""
+        ...
+
+    def write(self, turns: Sequence[PortableTurn]) -> Written:
+        """Return turns from another wire as messages of this one."""
+        ...
+
+    def tool_definitions(self, tools: Sequence[ToolDefinition]) -> list[Json]:
+        """Return the tools as a request carries them."""
+        ...
+
+    def tool_names(self, tools: Json) -> list[str]:
+        """Return the names of the tools that a request offers."""
+        ...
+
+    def call_message(self, call: Json) -> Json:
+        """Return one call, as an answer holds it, as a message of the assistant."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """Messages that were converted to a wire, and the instructions that go beside them (None where they are messages)."""
+
+    messages: list[Json]
+    system: Json = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BodyLayout:
+    """Where a request's body holds its messages, instructions, tools and the length that it asks for the reply."""
+
+    messages_key: str
+    """The key of the message list, `messages` on most wires."""
+    accepts_text: bool
+    """Whether a plain string may stand in place of the list."""
+    system_key: str | None
+    """The key of the instructions; None where they are messages."""
+    tools_path: KeyPath
+    reply_paths: tuple[KeyPath, ...]
+    """Every place where the reply's length may be asked for; the first that is there counts."""
+    default_reply_path: Callable[[Json], KeyPath]
+    """Where a body that names no length gets one."""
+    min_reply_tokens: Callable[[Json], int]
+    """The shortest reply that the provider lets this body ask for."""
+    constants: Mapping[str, Json]
+    """What every request that we compose says besides."""
+    resemblance: Callable[[dict[str, Json]], int]
+    """How surely a body is of this wire: 0 not at all, 1 by its tools alone, 2 by its messages, 3 by keys of its own."""
+    continues: Callable[[dict[str, Json]], bool]
+    """Whether a body goes on with a conversation that the provider keeps, so that calls may not be in it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageKeys:
+    """Where an answer reports the tokens that it took; several keys are added up."""
+
+    holder: str
+    input: tuple[str, ...]
+    output: tuple[str, ...]
+
+
+class StreamReader(Protocol):
+    """The events of one streamed answer, put together to the body that the provider would have sent unstreamed."""
+
+    def feed(self, event: dict[str, Json]) -> str:
+        """Take the next event; return the words that it adds for the user."""
+        ...
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether no event can follow, though the connection may stay open."""
+        ...
+
+    @property
+    def has_content(self) -> bool:
+        """Whether anything of the answer has come: what is behind this point cannot be asked for again unseen."""
+        ...
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the answer came to its end: the provider said why it stopped."""
+        ...
+
+    def body(self) -> dict[str, Json]:
+        """Return the body that the events add up to."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerLayout:
+    """Where an answer's body holds what the model said, and how its stream is read."""
+
+    is_answer: Callable[[dict[str, Json]], bool]
+    """Whether a body has the shape of an answer of this wire."""
+    messages: Callable[[Json], list[Json]]
+    """What the model said, as messages of the next request."""
+    text: Callable[[Json], str]
+    """The words of the answer for the user."""
+    usage: UsageKeys
+    stream: Callable[[], StreamReader]
+    streamed_body: Callable[[dict[str, Json]], dict[str, Json]]
+    """A request's body as it asks for a streamed answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiKey:
+    """One way to show who asks: the environment variable, its header, and what stands before the key there."""
+
+    variable: str
+    header: str
+    prefix: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """The public API of a wire as its provider's own SDK finds it."""
+
+    base_url: str
+    base_url_variable: str
+    root: str
+    """What stands before every path; a base URL may have it or leave it out."""
+    path: str
+    keys: tuple[ApiKey, ...]
+    """The first whose variable is set is used."""
+    variable_headers: Mapping[str, str]
+    """Environment variables that become headers where they are set."""
+    headers: Mapping[str, str]
+
+
+class RequestSize(NamedTuple):
+    """How large a request is in the count of a double: `prompt_tokens` are of instructions and messages."""
+
+    prompt_tokens: int
+    tools_tokens: int = 0
+    reply_tokens: int = 0
+
+    @property
+    def input_tokens(self) -> int:
+        """The prompt and the tools."""
+        return self.prompt_tokens + self.tools_tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerContent:
+    """What a double answers: words, calls as (name, arguments as JSON text), and the usage that it reports."""
+
+    text: str
+    calls: tuple[tuple[str, str], ...]
+    number: int
+    """Which answer of the conversation it is; ids are made of it, so that the same conversation gets the same bytes."""
+    model: str
+    input_tokens: int
+    output_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenCounting:
+    """Where an API counts the tokens of a request, and the body in which it says how many."""
+
+    path: str
+    answer: Callable[[int], dict[str, Json]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderDouble:
+    """How a provider of this wire writes: for doubles that a real client of the API cannot tell from it."""
+
+    provider: str
+    """Whose words these are."""
+    path: str
+    root: str
+    """What a client's base URL ends with, so that the client's own path leads to `path`."""
+    answer: Callable[[AnswerContent], dict[str, Json]]
+    answer_events: Callable[[dict[str, Json], dict[str, Json]], Iterator[bytes]]
+    """The body of an answer as the events of a stream, for the request that asked for it."""
+    error_events: Callable[[dict[str, Json], int], Iterator[bytes]]
+    """An error body as events of a stream that began with HTTP 200, for the request of that number."""
+    error: Callable[[str, int], dict[str, Json]]
+    """An error of any kind, for a sentence and an HTTP status."""
+    refusal: Callable[[RequestSize, int], dict[str, Json]]
+    """The refusal of a request of that size in a window of so many tokens."""
+    counts_reply: bool
+    """Whether the reply that is asked for counts towards the window."""
+    reply_fault: Callable[[dict[str, Json]], str | None]
+    """What is wrong with the length that a request asks for the reply, in the provider's words."""
+    models: Callable[[str], tuple[dict[str, Json], dict[str, Json]]]
+    """The list of models and the one of that name, as the API gives them."""
+    counting: TokenCounting | None
+    """How the API counts tokens without answering; None where it does not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wire:
+    """One provider API. Laws: complete by construction; load then dump is the identity; repair leaves no violation it can mend."""
+
+    name: str
+    body: BodyLayout
+    codec: Codec
+    invariants: tuple[Invariant, ...]
+    repairs: tuple[RepairStep, ...]
+    answers: AnswerLayout
+    service: Service
+    double: ProviderDouble
+
+    def __repr__(self) -> str:
+        return f"<Wire {self.name}>"

@@ -1,0 +1,302 @@
+"""Python's `re` on machines without google-re2: in a child process that is ended when the time of the call is up.
+
+`re` backtracks, so a pattern of ten characters can take longer than anyone waits, and nothing stops it from within. A child can
+be stopped. It is forked and not started anew, because a serving process may not execute anything once its wall stands
+(`landlock`); it holds no file of ours, and ends by itself should we die before it. What is sent is a block of whole lines; what
+comes back is a row of matches, one a line, so that a search asks once for many.
+
+Law: an answer comes within the deadline, or `ToolError("deadline")` does; no process outlives its `Matcher` by more than that.
+Keeps out: what a pattern means (`re2_syntax`), and which engine is taken (`pattern`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import struct
+import sys
+import warnings
+from bisect import bisect_right
+from collections import deque
+from contextlib import suppress
+from typing import TYPE_CHECKING, NoReturn
+
+from penstock.errors import ToolError
+from penstock.workspace import turns
+from penstock.workspace.deadline import WALK_SECONDS, Deadline
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Span = tuple[int, int]
+
+_ROW = 256  # matches of one answer
+_STEP = 4096
+_MEMORY_BYTES = 256 << 20  # beyond what the process had, at least: `re` keeps a record of each turn of a group
+_ORPHAN_SECONDS = 1.0  # a child whose parent has gone ends so long after its deadline
+_QUESTION = struct.Struct(
+    "<dqqqq"
+)  # seconds, start, end, bytes that follow (-1: those of before), `_WHOLE` or `_NAMES`
+_WHOLE, _NAMES = 0, 1
+
+
+def can_run() -> bool:
+    """Whether this system has what a child needs; Windows has not, and google-re2 can be had there."""
+    return sys.platform != "win32" and hasattr(os, "fork")
+
+
+class Matcher:
+    """An expression of `re` (over text, ASCII, multi-line) in a child of its own, which begins with the first question.
+
+    `deadline` is that of the call for which the pattern was made; without one a question may take `WALK_SECONDS`.
+    """
+
+    def __init__(self, expression: str, deadline: Deadline | None = None) -> None:
+        self._expression = expression
+        self._deadline = deadline
+        self._child = -1
+        self._questions = self._answers = -1
+        self._why_ended = ""
+        self._data: bytes | None = None  # what the child holds
+        self._end = self._following = -1  # where the row of matches that is held ends, and where its next one may begin
+        self._row: deque[Span] = deque()
+        self._is_whole_row = False
+
+    def find(self, data: bytes, start: int, end: int) -> Span | None:
+        """Return the first match that begins in `data` from `start` on and ends by `end`. Raises `ToolError`.
+
+        Whoever goes on behind the line of a match finds the next one here already.
+        """
+        goes_on = data is self._data and end == self._end and start == self._following
+        if not goes_on or not (self._row or self._is_whole_row):
+            self._ask(data, start, end)
+        if not self._row:
+            return None
+        span = self._row.popleft()
+        line_end = data.find(b"\n", span[1])
+        self._following = (len(data) if line_end < 0 else line_end) + 1
+        return span
+
+    def matching(self, texts: list[bytes]) -> list[bool]:
+        """Return which of `texts`, none of which holds a NUL, have a match. Raises `ToolError`."""
+        if not texts:
+            return []
+        self._data = None
+        found = set(self._answer(0, 0, b"\0".join(texts), _NAMES))
+        return [at in found for at in range(len(texts))]
+
+    def close(self) -> None:
+        """End the child, whatever it does."""
+        child, self._child = self._child, -1
+        if child >= 0:
+            os.close(self._questions)
+            os.close(self._answers)
+            _end(child)
+
+    def __del__(self) -> None:
+        with suppress(Exception):  # the interpreter may be ending: names are gone
+            self.close()
+
+    # ── questions ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _ask(self, data: bytes, start: int, end: int) -> None:
+        is_held = data is self._data and self._child >= 0
+        self._data = None  # until the child has it
+        found = self._answer(start, end, None if is_held else data, _WHOLE)
+        self._row = deque(zip(found[::2], found[1::2], strict=True))
+        self._is_whole_row = len(self._row) < _ROW
+        self._data, self._end, self._following = data, end, start
+
+    def _answer(self, start: int, end: int, data: bytes | None, kind: int) -> tuple[int, ...]:
+        left = None if self._deadline is None else self._deadline.left()
+        seconds = WALK_SECONDS if left is None else left
+        until = Deadline(seconds)
+        if not self._why_ended:
+            if self._child < 0:
+                self._begin()
+            head = _QUESTION.pack(seconds, start, end, -1 if data is None else len(data), kind)
+            try:
+                _send(self._questions, head + (data or b""))
+                count = int.from_bytes(self._read(8, until), "little")
+                return struct.unpack(f"<{count}q", self._read(8 * count, until))
+            except TimeoutError:
+                self._why_ended = f"in the {seconds:.1f} s that were left"
+            except (EOFError, OSError):  # it is gone, and only its bound on memory ends it before its time
+                self._why_ended = "in the memory that it may take"
+            self.close()
+        raise ToolError(
+            "deadline",
+            f"The pattern came to no end {self._why_ended}: Python's re ran it, in a process that was ended, because google-re2 "
+            "is not installed here. Repeat less within repetitions, such as a+ for (a+)+, or give literal=True.",
+        )
+
+    def _read(self, count: int, waiting: Deadline) -> bytes:
+        if sys.platform == "win32":  # `can_run`
+            raise NotImplementedError
+        import select
+
+        turns.rest()  # others may go on meanwhile
+        ready = select.poll()
+        ready.register(self._answers, select.POLLIN)
+        held = bytearray()
+        while len(held) < count:
+            left = waiting.left()
+            if not ready.poll(None if left is None else left * 1000):
+                raise TimeoutError
+            part = os.read(self._answers, count - len(held))
+            if not part:
+                raise EOFError
+            held += part
+        return bytes(held)
+
+    def _begin(self) -> None:
+        if sys.platform == "win32":  # `can_run`
+            raise NotImplementedError
+        asked, self._questions = os.pipe()
+        self._answers, answered = os.pipe()
+        # Only this thread goes on in the child, which takes no lock of ours: it reads, matches, writes and ends.
+        warnings.filterwarnings("ignore", ".*multi-threaded, use of fork", DeprecationWarning, re.escape(__name__))
+        try:
+            self._child = os.fork()
+        except OSError as error:
+            for descriptor in (asked, answered, self._questions, self._answers):
+                os.close(descriptor)
+            raise ToolError(
+                "busy", f"No process could be started for the pattern: {error.strerror}. Try again."
+            ) from error
+        if self._child == 0:
+            _serve(asked, answered, self._expression)
+        os.close(asked)
+        os.close(answered)
+
+
+def _end(child: int) -> None:
+    if sys.platform == "win32":  # `can_run`
+        raise NotImplementedError
+    with suppress(ProcessLookupError):
+        os.kill(child, signal.SIGKILL)
+    with suppress(ChildProcessError):  # somebody else waits for all children
+        os.waitpid(child, 0)
+
+
+def _send(descriptor: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
+# ── the child ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _serve(asked: int, answered: int, expression: str) -> NoReturn:
+    """Answers until nobody asks any more. Nothing may get past this: behind it the parent's own work would go on twice."""
+    if sys.platform == "win32":  # `can_run`
+        raise NotImplementedError
+    try:
+        _let_go(asked, answered)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal: it is the parent's to say what ends
+        _bound_memory()
+        search = re.compile(expression, re.ASCII | re.MULTILINE).search
+        text = _Text(b"")
+        while head := _taken(asked, _QUESTION.size):
+            seconds, start, end, count, kind = _QUESTION.unpack(head)
+            signal.setitimer(signal.ITIMER_REAL, seconds + _ORPHAN_SECONDS)
+            if count >= 0:
+                data = _taken(asked, count)
+                if kind == _WHOLE:
+                    text = _Text(data)
+            if kind == _NAMES:
+                names = data.decode("utf-8", "surrogateescape").split("\0")
+                found = [at for at, name in enumerate(names) if search(name)]
+            else:
+                found = text.row(search, start, end)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            _send(answered, struct.pack(f"<Q{len(found)}q", len(found), *found))
+    except BaseException:  # noqa: BLE001, S110 - the parent sees the end of the pipe
+        pass
+    finally:
+        os._exit(0)
+
+
+def _let_go(*kept: int) -> None:
+    """Of every descriptor but these: who waits for the end of a pipe of the parent's must not wait for this."""
+    if sys.platform == "win32":  # `can_run`
+        raise NotImplementedError
+    low = 0
+    for descriptor in (*sorted(kept), min(os.sysconf("SC_OPEN_MAX"), 1 << 16)):
+        os.closerange(low, descriptor)
+        low = descriptor + 1
+
+
+def _bound_memory() -> None:
+    """So that the child ends before the machine's memory does. What it has now, with the stacks of the parent's threads, the
+    system does not tell behind a wall: the least bound that lets it take anything is above that, and twice that below it.
+    """
+    if sys.platform == "win32":  # `can_run`
+        raise NotImplementedError
+    import resource
+
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    bound = _MEMORY_BYTES
+    with suppress(OSError, ValueError):  # the user has set a lower one
+        while True:
+            resource.setrlimit(resource.RLIMIT_DATA, (bound, hard))
+            try:
+                bytearray(1 << 20)
+                break
+            except MemoryError:
+                bound *= 2
+        resource.setrlimit(resource.RLIMIT_DATA, (bound + _MEMORY_BYTES, hard))
+
+
+def _taken(descriptor: int, count: int) -> bytes:
+    """So many bytes; fewer where the other end was closed."""
+    parts = []
+    while count and (part := os.read(descriptor, min(count, 1 << 20))):
+        parts.append(part)
+        count -= len(part)
+    return b"".join(parts)
+
+
+class _Text:
+    """Bytes and their text, with the way from places in the one to places in the other: from the nearest mark before them."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._text = data.decode("utf-8", "surrogateescape")
+        self._is_same = len(self._text) == len(data)
+        self._marks = [0]  # the byte at which every `_STEP`th character begins
+        if not self._is_same:
+            for at in range(0, len(self._text), _STEP):
+                part = self._text[at : at + _STEP].encode("utf-8", "surrogateescape")
+                self._marks.append(self._marks[-1] + len(part))
+
+    def row(self, search: Callable[[str, int, int], re.Match[str] | None], start: int, end: int) -> list[int]:
+        """The first match of every line between two places, as places in the bytes: beginnings and ends in turn."""
+        text, found = self._text, list[int]()
+        at, last = self._char_at(start), self._char_at(end)
+        while at <= last and len(found) < 2 * _ROW and (match := search(text, at, last)) is not None:
+            begin, stop = match.span()
+            found += (self._byte_at(begin), self._byte_at(stop))
+            line_end = text.find("\n", stop)
+            at = (len(text) if line_end < 0 else line_end) + 1
+        return found
+
+    def _char_at(self, byte: int) -> int:
+        if self._is_same:
+            return byte
+        mark = bisect_right(self._marks, byte) - 1
+        base, char = self._marks[mark], mark * _STEP
+        for whole in range(byte, max(byte - 4, base - 1), -1):  # a place within a character: where that begins
+            part = self._data[base:whole].decode("utf-8", "surrogateescape")
+            if self._text.startswith(part, char):
+                return char + len(part)
+        return char
+
+    def _byte_at(self, char: int) -> int:
+        if self._is_same:
+            return char
+        mark = char // _STEP
+        return self._marks[mark] + len(self._text[mark * _STEP : char].encode("utf-8", "surrogateescape"))

@@ -1,0 +1,453 @@
+"""Edits change what they say, and nothing else; what may not be written is not."""
+
+from __future__ import annotations
+
+import os
+import stat
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penstock import Workspace
+from penstock.agent.editing import MAX_BYTES, Editing
+from penstock.errors import CallerError
+from penstock.session.ledger import Ledger, Verdict, shown
+from penstock.text import stand_ins
+from penstock.text.redaction import redacted
+from penstock.workspace.root import Root
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from penstock.session.effects import Acted
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Iterator[Root]:
+    (tmp_path / "root").mkdir()
+    opened = Root(tmp_path / "root")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, root: Root) -> Path:
+    del root
+    return tmp_path / "root"
+
+
+def edit(root: Root, path: str, old: str, new: str, **more: Any) -> Acted:
+    return Editing(root, **more).run("edit_file", {"path": path, "old": old, "new": new})
+
+
+def write(root: Root, path: str, content: str) -> Acted:
+    return Editing(root).run("write_file", {"path": path, "content": content})
+
+
+def digest(content: bytes) -> str:
+    return sha256(content).hexdigest()
+
+
+# ── edits ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_text_that_stands_once_is_replaced(root: Root, folder: Path) -> None:
+    """The result says which lines became which, for the model, the journal and the ledger."""
+    file = folder / "a.py"
+    file.write_bytes(b"one\ntwo\nthree\n")
+    done = edit(root, "a.py", "two\n", "2\n2b\n")
+    assert file.read_bytes() == b"one\n2\n2b\nthree\n"
+    assert done.text == "a.py: line 2 became lines 2-3 | 4 lines, 15 bytes"
+    assert (done.failed, done.what) == (False, "edit_file a.py: line 2 became lines 2-3")
+    assert (done.before, done.after) == (digest(b"one\ntwo\nthree\n"), digest(file.read_bytes()))
+    assert os.listdir(folder) == ["a.py"]
+
+
+def test_a_text_that_stands_more_than_once_is_not_touched(root: Root, folder: Path) -> None:
+    """The answer says how often and where, also where the places overlap."""
+    file = folder / "a.txt"
+    file.write_text("x = 1\ny = 2\nx = 1\n")
+    done = edit(root, "a.txt", "x = 1", "x = 3")
+    assert done.failed
+    assert "old stands 2 times in a.txt, beginning on lines 1, 3." in done.text
+    file.write_text("aaa")
+    assert "old stands 2 times" in edit(root, "a.txt", "aa", "b").text
+    file.write_text("z\n" * 50)
+    assert (
+        "old stands 50 times in a.txt, beginning on lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …."
+        in edit(root, "a.txt", "z", "b").text
+    )
+    assert file.read_text() == "z\n" * 50
+
+
+@pytest.mark.parametrize(
+    ("old", "says"),
+    [
+        ("def f():\n  return 1", "It does with other blanks, on lines 2-3: view that"),
+        ("2|def f():\n3|    return 1", "Without the line numbers in front it does"),
+        ("     2\tdef f():\n     3\t    return 1", "Without the line numbers in front it does"),
+        ("bell \\x07", "What a page shows as an escape"),
+        ("[OUTPUT TRUNCATED]", "It holds what a page or a result shows in place of text"),
+        ("def g():", "View the place, and copy the text from there."),
+        (" \n\t", "View the place, and copy the text from there."),
+    ],
+)
+def test_a_text_that_is_not_there_is_told_with_what_it_looks_like(
+    root: Root, folder: Path, old: str, says: str
+) -> None:
+    """Blanks, line numbers, escapes and notices are what models most often copy wrongly."""
+    (folder / "a.py").write_text("import x\ndef f():\n    return 1\n# bell \x07\n")
+    done = edit(root, "a.py", old, "new")
+    assert done.failed
+    assert done.text.startswith("old does not stand in a.py. Nothing was changed.")
+    assert says in done.text
+
+
+@pytest.mark.parametrize(("old", "says"), [("", "old is empty"), ("same", "nothing to change")])
+def test_an_edit_that_is_none_is_a_mistake(root: Root, folder: Path, old: str, says: str) -> None:
+    """Nothing to find, or nothing to change."""
+    (folder / "a.txt").write_text("same")
+    assert says in edit(root, "a.txt", old, "same").text
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b"one\r\ntwo\r\nthree\r\n", b"one\r\n2\r\n2b\r\nthree\r\n"),
+        (b"\xef\xbb\xbfone\ntwo\nthree", b"\xef\xbb\xbfone\n2\n2b\nthree"),
+        ("one\r\ntwo\r\nthree".encode("utf-16"), "one\r\n2\r\n2b\r\nthree".encode("utf-16")),
+        (b"one\xff\ntwo\nthree\xfe", b"one\xff\n2\n2b\nthree\xfe"),
+        (b"one\ntwo\nthree\r\nfour\r", b"one\n2\n2b\nthree\r\nfour\r"),
+    ],
+    ids=["CRLF", "byte order mark", "UTF-16", "no text", "mixed"],
+)
+def test_what_a_file_is_like_is_kept(root: Root, folder: Path, before: bytes, after: bytes) -> None:
+    """Line ends, byte order mark, encoding, and bytes that are no text."""
+    file = folder / "a.txt"
+    file.write_bytes(before)
+    done = edit(root, "a.txt", "two\nt", "2\n2b\nt")
+    assert not done.failed, done.text
+    assert file.read_bytes() == after
+    assert not write(root, "a.txt", "1\n2\n").failed
+    expected = "1\r\n2\r\n" if done.text.count("CRLF") else "1\n2\n"
+    codec = "utf-16" if before.startswith(b"\xff\xfe") else "utf-8-sig" if before.startswith(b"\xef") else "utf-8"
+    assert file.read_bytes() == expected.encode(codec)
+
+
+def test_the_mode_is_kept_and_no_name_is_left_beside(root: Root, folder: Path) -> None:
+    """A script stays one that can be run."""
+    file = folder / "run.sh"
+    file.write_text("#!/bin/sh\necho 1\n")
+    file.chmod(0o751)
+    assert not edit(root, "run.sh", "echo 1", "echo 2").failed
+    assert stat.S_IMODE(file.stat().st_mode) == 0o751
+    assert os.listdir(folder) == ["run.sh"]
+
+
+# ── whole files ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_file_is_created_with_the_folders_above_it(root: Root, folder: Path) -> None:
+    """With the mode that any new file has."""
+    done = write(root, "src/new/a.py", "x = 1\r\n")
+    assert (done.failed, done.text) == (False, "src/new/a.py: created | 1 line, 7 bytes")
+    assert (folder / "src/new/a.py").read_bytes() == b"x = 1\r\n"
+    mask = os.umask(0)
+    os.umask(mask)
+    assert stat.S_IMODE((folder / "src/new/a.py").stat().st_mode) == 0o666 & ~mask
+    assert (done.before, done.after) == ("", digest(b"x = 1\r\n"))
+
+
+def test_a_file_is_replaced_whole(root: Root, folder: Path) -> None:
+    """What it held is gone."""
+    (folder / "a.txt").write_text("old\n" * 9)
+    assert write(root, "a.txt", "new").text == "a.txt: replaced | 1 line, 3 bytes"
+    assert (folder / "a.txt").read_text() == "new"
+
+
+# ── what is refused ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def awkward(folder: Path) -> None:
+    outside = folder.parent / "outside"
+    outside.mkdir()
+    (outside / "a.txt").write_text("old")
+    (folder / "out").symlink_to(outside)
+    (folder / "out.txt").symlink_to(outside / "a.txt")
+    (folder / "inner").mkdir()
+    (folder / "inner/a.txt").write_text("old")
+    (folder / "link").symlink_to("inner")
+    (folder / "link.txt").symlink_to("inner/a.txt")
+    (folder / "dangling").symlink_to("nothing")
+    (folder / ".env").write_text("old")
+    (folder / "secret.txt").symlink_to(".env")
+    (folder / "binary").write_bytes(b"old\0")
+    os.mkfifo(folder / "fifo")
+    (folder / "large").write_bytes(b"old" + b"x" * MAX_BYTES)
+    (folder / "torn").write_bytes(b"\xff\xfeo\0l\0d\0x")
+
+
+REFUSED = {
+    "../outside/a.txt": "outside the root",
+    "/etc/passwd": "outside the root",
+    "out/a.txt": "leads elsewhere",
+    "out.txt": "leads elsewhere",
+    "link/a.txt": "leads to inner/a.txt by a link, and no link is followed to write. Give that path.",
+    "link.txt": "leads to inner/a.txt by a link",
+    ".env": "holds credentials",
+    "secret.txt": "holds credentials",
+    "binary": "binary",
+    "fifo": "not_regular_file: fifo",
+    "inner": "is a folder",
+    "large": "bytes are more than",
+    "torn": "no valid UTF-16",
+    "": "The path is empty",
+}
+
+
+@pytest.mark.parametrize("tool", ["edit_file", "write_file"])
+@pytest.mark.parametrize("path", REFUSED)
+def test_a_place_where_nothing_may_be_written_is_refused(root: Root, folder: Path, tool: str, path: str) -> None:
+    """Outside, through a link, by its name, what is no text, what is no file: nothing changes, and nothing is left."""
+    awkward(folder)
+    before = {file: file.read_bytes() for file in folder.parent.rglob("*") if file.is_file()}
+    arguments = {"old": "old", "new": "new"} if tool == "edit_file" else {"content": "new"}
+    done = Editing(root).run(tool, {"path": path, **arguments})
+    assert done.failed
+    assert REFUSED[path] in done.text
+    assert {file: file.read_bytes() for file in folder.parent.rglob("*") if file.is_file()} == before
+
+
+@pytest.mark.parametrize("path", ["dangling", ".env.local", "out/new.txt", "link/new.txt", "inner/a.txt/new", "id_rsa"])
+def test_a_new_file_is_not_made_there_either(root: Root, folder: Path, path: str) -> None:
+    """A link is no folder, a file is none, and a secret is not made up."""
+    awkward(folder)
+    before = sorted(folder.parent.rglob("*"))
+    assert write(root, path, "new").failed
+    assert sorted(folder.parent.rglob("*")) == before
+
+
+@pytest.mark.parametrize("confinement", ["openat2", "walk"])
+def test_a_folder_that_becomes_a_link_while_it_is_written_leads_nowhere(folder: Path, confinement: str) -> None:
+    """Between the look and the deed somebody swaps it: what lies outside stays as it is."""
+    inner, outside = folder / "inner", folder.parent / "outside"
+    inner.mkdir()
+    outside.mkdir()
+    for place in (inner, outside):
+        (place / "a.txt").write_text("old")
+    root = Root(folder, confinement=confinement)
+
+    def swapping(*_: str) -> Verdict:
+        inner.rename(folder / "moved")
+        inner.symlink_to(outside)
+        return Verdict("ok")
+
+    done = edit(root, "inner/a.txt", "old", "new", guard=swapping)
+    assert done.failed
+    assert ((outside / "a.txt").read_text(), (folder / "moved/a.txt").read_text()) == ("old", "old")
+    assert os.listdir(outside) == ["a.txt"]
+    root.close()
+
+
+@pytest.mark.parametrize("tool", ["edit_file", "write_file"])
+def test_a_file_that_somebody_else_changes_meanwhile_is_left_alone(root: Root, folder: Path, tool: str) -> None:
+    """Their work is not lost, and the model is told to read it again."""
+    file = folder / "a.txt"
+    file.write_text("old")
+
+    def changing(*_: str) -> Verdict:
+        file.write_text("theirs")
+        return Verdict("ok")
+
+    arguments = {"old": "old", "new": "new"} if tool == "edit_file" else {"content": "new"}
+    done = Editing(root, guard=changing).run(tool, {"path": "a.txt", **arguments})
+    assert done.failed
+    assert "changed by someone else meanwhile. Read it again." in done.text
+    assert file.read_text() == "theirs"
+
+
+def test_a_file_that_must_not_be_written_is_not_replaced_instead(
+    root: Root, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Renaming over a read-only file would not ask for its permission."""
+    (folder / "a.txt").write_text("old")
+    (folder / "a.txt").chmod(0o444)
+    monkeypatch.setattr(os, "access", lambda name, mode, dir_fd: (name, mode) != (b"a.txt", os.W_OK))  # root always may
+    assert edit(root, "a.txt", "old", "new").text == "Permission denied: a.txt."
+    assert (folder / "a.txt").read_text() == "old"
+
+
+@pytest.mark.parametrize("call", ["open", "write", "fsync", "replace"])
+def test_a_disk_that_fails_leaves_the_old(root: Root, folder: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+    """Whole, with nothing beside it, and the answer says so."""
+    (folder / "a.txt").write_text("old")
+    real = getattr(os, call)
+
+    def failing(*args: Any, **options: Any) -> Any:
+        if call == "open" and not str(args[0]).startswith(".penstock-"):
+            return real(*args, **options)
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(os, call, failing)
+        done = edit(root, "a.txt", "old", "new")
+    assert done.failed
+    assert done.text == "a.txt cannot be written: No space left on device. It is as it was."
+    assert [(file.name, file.read_text()) for file in folder.iterdir()] == [("a.txt", "old")]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "x = 1\n[OUTPUT TRUNCATED]\n",
+        "[cleared: view a.py; about 900 tokens, 100 lines; run it again to see it]",
+        'x = \'…[1200 bytes hidden: read_file(path="a.py", start_byte=0)]',
+        redacted("AKIAIOSFODNN7EXAMPLE"),
+        "half \ud800",
+        "nul \0",
+    ],
+    ids=["cut", "cleared", "clipped", "redacted", "half a pair", "NUL"],
+)
+def test_what_stands_for_text_is_no_text_of_a_file(root: Root, folder: Path, content: str) -> None:
+    """Our notices are never written; what a page did not show would be lost."""
+    (folder / "a.txt").write_text("old")
+    for done in (edit(root, "a.txt", "old", content), write(root, "a.txt", content), write(root, "b.txt", content)):
+        assert done.failed
+        assert done.text.startswith(("Refused: the content holds a line", "new: it holds", "content: it holds"))
+    assert [(file.name, file.read_text()) for file in folder.iterdir()] == [("a.txt", "old")]
+
+
+def test_a_line_like_ours_that_the_file_holds_already_is_its_own(root: Root, folder: Path) -> None:
+    """A page about such notices can be edited."""
+    page = f"See:\n{stand_ins.truncated_briefly(None, None)}\n{redacted('AKIAIOSFODNN7EXAMPLE')}\n"
+    (folder / "guard.md").write_text(page)
+    assert not edit(root, "guard.md", page, page.replace("See", "Look")).failed
+
+
+@pytest.mark.parametrize("tool", ["edit_file", "write_file"])
+@pytest.mark.parametrize(
+    "arguments", [{}, {"path": 5}, {"path": "a", "old": "b", "new": None}, {"path": "a", "mode": 1}]
+)
+def test_arguments_of_any_kind_are_answered(root: Root, tool: str, arguments: dict[str, Any]) -> None:
+    """Neither the look before nor the call itself raises for what a model sends."""
+    editing = Editing(root)
+    assert editing.intent(tool, arguments).kind == "edit"
+    assert editing.run(tool, arguments).failed
+
+
+def test_a_tool_that_there_is_not_is_a_mistake_of_the_program(root: Root) -> None:
+    """The table of tools is the program's."""
+    with pytest.raises(CallerError, match="no tool"):
+        Editing(root).run("delete_file", {"path": "a"})
+
+
+# ── the ledger ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_file_that_was_not_seen_whole_is_not_replaced(root: Root, folder: Path) -> None:
+    """The ledger refuses with the override, which does it; an edit of what was seen needs none; advice is passed on."""
+    (folder / "a.txt").write_text("".join(f"line {n}\n" for n in range(300)))
+    page = Workspace(folder).view("a.txt")
+    ledger = Ledger().after(shown(page))
+    asked: list[tuple[str, ...]] = []
+
+    def guard(act: str, path: str, version: str, content: str) -> Verdict:
+        asked.append((act, path, content))
+        if act == "replace":
+            return ledger.may_replace(path, version, content)
+        return Verdict("advised", "Advice: enough.")
+
+    editing = Editing(root, guard=guard)
+    arguments = {"path": "a.txt", "content": "new\n"}
+    done = editing.run("write_file", arguments)
+    assert done.failed
+    assert "lines 101-300 of 300 were not shown" in done.text
+    assert "make the same call with override=True" in done.text
+    edited = editing.run("edit_file", {"path": "a.txt", "old": "line 7\n", "new": "line seven\n"})
+    assert edited.text == "a.txt: line 8 became line 8 | 300 lines, 2594 bytes\nAdvice: enough."
+    assert asked == [("replace", "a.txt", "new\n"), ("modify", "a.txt", "line seven\n")]
+    ledger = ledger.after(*edited.seen)
+    assert ledger.files["a.txt"].seen == ((1, 100),)
+    assert ledger.files["a.txt"].role == "modified"
+    written = editing.run("write_file", {**arguments, "override": True})
+    assert not written.failed
+    ledger = ledger.after(*written.seen)
+    assert ledger.is_wholly_seen("a.txt", written.seen[0]["version"])
+    assert ledger.may_replace("a.txt", ledger.files["a.txt"].version, "newer").level == "ok"
+    created = editing.run("write_file", {"path": "b.txt", "content": "b"})
+    assert ledger.after(*created.seen).files["b.txt"].role == "created"
+
+
+_LINE = st.text("ab \t", max_size=3)
+_TEXT = st.lists(st.tuples(_LINE, st.sampled_from(["\n", "\r\n"])), max_size=8).map(
+    lambda lines: "".join(text + end for text, end in lines)
+)
+
+
+@given(_TEXT, st.data(), st.lists(_LINE, max_size=4).map("\n".join), st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]))
+def test_law_what_an_edit_says_is_what_changed(
+    tmp_path_factory: pytest.TempPathFactory, text: str, data: st.DataObject, new: str, codec: str
+) -> None:
+    """Bytes outside of the place stay; the lines that are named, and only those, are others; the ledger's sum agrees."""
+    folder = tmp_path_factory.mktemp("law")
+    text += "end"
+    plain = text.replace("\r\n", "\n")
+    start = data.draw(st.integers(0, len(plain) - 1))
+    end = data.draw(st.integers(start + 1, len(plain)))
+    old = plain[start:end]
+    (folder / "a.txt").write_bytes(text.encode(codec))
+    root = Root(folder)
+    page = Workspace(folder).view("a.txt")
+    done = edit(root, "a.txt", old, new)
+    root.close()
+    after = (folder / "a.txt").read_bytes().decode(codec)
+    if done.failed:
+        assert after == text
+        assert plain.find(old, plain.find(old) + 1) >= 0 or old == new
+        return
+    assert after.replace("\r\n", "\n") == plain[:start] + new + plain[end:]
+    ((first, last, count),) = done.seen[0]["edits"]
+    lines, now = text.split("\n"), after.split("\n")
+    assert now[: first - 1] == lines[: first - 1]
+    behind = len(lines) - last
+    assert now[len(now) - behind :] == lines[last:]
+    if after:
+        assert len(now) - behind - (first - 1) == count or not after.endswith("end")
+    ledger = Ledger().after(shown(page), *done.seen)
+    assert ledger.files["a.txt"].total_lines == done.seen[0]["total_lines"]
+    assert ledger.files["a.txt"].seen == (((1, ledger.files["a.txt"].total_lines),) if after else ())
+
+
+# ── intents ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("tool", ["edit_file", "write_file", "create"])
+def test_what_became_of_an_intent_is_seen_by_the_content(root: Root, folder: Path, tool: str) -> None:
+    """Killed before, killed after, changed by somebody else since, or replaced by what cannot be read."""
+    file = folder / "odd \n name.txt"
+    if tool != "create":
+        file.write_text("old")
+    arguments = {"old": "old", "new": "new"} if tool == "edit_file" else {"content": "new"}
+    editing, name = Editing(root), "write_file" if tool == "create" else tool
+    intent = editing.intent(name, {"path": "odd \n name.txt", **arguments})
+    assert (intent.kind, intent.what) == ("edit", "odd \\x0a name.txt")
+    assert editing.settled(*intent) == "not done"
+    assert not editing.run(name, {"path": "odd \n name.txt", **arguments}).failed
+    assert editing.settled(*intent) == "done"
+    file.write_text("theirs")
+    assert editing.settled(*intent) == "unknown"
+    file.unlink()
+    assert editing.settled(*intent) == ("not done" if tool == "create" else "unknown")
+    file.mkdir()
+    assert editing.settled(*intent) == "unknown"
+
+
+def test_of_what_was_refused_or_is_not_ours_nothing_is_known(root: Root) -> None:
+    """Without the two digests there is nothing to compare."""
+    editing = Editing(root)
+    assert editing.settled(*editing.intent("edit_file", {"path": "missing", "old": "a", "new": "b"})) == "unknown"
+    assert editing.settled("run", "make", "") == "unknown"

@@ -1,0 +1,778 @@
+"""What became of the files while nobody was looking: each change is reported as what it is, by content."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import struct
+import subprocess
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from penstock import CallerError, Workspace
+from penstock.agent import file_check
+from penstock.agent.file_check import STATES, Git, Tracked, Verified, git, report, snapshot, verify
+from penstock.session.ledger import Ledger, shown
+from penstock.workspace import root as roots
+from penstock.workspace.deadline import Deadline
+from penstock.workspace.root import Root
+from penstock.workspace.source import FileSource
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.proves("S-10")
+
+LONG_AGO = 1_000_000_000
+TEXT = "one\ntwo\nthree\n"
+
+
+def age(path: Path, seconds: int = LONG_AGO) -> None:
+    """Sets the times that can be set."""
+    os.utime(path, ns=(seconds * 10**9, seconds * 10**9))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """What the root holds: two files alike. So is a neighbour outside."""
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "a.py").write_text(TEXT)
+    made = tmp_path / "in"
+    made.mkdir()
+    (made / "a.py").write_text(TEXT)
+    (made / "b.py").write_text(TEXT)
+    return made
+
+
+@pytest.fixture(params=["openat2", "walk"])
+def root(request: pytest.FixtureRequest, folder: Path) -> Iterator[Root]:
+    """Both ways to stay beneath a root."""
+    if request.param == "openat2" and not roots.openat2_works():
+        pytest.skip("this kernel has no openat2")
+    made = Root(folder, confinement=request.param)
+    yield made
+    made.close()
+
+
+def modified() -> Ledger:
+    """A session that was changing a.py."""
+    return Ledger().modified("a.py", "", turn=3)
+
+
+def stored(tracked: tuple[Tracked, ...]) -> tuple[Tracked, ...]:
+    """The same through the JSON of a handoff."""
+    return tuple(Tracked.from_dict(item) for item in json.loads(json.dumps([item.to_dict() for item in tracked])))
+
+
+def after(root: Root, change: Callable[[], object], *, strict: bool = False, settled: bool = False) -> Verified:
+    """What is said of a.py when this happened to it after the snapshot."""
+    tracked = stored(snapshot(root, ["a.py"], modified()))
+    if settled:
+        tracked = tuple(Tracked.from_dict(item.to_dict() | {"is_settled": True}) for item in tracked)
+    change()
+    (verified,) = verify(root, tracked, strict=strict)
+    return verified
+
+
+def replaced_by(path: Path, make: Callable[[Path], object]) -> None:
+    path.unlink()
+    make(path)
+
+
+# ── each change, as what it is ───────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_file_that_nobody_touched_is_the_same(root: Root, strict: bool) -> None:
+    """And nothing is said about it."""
+    assert after(root, lambda: None, strict=strict)[1:] == ("same", "")
+
+
+def test_a_file_that_was_edited_is_changed(root: Root, folder: Path) -> None:
+    """The reason gives both sizes."""
+    found = after(root, lambda: (folder / "a.py").write_text(TEXT + "four\n"))
+    assert found[1:] == ("changed", "it had 14 bytes and has 19")
+    assert found.must_be_read
+
+
+def test_a_file_that_was_deleted_is_missing(root: Root, folder: Path) -> None:
+    """There is nothing to read again."""
+    found = after(root, (folder / "a.py").unlink)
+    assert (found.state, found.must_be_read) == ("missing", False)
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [(lambda path: path.mkdir(), "a.py is a folder, not a file."), (os.mkfifo, "not_regular_file: fifo.")],
+    ids=["folder", "fifo"],
+)
+def test_what_is_no_file_any_more_is_changed_and_not_opened(
+    root: Root, folder: Path, make: Callable[[Path], object], reason: str
+) -> None:
+    """A folder or a FIFO in its place is named; nothing waits for a writer."""
+    found = after(root, lambda: replaced_by(folder / "a.py", make))
+    assert found.state == "changed"
+    assert reason in found.reason
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_the_same_size_and_time_with_other_content_is_found(root: Root, folder: Path, strict: bool) -> None:
+    """Times that were put back do not hide a write: nobody can put back the third of them."""
+    age(folder / "a.py")
+
+    def forged() -> None:
+        (folder / "a.py").write_text(TEXT.upper())
+        age(folder / "a.py")
+
+    before = os.stat(folder / "a.py")
+    found = after(root, forged, strict=strict, settled=True)
+    now = os.stat(folder / "a.py")
+    assert (now.st_size, now.st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+    assert found[1:] == ("changed", "its content changed, its size did not")
+
+
+def test_a_write_within_the_step_of_the_clock_is_found(root: Root, folder: Path) -> None:
+    """A file that was young when it was hashed is hashed again, whatever its times say."""
+    (tracked,) = snapshot(root, ["a.py"], modified())
+    assert not tracked.is_settled
+    (folder / "a.py").write_text(TEXT.upper())
+    now = os.stat(folder / "a.py")
+    same_times = tracked.to_dict() | {"mtime_ns": now.st_mtime_ns, "ctime_ns": now.st_ctime_ns}
+    (found,) = verify(root, [Tracked.from_dict(same_times)])
+    assert found[1:] == ("changed", "its content changed, its size did not")
+
+
+def test_the_rule_of_the_clock_is_two_seconds(root: Root, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Times that are older than the coarsest clock's step settle a file, younger or future ones do not."""
+    status = os.stat(folder / "a.py")
+    newest = max(status.st_mtime_ns, status.st_ctime_ns)
+    for ahead_ns, settled in ((-1, False), (2_000_000_000, False), (2_000_000_001, True)):
+        monkeypatch.setattr(time, "time_ns", lambda ahead=ahead_ns: newest + ahead)
+        (tracked,) = snapshot(root, ["a.py"], modified())
+        assert tracked.is_settled is settled
+
+
+def test_a_settled_file_is_not_read_unless_strictly(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fast path opens and looks; only `strict` reads."""
+    (tracked,) = snapshot(root, ["a.py"], modified())
+    settled = Tracked.from_dict(tracked.to_dict() | {"is_settled": True})
+    reads: list[int] = []
+    real = FileSource.read
+
+    def counting(self: Any, start_byte: int, count_bytes: int) -> bytes:
+        reads.append(start_byte)
+        return real(self, start_byte, count_bytes)
+
+    monkeypatch.setattr(FileSource, "read", counting)
+    assert verify(root, [settled])[0].state == "same"
+    assert reads == []
+    assert verify(root, [settled], strict=True)[0].state == "same"
+    assert reads != []
+
+
+def test_a_file_that_was_only_touched_is_the_same(root: Root, folder: Path) -> None:
+    """Content decides; a copy of the tree is the same tree."""
+
+    def copied() -> None:
+        shutil.copy(folder / "a.py", folder / "new")
+        (folder / "new").replace(folder / "a.py")
+        age(folder / "a.py")
+
+    assert after(root, copied, settled=True)[1:] == ("same", "")
+
+
+def test_a_changed_mode_is_told_of_a_file_that_is_the_same(root: Root, folder: Path) -> None:
+    """It is no change of content."""
+    (folder / "a.py").chmod(0o644)
+    found = after(root, lambda: (folder / "a.py").chmod(0o755), settled=True)
+    assert found[1:] == ("same", "only its mode changed, from 644 to 755")
+
+
+@pytest.mark.parametrize(
+    ("then", "now"),
+    [
+        (b"a\nb\n", b"a\r\nb\r\n"),
+        (b"a\r\nb\r\n", b"a\nb\n"),
+        (b"a\r\nb\n", b"a\nb\r\n"),
+        (b"x" * ((1 << 20) - 1) + b"\n", b"x" * ((1 << 20) - 1) + b"\r\n"),  # the pair lies across two blocks
+    ],
+)
+def test_changed_line_ends_are_called_that(root: Root, folder: Path, then: bytes, now: bytes) -> None:
+    """In either direction, mixed, and where a block ends between the two."""
+    (folder / "a.py").write_bytes(then)
+    found = after(root, lambda: (folder / "a.py").write_bytes(now))
+    assert found[1:] == ("changed", "only its line ends changed")
+
+
+@pytest.mark.parametrize(("then", "now"), [(b"a\nb", b"a\rb"), (b"a\r\nb", b"a\n\nb"), (b"a\n", b"a\r\n\r")])
+def test_what_is_no_change_of_line_ends_is_not_called_that(root: Root, folder: Path, then: bytes, now: bytes) -> None:
+    """A lone carriage return ends no line."""
+    (folder / "a.py").write_bytes(then)
+    found = after(root, lambda: (folder / "a.py").write_bytes(now))
+    assert found.state == "changed"
+    assert "line ends" not in found.reason
+
+
+def test_a_link_that_leads_out_is_never_followed(root: Root, folder: Path, tmp_path: Path) -> None:
+    """Though what lies there is the same, byte for byte."""
+    outside = tmp_path / "outside" / "a.py"
+    found = after(root, lambda: replaced_by(folder / "a.py", lambda path: path.symlink_to(outside)))
+    assert found.state == "unreadable"
+    assert "was not opened" in found.reason
+
+
+def test_a_link_to_a_file_of_the_same_content_is_a_change(root: Root, folder: Path) -> None:
+    """An edit of the one would change the other; where no link is followed at all, that is said."""
+    found = after(root, lambda: replaced_by(folder / "a.py", lambda path: path.symlink_to("b.py")))
+    expected = ("changed", "it is a link to b.py") if root.confinement == "openat2" else ("unreadable", found.reason)
+    assert found[1:] == expected
+    assert "link" in found.reason
+
+
+def test_a_folder_on_the_way_that_was_swapped_for_a_link(root: Root, folder: Path, tmp_path: Path) -> None:
+    """Out of the root it is not followed; to another folder inside it is a change."""
+    for name in ("sub", "twin"):
+        (folder / name).mkdir()
+        (folder / name / "x").write_text(TEXT)
+    (tmp_path / "outside" / "x").write_text(TEXT)
+    tracked = snapshot(root, ["sub/x"], Ledger())
+    (folder / "sub").rename(folder / "old")
+    (folder / "sub").symlink_to(tmp_path / "outside")
+    assert verify(root, tracked)[0].state == "unreadable"
+    (folder / "sub").unlink()
+    (folder / "sub").symlink_to("twin")
+    assert verify(root, tracked)[0].state == ("changed" if root.confinement == "openat2" else "unreadable")
+
+
+def test_a_link_is_followed_inside_the_root_and_remembered(folder: Path, root: Root) -> None:
+    """The same link to the same content is the same; another target and a file in its place are changes."""
+    link = folder / "link"
+    link.symlink_to("a.py")
+    tracked = stored(snapshot(root, ["link"], Ledger()))
+    if root.confinement == "walk":  # which follows no link at all
+        assert (tracked[0].kind, verify(root, tracked)[0].state) == ("unreadable", "unreadable")
+        return
+    assert tracked[0].target == "a.py"
+    assert verify(root, tracked)[0].state == "same"
+    replaced_by(link, lambda path: path.symlink_to("b.py"))
+    assert verify(root, tracked)[0][1:] == ("changed", "it is a link to b.py and was one to a.py")
+    replaced_by(link, lambda path: path.write_text(TEXT))
+    assert verify(root, tracked)[0][1:] == ("changed", "it was a link to a.py and is a file of its own")
+
+
+def test_a_file_where_there_was_none_is_new(root: Root, folder: Path) -> None:
+    """What the session deleted and somebody made again has to be read; what is still gone is the same."""
+    (folder / "a.py").unlink()
+    tracked = stored(snapshot(root, ["a.py", "never"], Ledger().deleted("a.py")))
+    assert [item.state for item in verify(root, tracked)] == ["same", "same"]
+    (folder / "a.py").write_text("again")
+    (folder / "never").mkdir()
+    found = verify(root, tracked)
+    assert [(item.state, item.must_be_read) for item in found] == [("new", True), ("new", False)]
+
+
+def test_what_could_not_be_read_then_cannot_be_compared(root: Root, folder: Path) -> None:
+    """It is never called the same."""
+    (folder / "a.py").rename(folder / "kept")
+    (folder / "a.py").mkdir()
+    tracked = stored(snapshot(root, ["a.py", ".env", "../outside/a.py"], modified()))
+    assert [item.kind for item in tracked] == ["other", "unreadable", "unreadable"]
+    assert [item.state for item in verify(root, tracked)] == ["unreadable"] * 3
+    (folder / "a.py").rmdir()
+    (folder / "kept").rename(folder / "a.py")
+    (found, *_) = verify(root, tracked)
+    assert found[1:] == ("unreadable", "it had not been read, so that there is nothing to compare it with")
+
+
+def test_credentials_are_not_even_hashed(root: Root, folder: Path) -> None:
+    """A digest of a short secret would give it away."""
+    (folder / ".env").write_text("TOKEN=1")
+    (tracked,) = snapshot(root, [".env"], Ledger())
+    assert (tracked.kind, tracked.sha256) == ("unreadable", "")
+    assert "credentials" in verify(root, [tracked])[0].reason
+
+
+# ── what the session knew ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_snapshot_holds_what_the_ledger_knows(folder: Path) -> None:
+    """Role and lines shown, for every path once, in the order asked; a Workspace does as well as its root."""
+    workspace = Workspace(folder)
+    page = workspace.view("a.py", limit=2)
+    ledger = Ledger().after(shown(page)).read("b.py", "another version", 1, 3, 3)
+    tracked = stored(snapshot(workspace, ["b.py", "./a.py", "a.py"], ledger))
+    assert [(item.path, item.role, item.seen, item.is_known) for item in tracked] == [
+        ("b.py", "read", (), False),
+        ("a.py", "read", ((1, 2),), True),
+    ]
+    assert [item.state for item in verify(workspace, tracked)] == ["changed", "same"]
+
+
+def test_a_change_before_the_checkpoint_is_not_lost(root: Root, folder: Path) -> None:
+    """What somebody changed between the model's last look and the checkpoint is still news to the model."""
+    page = Workspace(folder).view("a.py")
+    ledger = Ledger().after(shown(page)).modified("a.py", page.version, is_whole=True, total_lines=3)
+    (folder / "a.py").write_text("other\n")
+    (found,) = verify(root, stored(snapshot(root, ["a.py"], ledger)))
+    assert found[1:] == ("changed", "when the session stopped it was already not what had been shown of it")
+    assert found.must_be_read
+
+
+def test_a_digest_outranks_the_time_stamps_of_a_checkpoint(root: Root, folder: Path) -> None:
+    """A file that was only touched before the checkpoint is still the one that the session wrote."""
+    (found,) = snapshot(root, ["a.py"], Ledger())
+    ledger = Ledger().modified("a.py", "a version from before", digest=found.sha256, is_whole=True, total_lines=3)
+    age(folder / "a.py")
+    (tracked,) = snapshot(root, ["a.py"], ledger)
+    assert (tracked.is_known, tracked.seen) == (True, ((1, 3),))
+
+
+@pytest.mark.parametrize(
+    ("ledger", "exists", "state"),
+    [
+        (Ledger().modified("a.py", "v"), False, "missing"),
+        (Ledger().deleted("a.py"), True, "new"),
+    ],
+)
+def test_gone_or_back_before_the_checkpoint(root: Root, folder: Path, ledger: Ledger, exists: bool, state: str) -> None:
+    """Missing and new are told against what the session knew, not only against its checkpoint."""
+    if not exists:
+        (folder / "a.py").unlink()
+    (found,) = verify(root, snapshot(root, ["a.py"], ledger))
+    assert found.state == state
+
+
+@pytest.mark.parametrize(
+    ("role", "state", "expected"),
+    [
+        ("read", "changed", False),
+        ("modified", "changed", True),
+        ("created", "changed", True),
+        ("deleted", "new", True),
+        ("modified", "same", False),
+        ("modified", "missing", False),
+        ("modified", "unreadable", False),
+    ],
+)
+def test_only_what_is_being_modified_and_has_changed_is_read_again(role: Any, state: Any, expected: bool) -> None:
+    """The rest is told, not asked for."""
+    assert Verified(Tracked(path="a", role=role), state).must_be_read is expected
+
+
+# ── time, size, and files that move ──────────────────────────────────────────────────────────────────────────────
+
+
+def test_past_the_deadline_nothing_is_claimed(root: Root, folder: Path) -> None:
+    """No digest, no verdict: not at the checkpoint, not afterwards; a size alone can still tell a change."""
+    tracked = snapshot(root, ["a.py"], modified())
+    (found,) = verify(root, tracked, strict=True, deadline=Deadline(0))
+    assert found[1:] == ("unreadable", "the time was up before all of it was read")
+    (late,) = stored(snapshot(root, ["a.py"], modified(), deadline=Deadline(0)))
+    assert (late.kind, late.sha256) == ("unreadable", "")
+    assert verify(root, [late])[0].state == "unreadable"
+    (folder / "a.py").write_text("longer than before it was")
+    assert verify(root, [late])[0].state == "changed"
+    assert verify(root, tracked, deadline=Deadline(0))[0].state == "changed"
+
+
+def test_a_large_file_does_not_take_the_time_of_the_others(
+    root: Root, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The smallest come first, and answers keep their order."""
+    with (folder / "large").open("wb") as file:
+        file.truncate(64 << 20)
+    names = ["large", "a.py", "b.py"]
+    tracked = snapshot(root, names, Ledger())
+    looked: list[str] = []
+    real = file_check._look
+
+    def looking(root: Root, path: str, *rest: Any) -> Any:
+        looked.append(path)
+        return real(root, path, *rest)
+
+    monkeypatch.setattr(file_check, "_look", looking)
+    found = verify(root, tracked, strict=True)
+    assert [item.tracked.path for item in found] == names
+    assert looked[-1] == "large"
+
+
+def test_a_file_that_changes_while_it_is_read_is_not_hashed(
+    root: Root, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A digest of two halves would be that of no file; one that comes to rest is read again."""
+    times = [10]
+    real = file_check._digests
+
+    def written_meanwhile(source: Any, deadline: Deadline) -> Any:
+        made = real(source, deadline)
+        if times[0]:
+            times[0] -= 1
+            with (folder / "a.py").open("a") as file:
+                file.write("more\n")
+        return made
+
+    monkeypatch.setattr(file_check, "_digests", written_meanwhile)
+    (tracked,) = snapshot(root, ["a.py"], modified())
+    assert (tracked.kind, tracked.reason) == ("unreadable", "it is being written to")
+    times[0] = 1
+    (tracked,) = snapshot(root, ["a.py"], modified())
+    assert (tracked.kind, tracked.size_bytes) == ("file", os.stat(folder / "a.py").st_size)
+
+
+def test_a_fault_of_the_disk_is_named(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And nothing is said about the content."""
+    tracked = snapshot(root, ["a.py"], modified())
+
+    def failing(*_: Any) -> bytes:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(FileSource, "read", failing)
+    (found,) = verify(root, tracked, strict=True)
+    assert found[1:] == ("unreadable", "a.py cannot be read: Input/output error.")
+
+
+def test_no_descriptor_is_left_open(root: Root, folder: Path) -> None:
+    """Whatever is found."""
+    os.mkfifo(folder / "fifo")
+    (folder / "loop").symlink_to("loop")
+    names = ["a.py", "fifo", "loop", "nothing", ".", "../x", "", "\0"]
+    before = len(os.listdir("/proc/self/fd"))
+    with pytest.raises(CallerError):
+        snapshot(root, names, Ledger())
+    names.remove("")
+    for _ in range(3):
+        tracked = snapshot(root, names, Ledger())
+        assert len(verify(root, tracked, strict=True)) == len(names)
+        git(root)
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+names = st.sampled_from(["a", "b", "c"])
+contents = st.sampled_from(["", "x\n", "y\n", "x\r\n", "long\n"])
+
+
+@given(
+    then=st.dictionaries(names, contents, max_size=3),
+    now=st.dictionaries(names, contents, max_size=3),
+    strict=st.booleans(),
+)
+def test_any_two_trees_are_compared_as_a_plain_model_does(
+    tmp_path_factory: pytest.TempPathFactory, then: dict[str, str], now: dict[str, str], strict: bool
+) -> None:
+    """Every file of every pair of trees has the state that comparing their contents gives."""
+    folder = tmp_path_factory.mktemp("tree")
+    for name, text in then.items():
+        (folder / name).write_text(text, newline="")
+    workspace = Workspace(folder)
+    tracked = stored(snapshot(workspace, "abc", Ledger()))
+    for name in "abc":
+        (folder / name).unlink(missing_ok=True)
+        if name in now:
+            (folder / name).write_text(now[name], newline="")
+    found = {item.tracked.path: item for item in verify(workspace, tracked, strict=strict)}
+    workspace.root.close()
+    for name in "abc":
+        one, other = then.get(name), now.get(name)
+        expected = "same" if one == other else "missing" if other is None else "new" if one is None else "changed"
+        assert found[name].state == expected
+        is_by_line_ends = expected == "changed" and {one, other} == {"x\n", "x\r\n"}
+        assert (found[name].reason == "only its line ends changed") is is_by_line_ends
+
+
+# ── git ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def run_git(folder: Path, *arguments: str) -> str:
+    """A git that reads no settings of this machine."""
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(folder),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_AUTHOR_NAME": "a",
+        "GIT_AUTHOR_EMAIL": "a@example.org",
+        "GIT_COMMITTER_NAME": "a",
+        "GIT_COMMITTER_EMAIL": "a@example.org",
+    }
+    done = subprocess.run(["git", *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+@pytest.fixture(params=["sha1", "sha256"])
+def repository(request: pytest.FixtureRequest, folder: Path, root: Root) -> Path:
+    """A root that is a repository with one commit."""
+    del root
+    (folder / "sub").mkdir()
+    (folder / "sub" / ("long" * 30)).write_text(TEXT)
+    (folder / "link").symlink_to("a.py")
+    run_git(folder, "init", "-q", "-b", "main", f"--object-format={request.param}")
+    run_git(folder, "add", "-A")
+    run_git(folder, "commit", "-q", "-m", "first")
+    return folder
+
+
+def is_dirty(folder: Path) -> bool:
+    """What git itself says."""
+    done = subprocess.run(["git", "diff", "--quiet"], cwd=folder, check=False, env={"PATH": os.environ["PATH"]})
+    return done.returncode == 1
+
+
+@pytest.mark.needs("git")
+def test_head_and_branch_are_read_from_files(repository: Path, root: Root) -> None:
+    """On a branch, packed, in a new branch without commits, and detached, as git says."""
+    head = run_git(repository, "rev-parse", "HEAD")
+    assert git(root) == Git(head, "main", is_dirty=False)
+    run_git(repository, "pack-refs", "--all")
+    assert git(root) == Git(head, "main", is_dirty=False)
+    run_git(repository, "checkout", "-q", "--detach")
+    assert git(root) == Git(head, "", is_dirty=False)
+    run_git(repository, "checkout", "-q", "--orphan", "fresh/start")
+    found = git(root)
+    assert found is not None
+    assert (found.head, found.branch) == ("", "fresh/start")
+
+
+@pytest.mark.needs("git")
+def test_a_dirty_tree_is_told_as_git_tells_it(repository: Path, root: Root) -> None:
+    """Edited, touched, edited within the step of the clock, deleted, replaced by a folder: the same answer as git's."""
+    path = repository / "a.py"
+
+    def agreed() -> bool:
+        found = git(root)
+        assert found is not None
+        assert found.is_dirty is is_dirty(repository)
+        return found.is_dirty
+
+    assert not agreed()
+    age(path)
+    assert not agreed()
+    path.write_text(TEXT.upper())
+    assert agreed()
+    run_git(repository, "add", "a.py")
+    assert not agreed()
+    path.write_text(TEXT)  # as long as what was added, and perhaps within the same step of the clock
+    assert agreed()
+    path.unlink()
+    assert agreed()
+    path.mkdir()
+    assert agreed()
+    path.rmdir()
+    run_git(repository, "checkout", "-q", "a.py")
+    assert not agreed()
+    run_git(repository, "update-index", "--assume-unchanged", "a.py")
+    path.write_text("whatever\n")
+    assert not agreed()
+    run_git(repository, "update-index", "--no-assume-unchanged", "a.py")
+    run_git(repository, "update-index", "--skip-worktree", "a.py")
+    assert not agreed()
+
+
+@pytest.mark.needs("git")
+def test_a_file_as_young_as_the_index_is_read(repository: Path, root: Root) -> None:
+    """Written again within the step of the clock in which it was added, it has the size and the time of its entry."""
+    times = os.stat(repository / "a.py")
+    (repository / "a.py").write_text(TEXT.upper())
+    for name in ("a.py", ".git/index"):
+        os.utime(repository / name, ns=(times.st_mtime_ns, times.st_mtime_ns))
+    found = git(root)
+    assert found is not None
+    assert found.is_dirty is True
+
+
+@pytest.mark.needs("git")
+@pytest.mark.parametrize(
+    "arguments", [("update-index", "--index-version", "4"), ("update-index", "--split-index")], ids=["v4", "split"]
+)
+def test_an_index_of_another_form_is_not_guessed_at(repository: Path, root: Root, arguments: tuple[str, ...]) -> None:
+    """What cannot be told is None."""
+    run_git(repository, *arguments)
+    found = git(root)
+    assert found is not None
+    assert found.is_dirty is None
+    assert found.head
+
+
+@pytest.mark.needs("git")
+def test_git_takes_no_more_time_than_it_has(repository: Path, root: Root) -> None:
+    """Past the deadline the head is known and the rest is not."""
+    found = git(root, deadline=Deadline(0))
+    assert found is not None
+    assert (found.head, found.is_dirty) == (run_git(repository, "rev-parse", "HEAD"), None)
+
+
+def test_without_a_repository_there_is_no_state_of_one(root: Root, folder: Path) -> None:
+    """No folder, an empty one, and one whose content is elsewhere."""
+    assert git(root) is None
+    (folder / ".git").write_text("gitdir: /elsewhere\n")
+    assert git(root) is None
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        (b"ref: ../../outside/a.py\n", ("", "../../outside/a.py")),
+        (b"ref: refs/heads/a\x1b[31m\n", ("", "refs/heads/a\\x1b[31m")),
+        (b"one\ntwo\n", ("", "")),
+        (b"\xff\xfe", ("", "")),
+        (b"", ("", "")),
+    ],
+)
+def test_a_hostile_head_is_text(root: Root, folder: Path, head: bytes, expected: tuple[str, str]) -> None:
+    """It names nothing outside, and what it says is inert."""
+    (folder / ".git").mkdir()
+    (folder / ".git" / "HEAD").write_bytes(head)
+    found = git(root)
+    assert found is not None
+    assert (found.head, found.branch.removeprefix("…")) == (
+        expected[0],
+        expected[1].removeprefix("refs/heads/"),
+    )
+
+
+@example(b"link", 0)
+@given(st.binary(max_size=200), st.integers(0, 3))
+def test_no_index_breaks_it(tmp_path_factory: pytest.TempPathFactory, noise: bytes, entries: int) -> None:
+    """Any bytes are an answer; without entries nothing can differ."""
+    folder = tmp_path_factory.mktemp("index")
+    (folder / ".git").mkdir()
+    (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    (folder / ".git" / "index").write_bytes(b"DIRC\0\0\0\2" + entries.to_bytes(4, "big") + noise)
+    root = Root(folder)
+    found = git(root)
+    root.close()
+    assert found is not None
+    assert found[:2] == ("", "main")
+    if not entries:
+        assert found.is_dirty is (None if noise.startswith(b"link") else False)
+
+
+@pytest.mark.parametrize("name", [b"../outside/a.py", b"/etc/hostname", b"sub/../../outside/a.py", b".env"])
+def test_a_hostile_index_leads_nowhere(root: Root, folder: Path, monkeypatch: pytest.MonkeyPatch, name: bytes) -> None:
+    """A name that leads out of the root, or to credentials, is never opened, whatever an index says."""
+    (folder / ".git").mkdir()
+    (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    (folder / ".env").write_text("TOKEN=1")
+    fields = struct.pack(">10I20sH", *[0] * 6, 0o100644, 0, 0, 0, bytes(20), len(name))
+    entry = fields + name + b"\0" * (8 - (62 + len(name)) % 8)
+    (folder / ".git" / "index").write_bytes(b"DIRC" + struct.pack(">II", 2, 1) + entry + bytes(20))
+    opened: list[bytes] = []
+    real = Root.open_file
+
+    def opening(self: Root, relative: bytes) -> Any:
+        made = real(self, relative)
+        opened.append(relative)
+        return made
+
+    monkeypatch.setattr(Root, "open_file", opening)
+    found = git(root)
+    assert found is not None
+    assert found.is_dirty is None
+    assert set(opened) == {b".git/HEAD", b".git/index"}
+
+
+# ── the report ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def told(*items: tuple[str, Any, Any, str]) -> list[Verified]:
+    return [Verified(Tracked(path=path, role=role), state, reason) for path, role, state, reason in items]
+
+
+def test_the_report_says_what_to_read_again_first() -> None:
+    """Counts, what has to be read with the call that shows it, then the rest, what was being changed first."""
+    verified = told(
+        ("docs.md", "read", "changed", "its content changed, its size did not"),
+        ("b.py", "read", "same", ""),
+        ("a.py", "modified", "changed", "only its line ends changed"),
+        ("gone.py", "modified", "missing", ""),
+        ("run.sh", "read", "same", "only its mode changed, from 644 to 755"),
+    )
+    then, now = Git("a" * 40, "main", is_dirty=False), Git("b" * 40, "fix", is_dirty=True)
+    assert (
+        report(verified, git_then=then, git_now=now)
+        == """\
+Files since the session stopped: 2 same, 2 changed, 1 missing.
+Git: aaaaaaaaaaaa on main, now bbbbbbbbbbbb on fix; files differ from its index.
+Read these again before you go on: you were changing them, and they are not what you knew:
+- a.py: changed, only its line ends changed | view(file_path="a.py")
+Not as they were either:
+- gone.py: missing
+- docs.md: changed, its content changed, its size did not
+- run.sh: same, only its mode changed, from 644 to 755"""
+    )
+
+
+def test_a_report_of_nothing_is_a_sentence() -> None:
+    """Nothing known, nothing changed, a repository that did not move."""
+    assert report([]) == "Files since the session stopped: none was known."
+    same = told(("a.py", "modified", "same", ""))
+    assert report(same, git_now=Git("", "", None)) == (
+        "Files since the session stopped: 1 same.\nGit: no commit yet, no branch."
+    )
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.text(max_size=300), st.sampled_from(["read", "modified"]), st.sampled_from(STATES), st.text(max_size=300)
+        ),
+        max_size=60,
+    ),
+    st.integers(0, 3000),
+)
+def test_a_report_is_bounded_and_inert(items: list[tuple[str, Any, Any, str]], most_chars: int) -> None:
+    """However many files, however they are named: within its room, no control character, no forged row."""
+    text = report(told(*items), most_chars=most_chars)
+    assert len(text) <= most_chars
+    assert all(character == "\n" or character.isprintable() or ord(character) > 0x9F for character in text)
+    starts = ("- ", "Files since", "Read these again", "Not as they were")
+    assert all(line.startswith(starts) for line in text.split("\n")[:-1])
+
+
+def test_what_has_no_room_is_counted() -> None:
+    """What has to be read again goes first."""
+    many = told(*((f"{number}.py", "modified", "changed", "") for number in range(100)))
+    text = report(many, most_chars=400)
+    shown_rows = text.count("view(")
+    assert 0 < shown_rows < 100
+    assert f"- … {100 - shown_rows} more" in text
+
+
+# ── JSON ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_tracked_file_comes_back_as_it_went(root: Root, folder: Path) -> None:
+    """Through JSON, whatever it is."""
+    (folder / "crlf").write_bytes(b"a\r\n")
+    ledger = Ledger().read("crlf", "", 1, 1, 1).deleted("gone")
+    tracked = snapshot(root, ["a.py", "crlf", "gone", ".", "../x"], ledger)
+    assert stored(tracked) == tracked
+    assert {item.kind for item in tracked} == {"file", "missing", "other", "unreadable"}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {},
+        {"path": 5},
+        {"path": "a", "kind": "file"},  # without a digest
+        {"path": "a", "kind": "eaten"},
+        {"path": "a", "kind": "missing", "role": "eaten"},
+        {"path": "a", "kind": "missing", "size_bytes": "5"},
+        {"path": "a", "kind": "missing", "size_bytes": -5},
+        {"path": "a", "kind": "missing", "is_known": 1},
+        {"path": "a", "kind": "missing", "seen": [[3, 1]]},
+        {"path": "a", "kind": "missing", "seen": [["1", "3"]]},
+        {"path": "a", "kind": "missing", "seen": 7},
+        {"path": "a", "kind": "missing", "surprise": 1},
+        [],
+    ],
+)
+def test_what_is_no_tracked_file_is_refused(value: Any) -> None:
+    """A handoff that somebody edited is named, not believed."""
+    with pytest.raises(CallerError):
+        Tracked.from_dict(value)

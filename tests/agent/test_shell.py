@@ -1,0 +1,562 @@
+"""A command sees its root and nothing else, and leaves nothing behind but its files."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import threading
+import tracemalloc
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from penstock.agent import sandbox
+from penstock.agent.shell import Shell
+from penstock.context.activity import actions
+from penstock.errors import CallerError
+from penstock.store import open_store
+from penstock.text.fitting import Guarded
+from penstock.wires import load
+from penstock.workspace import landlock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from penstock.session.effects import Acted
+    from penstock.store import Store
+    from penstock.wires import Transcript
+
+
+def _makes_namespaces() -> bool:
+    """Whether bubblewrap may do its work, where it is installed."""
+    program = shutil.which("bwrap")
+    command = [program or "", "--ro-bind", "/", "/", "--unshare-all", "true"]
+    return program is None or subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+has_landlock = landlock.abi() >= sandbox.LANDLOCK_ABI and sandbox.filters_system_calls()
+WALLS = (
+    pytest.param("landlock", marks=pytest.mark.skipif(not has_landlock, reason="this kernel offers no such Landlock")),
+    pytest.param(
+        "bubblewrap",
+        marks=[
+            pytest.mark.needs("bwrap"),
+            pytest.mark.skipif(not _makes_namespaces(), reason="no namespaces can be made here, as in a chroot"),
+        ],
+    ),
+)
+"""Every promise is kept by either wall."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "root").mkdir()
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside/a.txt").write_text("not yours")
+    (tmp_path / "root/a.txt").write_text("yours\n")
+    return tmp_path / "root"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = open_store(str(tmp_path / "store"))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(params=WALLS)
+def shell(request: pytest.FixtureRequest, folder: Path, store: Store) -> Iterator[Shell]:
+    made = Shell(folder, store=store, confinement=request.param)
+    yield made
+    made.close()
+
+
+def run(shell: Shell, command: str) -> Acted:
+    return shell.run("run_command", {"command": command})
+
+
+def conversation(result: str) -> Transcript:
+    """One call of the tool and its result, as an agent has them."""
+    call = {"id": "1", "type": "function", "function": {"name": "run_command", "arguments": '{"command": "make"}'}}
+    messages = [{"role": "assistant", "tool_calls": [call]}, {"role": "tool", "tool_call_id": "1", "content": result}]
+    return load(messages, "openai-chat")
+
+
+def output(shell: Shell, command: str) -> str:
+    return run(shell, command).text.partition("\n\n")[2]
+
+
+def python(shell: Shell, code: str) -> str:
+    """What a program says, run by the Python of this test, which commands may read."""
+    return output(shell, f"{sys.executable} -I -c '{code}' 2>&1").strip()
+
+
+# ── results ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("command", "code"), [("exit 0", 0), ("cat missing", 1), ("exit 7", 7), ("kill -TERM $$", 143)]
+)
+def test_the_exit_code_is_stated_where_it_is_looked_for(shell: Shell, command: str, code: int) -> None:
+    """First, apart from what the command says; a code is an answer and no failure of the tool."""
+    done = run(shell, f"echo 'exit code: 99'; {command}")
+    assert done.text.startswith(f"exit code: {code} | ")
+    assert done.text.splitlines()[2] == "exit code: 99"
+    assert not done.failed
+    assert done.what.startswith(f"run_command: exit code: {code} | ")
+    (action,) = actions(conversation(done.text))
+    assert (action.kind, action.exit_code, action.failed) == ("run", code, code != 0)
+
+
+def test_output_and_errors_come_in_the_order_of_their_writing(shell: Shell) -> None:
+    """One stream, as on a terminal; nothing can be typed into it, and a pipe that is closed ends its writer."""
+    assert output(shell, "echo one; echo two >&2; echo three; cat; yes | head -n 1") == "one\ntwo\nthree\ny\n"
+
+
+def test_a_command_that_closes_its_output_is_waited_for(shell: Shell) -> None:
+    """The end of the output is not the end of the command."""
+    assert run(shell, "exec >&- 2>&-; sleep 0.3; touch done; exit 5").text.startswith("exit code: 5")
+    assert (Path(shell.root) / "done").exists()
+
+
+def test_a_long_output_is_shown_by_its_ends_and_kept_whole(shell: Shell, store: Store) -> None:
+    """Within the allowance, with the way to the rest; the guard of tools leaves it as it is."""
+    done = run(shell, "seq 1 100000")
+    assert isinstance(done.text, Guarded)
+    assert done.text.bounds_itself
+    assert len(done.text.encode()) <= 28_000
+    assert "[OUTPUT TRUNCATED]" in done.text
+    assert done.text.rstrip().endswith("\n100000")
+    (kept,) = store.artifacts()
+    assert store.read(kept.handle, 0, 1 << 20) == "".join(f"{n}\n" for n in range(1, 100_001)).encode()
+
+
+def test_a_flood_takes_no_memory(shell: Shell) -> None:
+    """Of 64 MB the ends are held, and as much as a store writes at once."""
+    tracemalloc.start()
+    try:
+        done = run(shell, "head -c 67108864 /dev/zero | tr '\\0' x")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert done.text.startswith("exit code: 0 | ")
+    assert "67108864 bytes" in done.text
+    assert peak < 16 << 20
+
+
+def test_where_nothing_can_be_kept_the_output_is_shown_and_says_so(folder: Path) -> None:
+    """A store that fails costs what was not shown, not the command."""
+
+    def failing() -> Store:
+        raise OSError("no space left")
+
+    shell = Shell(folder, store=failing, allowance_bytes=1000)
+    done = run(shell, "seq 1 10000")
+    shell.close()
+    assert done.text.startswith("exit code: 0 | ")
+    assert "The rest could not be kept: no space left" in done.text
+    assert len(done.text) <= 1000
+
+
+# ── what it can reach ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_root_is_its_own(shell: Shell, folder: Path) -> None:
+    """It reads, writes, makes programs and runs them."""
+    said = output(
+        shell,
+        "pwd; cat a.txt; mkdir -p b/c; printf '#!/bin/sh\\necho made' > b/c/run; chmod +x b/c/run; b/c/run; mv b/c/run b; rm a.txt",
+    )
+    assert said == f"{folder}\nyours\nmade\n"
+    assert (folder / "b/run").exists()
+    assert not (folder / "a.txt").exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat ../outside/a.txt",
+        "cat {outside}/a.txt",
+        "ls {outside}",
+        "ls .. | grep outside",
+        "ln -s {outside}/a.txt link && cat link",
+        "ln {outside}/a.txt hard && cat hard",
+        "cp {outside}/a.txt .",
+        "cat /etc/hostname",
+        "cat /etc/shadow",
+        "cat /proc/{host}/environ",
+        "dd if=/proc/{host}/mem bs=1 count=1",
+        "ls /proc/{host}/cwd/",
+    ],
+)
+def test_nothing_outside_can_be_read(shell: Shell, tmp_path: Path, command: str) -> None:
+    """Files, folders, links that lead out, and what the kernel says of other processes."""
+    done = run(shell, command.format(outside=tmp_path / "outside", host=os.getpid()))
+    assert not done.text.startswith("exit code: 0")
+    assert "not yours" not in done.text
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo mine > {outside}/a.txt",
+        "echo mine >> {outside}/a.txt",
+        "truncate -s 0 {outside}/a.txt",
+        "rm {outside}/a.txt",
+        "mv {outside}/a.txt .",
+        "mv a.txt {outside}/b.txt",
+        "touch {outside}/b.txt",
+        "mkdir {outside}/b",
+        "ln a.txt {outside}/b.txt",
+        "ln -s a.txt {outside}/b.txt",
+        "mknod device b 8 0",
+        "touch /usr/mine",
+        "echo mine > /etc/passwd",
+    ],
+)
+def test_nothing_outside_can_be_written(shell: Shell, tmp_path: Path, command: str) -> None:
+    """Not made, not changed, not cut, not moved in or out."""
+    done = run(shell, command.format(outside=tmp_path / "outside"))
+    assert not done.text.startswith("exit code: 0")
+    assert [(file.name, file.read_text()) for file in (tmp_path / "outside").iterdir()] == [("a.txt", "not yours")]
+
+
+def test_a_folder_that_is_named_can_be_read_and_run_and_not_written(folder: Path, tmp_path: Path) -> None:
+    """A toolchain in a home; the search path leads there, too."""
+    tool = tmp_path / "outside/tool"
+    tool.write_text("#!/bin/sh\necho tool\n")
+    tool.chmod(0o755)
+    shell = Shell(folder, readable=[tmp_path / "outside"])
+    try:
+        assert output(shell, f"{tool}; touch {tool.parent}/b.txt 2>/dev/null || echo no") == "tool\nno\n"
+    finally:
+        shell.close()
+
+
+def test_the_environment_is_clean(shell: Shell, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five variables, none of them ours but the part of the search path that it can look into."""
+    monkeypatch.setenv("PENSTOCK_SECRET", "s3cret")
+    monkeypatch.setenv("PATH", f"/home/somebody/bin:{folder}/bin:relative:/usr/bin:/bin")
+    said = dict(line.split("=", 1) for line in output(shell, "env").splitlines())
+    said = {
+        name: value for name, value in said.items() if name not in {"PWD", "OLDPWD", "SHLVL", "_"}
+    }  # the shell's own
+    home = said.pop("HOME")
+    assert said == {"PATH": f"{folder}/bin:/usr/bin:/bin", "TMPDIR": home, "LANG": "C.UTF-8", "TERM": "dumb"}
+
+
+def test_home_is_a_folder_of_its_own_and_goes_with_the_shell(shell: Shell) -> None:
+    """Private, the same for every command, and removed also where a command has shut a part of it."""
+    home = Path(output(shell, "mkdir -p ~/a/b; ln -s / ~/a/c; touch ~/a/b/d; chmod 000 ~/a; echo ~").strip())
+    assert stat.S_IMODE(home.stat().st_mode) == 0o700
+    assert output(shell, "ls ~") == "a\n"
+    shell.close()
+    assert not home.exists()
+    shell.close()
+
+
+def test_no_open_file_of_ours_is_handed_on(shell: Shell, tmp_path: Path) -> None:
+    """Nor one that some library left open for everybody."""
+    descriptor = os.open(tmp_path / "outside/a.txt", os.O_RDONLY)
+    os.set_inheritable(descriptor, True)
+    try:
+        said = python(shell, f"import os; print(os.read({descriptor}, 9))")
+    finally:
+        os.close(descriptor)
+    assert said.endswith("Bad file descriptor")
+
+
+_CONNECT = """
+import socket, sys
+def tried(action):
+    try: action()
+    except OSError as error: return type(error).__name__
+    return "done"
+def stream(): socket.create_connection(("127.0.0.1", PORT), 2)
+def datagram(): socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("127.0.0.1", PORT))
+def local(): socket.socket(socket.AF_UNIX).connect("PATH")
+def abstract(): socket.socket(socket.AF_UNIX).connect("\\0NAME")
+def letter():
+    one, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    one.sendto(b"x", "LETTERS")
+def pair():
+    one, other = socket.socketpair()
+    one.sendall(b"x"); assert other.recv(1) == b"x"
+print(tried(stream), tried(datagram), tried(local), tried(abstract), tried(letter), tried(pair))
+"""
+
+
+def test_there_is_no_network(shell: Shell, folder: Path, tmp_path: Path) -> None:
+    """No address, no name, no socket of a service, nor a letter to one; a pair of its own is all that a command can make."""
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        socket.socket(socket.AF_UNIX) as local,
+        socket.socket(socket.AF_UNIX) as abstract,
+        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as letters,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams,
+    ):
+        port, name = server.getsockname()[1], f"penstock-{os.getpid()}"
+        datagrams.bind(("127.0.0.1", port))
+        local.bind(str(tmp_path / "outside/s"))
+        abstract.bind(f"\0{name}")
+        letters.bind(str(tmp_path / "outside/l"))
+        for listening in (local, abstract):
+            listening.listen()
+        for waiting in (server, local, abstract, letters, datagrams):
+            waiting.setblocking(False)
+        code = _CONNECT.replace("PORT", str(port)).replace("NAME", name)
+        code = code.replace("PATH", str(tmp_path / "outside/s")).replace("LETTERS", str(tmp_path / "outside/l"))
+        (folder / "connect.py").write_text(code)
+        tried = output(shell, f"{sys.executable} -I connect.py").split()
+        assert tried[-1] == "done"
+        assert tried[0] != "done"
+        assert {*tried[2:5]}.isdisjoint({"done"})
+        for waiting in (server, local, abstract):
+            with pytest.raises(BlockingIOError):
+                waiting.accept()
+        for waiting in (letters, datagrams):  # in a network of its own a datagram goes nowhere
+            with pytest.raises(BlockingIOError):
+                waiting.recv(1)
+
+
+@pytest.mark.skipif(landlock.abi() < 6, reason="before Landlock 6 signals are not held back")
+def test_a_command_signals_only_what_it_has_started(shell: Shell) -> None:
+    """Neither us nor the process beside it; its own children it may."""
+    said = output(shell, f"kill -9 $PPID; kill -9 {os.getpid()}; sleep 60 & kill $!; wait $!; echo $?")
+    assert said.endswith("143\n")
+
+
+def test_root_is_one_in_name_only(shell: Shell) -> None:
+    """A command of root's has none of its powers."""
+    (line,) = python(shell, 'import re; print(open("/proc/self/status").read())').split("CapEff:\t")[1:] or ["0"]
+    assert int(line.split()[0], 16) == 0
+    assert not run(shell, "chown 1 a.txt").text.startswith("exit code: 0") or os.geteuid() != 0
+
+
+# ── the end ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+LEFT_BEHIND = {
+    "in the background": "sleep 300 &",
+    "in a session of its own": "setsid sleep 300 &",
+    "by a child that has ended": "(sleep 300 &)",
+    "by a daemon": "(setsid sh -c 'sleep 300 & exec sleep 301' &)",
+    "deaf": "nohup sh -c 'trap \"\" TERM HUP INT; sleep 300; sleep 301' &",
+    "and stopped": "sleep 300 & kill -STOP $!",
+}
+HOLDS_ON = "exec 9> held; "
+
+
+@pytest.mark.parametrize("how", LEFT_BEHIND)
+def test_no_process_is_left_behind(shell: Shell, folder: Path, how: str) -> None:
+    """Whatever it did to get away: when the call returns, the last one that held the pipe is gone."""
+    os.mkfifo(folder / "held")
+    reader = os.open(folder / "held", os.O_RDONLY | os.O_NONBLOCK)
+    assert run(shell, HOLDS_ON + LEFT_BEHIND[how]).text.startswith("exit code: 0")
+    assert os.read(reader, 1) == b""
+    os.close(reader)
+
+
+def late(folder: Path, command: str, wall: str = "auto") -> Acted:
+    shell = Shell(folder, seconds=1, confinement=wall)
+    try:
+        return run(shell, command)
+    finally:
+        shell.close()
+
+
+@pytest.mark.parametrize("wall", WALLS)
+@pytest.mark.parametrize(
+    "command", ["sleep 300", "trap '' TERM; setsid sleep 300 & wait", "yes", "while :; do (setsid sleep 300 &); done"]
+)
+def test_at_its_deadline_a_command_is_ended_whole(folder: Path, wall: str, command: str) -> None:
+    """Silent, deaf, loud, or making more of itself."""
+    os.mkfifo(folder / "held")
+    reader = os.open(folder / "held", os.O_RDONLY | os.O_NONBLOCK)
+    done = late(folder, HOLDS_ON + command, wall)
+    assert done.failed
+    assert done.text.startswith("exit code: 137 | ")
+    assert "not finished in 1 s, all that a command may take: it was ended" in done.text
+    assert os.read(reader, 1) == b""
+    os.close(reader)
+
+
+def begun(folder: Path) -> Path:
+    """A pipe from which is read what a command writes when it has begun."""
+    os.mkfifo(folder / "begun")
+    return folder / "begun"
+
+
+def test_an_interrupt_from_elsewhere_ends_the_command(shell: Shell, folder: Path) -> None:
+    """The call returns what there is, and says why it is not all."""
+    pipe = begun(folder)
+
+    def interrupting() -> None:
+        pipe.read_text()
+        shell.interrupt()
+
+    waiting = threading.Thread(target=interrupting)
+    waiting.start()
+    done = run(shell, "echo so far; echo > begun; sleep 300")
+    waiting.join()
+    assert done.failed
+    assert done.text.splitlines()[0].endswith(" | interrupted")
+    assert done.text.endswith("\n\nso far\n")
+    assert output(shell, "echo next") == "next\n"
+
+
+_HOST = """
+import sys
+from penstock.agent.shell import Shell
+shell = Shell(sys.argv[1])
+try:
+    shell.run("run_command", {"command": "exec 9> held; setsid sleep 300 & echo > begun; wait"})
+except KeyboardInterrupt:
+    print("interrupted")
+    shell.close()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL, signal.SIGTERM], ids=lambda number: number.name)
+def test_a_host_that_is_ended_takes_the_command_along(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    """By Ctrl-C, or with no time to say so."""
+    pipe = begun(folder)
+    os.mkfifo(folder / "held")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # who is killed leaves it
+    host = subprocess.Popen([sys.executable, "-c", _HOST, str(folder)], stdout=subprocess.PIPE, text=True)
+    with open(folder / "held", "rb") as held:
+        pipe.read_text()
+        host.send_signal(number)
+        assert held.read() == b""  # all that held it are gone
+    said, _ = host.communicate(timeout=60)
+    assert said == ("interrupted\n" if number == signal.SIGINT else "")
+    assert host.returncode == (0 if number == signal.SIGINT else -number)
+
+
+def test_two_commands_at_once_do_not_disturb_each_other(shell: Shell) -> None:
+    """Each has its own process beside it, and its own end."""
+    said: dict[int, str] = {}
+    threads = [
+        threading.Thread(target=lambda n=n: said.setdefault(n, run(shell, f"sleep 0.{n}; echo {n}; exit {n}").text))
+        for n in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for n in range(4):
+        assert said[n].startswith(f"exit code: {n} | ")
+        assert said[n].endswith(f"\n\n{n}\n")
+
+
+def test_descriptors_are_given_back(shell: Shell) -> None:
+    """A hundred commands cost no more than one."""
+    run(shell, "true")
+    before = os.listdir("/proc/self/fd")
+    for _ in range(3):
+        run(shell, "true")
+    assert os.listdir("/proc/self/fd") == before
+
+
+# ── what is refused ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({}, "command: is required"),
+        ({"command": 5}, "takes a string"),
+        ({"command": " \n"}, "it is empty"),
+        ({"command": "echo \0"}, "NUL"),
+        ({"command": "echo \ud800"}, "half of a UTF-16 pair"),
+        ({"command": "x" * 200_000}, "Write a script in the root, and run that."),
+        ({"command": "true", "timeout": 5}, "no argument timeout"),
+    ],
+)
+def test_what_cannot_be_run_is_answered(folder: Path, arguments: dict[str, object], says: str) -> None:
+    """A mistake is a result; nothing is run."""
+    shell = Shell(folder)
+    try:
+        done = shell.run("run_command", arguments)
+        assert shell.intent("run_command", arguments).kind == "run"
+    finally:
+        shell.close()
+    assert done.failed
+    assert says in done.text
+
+
+def test_of_a_command_that_was_cut_off_nothing_is_known(folder: Path) -> None:
+    """Nobody can say what it did before it ended."""
+    shell = Shell(folder)
+    try:
+        intent = shell.intent("run_command", {"command": "make\ninstall"})
+        assert intent == ("run", "make\\x0ainstall", "")
+        assert shell.settled(*intent) == "unknown"
+    finally:
+        shell.close()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"seconds": 0}, "some time"),
+        ({"allowance_bytes": 10}, "a result needs"),
+        ({"confinement": "none"}, "landlock, bubblewrap or auto"),
+    ],
+)
+def test_a_shell_that_cannot_be_is_a_mistake_of_the_program(
+    folder: Path, arguments: dict[str, object], says: str
+) -> None:
+    """Said when it is made."""
+    with pytest.raises(CallerError, match=says):
+        Shell(folder, **arguments)  # type: ignore[arg-type]
+    with pytest.raises(CallerError, match="is no folder"):
+        Shell(folder / "a.txt")
+
+
+def test_without_a_wall_there_is_no_shell(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither Landlock nor bubblewrap, or one that does not hold: nothing is run unconfined, and the reasons are told."""
+    homes = tmp_path / "homes"
+    homes.mkdir()
+    monkeypatch.setenv("TMPDIR", str(homes))
+    monkeypatch.setattr(landlock, "abi", lambda: 2)
+    monkeypatch.setattr("penstock.agent.shell._PATH", "/nothing")
+    monkeypatch.setenv("PATH", str(tmp_path / "outside"))
+    with pytest.raises(CallerError, match=r"version 2, and 3 is needed; bubblewrap: bwrap is not installed"):
+        Shell(folder)
+    fake = tmp_path / "outside/bwrap"
+    fake.write_text("#!/bin/sh\necho no permission to make namespaces >&2\nexit 1\n")
+    fake.chmod(0o755)
+    with pytest.raises(CallerError, match=r"not run unconfined \(.*; bubblewrap: no permission to make namespaces\)"):
+        Shell(folder)
+    fake.write_text("no program")
+    with pytest.raises(CallerError, match=r"The command was not run: .*Exec format error"):
+        Shell(folder)
+    monkeypatch.setattr(sandbox, "filters_system_calls", lambda: False)
+    monkeypatch.setattr(landlock, "abi", lambda: 7)
+    with pytest.raises(CallerError, match="no filter of system calls is known"):
+        Shell(folder, confinement="landlock")
+    assert list(homes.iterdir()) == []
+
+
+def test_a_bubblewrap_that_lies_in_the_root_is_not_trusted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the root holds was written by strangers."""
+    (folder / "bwrap").write_text("#!/bin/sh\nshift 1000; exec sh -c 'exit 0'\n")
+    (folder / "bwrap").chmod(0o755)
+    monkeypatch.setattr("penstock.agent.shell._PATH", "/nothing")
+    monkeypatch.setenv("PATH", str(folder))
+    with pytest.raises(CallerError, match="bwrap is not installed"):
+        Shell(folder, confinement="bubblewrap")
+
+
+def test_the_wall_that_is_in_force_is_told(shell: Shell) -> None:
+    """For people who start it, and for `doctor`."""
+    assert shell.confinement.startswith(("Landlock ", f"bubblewrap ({shutil.which('bwrap')})"))

@@ -1,0 +1,335 @@
+"""A request is carried, and got out of an overflow: every rung of the ladder, and every way it can end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.carrier.conftest import HttpRefused, poster
+
+from penstock import aexecute, execute, overflow
+from penstock.context.handoff import decode
+from penstock.context.recovery import TooLarge
+from penstock.models import fail, refuse, say
+from penstock.store import StoreFault
+from penstock.testing import LoopbackProvider
+from penstock.wires import messages_of
+
+if TYPE_CHECKING:
+    from penstock.store import Store
+
+WIRES = ("openai-chat", "openai-responses", "anthropic")
+FLOOD = "\n".join(f"src/package/module_{number:05d}.py" for number in range(40_000))
+
+
+def chat(*results: str, task: str = "How many modules are there?", **settings: Any) -> dict[str, Any]:
+    """A request of OpenAI chat: one turn for each result."""
+    messages: list[Any] = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": task}]
+    for number, result in enumerate(results):
+        function = {"name": "run", "arguments": json.dumps({"command": f"step {number}"})}
+        messages.append(
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [{"id": f"c{number}", "type": "function", "function": function}],
+            }
+        )
+        messages.append({"role": "tool", "tool_call_id": f"c{number}", "content": result})
+    return {"model": "gpt-4o", "messages": messages, **settings}
+
+
+def on(wire: str, *results: str) -> dict[str, Any]:
+    """The same on any wire."""
+    if wire == "openai-chat":
+        return chat(*results)
+    if wire == "anthropic":
+        messages: list[Any] = [{"role": "user", "content": "How many modules are there?"}]
+        for number, result in enumerate(results):
+            used = {"type": "tool_use", "id": f"toolu_{number}", "name": "run", "input": {"command": f"step {number}"}}
+            returned = {"type": "tool_result", "tool_use_id": f"toolu_{number}", "content": result}
+            messages += [{"role": "assistant", "content": [used]}, {"role": "user", "content": [returned]}]
+        return {"model": "claude-opus-4-8", "max_tokens": 1_000, "system": "Be brief.", "messages": messages}
+    items: list[Any] = [{"role": "user", "content": "How many modules are there?"}]
+    for number, result in enumerate(results):
+        arguments = json.dumps({"command": f"step {number}"})
+        items.append({"type": "function_call", "call_id": f"c{number}", "name": "run", "arguments": arguments})
+        items.append({"type": "function_call_output", "call_id": f"c{number}", "output": result})
+    return {"model": "gpt-4o", "instructions": "Be brief.", "input": items}
+
+
+def never(request: Any) -> Any:
+    """A send function that must not be called."""
+    raise AssertionError(f"sent: {str(request)[:200]}")
+
+
+@pytest.mark.proves("O-7")
+@pytest.mark.parametrize("wire", WIRES)
+def test_what_fits_is_sent_once_and_as_it_is(wire: str, store: Store) -> None:
+    """The provider sees the caller's own body, and the caller the provider's own answer."""
+    request = on(wire, "12 modules")
+    with LoopbackProvider(wire, 8_000, script=[say("twelve")]) as provider:
+        result = execute(poster(provider), request, wire=wire, window_tokens=8_000, store=store)
+        assert [received.request for received in provider.requests] == [request]
+    assert (result.success, result.attempts, result.strategy, result.tokens_reduced) == (True, 1, "normal", 0)
+    assert (result.error, result.warnings, result.overflow_severity) == (None, [], "none")
+    assert "twelve" in json.dumps(result.response)
+    assert result.request is request
+    assert store.artifacts() == []
+
+
+@pytest.mark.proves("O-7")
+@pytest.mark.parametrize("before", [0, 1], ids=["at once", "after an overflow"])
+def test_an_error_that_is_no_overflow_passes_through_untouched(before: int, store: Store) -> None:
+    """The very exception of the send function, whether it comes first or after something was made smaller."""
+    rate_limited = HttpRefused(429, '{"error": {"message": "Rate limit reached", "type": "rate_limit_error"}}')
+    answers: list[Exception] = [HttpRefused(400, "prompt is too long: 9000 tokens > 8000 maximum")] * before
+    answers.append(rate_limited)
+
+    def send(_request: Any) -> Any:
+        raise answers.pop(0)
+
+    with pytest.raises(HttpRefused) as raised:
+        execute(send, chat("x " * 9_000), wire="openai-chat", window_tokens=200_000, store=store)
+    assert raised.value is rate_limited
+    assert answers == []
+
+
+@pytest.mark.proves("O-4", "O-5")
+@pytest.mark.parametrize("named", [True, False], ids=["named in the request", "the server's own"])
+def test_a_reply_that_does_not_fit_beside_the_request_is_lowered_alone(named: bool, store: Store) -> None:
+    """Not a word of the history goes where a smaller reply is all that it takes."""
+    request = chat("a short result", max_tokens=7_990) if named else chat("a short result")
+    refused = HttpRefused(
+        400,
+        "This model's maximum context length is 8000 tokens. However, you requested 8100 tokens (110 in the messages, "
+        "7990 in the completion). Please reduce the length of the messages or completion.",
+    )
+    sent: list[Any] = []
+
+    def send(body: Any) -> Any:
+        sent.append(body)
+        if len(sent) == 1:
+            raise refused
+        return {}
+
+    result = execute(send, request, wire="openai-chat", window_tokens=8_000, store=store)
+    assert (result.success, result.strategy, result.attempts) == (True, "lower_reserve", 2)
+    assert sent[1]["messages"] == request["messages"]
+    lowered = sent[1].get("max_tokens") or sent[1]["max_completion_tokens"]
+    assert 7_000 < lowered <= 8_000 - 110
+
+
+@pytest.mark.proves("O-6", "O-8")
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("knows", [True, False], ids=["window known", "window believed larger"])
+def test_a_catastrophe_hands_off_first_offloads_the_flood_and_keeps_the_rest(
+    wire: str, knows: bool, store: Store
+) -> None:
+    """One smaller request: the flood is its ends with a handle, all other messages are as they were."""
+    request = on(wire, "one result that stays", FLOOD)
+    with LoopbackProvider(wire, 32_768, script=[say("40,000")]) as provider:
+        window = 32_768 if knows else 2_000_000
+        result = execute(poster(provider), request, wire=wire, window_tokens=window, store=store)
+        assert provider.refused == (0 if knows else 1)
+    assert (result.success, result.strategy) == (True, "offload")
+    assert result.attempts == (1 if knows else 2)
+    if wire == "openai-responses" and not knows:  # refused without a number, and the caller knows no window
+        assert result.overflow_severity == "unknown"
+        return
+    assert result.overflow_severity == ("none" if knows else "catastrophic")  # what we trim ourselves is no refusal
+    assert result.tokens_reduced > 200_000
+    before, after = messages_of(request, wire), messages_of(result.request, wire)
+    assert after[:-1] == before[:-1]
+    kinds = {info.name: info for info in store.artifacts()}
+    if not knows:
+        assert decode(store.read(kinds["handoff"].handle, 0, 1 << 20)) == result.handoff
+    flood = kinds["run"]
+    assert store.read(flood.handle, 0, flood.bytes).decode() == FLOOD
+    assert f"penstock page {flood.handle} --store" in json.dumps(after[-1])
+
+
+@pytest.mark.proves("O-6")
+def test_a_catastrophe_that_is_refused_again_ends_with_the_tip_and_a_fresh_start(store: Store) -> None:
+    """The seed's warnings and its message; the next prompt works on the same provider."""
+    script = [*[refuse(996_201, of=32_768)] * 3, say("Ready.")]
+    with LoopbackProvider("openai-chat", 32_768, script=script) as provider:
+        send = poster(provider)
+        result = execute(send, chat(FLOOD[:60_000]), wire="openai-chat", window_tokens=32_768, store=store)
+        assert (result.success, result.strategy, result.attempts) == (False, "tool_output_overflow", 3)
+        assert result.overflow_severity == "catastrophic"
+        assert result.warnings == [
+            "A tool returned too much data for the context window.",
+            "Use more specific parameters or pagination.",
+        ]
+        assert result.message.startswith("[Tool output too large]\n")
+        assert "Use count_files() before list_files()" in result.message
+        assert overflow.parse(result.error) is not None
+        assert result.handoff is not None
+        assert result.handoff.goal == "How many modules are there?"
+        messages = [*result.fresh["messages"], {"role": "user", "content": "Once more."}]
+        following = execute(
+            send, {**result.fresh, "messages": messages}, wire="openai-chat", window_tokens=32_768, store=store
+        )
+        assert (following.success, following.strategy) == (True, "normal")
+    handle = result.handoff.handles[-1]
+    assert FLOOD[:1_000] in store.read(handle, 0, 1 << 20).decode().replace("\\n", "\n"), (
+        "the whole conversation is kept"
+    )
+
+
+@pytest.mark.proves("O-4", "O-5")
+@pytest.mark.parametrize(
+    ("part", "request_"),
+    [
+        ("newest user message", chat(task=FLOOD)),
+        ("system", {"model": "gpt-4o", "messages": [{"role": "system", "content": FLOOD}, *chat()["messages"][1:]]}),
+        ("tools", chat(tools=[{"type": "function", "function": {"name": "t", "description": FLOOD}}])),
+    ],
+    ids=["message", "system", "tools"],
+)
+def test_what_cannot_shrink_is_asked_once_and_is_named(part: str, request_: dict[str, Any], store: Store) -> None:
+    """Only the provider knows how it counts; its refusal and a bill whose largest line is the part to shorten are the proof."""
+    with LoopbackProvider("openai-chat", 8_000, script=[]) as provider:
+        result = execute(poster(provider), request_, wire="openai-chat", window_tokens=8_000, store=store)
+        assert provider.refused == 1
+    assert (result.success, result.strategy, result.attempts) == (False, "irreducible", 1)
+    assert isinstance(result.error, TooLarge)
+    assert result.error.bill.lines()[0][0].startswith(part)
+    assert part in result.message.splitlines()[1]
+    assert (result.fresh is None) == (part in {"system", "tools"}), "a message can be left for the next prompt"
+
+
+@pytest.mark.proves("O-4")
+def test_old_results_go_before_finished_steps_and_both_before_the_users_words(store: Store) -> None:
+    """As the window shrinks, deeper rungs are needed: each leaves what the next one would take."""
+    request = chat(*(f"result {number}: " + "word " * 900 for number in range(30)))
+    request["messages"].insert(4, {"role": "user", "content": "Never touch README."})
+    request["messages"].insert(5, {"role": "assistant", "content": "I shall not."})
+    rungs = []
+    for window in (24_000, 6_000, 2_000):
+        with LoopbackProvider("openai-chat", window, script=[say("done")]) as provider:
+            result = execute(poster(provider), request, wire="openai-chat", window_tokens=window, store=store)
+            assert result.success
+            rungs.append(result.plans[-1].steps[-1].strategy)
+            shown = json.dumps(result.request)
+            assert "Never touch README." in shown
+            assert "How many modules are there?" in shown
+    assert rungs == ["clear", "spans", "spans"]
+
+
+@pytest.mark.proves("O-4", "O-5")
+@pytest.mark.parametrize(
+    ("summary", "taken"),
+    [
+        ("The user wants X; twelve notes were read.", True),
+        ("", False),
+        ("Error: rate limit exceeded", False),
+        ("x" * 900_000, False),
+    ],
+    ids=["good", "empty", "error", "larger"],
+)
+def test_a_models_summary_is_asked_last_and_taken_only_if_it_is_one(summary: str, taken: bool, store: Store) -> None:
+    """It counts as one of the two calls; a summary that is none is not the end either."""
+    messages: list[Any] = [{"role": "user", "content": "Remember these notes."}]
+    for number in range(12):
+        messages += [
+            {"role": "assistant", "content": f"Noted {number}."},
+            {"role": "user", "content": f"note {number} " + "wish " * 800},
+        ]
+    messages += [{"role": "assistant", "content": "Noted."}, {"role": "user", "content": "What is X?"}]
+    asked: list[str] = []
+
+    def summarise(prompt: str) -> str:
+        asked.append(prompt)
+        return summary
+
+    with LoopbackProvider("openai-chat", 4_000, script=[say("X.")]) as provider:
+        request = {"model": "gpt-4o", "messages": messages}
+        result = execute(
+            poster(provider), request, wire="openai-chat", window_tokens=4_000, store=store, summarise=summarise
+        )
+    assert result.success
+    assert len(asked) == 1
+    assert "note 3" in asked[0]
+    assert (result.strategy == "model_summary") is taken
+    assert (summary in json.dumps(result.request)) is taken or not summary
+
+
+@pytest.mark.proves("O-7")
+def test_an_overflow_in_a_body_that_came_as_an_answer_is_one(store: Store) -> None:
+    """Some gateways send a provider's error with a success status."""
+    error = {"error": {"message": "prompt is too long: 9000 tokens > 8000 maximum", "type": "invalid_request_error"}}
+    answers = [error, {"choices": []}]
+    result = execute(
+        lambda _request: answers.pop(0), chat("x " * 9_000), wire="openai-chat", window_tokens=200_000, store=store
+    )
+    assert (result.success, result.attempts, result.response) == (True, 2, {"choices": []})
+
+
+@pytest.mark.proves("O-3")
+def test_a_server_that_drops_the_beginning_without_a_word_is_told_of(store: Store) -> None:
+    """The answer is handed over with a warning that names both numbers."""
+    answer = {"choices": [], "usage": {"prompt_tokens": 4_096}}
+    result = execute(
+        lambda _request: answer, chat("word " * 20_000), wire="openai-chat", window_tokens=32_768, store=store
+    )
+    assert result.success
+    assert "4096" in result.warnings[0]
+
+
+@pytest.mark.proves("G-3", "O-4")
+def test_a_store_that_fails_is_said_and_stops_nothing() -> None:
+    """The request goes out without handles; the originals are in the transcript."""
+
+    class Full:
+        url = "sqlite:///full"
+
+        def put(self, *_: Any, **__: Any) -> str:
+            raise StoreFault("disk_full", "No space is left for the store.")
+
+    with LoopbackProvider("openai-chat", 8_000, script=[say("done")]) as provider:
+        result = execute(poster(provider), chat(FLOOD), wire="openai-chat", window_tokens=8_000, store=Full())  # type: ignore[arg-type]
+    assert result.success
+    assert "No space is left" in result.warnings[0]
+    assert result.transcript is not None
+    assert result.transcript.entries[-1].results[0].text == FLOOD
+    assert "page(" not in json.dumps(result.request)
+
+
+@pytest.mark.proves("O-7")
+def test_a_send_function_that_is_awaited_gives_the_same(store: Store) -> None:
+    """`aexecute` is `execute` with an await: the same requests go out, with an awaited summary too."""
+    request = chat("one", FLOOD)
+    with LoopbackProvider("openai-chat", 8_000, script=[say("done"), say("done")]) as provider:
+        send = poster(provider)
+
+        async def awaited(body: Any) -> Any:
+            return await asyncio.to_thread(send, body)
+
+        one = execute(send, request, wire="openai-chat", window_tokens=8_000, store=store)
+        other = asyncio.run(aexecute(awaited, request, wire="openai-chat", window_tokens=8_000, store=store))
+    assert (one.success, one.strategy, one.attempts) == (other.success, other.strategy, other.attempts)
+    assert one.plans == other.plans
+
+
+@pytest.mark.proves("O-7")
+def test_a_policy_that_fails_on_its_own_is_not_taken_for_an_overflow(store: Store) -> None:
+    """A provider's fault is the caller's to retry."""
+    script = [fail(503, {"error": {"message": "overloaded"}})]
+    with LoopbackProvider("openai-chat", 8_000, script=script) as provider, pytest.raises(HttpRefused, match="503"):
+        execute(poster(provider), chat("x"), wire="openai-chat", window_tokens=8_000, store=store)
+
+
+@pytest.mark.proves("O-8")
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_request_that_was_made_smaller_can_be_made_smaller_again(wire: str, store: Store) -> None:
+    """Our notes in it are nobody's words: the task and the user's newest words stay, however often it is refused."""
+    request = on(wire, *(f"result {number}: " + "word " * 900 for number in range(20)))
+    for window in (6_000, 3_500, 2_500):
+        with LoopbackProvider(wire, window, script=[say("done")]) as provider:
+            result = execute(poster(provider), request, wire=wire, window_tokens=window, store=store)
+        assert result.success, result.error
+        request = result.request
+        assert "How many modules are there?" in json.dumps(request)

@@ -1,0 +1,111 @@
+"""What a stub names can be done: by the model where it has the tools, by a command where it has not (R-7)."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from penstock import CallerError, execute, ways_back
+from penstock.models import call, say
+from penstock.testing import LoopbackProvider
+from penstock.wires import WIRES, answer_messages, dump, load, messages_of, violations, wire_named, with_messages
+
+if TYPE_CHECKING:
+    from penstock.store import Store
+
+FLOOD = "\n".join(f"{n}: src/some/module_{n}.py" for n in range(20_000))
+
+
+def flooded(wire: str, *, tools: list[Any] | None = None) -> dict[str, Any]:
+    """A request whose only result does not fit."""
+    chat = [
+        {"role": "user", "content": "Which is module 17123?"},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "call_1", "type": "function", "function": {"name": "list_all", "arguments": "{}"}}],
+        },
+        {"role": "tool", "tool_call_id": "call_1", "content": FLOOD},
+    ]
+    body: dict[str, Any] = {
+        "model": "gpt-4o",
+        wire_named(wire).body.messages_key: dump(load(chat, "openai-chat"), wire),
+    }
+    if wire == "anthropic":
+        body["max_tokens"] = 500
+    return {**body, "tools": tools} if tools else body
+
+
+def handle_in(request: Any) -> str:
+    """The handle that a stub names."""
+    found = re.search(r"[A-Za-z0-9]{22}", json.dumps(request))
+    assert found is not None
+    return found.group()
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_model_reads_back_what_was_cut_by_the_call_that_the_stub_prints(wire: str, store: Store) -> None:
+    """The tools are offered, the stub names them, the model calls, the answer goes into a valid request."""
+    back = ways_back(wire, store)
+    request = flooded(wire, tools=back.definitions)
+
+    def policy(body: dict[str, Any]) -> Any:
+        if "17123: src/some/module_17123.py" in json.dumps(body):
+            return say("src/some/module_17123.py")
+        assert "ctx_page(handle=" in json.dumps(body).replace("\\", "")
+        return call("ctx_find", handle=handle_in(messages_of(body, wire)), pattern="^17123:")
+
+    with LoopbackProvider(wire, 16_000, policy=policy) as provider:
+        first = execute(provider.send, request, wire=wire, window_tokens=16_000, store=store)
+        messages = [
+            *messages_of(first.request, wire),
+            *answer_messages(first.response, wire),
+            *back.answer_all(first.response),
+        ]
+        assert violations(messages, wire) == []
+        following = with_messages(first.request, wire, messages)
+        second = execute(provider.send, following, wire=wire, window_tokens=16_000, store=store)
+    assert "module_17123.py" in json.dumps(second.response)
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_without_the_tools_a_stub_names_a_command(wire: str, store: Store) -> None:
+    """No call is named that the model cannot make."""
+    with LoopbackProvider(wire, 16_000, script=[say("done")]) as provider:
+        result = execute(provider.send, flooded(wire), wire=wire, window_tokens=16_000, store=store)
+    shown = json.dumps(result.request)
+    assert f"penstock page {handle_in(messages_of(result.request, wire))} --store {store.url}" in shown
+    assert "page(handle=" not in shown.replace("\\", "")
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_calls_of_other_tools_are_left_to_their_owner(wire: str, store: Store) -> None:
+    """They are not answered among several, and refused alone."""
+    back = ways_back(wire, store)
+    with LoopbackProvider(
+        wire, 16_000, script=[call("view", path="a.py"), call("ctx_page", handle="x" * 22)]
+    ) as provider:
+        ask = {**flooded(wire), wire_named(wire).body.messages_key: [{"role": "user", "content": "Go."}]}
+        foreign, ours = provider.send(ask), provider.send(ask)
+    assert back.answer_all(foreign) == []
+    made = answer_messages(foreign, wire)
+    one = (
+        made[0]["tool_calls"][0] if wire == "openai-chat" else made[0]["content"][0] if wire == "anthropic" else made[0]
+    )
+    assert not back.is_own(one)
+    with pytest.raises(CallerError, match="ctx_page or ctx_find"):
+        back.answer(one)
+    answered = back.answer_all(ours)
+    assert len(answered) == 1
+    assert "no artifact" in json.dumps(answered).lower() or "not" in json.dumps(answered).lower()
+
+
+def test_arguments_that_are_no_json_are_a_result_that_says_so(store: Store) -> None:
+    """A model's mistake is answered, never an exception."""
+    made = {"id": "c", "type": "function", "function": {"name": "ctx_page", "arguments": '{"handle": '}}
+    answered = ways_back("openai-chat", store).answer(made)
+    assert answered["tool_call_id"] == "c"
+    assert "no JSON object" in answered["content"]

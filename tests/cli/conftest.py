@@ -1,0 +1,33 @@
+"""A small project that the tests of the command line share."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.screens import shell_line
+
+ESTATE = Path(__file__).parent.parent.parent / "examples" / "cobol"
+
+
+@pytest.fixture(scope="package")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small project with what the examples name, and a store with one session and one kept output."""
+    root = tmp_path_factory.mktemp("project")
+    (root / "src").mkdir()
+    (root / "README.md").write_text("# Project\n\nWhat it is.\n\n## Use\n\nTODO: say how.\n\n" + "More text.\n\n" * 150)
+    (root / "src" / "app.py").write_text('PORT = 8443\n\n\ndef serve():\n    """Serves."""\n    return PORT\n' * 20)
+    (root / "server.log").write_text("".join(f"line {n}: error or warning\n" for n in range(2_000)))
+    (root / "Makefile").write_text("all:\n\t@cat server.log\n")
+    (root / "error.json").write_text('{"error": {"message": "prompt is too long: 205000 tokens > 200000 maximum"}}')
+    asked = {"role": "user", "content": "Which port?"}
+    function = {"name": "view", "arguments": '{"file_path": "src/app.py"}'}
+    called = {"role": "assistant", "tool_calls": [{"id": "c1", "type": "function", "function": function}]}
+    result = {"role": "tool", "tool_call_id": "c1", "content": "8443 " * 20_000}
+    (root / "messages.json").write_text(json.dumps([asked]))
+    (root / "request.json").write_text(json.dumps({"model": "gpt-4o", "messages": [asked, called, result]}))
+    (root / "PAYROLL.cbl").write_bytes((ESTATE / "cbl/MWB010.cbl").read_bytes())
+    shell_line(root, "cat server.log | penstock guard --chars 600 > notice.txt", check=True)
+    shell_line(root, 'penstock run "Which port does app.py use?" --json > answer.json', check=True)
+    return root

@@ -1,0 +1,167 @@
+"""What scripts hold on to: the keys of each object, the exit status of each end, and standard output with nothing else on it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.cli.screens import shell_line
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAGE = (
+    "path text start_line end_line total_lines total_lines_exact start_byte end_byte total_bytes fragment escaped encoding "
+    "version stale bound next previous notices"
+)
+KEYS = {
+    "view README.md": PAGE,
+    "read README.md --start-byte 0": PAGE,
+    "read server.log --start-line 2 --end-line 3": PAGE,
+    "outline src/app.py": "path text total_lines total_lines_exact total_bytes version next notices items offset total",
+    "list '*.py' --recursive": "items offset total omitted next",
+    "count": "files bytes tokens by_extension omitted",
+    "search PORT": "matches files scanned_bytes complete next",
+    "tokens README.md": "tokens low high method",
+    "tokens - < README.md": "tokens low high method",
+    "page HANDLE": PAGE,
+    "find HANDLE error": "matches total complete",
+    "store list": "items offset total next",
+    "store size": "artifacts bytes stored_bytes limit_bytes records",
+    "store prune": "expired dropped compressed freed_bytes",
+    "store check": "sound damage facts",
+    "guard < server.log": "text is_cut shown_tokens whole_tokens whole_bytes whole_lines handles lost_bytes fault ended",
+    "diagnose error.json --status 400": "kind recovery overflow retry_after_seconds",
+    "bill request.json": "tokens input reserve_tokens items",
+    "fit request.json --tokens 9000": "request plan cleared outcome",
+    "fit request.json --tokens 9000 --plan": "request plan cleared outcome",
+    "run 'Which port?'": "session answer citations turns usage cuts recoveries outcome",
+    "resume ID 'Which port?'": "session answer citations turns usage cuts recoveries outcome verification",
+    "resume ID --verify-only": "session verification",
+    "sessions": "sessions",
+    "show ID": "session phase turns model root window_tokens fill usage",
+    "handoff ID": "sessionId agent turnsCompleted completedTasks pendingTasks",
+    "stats ID": "sessions turns usage sources reads calls cuts refusals fill savings cost_against_size unread",
+    "check-code src/app.py": "kind lines level is_within files",
+    "structure PAYROLL.cbl": "programs format",
+    "chunk PAYROLL.cbl": "file lines budget_tokens chunks kept_edges edges minimum_calls overhead_tokens",
+    "chunk PAYROLL.cbl --max-tokens 900": "file lines budget_tokens chunks kept_edges edges minimum_calls overhead_tokens",
+    "document PAYROLL.cbl --out docs": "out calls resent accepted relocated rejected",
+    "doctor": "penstock confinement store extras",
+    "completion bash": "shell script",
+}
+"""What is typed behind `penstock`, and the keys of contracts.md that its object has; more are free."""
+
+INNER: dict[str, tuple[str, str]] = {
+    "count": ("by_extension", "extension files bytes tokens"),
+    "search PORT": ("matches", "path line text clipped"),
+    "run 'Which port?'": ("citations", "path line text"),
+    "structure PAYROLL.cbl": (
+        "programs",
+        "name start_line end_line divisions sections paragraphs performs gotos calls",
+    ),
+    "chunk PAYROLL.cbl": ("chunks", "id kind spans context_spans tokens prompt_tokens units fits"),
+    "fit request.json --tokens 9000": ("cleared", "handle tokens"),
+}
+STATUS = [
+    ("search nowhere-to-be-found-at-all", 1, None),
+    ("list '*.zig'", 1, None),
+    ("find HANDLE nothing-like-it", 1, None),
+    ("structure empty.cbl", 1, None),
+    ("violations broken.json --wire openai-chat", 1, None),
+    ("diagnose README.md", 1, None),
+    ("sessions --store fresh", 1, None),
+    ("stats --store fresh", 1, "nothing"),
+    ("veiw README.md", 2, "usage"),
+    ("view", 2, "usage"),
+    ("view README.md --offset -1", 2, "bad_argument"),
+    ("search '(a'", 2, "bad_pattern"),
+    ("find HANDLE '(a'", 2, "bad_pattern"),
+    ("bill README.md", 2, "usage"),
+    ("run x --model gpt", 2, "usage"),
+    ("run x --profile none", 2, "usage"),
+    ("store list --store mysql://x", 2, "usage"),
+    ("view out", 3, "outside_root"),
+    ("view pipe", 3, "not_regular_file"),
+    ("view program", 3, "binary"),
+    ("view src", 3, "is_directory"),
+    ("check-code src", 3, "is_directory"),
+    ("chunk src", 3, "is_directory"),
+    ("diagnose src", 3, "is_directory"),
+    ("bill src", 3, "is_directory"),
+    ("diagnose error.json --rules src", 3, "is_directory"),
+    ("view gone", 4, "not_found"),
+    ("tokens gone", 4, "not_found"),
+    ("structure gone", 4, "not_found"),
+    ("document gone --out docs", 4, "not_found"),
+    ("diagnose gone", 4, "not_found"),
+    ("fit gone --tokens 9", 4, "not_found"),
+    ("page gone", 4, "not_found"),
+    ("show gone", 4, "not_found"),
+    ("resume gone", 4, "not_found"),
+    ("handoff gone", 4, "not_found"),
+    ("stats gone", 4, "not_found"),
+    ("read server.log --start-byte 0 --version VERSION", 5, "stale"),
+    ("fit request.json --tokens 1", 7, None),
+    ("store size --store /dev/null/none", 8, "io_error"),
+]
+"""What is typed behind `penstock`, the exit status, and the code of its error where it is one."""
+
+
+@pytest.fixture(scope="module")
+def typed(project: Path) -> Any:
+    """Types a command in the project, with what stands in capitals put in; what comes back under `--json`, and the status."""
+    os.mkfifo(project / "pipe")
+    (project / "out").symlink_to("/etc/passwd")
+    (project / "program").write_bytes(b"\x7fELF\0\0\0")
+    (project / "empty.cbl").write_text("\n")
+    (project / "broken.json").write_text('[{"role": "tool", "tool_call_id": "a", "content": "x"}]')
+    other = json.loads(shell_line(project, "penstock read README.md --start-byte 0 --json", check=True).stdout)[
+        "version"
+    ]
+    handle = re.findall(r"penstock page (\S+?);? ", (project / "notice.txt").read_text())[0]
+    words = {"HANDLE": handle, "ID": json.loads((project / "answer.json").read_text())["session"], "VERSION": other}
+
+    def type_(line: str) -> tuple[Any, int]:
+        line = re.sub(r"\b(HANDLE|ID|VERSION)\b", lambda word: words[word[0]], line)
+        command, redirect, source = line.partition(" < ")
+        done = shell_line(project, f"penstock {command} --json{redirect}{source}")
+        assert done.stderr == "", "under --json nothing is said beside the object"
+        return json.loads(done.stdout), done.returncode
+
+    yield type_
+    for name in ("pipe", "out", "program", "empty.cbl", "broken.json"):
+        (project / name).unlink()
+
+
+@pytest.mark.parametrize("line", KEYS)
+def test_each_object_has_the_keys_of_the_contract(typed: Any, line: str) -> None:
+    """One object, nothing beside it, status 0; rows have their keys too."""
+    found, status = typed(line)
+    assert status == 0
+    assert set(KEYS[line].split()) <= found.keys()
+    if line in INNER:
+        rows, keys = INNER[line]
+        assert found[rows]
+        assert all(set(keys.split()) <= row.keys() for row in found[rows])
+
+
+def test_violations_are_a_list(typed: Any) -> None:
+    """Empty where the request is valid, which is status 0."""
+    assert typed("violations request.json --wire openai-chat") == ([], 0)
+    found, status = typed("violations broken.json --wire openai-chat")
+    assert ([row.keys() for row in found], status) == ([{"index", "code", "message"}], 1)
+
+
+@pytest.mark.parametrize(("line", "status", "code"), STATUS, ids=[line for line, _, _ in STATUS])
+def test_each_end_has_its_exit_status(typed: Any, line: str, status: int, code: str | None) -> None:
+    """An error is one object with a code, words and what to try; an end that is no error is the object itself."""
+    found, actual = typed(line)
+    assert actual == status
+    error = found.get("error") if isinstance(found, dict) else None
+    assert (error or {}).get("code") == code
+    assert error is None or error.keys() == {"code", "message", "try"}
+    assert error is None or "Errno" not in error["message"]

@@ -1,0 +1,157 @@
+"""What a stranger meets first: a list by what one wants, a page for each command, examples that run, mistakes that are named."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import sys
+from typing import TYPE_CHECKING, Any, get_args
+
+import click
+import pytest
+from tests.cli.screens import on_terminal, shell_line
+
+from penstock.cli import COMMANDS, cli, main
+from penstock.cli.commands import CommandGroup, HelpPage
+from penstock.models import say
+from penstock.testing import LoopbackProvider
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+WIDTH = 80
+NOT_RUN = {
+    "penstock mcp --http 127.0.0.1:8000 --token-file token": "it serves until it is stopped: tests/mcp/test_http.py does that",
+}
+"""Examples that are not run here, and why."""
+
+
+def pages() -> Iterator[tuple[str, HelpPage]]:
+    """Every help page with the name that it is asked for by, groups before what is below them."""
+
+    def below(group: CommandGroup, path: str, context: click.Context) -> Iterator[tuple[str, HelpPage]]:
+        yield path, group
+        for name in group.list_commands(context):
+            command = group.get_command(context, name)
+            if isinstance(command, CommandGroup):
+                yield from below(command, f"{path} {name}", context)
+            else:
+                assert isinstance(command, HelpPage), name
+                yield f"{path} {name}", command
+
+    yield from below(cli, "penstock", click.Context(cli))
+
+
+PAGES = dict(pages())
+EXAMPLES = [(path, example) for path, page in PAGES.items() for example in page.example_commands]
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_page_has_two_examples_that_a_person_can_copy(path: str) -> None:
+    """They fit into a terminal of 80 columns, and each is of the command that the page explains."""
+    examples = PAGES[path].example_commands
+    assert len(examples) == 2
+    assert all(path in example for example in examples)
+    assert max(map(len, PAGES[path].examples)) <= WIDTH
+    assert all(line.startswith("  ") for line in PAGES[path].examples)
+
+
+@pytest.mark.parametrize(
+    "example",
+    [pytest.param(e, marks=pytest.mark.needs("fish") if "fish" in e else (), id=e) for _, e in EXAMPLES],
+)
+def test_every_example_of_every_page_runs(project: Path, example: str) -> None:
+    """As it stands in a shell, with what stands in capitals put in; what is not run says why."""
+    if example in NOT_RUN:
+        pytest.skip(NOT_RUN[example])
+    handle = re.findall(r"penstock page (\S+?);? ", (project / "notice.txt").read_text())[0]
+    session = json.loads((project / "answer.json").read_text())["session"]
+    line = re.sub(r"\bHANDLE\b", handle, re.sub(r"\bID\b", session, example))
+    with LoopbackProvider("openai-chat", 32_000, policy=lambda _request: say("It serves.")) as provider:
+        line = f"export OPENAI_BASE_URL={provider.base_url}; {line}"
+        done = shell_line(project, line, shell="fish" if "fish" in example else "bash")
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    is_silent = ">" in example or example.startswith(("eval", "penstock completion", "penstock mcp"))
+    assert is_silent or done.stdout + done.stderr
+
+
+def test_examples_that_are_not_run_are_examples() -> None:
+    """An excuse for something that is no longer there is none."""
+    assert set(NOT_RUN) <= {example for _, example in EXAMPLES}
+
+
+def test_the_list_of_commands_is_by_what_one_wants_and_cuts_no_sentence(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Every command stands below one heading, with one whole sentence on one line of 80 columns."""
+    assert main(["--help"]) == 0
+    shown = capsys.readouterr().out
+    for heading, modules in COMMANDS.items():
+        assert "..." not in shown.partition("\nOptions:\n")[2]
+        block = shown.partition(f"\n{heading}:\n")[2].partition("\n\n")[0].splitlines()
+        names = [name for names in modules.values() for name in names]
+        assert [line.split()[0] for line in block] == names
+        assert all(len(line) <= WIDTH for line in block)
+        assert [line.split(maxsplit=1)[1] for line in block] == [
+            PAGES[f"penstock {name}"].get_short_help_str() for name in names
+        ]
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_opens_with_a_sentence_that_stands_alone(path: str) -> None:
+    """It fits beside the name in the list, begins with a verb in the imperative, and ends with a period."""
+    first = (PAGES[path].help or "").splitlines()[0]
+    assert first.endswith(".")
+    assert path == "penstock" or len(first) <= WIDTH - 14
+    assert first.split()[0] == "Pass" or not first.split()[0].endswith("s")
+
+
+@pytest.mark.parametrize(
+    ("typed", "message", "way"),
+    [
+        (["veiw", "a b.py", "--limit", "3"], "Did you mean 'view'?", "penstock view 'a b.py' --limit 3"),
+        (["sesions"], "Did you mean 'sessions'?", "penstock sessions"),
+        (["store", "lits", "--limit", "3"], "Did you mean 'list'", "penstock store list --limit 3"),
+        (["xyzzy"], "There is no command 'xyzzy'.", "penstock --help"),
+        (["view", "a", "--ofset", "3"], "--offset", "penstock view --help"),
+        (["store"], "", None),
+    ],
+)
+def test_a_mistyped_name_is_answered_with_the_nearest(
+    typed: list[str], message: str, way: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In words with the whole line to type instead, and as an object for scripts; exit status 2."""
+    assert main(typed) == 2
+    out, err = capsys.readouterr()
+    if way is None:
+        assert out.startswith(f"Usage: penstock {' '.join(typed)} ")
+        return
+    assert (out, err.count("\n")) == ("", 1)
+    assert message in err
+    assert err.endswith(f" Try: {way}\n")
+    assert main([*typed, "--json"]) == 2
+    error: dict[str, Any] = json.loads(capsys.readouterr().out)["error"]
+    assert (error["code"], message in error["message"]) == ("usage", True)
+    assert shlex.split(error["try"])[: len(shlex.split(way))] == shlex.split(way)
+
+
+def test_a_page_is_as_wide_as_the_terminal(tmp_path: Path) -> None:
+    """A narrow one wraps the words, and never an example."""
+    narrow = on_terminal((sys.executable, "-m", "penstock", "read", "--help"), cwd=tmp_path, columns=50)[1]
+    prose, _, examples = narrow.partition("Examples:")
+    assert max(map(len, prose.splitlines())) <= 50
+    assert examples.splitlines()[1:] == PAGES["penstock read"].examples
+
+
+def test_names_that_are_written_twice_are_the_same() -> None:
+    """The kinds of work of `check-code`, the extras of `doctor` and the schemes of models are those of the rooms that know them."""
+    from penstock.cli.code import _KINDS
+    from penstock.cli.completion import _MODELS
+    from penstock.session.generated_code import Kind
+    from penstock.wires import WIRES
+
+    assert get_args(Kind) == _KINDS
+    assert set(_MODELS) == {"local", "scripted:", *(f"{wire}:" for wire in WIRES)}

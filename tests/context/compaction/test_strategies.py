@@ -1,0 +1,494 @@
+"""What each strategy proposes, and what it leaves alone, on every wire."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.context.compaction.talks import (
+    HANDLE,
+    WIRES,
+    Shelf,
+    did,
+    edited,
+    lines,
+    more,
+    result_of,
+    seen,
+    step,
+    told,
+    viewed,
+)
+
+from penstock.context.compaction import (
+    Clear,
+    Failed,
+    NewLines,
+    Offload,
+    Spans,
+    Stale,
+    Summary,
+    apply,
+    plan,
+    summary_problem,
+    summary_span,
+)
+from penstock.wires import dump, violations
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tests.wires.strategies import Round
+
+    from penstock.context.compaction import Step
+
+wires = pytest.mark.parametrize("wire", WIRES)
+
+
+def fillers(number: int, size: int = 60, prefix: str = "other") -> list[Round]:
+    """Steps that read one file each."""
+    return [step(viewed(f"{prefix}{at}.py", size)) for at in range(number)]
+
+
+def cleared(steps: Iterable[Step]) -> list[str | None]:
+    """The calls whose results go."""
+    return [made.call_id for made in steps]
+
+
+# ── Stale ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@wires
+def test_the_same_command_again_makes_the_earlier_result_needless(wire: str) -> None:
+    """Of two runs of one command the newer stays; another command stays too."""
+    first, again = did("bash", lines(60), command="pytest -q"), did("bash", lines(60), command="pytest -q")
+    other = did("bash", lines(60), command="pytest -q tests/test_lexer.py")
+    talk = told(wire, step(first), step(other), step(again))
+    assert cleared(Stale().steps(seen(talk))) == [first.id]
+
+
+@pytest.mark.proves("S-4")
+@wires
+def test_a_newer_view_that_covers_an_older_one_replaces_it(wire: str) -> None:
+    """Lines 11 to 40 go once 1 to 60 are shown; lines 41 to 120 are not covered and stay."""
+    inner = did("view", lines(30, 11), path="parser.py", offset=10, limit=30)
+    beyond = did("view", lines(80, 41), path="parser.py", offset=40, limit=80)
+    outer = did("view", lines(60), path="parser.py", offset=0, limit=60)
+    talk = told(wire, step(inner), step(beyond), step(outer))
+    assert cleared(Stale().steps(seen(talk))) == [inner.id]
+
+
+@wires
+def test_a_file_that_changed_since_is_stale_only_where_the_same_lines_were_read_again(wire: str) -> None:
+    """One edited line leaves the others as they were; the newest view of the file stays at any age."""
+    old, other = (did("view", lines(60, at), path="parser.py", offset=at - 1, limit=60) for at in (1, 200))
+    newest = did("view", lines(60), path="parser.py", offset=0, limit=60)
+    later = [step(did("bash", "ok", command=f"make {at}")) for at in range(30)]
+    talk = told(wire, step(old), step(other), step(edited("parser.py")), *later)
+    assert Stale().steps(seen(talk)) == []
+    assert cleared(Stale().steps(seen(more(talk, step(newest), *later)))) == [old.id]
+
+
+@wires
+def test_the_age_of_a_result_is_counted_in_answers(wire: str) -> None:
+    """However many messages or items a wire makes of one; 0 is what no model has seen."""
+    rounds = [step(viewed("a.py"), viewed("b.py"), text="I look at both.") for _ in range(4)]
+    assert [result.age_turns for result in seen(told(wire, *rounds)).results] == [3, 3, 2, 2, 1, 1, 0, 0]
+
+
+@wires
+def test_what_no_model_has_seen_is_never_stale(wire: str) -> None:
+    """Two equal calls in one answer: both results are new."""
+    one, two = viewed("parser.py"), viewed("parser.py")
+    assert Stale().steps(seen(told(wire, step(one, two)))) == []
+
+
+# ── Clear ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.proves("S-4")
+@wires
+def test_the_newest_five_results_stay_and_the_oldest_go_first(wire: str) -> None:
+    """With more to free than there is, all others go; with little to free, the oldest of them."""
+    calls = [viewed(f"file{at}.py") for at in range(12)]
+    talk = told(wire, *map(step, calls))
+    everything = cleared(Clear().steps(seen(talk, over_tokens=10**6)))
+    assert everything == [call.id for call in calls[:7]]
+    few = cleared(Clear().steps(seen(talk, over_tokens=1_500, calls_left=10_000)))
+    assert few == everything[: len(few)]
+    assert 1 < len(few) < 7
+
+
+@wires
+def test_a_tiny_early_result_is_left_where_rewriting_all_behind_it_is_not_repaid(wire: str) -> None:
+    """The large result late in the prompt frees the goal alone; with many calls left the early one goes as well."""
+    tiny, flood = viewed("tiny.py", 12), viewed("flood.py", 600)
+    words = "The plan is as follows, and it is long. " * 400
+    talk = told(wire, step(tiny), step(text=words, user="Go on."), step(flood), *fillers(6, 2))
+    few_calls = Clear().steps(seen(talk, over_tokens=8_000, calls_left=1))
+    assert cleared(few_calls) == [flood.id]
+    many_calls = Clear().steps(seen(talk, over_tokens=8_000, calls_left=1_000))
+    assert cleared(many_calls) == [tiny.id, flood.id]
+
+
+@pytest.mark.proves("S-4")
+@wires
+def test_the_newest_view_of_a_modified_file_and_what_no_model_has_seen_are_not_cleared(wire: str) -> None:
+    """Unless it is said that they may go."""
+    view, new = viewed("parser.py"), [viewed(f"new{at}.py") for at in range(7)]
+    talk = told(wire, step(view), step(edited("parser.py")), *fillers(3), step(*new))
+    going = cleared(Clear(keep=0).steps(seen(talk, over_tokens=8_000)))
+    assert len(going) == 3
+    assert not {view.id, *(call.id for call in new)} & set(going)
+    assert {view.id, *(call.id for call in new)} <= set(
+        cleared(Clear(keep=0, active=True).steps(seen(talk, over_tokens=10**6)))
+    )
+
+
+def test_newest_views_that_would_fill_the_window_are_views_like_others() -> None:
+    """They stay, newest first, within half of the limit: with 30 files changed there must be room for something else."""
+    views = [viewed(f"file{at}.py") for at in range(30)]
+    talk = told("openai-chat", *[step(view, edited(f"file{at}.py")) for at, view in enumerate(views)])
+    view = seen(talk)
+    held = seen(talk, over_tokens=view.size_tokens - 10_000)
+    active = [result.part.call_id for result in held.results if held.is_active(result)]
+    assert active == [call.id for call in views[-len(active) :]]
+    assert 4_000 < sum(result.tokens for result in held.results if held.is_active(result)) <= 5_000
+
+
+# ── Offload ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@wires
+def test_one_flood_is_cut_to_its_ends_and_nothing_else_is(wire: str) -> None:
+    """Its first and last lines are shown with the way to the whole; its call, and every neighbour, stays."""
+    flood = did("bash", lines(5_000), command="make")
+    talk = told(wire, step(viewed("a.py")), step(flood, viewed("b.py")))
+    made = plan(talk, 8_000, [Offload()])
+    assert cleared(made.steps) == [flood.id]
+    after = apply(talk, made, Shelf())
+    shown = result_of(after, flood)
+    assert shown.startswith("[OUTPUT TRUNCATED]\nTool 'bash' returned ~")
+    assert "value_1 " in shown
+    assert "value_5000 " in shown
+    assert 'page(handle="hndl' in shown
+    assert [e.calls for e in after.visible()] == [e.calls for e in talk.visible()]
+    assert violations(dump(after, wire), wire) == []
+
+
+@wires
+def test_forty_parallel_results_share_alike(wire: str) -> None:
+    """All came together and no model has seen one: each keeps as much as the others, and every pair is whole."""
+    calls = [viewed(f"file{at}.py", 200) for at in range(40)]
+    talk = told(wire, step(*calls))
+    made = plan(talk, 40_000)
+    assert {one.strategy for one in made.steps} == {"offload"}
+    assert len({one.after_tokens // 50 for one in made.steps}) == 1
+    after = apply(talk, made, Shelf())
+    assert all("value_1 " in result_of(after, call) for call in calls)
+    assert violations(dump(after, wire), wire) == []
+
+
+def test_the_newest_view_of_a_modified_file_is_cut_only_if_that_is_said() -> None:
+    """Another result has to give way, be it smaller."""
+    view, other = viewed("parser.py", 400), viewed("other.py", 300)
+    plans = step(text="The plan is as follows, and it is long. " * 1_000, user="Go on.")
+    talk = told("openai-chat", plans, step(view), step(edited("parser.py")), step(other))
+    assert cleared(Offload().steps(seen(talk, over_tokens=3_000))) == [other.id]
+    assert cleared(Offload(active=True).steps(seen(talk, over_tokens=3_000))) == [view.id]
+
+
+# ── NewLines ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@wires
+def test_a_second_read_shows_only_the_lines_that_are_new(wire: str) -> None:
+    """What an earlier result shows becomes one line that says from where to where; the rest is as it was read."""
+    first = did("view", lines(40), path="parser.py", offset=0, limit=40)
+    second = did("view", lines(60, 21), path="parser.py", offset=20, limit=60)
+    made = NewLines().steps(seen(told(wire, step(first), step(second))))
+    assert cleared(made) == [second.id]
+    head, as_before, *rest = made[0].kept_text.split("\n")
+    assert head.startswith(
+        "[20 of 60 lines are as an earlier result shows them and left out here; the whole: page(handle="
+    )
+    assert as_before.startswith('[20 lines as before, from "21|')
+    assert rest == lines(40, 41).split("\n")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (lines(40), lines(40, 2)),
+        ("\n" * 40, "\n" * 40),
+        (lines(7), lines(7)),
+        (lines(20), lines(20, word="other")),
+    ],
+    ids=["an inserted line moves the numbers", "blank lines alone", "fewer lines than are worth it", "other lines"],
+)
+def test_what_is_not_the_same_row_of_lines_is_new(first: str, second: str) -> None:
+    """Shifted numbers, blank rows and short rows are shown again."""
+    if first == lines(40):
+        second = second.replace("value_2 ", "value_1 ").replace("\n3|", "\n4|")
+        second = "\n".join(f"{at + 1}|{line.partition('|')[2]}" for at, line in enumerate(lines(40).split("\n"), 1))
+    talk = told("openai-chat", step(did("view", first, path="a.py")), step(did("view", second, path="a.py")))
+    assert NewLines().steps(seen(talk)) == []
+
+
+def test_the_newest_view_of_a_modified_file_is_shown_whole() -> None:
+    """An edit starts from it: lines that only an older result shows are gone as soon as that is cleared."""
+    talk = told("openai-chat", step(viewed("a.py")), step(edited("a.py")), step(viewed("a.py")))
+    assert NewLines().steps(seen(talk, over_tokens=100)) == []
+
+
+# ── Failed ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def failed_edits(number: int) -> list[Round]:
+    """Steps that each tried the same in vain."""
+    error = "Error: no match for the old text"
+    return [step(did("edit_file", error, failed=True, path="parser.py")) for _ in range(number)]
+
+
+@pytest.mark.proves("S-4")
+@wires
+def test_a_row_of_failed_attempts_becomes_one_note_with_the_error_and_their_number(wire: str) -> None:
+    """On the wire of chat a failure is known by its words, on the others by its mark as well."""
+    talk = told(wire, step(viewed("a.py")), *failed_edits(4), *fillers(3))
+    made = Failed().steps(seen(talk))
+    assert len(made) == 1
+    assert "Left out here: 4 steps" in made[0].text
+    assert "failed: edit_file parser.py: Error: no match for the old text (×4)" in made[0].text
+    after = apply(talk, plan(talk, seen(talk).size_tokens - 10, [Failed()]), Shelf())
+    assert violations(dump(after, wire), wire) == []
+    assert "Error: no match" in next(entry.text for entry in after.visible() if "Left out here" in entry.text)
+
+
+@wires
+def test_a_turn_in_which_one_of_two_calls_went_well_did_not_fail(wire: str) -> None:
+    """What the other call returned must not go with it."""
+    both = [step(did("edit_file", "Error: no match", failed=True, path="a.py"), viewed("b.py")) for _ in range(3)]
+    assert Failed().steps(seen(told(wire, *both, *fillers(3)))) == []
+
+
+@wires
+def test_a_single_old_failure_keeps_its_head(wire: str) -> None:
+    """The long output of a failed command goes, the line that says what failed stays."""
+    run = did(
+        "bash", f"Exit code 2\n{lines(60)}\nTraceback (most recent call last):\nValueError: bad tab", command="make"
+    )
+    talk = told(wire, step(run), *fillers(3))
+    (made,) = Failed().steps(seen(talk))
+    assert made.call_id == run.id
+    assert made.text.startswith("[failed attempt, cleared: ValueError: bad tab: bash make; about ")
+
+
+# ── Spans ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.proves("S-4")
+@wires
+def test_finished_turns_become_a_note_of_what_was_done_and_said(wire: str) -> None:
+    """Files, commands and the last remarks are in it; the user's words, the task and the newest turns stay as they are."""
+    talk = told(
+        wire,
+        step(viewed("lexer.py"), text="I look at the lexer."),
+        step(edited("parser.py")),
+        step(text="It is done.", user="Never touch the README."),
+        step(
+            did("bash", f"Exit code 1\nFAILED test_tabs\n{lines(60)}", command="pytest -q"),
+            text="One test fails: tabs.",
+        ),
+        *fillers(2),
+    )
+    after = apply(talk, plan(talk, seen(talk).size_tokens - 10, [Spans()], low_water=0.1), Shelf())
+    notes = "\n".join(entry.text for entry in after.visible() if entry.is_note)
+    for part in ("modified: parser.py", "read: lexer.py", "I look at the lexer.", "One test fails: tabs."):
+        assert part in notes
+    assert "ran: pytest -q → exit 1, FAILED test_tabs" in notes
+    said = [entry.text for entry in after.visible() if entry.speaks]
+    assert said == ["Fix the parser.", "Never touch the README."]
+    assert violations(dump(after, wire), wire) == []
+
+
+@wires
+def test_the_words_of_the_user_go_only_where_that_is_said_and_then_as_quotations(wire: str) -> None:
+    """Not the task and not the newest."""
+    talk = told(
+        wire, step(viewed("a.py"), user="Never touch the README."), *fillers(3), step(viewed("b.py"), user="Go on.")
+    )
+    after = apply(talk, plan(talk, 500, [Spans(users=True, keep_turns=0)]), Shelf())
+    assert [entry.text for entry in after.visible() if entry.speaks] == ["Fix the parser.", "Go on."]
+    assert "user: Never touch the README." in "\n".join(entry.text for entry in after.visible() if entry.is_note)
+
+
+@wires
+def test_a_note_of_notes_repeats_what_they_repeat_and_counts_what_they_count(wire: str) -> None:
+    """No frame of a note is quoted in another one, and the older handle is found through the newer."""
+    shelf = Shelf()
+    talk = told(wire, *[step(viewed(f"old{at}.py"), text=f"Remark {at}.") for at in range(6)], *fillers(2))
+    once = apply(talk, plan(talk, seen(talk).size_tokens // 2, [Spans()], low_water=0.4), shelf)
+    grown = more(once, *[step(viewed(f"new{at}.py"), text=f"Later remark {at}.") for at in range(6)])
+    twice = apply(grown, plan(grown, seen(grown).size_tokens // 2, [Spans()], low_water=0.1), shelf)
+    (note,) = [entry.text for entry in twice.visible() if "Left out here" in entry.text]
+    assert note.count("Left out here") == 1
+    assert "Earlier steps are left out" not in note
+    assert "Remark 0." in note
+    assert "read: old0.py; old1.py" in note
+    assert "[Left out here: 12 steps" in note
+    assert all(f"old{at}.py" in shelf.all_behind(note) for at in range(6))
+
+
+@wires
+def test_a_turn_with_the_newest_view_of_a_modified_file_is_not_left_out(wire: str) -> None:
+    """The turns around it are."""
+    view = viewed("parser.py")
+    talk = told(wire, *fillers(3), step(view), step(edited("parser.py")), *fillers(3, prefix="late"))
+    after = apply(talk, plan(talk, seen(talk).size_tokens // 2, [Spans()], low_water=0.1))
+    assert result_of(after, view) == view.result
+    assert "read: other0.py" in "\n".join(entry.text for entry in after.visible())
+
+
+# ── Summary ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " \n",
+        "Error: 529 overloaded",
+        "I'm sorry, but I cannot summarise that.",
+        "prompt is too long: 213462 tokens > 200000 maximum",
+        '{"error": {"message": "' + "the request is too large, " * 100 + '"}}',
+        "<!DOCTYPE html><html><body>" + "<p>Bad gateway</p>" * 100,
+        "Traceback (most recent call last):\n" + '  File "agent.py", line 1, in run\n' * 50 + "ValueError: no",
+    ],
+    ids=["empty", "blank", "error", "refusal", "overflow", "long JSON", "long HTML", "long traceback"],
+)
+def test_an_empty_text_or_an_error_is_no_summary(text: str) -> None:
+    """Both became histories elsewhere."""
+    assert summary_problem(text)
+    talk = told("openai-chat", *fillers(6))
+    span = summary_span(talk)
+    assert span is not None
+    assert Summary(text=text, first=span[0], last=span[1]).steps(seen(talk)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<summary>The limit is 250.</summary>", "The parser is fixed; the error was in line 3.", "Read a.py: TAB is 9."],
+)
+def test_a_summary_may_speak_of_errors_and_stand_in_a_tag(text: str) -> None:
+    """It is one as long as it does not begin like an error."""
+    assert summary_problem(text) == ""
+
+
+@wires
+def test_a_summary_takes_the_place_of_what_it_sums_up_and_is_kept_in_a_later_note(wire: str) -> None:
+    """One that is larger than what it replaces is not taken."""
+    talk = told(wire, *[step(viewed(f"a{at}.py", 10), text=f"Remark {at}.") for at in range(8)])
+    span = summary_span(talk)
+    assert span is not None
+    good = Summary(text="The limit is 250.", first=span[0], last=span[1])
+    shelf = Shelf()
+    after = apply(talk, plan(talk, seen(talk).size_tokens - 10, [good]), shelf)
+    (note,) = [entry.text for entry in after.visible() if "Left out here" in entry.text]
+    assert note.endswith("\nThe limit is 250.")
+    assert "a model's summary follows" in note
+    assert violations(dump(after, wire), wire) == []
+    large = Summary(text="word " * 20_000, first=span[0], last=span[1])
+    assert large.steps(seen(talk)) == []
+    grown = more(after, *fillers(6))
+    later = apply(grown, plan(grown, seen(grown).size_tokens // 2, [Spans()], low_water=0.1), shelf)
+    assert "noted: The limit is 250." in "\n".join(entry.text for entry in later.visible())
+
+
+def test_a_summary_of_other_messages_is_not_taken() -> None:
+    """Its span must be whole turns of what is shown now."""
+    talk = told("openai-chat", *fillers(6))
+    assert Summary(text="The limit is 250.", first=2, last=7).steps(seen(talk)) == []
+
+
+# ── all of them ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@wires
+def test_a_stub_is_smaller_than_what_it_replaces_and_is_not_stubbed_again(wire: str) -> None:
+    """Long names, long commands and long errors in any script: what is left is too small to be worth another edit."""
+    long = "ファイル" * 80
+    talk = told(
+        wire,
+        *[
+            step(did("bash", f"Exit code 1\n{long} failed\n{lines(80)}", failed=True, command=f"cat {long}{at}"))
+            for at in range(3)
+        ],
+        *[step(did("view", lines(80), path=f"{long}{at}.py")) for at in range(3)],
+        *fillers(3),
+    )
+    for strategy in (Clear(keep=0, active=True), Failed(), Stale(), Offload(most_tokens=200, least_tokens=60)):
+        view = seen(talk, over_tokens=10**6)
+        assert all(made.after_tokens < made.before_tokens for made in strategy.steps(view))
+    shelf = Shelf()
+    once = apply(talk, plan(talk, 3_000, [Failed(), Clear(keep=0)]), shelf)
+    again = plan(
+        once, 1_000, [Stale(), Clear(keep=0, active=True), Failed(), Offload(most_tokens=200, least_tokens=60)]
+    )
+    assert {made.call_id for made in again.steps if made.call_id}.isdisjoint(
+        edit.call_id for edit in once.edits if hasattr(edit, "call_id")
+    )
+
+
+@pytest.mark.proves("O-8")
+@wires
+def test_thinking_stays_as_it_is_where_results_beside_it_are_cleared(wire: str) -> None:
+    """Signed blocks are never edited; they go with their turn or not at all."""
+    talk = told(wire, *[step(viewed(f"a{at}.py"), thinking=1 + at % 2, text="So.") for at in range(12)])
+    after = apply(talk, plan(talk, seen(talk).size_tokens // 3, [Clear(), Spans()]), Shelf())
+    raws = [entry.raw for entry in talk.entries if entry.is_signed]
+    assert all(entry.raw in raws for entry in after.visible() if entry.is_signed)
+    assert violations(dump(after, wire), wire) == []
+
+
+def test_results_beside_words_of_the_user_are_cleared_and_the_words_stay() -> None:
+    """Anthropic puts both in one message."""
+    talk = told(
+        "anthropic",
+        step(viewed("a.py"), viewed("b.py"), user="Never touch the README."),
+        *fillers(6),
+        step(user="Go on."),
+    )
+    after = apply(talk, plan(talk, seen(talk).size_tokens // 2, [Clear()]), Shelf())
+    mixed = after.visible()[2]
+    assert [block["type"] for block in mixed.raw["content"]] == ["tool_result", "tool_result", "text"]
+    assert all(block["content"].startswith("[cleared: view ") for block in mixed.raw["content"][:2])
+    assert mixed.text == "Never touch the README."
+
+
+@wires
+def test_an_image_in_a_result_goes_whole_and_can_be_had_again(wire: str) -> None:
+    """It is kept with its text as the wire's own object."""
+    shot = did("view", lines(60), image=True, path="a.png")
+    talk = told(wire, step(shot), *fillers(6))
+    shelf = Shelf()
+    after = apply(talk, plan(talk, seen(talk).size_tokens // 2, [Clear()]), shelf)
+    assert result_of(after, shot).startswith("[cleared: view a.png")
+    has_image = wire != "openai-chat"
+    assert any("image" in content and "iVBORw0" in content for content in shelf.values()) == has_image
+
+
+def test_what_is_pinned_is_never_proposed() -> None:
+    """By no strategy, however little room there is."""
+    flood = viewed("pinned.py", 2_000)
+    talk = told("openai-chat", step(flood), *fillers(8)).pin(2)
+    made = plan(talk, 1_000, [Stale(), Clear(keep=0, active=True), Spans(keep_turns=0, users=True), Offload()])
+    assert made.outcome == "cannot"
+    assert result_of(apply(talk, made), flood) == flood.result
+
+
+def test_the_handle_of_a_stub_is_counted_before_there_is_one() -> None:
+    """A step is as large as it will be."""
+    talk = told("openai-chat", *fillers(8))
+    made = plan(talk, seen(talk).size_tokens // 2)
+    after = apply(talk, made, lambda _content, _name: HANDLE)
+    assert seen(after).size_tokens == made.after_tokens

@@ -1,0 +1,175 @@
+"""What a provider may count for the next request, from what it said of earlier ones: never less than it can, rarely much more."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penstock.context.counts import CONTENT_KINDS, Counts, counts_of
+from penstock.context.provider_counts import (
+    MAX_FACTOR,
+    MAX_FRAME_TOKENS,
+    MESSAGE_ERROR,
+    MIN_FACTOR,
+    STATED_ERROR,
+    Likelihood,
+    Observation,
+    least_decrease,
+    more_than,
+    stated,
+    worst_case,
+)
+
+KINDS = len(CONTENT_KINDS)
+FACTORS = st.tuples(*[st.floats(-1, 1).map(lambda power: MAX_FACTOR**power)] * KINDS)
+TOKENS = st.tuples(*[st.integers(0, 50_000)] * KINDS)
+SHARES = st.tuples(*[st.floats(0, 1)] * KINDS)
+ERRORS = st.floats(-MESSAGE_ERROR, MESSAGE_ERROR)
+FRAMES = st.floats(0, MAX_FRAME_TOKENS)
+
+
+def provider_count(counts: Counts, factors: tuple[float, ...], error: float, frame: float) -> float:
+    """What a provider with these factors counts: the sum by kind, somewhat off, and a frame for each message."""
+    return (1 + error) * sum(map(float.__mul__, factors, map(float, counts.tokens))) + frame * counts.messages
+
+
+def part_of(counts: Counts, shares: tuple[float, ...], messages: int) -> Counts:
+    """A request that keeps a share of each kind."""
+    return Counts(tuple(int(n * share) for n, share in zip(counts.tokens, shares, strict=True)), messages)
+
+
+@given(TOKENS, SHARES, SHARES, FACTORS, ERRORS, ERRORS, FRAMES, st.floats(-STATED_ERROR, STATED_ERROR))
+def test_no_provider_counts_more_than_the_worst_case(
+    tokens: tuple[int, ...],
+    kept: tuple[float, ...],
+    kept_then: tuple[float, ...],
+    factors: tuple[float, ...],
+    error: float,
+    later_error: float,
+    frame: float,
+    misstated: float,
+) -> None:
+    """Whatever its factors, frames and errors: after one and after two numbers, the bound holds for what is left."""
+    whole = Counts(tokens, 40)
+    smaller = part_of(whole, kept, 20)
+    smallest = part_of(smaller, kept_then, 10)
+    first = stated(whole, int(provider_count(whole, factors, error, frame) * (1 + misstated)) + 1)
+    second = stated(smaller, int(provider_count(smaller, factors, error, frame) * (1 + misstated)) + 1)
+    for request in (smaller, smallest):
+        truth = provider_count(request, factors, later_error, frame)
+        assert worst_case(request, [first]) >= truth * 0.999_999 - 2
+        assert worst_case(request, [first, second]) >= truth * 0.999_999 - 2
+
+
+@given(st.lists(st.integers(1, 9_000), min_size=4, max_size=4), SHARES, FACTORS)
+def test_with_one_number_the_worst_case_is_a_vertex_of_the_box(
+    tokens: list[int], kept: tuple[float, ...], factors: tuple[float, ...]
+) -> None:
+    """It is no looser than it must be: some factors that the number allows reach it."""
+    whole = counts_of(zip(CONTENT_KINDS[2:6], tokens, strict=True), messages=0)
+    seen = stated(whole, int(provider_count(whole, factors, 0, 0)) + 1)
+    request = part_of(whole, kept, 0)
+    low, high = (seen.low or 0) / (1 + MESSAGE_ERROR), (seen.high or 0) / (1 - MESSAGE_ERROR)
+    best = 0.0
+    for free in range(4):
+        for ends in itertools.product((MIN_FACTOR, MAX_FACTOR), repeat=4):
+            others = sum(ends[k] * tokens[k] for k in range(4) if k != free)
+            for aim in (low, high):
+                factor = min(MAX_FACTOR, max(MIN_FACTOR, (aim - others) / tokens[free]))
+                point = [factor if k == free else ends[k] for k in range(4)]
+                if low - 1e-6 <= sum(map(float.__mul__, point, map(float, tokens))) <= high + 1e-6:
+                    best = max(best, sum(map(float.__mul__, point, map(float, request.tokens[2:6]))))
+    assert worst_case(request, [seen]) == pytest.approx((1 + MESSAGE_ERROR) * best, rel=1e-6, abs=1e-6)
+
+
+@given(TOKENS, TOKENS, FACTORS, ERRORS, ERRORS, FRAMES, st.integers(0, 3))
+def test_what_is_said_to_be_smaller_is_smaller_for_every_provider(
+    removed: tuple[int, ...],
+    added: tuple[int, ...],
+    factors: tuple[float, ...],
+    error: float,
+    error_of_added: float,
+    frame: float,
+    messages: int,
+) -> None:
+    """A cut that adds a note is smaller only where no factor makes the note cost more than the cut saves."""
+    gone, come = Counts(removed, 0), Counts(tuple(n // 20 for n in added), messages)
+    if least_decrease(gone, come) > 0:
+        assert provider_count(gone, factors, error, frame) > provider_count(come, factors, error_of_added, frame)
+
+
+def test_a_note_of_another_kind_has_to_be_sixteen_times_smaller() -> None:
+    """Between a factor of 1/4 for what goes and one of 4 for what comes lie 16, and the errors of two messages."""
+    gone = counts_of([("results", 16_000)])
+    assert least_decrease(gone, counts_of([("notes", 800)])) > 0
+    assert least_decrease(gone, counts_of([("notes", 1_000)])) < 0
+    assert least_decrease(gone, counts_of([("results", 13_000)])) > 0  # of the same kind it only has to be smaller
+
+
+@given(TOKENS, SHARES, FACTORS)
+def test_the_chance_to_fit_falls_as_a_request_grows_and_rises_with_the_window(
+    tokens: tuple[int, ...], kept: tuple[float, ...], factors: tuple[float, ...]
+) -> None:
+    """Monotone, between 0 and 1, and certain at the ends."""
+    whole = Counts(tokens, 10)
+    number = int(provider_count(whole, factors, 0, 8)) + 1
+    likely = Likelihood([stated(whole, number)])
+    smaller = part_of(whole, kept, 5)
+    for limit in (number // 2, number, 2 * number):
+        assert 0 <= likely.chance_that_fits(whole, limit) <= likely.chance_that_fits(smaller, limit) <= 1 + 1e-9
+        assert likely.chance_that_fits(smaller, limit) <= likely.chance_that_fits(smaller, 2 * limit)
+    assert likely.chance_that_fits(whole, 17 * number + 1_000) == pytest.approx(1)
+    assert likely.chance_that_fits(Counts((1, *tokens[1:]), 10), 0) == 0
+
+
+def test_what_was_stated_is_what_the_sample_gives() -> None:
+    """For the request that a number was stated of, half of the number is too little and a little more than it is enough."""
+    request = counts_of([("system", 900), ("calls", 2_000), ("results", 40_000), ("user", 500)], messages=80)
+    likely = Likelihood([stated(request, 66_000)])
+    assert likely.chance_that_fits(request, 60_000) == 0
+    assert likely.chance_that_fits(request, 68_000) == pytest.approx(1)
+
+
+def test_a_refusal_that_names_its_limit_alone_rules_out_what_would_have_fitted() -> None:
+    """Points of the sample that give less than the limit are out; the rest say how much smaller is likely small enough."""
+    request = counts_of([("results", 60_000), ("user", 500)], messages=20)
+    likely = Likelihood([more_than(request, 100_000)])
+    assert likely.chance_that_fits(request, 100_000) == 0
+    half = counts_of([("results", 30_000), ("user", 500)], messages=10)
+    assert 0.1 < likely.chance_that_fits(half, 100_000) < 1
+
+
+def test_a_second_number_sharpens_the_first() -> None:
+    """Two numbers of requests of different mixture tell kinds apart that one number cannot."""
+    first = counts_of([("calls", 20_000), ("results", 20_000)])
+    second = counts_of([("calls", 20_000), ("results", 2_000)])
+    seen = [stated(first, 45_000), stated(second, 40_500)]  # calls at 2, results at 1/4
+    alike = counts_of([("results", 20_000)])
+    assert worst_case(alike, seen) < worst_case(alike, seen[:1])
+    assert Likelihood(seen).chance_that_fits(alike, 12_000) > Likelihood(seen[:1]).chance_that_fits(alike, 12_000)
+
+
+def test_numbers_that_no_factors_explain_leave_their_plain_ratio() -> None:
+    """A provider outside the assumption, that counts a thousandth or a thousand times: what it said is still scaled by."""
+    request, half = counts_of([("results", 1_000), ("user", 8)]), counts_of([("results", 500), ("user", 4)])
+    for number in (1, 1_000_000):
+        seen = [stated(request, number)]
+        assert math.isfinite(worst_case(request, seen))
+        assert worst_case(request, seen) >= number
+        assert worst_case(half, seen) >= number / 2
+        assert 0 <= Likelihood([stated(request, number)]).chance_that_fits(request, 1_000) <= 1
+    assert Observation(counts=request).is_stated is False
+
+
+def test_numbers_that_contradict_each_other_prove_nothing() -> None:
+    """Where no factors give both, only the box is left: a change is not called smaller that is none."""
+    request = counts_of([("results", 1_000), ("user", 8)])
+    seen = [stated(request, 3_000), stated(request, 400)]
+    nothing = counts_of([])
+    assert least_decrease(nothing, nothing, seen) <= 0
+    assert least_decrease(counts_of([("results", 100)]), counts_of([("notes", 90)]), seen) < 0
+    assert worst_case(request, seen) >= 3_000

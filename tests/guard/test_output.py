@@ -1,0 +1,376 @@
+"""What a tool may return: one text, functions of every kind, a turn; and what happens when the store does not."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import functools
+import inspect
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from penstock.errors import CallerError
+from penstock.guard import output as guarding
+from penstock.guard.output import CHILD_AGENT, MAX_TOOL_OUTPUT_CHARS, OutputLimits, TurnBudget, guard_output, wrap_tool
+from penstock.store import StoreFault, open_store
+from penstock.text import fitting
+from penstock.text.allowance import Allowance
+from penstock.text.fitting import Guarded
+from penstock.text.tokens import Tokens
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+    from pathlib import Path
+
+    from penstock.store import Store
+
+LARGE = "".join(f"line {n} of a long result\n" for n in range(4_000))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """A store of this test's own."""
+    opened = open_store(str(tmp_path / "store"))
+    yield opened
+    opened.close()
+
+
+def whole(store: Store, guarded: object) -> str:
+    """What the handle leads to."""
+    assert isinstance(guarded, Guarded)
+    assert guarded.handle is not None
+    return store.read(guarded.handle, 0, 1 << 30).decode("utf-8", "surrogatepass")
+
+
+# ── guard_output ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.proves("G-1", "G-3")
+def test_a_large_output_is_cut_and_kept(store: Store) -> None:
+    """28,000 characters with the notice, and the handle leads to every character of the whole."""
+    guarded = guard_output(LARGE, "ls", store=store)
+    assert 0.8 * MAX_TOOL_OUTPUT_CHARS < len(guarded) <= MAX_TOOL_OUTPUT_CHARS == 28_000
+    assert guarded.startswith("[OUTPUT TRUNCATED]\nTool 'ls' returned ~")
+    assert str(guarded.handle) in guarded
+    assert whole(store, guarded) == LARGE
+
+
+@pytest.mark.proves("G-1")
+def test_what_fits_is_not_kept(store: Store) -> None:
+    """A store holds what somebody may have to ask for."""
+    assert guard_output("small\n", store=store) == "small\n"
+    assert guard_output(LARGE[:28_000], store=store) == LARGE[:28_000]
+    assert store.size().artifacts == 0
+
+
+@pytest.mark.proves("G-1")
+@pytest.mark.parametrize("name", ["PENSTOCK_MAX_TOOL_OUTPUT", "QQ_MAX_TOOL_OUTPUT"])
+def test_the_limit_is_read_at_call_time(store: Store, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Ours and the seed's name; ours wins."""
+    monkeypatch.setenv(name, "1000")
+    assert len(guard_output(LARGE, store=store)) <= 1_000
+    monkeypatch.setenv("PENSTOCK_MAX_TOOL_OUTPUT", "2000")
+    assert 1_000 < len(guard_output(LARGE, store=store)) <= 2_000
+
+
+@pytest.mark.proves("G-1")
+@pytest.mark.parametrize("name", ["PENSTOCK_CHARS_PER_TOKEN", "QQ_CHARS_PER_TOKEN"])
+def test_characters_a_token_are_read_at_call_time(store: Store, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """The notice counts with what the user measured."""
+    assert f"returned ~{int(len(LARGE) / 3.5)} tokens" in guard_output(LARGE, store=store)
+    monkeypatch.setenv(name, "2")
+    assert f"returned ~{len(LARGE) // 2} tokens" in guard_output(LARGE, store=store)
+
+
+@pytest.mark.proves("G-1")
+@pytest.mark.parametrize("value", ["", "many", "-5", "0", "10", "1e9999", "nan"])
+def test_a_bad_value_warns_and_falls_back(store: Store, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    """A setting that cannot be does not break a tool, and is not silent."""
+    monkeypatch.setenv("PENSTOCK_MAX_TOOL_OUTPUT", value)
+    with pytest.warns(RuntimeWarning, match="PENSTOCK_MAX_TOOL_OUTPUT takes a number"):
+        assert len(guard_output(LARGE, store=store)) > 20_000
+    if value != "10":
+        monkeypatch.setenv("PENSTOCK_MAX_TOOL_OUTPUT", "28000")
+        monkeypatch.setenv("PENSTOCK_CHARS_PER_TOKEN", value)
+        with pytest.warns(RuntimeWarning, match="PENSTOCK_CHARS_PER_TOKEN takes a number"):
+            assert f"~{int(len(LARGE) / 3.5)} tokens" in guard_output(LARGE, store=store)
+
+
+@pytest.mark.proves("G-3")
+def test_the_default_store_is_the_users_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nobody names a store, the whole goes where the environment says, made private."""
+    monkeypatch.setenv("PENSTOCK_STORE", str(tmp_path / "mine"))
+    guarded = guard_output(LARGE)
+    with_store = open_store(str(tmp_path / "mine"))
+    assert whole(with_store, guarded) == LARGE
+    with_store.close()
+    assert (tmp_path / "mine").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.proves("G-3")
+def test_where_nothing_can_be_kept_the_answer_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No dangling handle: a truncated answer with the reason (H27)."""
+    (tmp_path / "file").write_text("not a folder")
+    monkeypatch.setenv("PENSTOCK_STORE", str(tmp_path / "file"))
+    guarded = guard_output(LARGE, "ls")
+    assert guarded.handle is None
+    assert "could not be kept" in guarded
+    assert "is a file, not a folder" in guarded
+    assert "page(" not in guarded
+    assert len(guarded) <= MAX_TOOL_OUTPUT_CHARS
+
+
+@pytest.mark.proves("G-3")
+def test_a_full_disk_leaves_a_truncated_answer_and_nothing_else(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The partial file is removed, and the store goes on when there is room again."""
+    import penstock.store.sqlite as backend
+
+    def full(descriptor: int, piece: bytes) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(backend, "_write", full)
+        guarded = guard_output(LARGE, "ls", store=store)
+    assert guarded.handle is None
+    assert "could not be kept: The disk is full" in guarded
+    assert list((tmp_path / "store" / "contents").iterdir()) == []
+    assert whole(store, guard_output(LARGE, "ls", store=store)) == LARGE
+
+
+@pytest.mark.proves("G-2", "G-3")
+def test_guarding_twice_changes_nothing(store: Store) -> None:
+    """A result that passes two guards is cut once and kept once."""
+    once = guard_output(LARGE, "ls", store=store)
+    assert guard_output(once, "other", store=store) is once
+    assert store.size().artifacts == 1
+    again = guard_output(LARGE, "ls", store=store)
+    assert again == once  # the same result, the same handle
+
+
+@pytest.mark.proves("G-8")
+def test_a_page_is_not_cut_again(store: Store) -> None:
+    """What a paging tool bounded itself passes whole, whatever its size."""
+    page = fitting.bounded(LARGE)
+    assert guard_output(page, "page", store=store) is page
+    assert wrap_tool(lambda: page, "page", store=store)() is page
+
+    class Pager:
+        bounds_itself = True
+
+        def view(self) -> str:
+            return LARGE
+
+    tool = Pager().view
+    assert wrap_tool(tool) == tool
+    assert store.size().artifacts == 0
+
+
+@pytest.mark.proves("G-8")
+@pytest.mark.parametrize("text", [LARGE, "x" * 50_000, "a\n" * 60, "\n" * 51])
+def test_a_child_agent_has_smaller_limits(store: Store, text: str) -> None:
+    """6,000 characters and 50 lines, the notice included."""
+    guarded = guard_output(text, "child", store=store, limits=CHILD_AGENT)
+    assert len(guarded) <= 6_000
+    assert guarded.count("\n") + 1 <= 50
+    assert guarded.is_cut
+    assert whole(store, guarded) == text
+
+
+def test_limits_that_cannot_be_are_refused() -> None:
+    """A limit that could not hold the notice is a mistake of the caller."""
+    for wrong in ({"chars": 0}, {"chars": True}, {"lines": 1}, {"chars": 1.5}):
+        with pytest.raises(CallerError):
+            OutputLimits(**wrong)
+
+
+def test_text_that_is_no_unicode_is_kept_exactly(store: Store) -> None:
+    """Half a UTF-16 pair in a result is shown escaped and read back as it was."""
+    text = "\ud800\n" * 20_000
+    guarded = guard_output(text, store=store)
+    assert "\\u{d800}" in guarded
+    assert whole(store, guarded) == text
+
+
+# ── wrap_tool ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.proves("G-4")
+def test_a_function_keeps_its_face(store: Store) -> None:
+    """Frameworks read name, docstring, signature and annotations of a tool."""
+
+    def read(path: str, limit: int = 10) -> str:
+        """Reads a thing."""
+        return path * limit
+
+    wrapped = wrap_tool(read, store=store)
+    assert (wrapped.__name__, wrapped.__doc__, wrapped.__annotations__) == (
+        "read",
+        "Reads a thing.",
+        read.__annotations__,
+    )
+    assert inspect.signature(wrapped) == inspect.signature(read)
+    assert wrapped("ab", limit=3) == "ababab"
+    large = wrapped("ab" * 100, limit=10_000)
+    assert "Tool 'read'" in large
+    assert whole(store, large) == "ab" * 1_000_000
+    assert "Tool 'other'" in wrap_tool(read, "other", store=store)("ab", 100_000)
+
+
+@pytest.mark.proves("G-4")
+def test_methods_partials_and_objects_that_are_called(store: Store) -> None:
+    """Whatever can be called can be a tool."""
+
+    class Tool:
+        def __call__(self) -> str:
+            return LARGE
+
+        def method(self) -> str:
+            return LARGE
+
+        async def later(self) -> str:
+            return LARGE
+
+    tool = Tool()
+    for made in (tool, tool.method, functools.partial(tool.method), lambda: LARGE):
+        assert len(wrap_tool(made, "t", store=store)()) <= 28_000
+    for later in (tool.later, functools.partial(tool.later), functools.partial(functools.partial(tool.later))):
+        assert len(asyncio.run(wrap_tool(later, "t", store=store)())) <= 28_000
+
+
+@pytest.mark.proves("G-4")
+def test_a_coroutine_stays_one(store: Store) -> None:
+    """An async tool is awaited as before."""
+
+    async def fetch(url: str) -> str:
+        """Fetches."""
+        return url * 10_000
+
+    wrapped = wrap_tool(fetch, store=store)
+    assert inspect.iscoroutinefunction(wrapped)
+    assert wrapped.__doc__ == "Fetches."
+    guarded = asyncio.run(wrapped("http://x "))
+    assert len(guarded) <= 28_000
+    assert whole(store, guarded) == "http://x " * 10_000
+
+
+@pytest.mark.proves("G-4")
+def test_a_generator_is_one_result(store: Store) -> None:
+    """Its texts come as they were when they fit together, and as one guarded text otherwise."""
+
+    def few() -> Iterator[str]:
+        yield "a\n"
+        yield "b\n"
+
+    def many() -> Iterator[str]:
+        for n in range(10_000):
+            yield f"chunk {n}\n"
+
+    assert inspect.isgeneratorfunction(wrap_tool(few, store=store))
+    assert list(wrap_tool(few, store=store)()) == ["a\n", "b\n"]
+    (guarded,) = wrap_tool(many, store=store)()
+    assert len(guarded) <= 28_000
+    assert whole(store, guarded) == "".join(many())
+    (same,) = wrap_tool(functools.partial(many), "many", store=store)()
+    assert len(same) <= 28_000
+
+
+@pytest.mark.proves("G-4")
+def test_an_async_generator_is_one_result(store: Store) -> None:
+    """The same for what is iterated asynchronously; results of another kind keep their place."""
+
+    async def many(count: int) -> AsyncIterator[Any]:
+        for n in range(count):
+            yield f"chunk {n}\n"
+        yield {"done": count}
+        yield "end"
+
+    async def gather(count: int) -> list[Any]:
+        return [item async for item in wrap_tool(many, store=store)(count)]
+
+    assert inspect.isasyncgenfunction(wrap_tool(many, store=store))
+    assert asyncio.run(gather(2)) == ["chunk 0\n", "chunk 1\n", {"done": 2}, "end"]
+    large, done, end = asyncio.run(gather(10_000))
+    assert len(large) <= 28_000
+    assert (done, end) == ({"done": 10_000}, "end")
+
+
+@pytest.mark.proves("G-4", "G-6")
+def test_a_notice_cannot_be_forged_in_parts(store: Store) -> None:
+    """What two texts of a generator say together is guarded together."""
+
+    def parts() -> Iterator[str]:
+        yield "ok\n[OUTPUT"
+        yield " TRUNCATED]\nTool 'x' returned"
+
+    said = "".join(wrap_tool(parts, store=store)())
+    assert not any(line.startswith("[OUTPUT TRUNCATED]") for line in said.split("\n"))
+
+
+@pytest.mark.proves("G-4")
+@pytest.mark.parametrize("value", [None, 5, {"a": [1, "b"]}, [1, 2], b"\xff\x00", ValueError("x"), object()])
+def test_a_small_result_of_another_kind_is_itself(store: Store, value: object) -> None:
+    """Not a copy, not its text: the object."""
+    assert wrap_tool(lambda: value, "t", store=store)() is value
+
+
+@pytest.mark.proves("G-4", "G-5")
+def test_a_large_result_of_another_kind_is_guarded_text(store: Store) -> None:
+    """Data is kept as JSON, and can be read back by record."""
+    data = [{"n": n, "text": "ümlaut"} for n in range(5_000)]
+    guarded: object = wrap_tool(lambda: data, "api", store=store)()
+    assert json.loads(whole(store, guarded)) == data
+    assert len(wrap_tool(lambda: b"\xff" * 50_000, "raw", store=store)()) <= 28_000
+    assert len(wrap_tool(lambda: {"x": {1}, "y": "z" * 50_000}, "odd", store=store)()) <= 28_000
+
+
+@pytest.mark.proves("G-4")
+def test_what_a_tool_raises_is_raised(store: Store) -> None:
+    """An error is not a result."""
+
+    def broken() -> str:
+        raise StoreFault("io_error", "of the tool itself")
+
+    with pytest.raises(StoreFault, match="of the tool itself"):
+        wrap_tool(broken, store=store)()
+
+
+# ── a turn ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.proves("G-7")
+def test_forty_results_share_a_turn(store: Store) -> None:
+    """All of them fit together, the small ones whole, each large one with a handle to the rest."""
+    results = [(f"tool{n}", f"small {n}" if n % 2 else LARGE + str(n)) for n in range(40)]
+    turn = TurnBudget(Allowance.chars(20_000), store=store)
+    guarded = turn.guard(results)
+    assert sum(map(len, guarded)) <= 20_000
+    for (_, output), result in zip(results, guarded, strict=True):
+        if result.is_cut:
+            assert whole(store, result) == output
+        else:
+            assert result == output
+    assert sum(result.is_cut for result in guarded) == 20
+    assert turn.left.limit == 20_000 - sum(map(len, guarded))
+
+
+@pytest.mark.proves("G-7")
+def test_later_results_share_what_is_left(store: Store) -> None:
+    """A turn is one allowance, in tokens too, until it is used up."""
+    turn = TurnBudget(Allowance.tokens(2_000, Tokens(model="o200k")), store=store)
+    spent = [turn.guard([("t", LARGE)])[0] for _ in range(3)]
+    assert sum(map(turn.allowance.measure, spent)) <= 2_000
+    assert turn.left.limit < 100
+
+
+def test_a_forked_worker_opens_its_own_default_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The store of a process is found by the process that asks."""
+    monkeypatch.setenv("PENSTOCK_STORE", str(tmp_path / "mine"))
+    assert guarding.default_store() is guarding.default_store()
+    monkeypatch.setattr(os, "getpid", lambda: -5)
+    with pytest.raises(CallerError, match="forked process"):
+        next(iter(guarding._stores.values())).size()

@@ -1,0 +1,138 @@
+"""What a pipe may pass: any length in bounded memory, both ends, and what was kept of it."""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import os
+import tracemalloc
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penstock.guard import stream
+from penstock.store import StoreFault, open_store
+from penstock.text import fitting
+from penstock.text.allowance import Allowance
+from penstock.text.fitting import Keep
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from penstock.store import Store
+
+LINES = [b"line %d \xc3\xbc\n" % n for n in range(50_000)]
+TEXT = b"".join(LINES)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """A store for all tests here."""
+    opened = open_store(str(tmp_path_factory.mktemp("piping") / "store"))
+    yield opened
+    opened.close()
+
+
+def kept(store: Store, handle: str) -> bytes:
+    return store.read(handle, 0, 1 << 30)
+
+
+@pytest.mark.proves("G-2", "LAW-Guarded")
+@given(
+    st.lists(st.sampled_from([b"a", b"line\n", b"\xc3\xbc\n", b"x" * 700, b"\xff", b"\x1b[2J", b""]), max_size=40),
+    st.integers(0, 900),
+    st.sampled_from(Keep),
+)
+def test_a_pipe_is_the_same_as_its_text(store: Store, parts: list[bytes], limit: int, keep: Keep) -> None:
+    """However it comes in parts, the result is that of the whole text, and the whole is kept."""
+    whole = b"".join(parts)
+    passed = stream.drain(iter(parts), Allowance.chars(limit), keep, open_store=lambda: store)
+    assert len(passed.result) <= limit
+    assert passed.result.is_cut == fitting.fit(whole.decode("utf-8", "backslashreplace"), Allowance.chars(limit)).is_cut
+    if passed.result.is_cut:
+        assert kept(store, passed.handles[0]) == whole
+        assert passed.result.whole_bytes == len(whole)
+    else:
+        assert passed.handles == ()
+
+
+@pytest.mark.proves("G-2", "G-5")
+@pytest.mark.parametrize("keep", list(Keep))
+def test_a_long_pipe_shows_its_ends_with_exact_totals(store: Store, keep: Keep) -> None:
+    """What is not held is counted."""
+    passed = stream.drain(iter(LINES), Allowance.chars(1_000), keep, name="job", open_store=lambda: store)
+    text = passed.result
+    assert len(text) <= 1_000
+    assert f"The whole, 50000 lines, {len(TEXT)} bytes: page(" in text
+    assert ("line 0 ü\n" in text) == (keep is not Keep.TAIL)
+    assert ("line 49999 ü" in text) == (keep is not Keep.HEAD)
+    assert text.whole_chars == len(TEXT.decode())
+    assert kept(store, passed.handles[0]) == TEXT
+
+
+@pytest.mark.proves("G-3")
+@pytest.mark.parametrize("keep_bytes", [1, 2, 1_001, 40_000, len(TEXT) - 1, len(TEXT), len(TEXT) + 1])
+def test_above_the_limit_both_halves_are_kept(store: Store, keep_bytes: int) -> None:
+    """First and last half exactly, and what lies between is counted."""
+    passed = stream.drain(iter(LINES), Allowance.chars(900), open_store=lambda: store, keep_bytes=keep_bytes)
+    lost = max(0, len(TEXT) - keep_bytes)
+    assert passed.lost_bytes == lost
+    half = (keep_bytes + 1) // 2
+    if not lost:
+        assert [kept(store, handle) for handle in passed.handles] == [TEXT]
+        return
+    halves = [kept(store, handle) for handle in passed.handles]
+    assert halves == ([TEXT[:half], TEXT[len(TEXT) - keep_bytes // 2 :]] if keep_bytes > 1 else [TEXT[:1]])
+    if keep_bytes > 1:
+        assert f"{lost} bytes between them were not kept" in passed.result
+        assert all(handle in passed.result for handle in passed.handles)
+
+
+@pytest.mark.proves("G-3")
+def test_a_store_that_fails_in_the_middle_does_not_stop_the_pipe(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything is read to its end, the answer is cut and says why nothing was kept (H27)."""
+    import penstock.store.sqlite as backend
+
+    read = 0
+
+    def parts() -> Iterator[bytes]:
+        nonlocal read
+        for line in LINES:
+            read += len(line)
+            yield line
+
+    def full(descriptor: int, piece: bytes) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(backend, "_write", full)
+    passed = stream.drain(parts(), Allowance.chars(1_000), open_store=lambda: store)
+    assert read == len(TEXT)
+    assert passed.handles == ()
+    assert passed.fault.startswith("The disk is full")
+    assert "could not be kept: The disk is full" in passed.result
+    assert f"~{int(len(TEXT.decode()) / 3.5) // 1000}" in passed.result
+
+
+def test_a_store_that_cannot_be_opened_does_not_stop_the_pipe() -> None:
+    """The same when there is none."""
+
+    def none() -> Store:
+        raise StoreFault("unreachable", "The server cannot be reached.")
+
+    passed = stream.drain(iter(LINES), Allowance.chars(1_000), open_store=none)
+    assert "could not be kept: The server cannot be reached." in passed.result
+
+
+def test_memory_does_not_grow_with_the_pipe(store: Store) -> None:
+    """64 MB go through in less than 8."""
+    block = b"a line of an endless job\n" * 10_000
+    tracemalloc.start()
+    try:
+        passed = stream.drain(itertools.repeat(block, 256), Allowance.chars(1_000), Keep.ENDS, open_store=lambda: store)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert passed.result.whole_bytes == 256 * len(block)
+    assert peak < 8 << 20

@@ -1,0 +1,550 @@
+"""What did the provider refuse? Every wording we know, in every wrapping that errors have, and what is not an overflow."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import MagicMock
+
+import pytest
+from click.testing import CliRunner
+from tests.overflow.samples import OTHERS, OVERFLOWS, Sample
+
+from penstock import overflow
+from penstock.cli.refusals import diagnose_command
+from penstock.errors import CallerError
+from penstock.overflow import LearnedLimits, Overflow, Rule, classify_overflow, diagnose, kinds, parse, silent_overflow
+
+DATA = Path(os.environ.get("PENSTOCK_DATA", Path(__file__).parents[3] / "shared" / "data")) / "overflow_dev.jsonl"
+NUMBERS = ("limit", "input", "output", "total", "excess")
+ANTHROPIC = "prompt is too long: 213462 tokens > 200000 maximum"
+OPENAI = (
+    "This model's maximum context length is 4097 tokens. However, you requested 4116 tokens "
+    "(116 in the messages, 4000 in the completion). Please reduce the length of the messages or completion."
+)
+
+
+def labelled() -> list[Any]:
+    if not DATA.exists():
+        return [
+            pytest.param(
+                None, marks=pytest.mark.skip(reason="the labelled set overflow_dev.jsonl is not beside the repository")
+            )
+        ]
+    return [pytest.param(row, id=row["id"]) for row in map(json.loads, DATA.read_text("utf-8").splitlines())]
+
+
+def name(sample: Sample) -> str:
+    return f"{sample.provider}: {str(sample.text)[:40]}"
+
+
+# ── what is said ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.proves("O-2")
+@pytest.mark.parametrize("row", labelled())
+def test_every_labelled_refusal_is_named_with_its_cure_and_its_exact_numbers(row: dict[str, Any]) -> None:
+    """All overflows of the labelled set, none of its lookalikes, no number missing or wrong."""
+    found = diagnose(row["body_or_text"], row["http_status"])
+    assert (found.kind, found.recovery) == (row["kind"], row["recovery"])
+    assert (found.overflow is not None) == row["is_overflow"]
+    if found.overflow is not None:
+        stated = str(row["requested_total"]) in row["body_or_text"]
+        assert found.overflow.limit == row["limit"]
+        assert found.overflow.input == row["input_tokens"]
+        assert found.overflow.output == row["output_tokens_requested"]
+        assert found.overflow.total == (row["requested_total"] if stated else None)
+        assert found.overflow.excess == row["overflow_by"]
+        assert found.overflow.bound == row["number_bound"]
+        assert found.overflow.unit == ("chars" if row["limit_kind"] == "input_chars" else "tokens")
+
+
+@pytest.mark.proves("O-2")
+@pytest.mark.parametrize("sample", OVERFLOWS, ids=name)
+def test_overflows_of_other_providers_are_read_to_the_last_number(sample: Sample) -> None:
+    """Wordings from documentation, sources and issue threads."""
+    found = diagnose(sample.text, sample.status)
+    assert (found.kind, found.recovery) == (sample.kind, sample.recovery)
+    expected = Overflow(kind=sample.kind, **sample.numbers)
+    assert found.overflow == expected
+
+
+@pytest.mark.proves("O-2")
+@pytest.mark.parametrize("sample", OTHERS, ids=name)
+def test_what_only_looks_like_an_overflow_is_named_for_what_it_is(sample: Sample) -> None:
+    """Rate limits, quotas, caps on the reply, fields, images, bytes, broken histories, plans, tools, talk."""
+    found = diagnose(sample.text, sample.status)
+    assert (found.kind, found.recovery) == (sample.kind, sample.recovery)
+    assert found.overflow is None
+    assert parse(sample.text, sample.status) is None
+
+
+@pytest.mark.proves("O-2")
+def test_every_kind_that_is_ever_named_has_a_cure_in_the_table() -> None:
+    """`RECOVERIES` is the whole list."""
+    named = {sample.kind for sample in [*OVERFLOWS, *OTHERS]}
+    assert named <= set(kinds.RECOVERIES)
+
+
+@pytest.mark.proves("O-2")
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("Input of 128k tokens exceeds the context window of 64k tokens", {}),
+        ("Input exceeds the maximum context length of 128.000 tokens", {}),
+        ("Input exceeds the maximum context length of 1.048.576 tokens", {"limit": 1048576}),
+        ("Input exceeds the maximum context length of 1 048 576 tokens", {"limit": 1048576}),
+        ("Input exceeds the maximum context length of 10,48,576 tokens", {"limit": 1048576}),
+        ("Input exceeds the context window (error 2013)", {}),
+        ("prompt is too long: 100 tokens > 200000 maximum", {}),
+        ("messages.108.content.3: prompt is too long for gpt-4-32k-0613", {}),
+        ("context window exceeded: 9000/8192 tokens", {}),
+        ("maximum context length is 4096 tokens; maximum context length is 8192 tokens", {}),
+        (
+            "Exceeded context window: input=9000 output=0 limit=8192",
+            {"limit": 8192, "input": 9000, "output": 0, "excess": 808},
+        ),
+        ("Reduce your prompt: 9000 tokens do not fit in 1.5 million", {"input": 9000}),
+    ],
+)
+def test_a_number_that_is_not_plain_or_cannot_be_true_is_left_out(text: str, numbers: dict[str, int]) -> None:
+    """Rounded, ambiguous, contradictory and impossible numbers, codes, indexes and model names."""
+    found = parse(text, 400)
+    assert found is not None
+    assert {key: value for key in NUMBERS if (value := getattr(found, key)) is not None} == numbers
+
+
+# ── where it is said ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class BadRequestError(Exception):
+    """As `openai.BadRequestError` and `anthropic.BadRequestError` are made."""
+
+    def __init__(
+        self, message: str, *, body: object = None, status_code: int | None = 400, code: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message, self.body, self.code, self.request_id = message, body, code, "req_1234567890"
+        if status_code is not None:
+            self.status_code = status_code
+            self.response = SimpleNamespace(
+                status_code=status_code,
+                headers={"request-id": "req_12", "retry-after": "7"},
+                content=json.dumps(body).encode(),
+            )
+
+
+class ContentTooLargeError(BadRequestError):
+    """As anthropic names HTTP 413."""
+
+
+class ClientError(Exception):
+    """As `botocore.exceptions.ClientError` is made."""
+
+    def __init__(self, code: str, message: str, status: int) -> None:
+        super().__init__(f"An error occurred ({code}) when calling the Converse operation: {message}")
+        self.response = {
+            "Error": {"Code": code, "Message": message},
+            "ResponseMetadata": {"HTTPStatusCode": status, "HTTPHeaders": {"retry-after": "3"}},
+        }
+
+
+@pytest.mark.proves("O-2")
+def test_the_exceptions_of_sdks_are_read_without_importing_them() -> None:
+    """OpenAI and Anthropic by status, stream errors without one, boto, Google, and a newer SDK that hides the code from str()."""
+    body = {"message": OPENAI, "type": "invalid_request_error", "param": "messages", "code": "context_length_exceeded"}
+    found = diagnose(BadRequestError(f"Error code: 400 - {body!r}", body=body, code="context_length_exceeded"))
+    assert found.overflow == Overflow(kind="context_total", limit=4097, input=116, output=4000, total=4116, excess=19)
+    hidden = diagnose(
+        BadRequestError("Bad request", body={"code": "context_length_exceeded"}, code="context_length_exceeded")
+    )
+    assert hidden.kind == "context_input"
+    streamed = BadRequestError(
+        "Your input exceeds the context window of this model.", status_code=None, code="context_length_exceeded"
+    )
+    assert parse(streamed) == Overflow(kind="context_input")
+    event = {"type": "error", "error": {"type": "invalid_request_error", "message": ANTHROPIC}}
+    in_stream = BadRequestError(str(event), body=event, status_code=200)
+    assert parse(in_stream) == Overflow(kind="context_input", limit=200000, input=213462, excess=13462)
+    large = {"error": {"type": "request_too_large", "message": "Request exceeds the maximum size"}}
+    assert diagnose(ContentTooLargeError("413", body=large, status_code=413)).kind == "payload_too_large"
+    assert parse(ClientError("ValidationException", ANTHROPIC, 400)) is not None
+    slow = diagnose(ClientError("ThrottlingException", "Too many tokens, please wait before trying again.", 429))
+    assert (slow.kind, slow.retry_after_seconds) == ("rate_limit", 3.0)
+    google = SimpleNamespace(
+        code=400,
+        status="INVALID_ARGUMENT",
+        message="The input token count (25270) exceeds the maximum number of tokens allowed (4000).",
+    )
+    assert parse(google) == Overflow(kind="context_input", limit=4000, input=25270, excess=21270)
+
+
+@pytest.mark.proves("O-2")
+def test_a_wrapper_is_looked_through_to_its_cause_but_a_clear_error_is_not() -> None:
+    """An agent's own error, a group of errors; what was raised while an old overflow was handled is not that overflow."""
+    inner = BadRequestError(ANTHROPIC)
+    outer = RuntimeError("Error while generating output")
+    outer.__cause__ = inner
+    assert parse(outer) is not None
+    assert parse(ExceptionGroup("all failed", [ValueError("other"), inner])) is not None
+    fresh = ConnectionError("Server disconnected without sending a response.")
+    fresh.__context__ = inner
+    assert diagnose(fresh).kind == "connection"
+    vague = RuntimeError("agent failed")
+    vague.__context__ = inner
+    assert parse(vague) is not None
+    vague.__suppress_context__ = True
+    assert parse(vague) is None
+
+
+@pytest.mark.proves("O-2")
+def test_hostile_objects_are_survived() -> None:
+    """Cycles, attributes and texts that raise, mocks that have every attribute, endless nesting, a body still on its way."""
+
+    class Trap(Exception):
+        @property
+        def body(self) -> object:
+            raise RuntimeError("no")
+
+        def __str__(self) -> str:
+            raise RuntimeError("never")
+
+    assert diagnose(Trap()).kind == "unknown"
+    cycle: dict[str, Any] = {"error": {"message": ANTHROPIC}}
+    cycle["error"]["cause"] = cycle
+    assert parse(cycle) is not None
+    first, second = RuntimeError("a"), RuntimeError("b")
+    first.__cause__, second.__cause__ = second, first
+    assert parse(first) is None
+    assert parse(MagicMock()) is None
+    assert parse("[" * 100_000) is None
+    assert parse('{"a":' * 5000 + "1") is None
+    deep: object = ANTHROPIC
+    for _ in range(50):
+        deep = {"error": deep}
+    assert parse(deep) is None
+    unread = MagicMock(spec=["status_code", "_content", "content", "headers"])
+    unread.status_code, unread._content, unread.headers = 413, False, {}
+    type(unread).content = property(lambda _: pytest.fail("this would read from the network"))
+    assert diagnose(unread).kind == "payload_too_large"
+    for huge in (
+        "prompt is too long: " + "1" + ",000" * 1900 + " tokens > 5",
+        "[1, " + "9" * 6000 + "]",
+        "try again in " + "9" * 5000 + "s",
+    ):
+        assert diagnose(f"input {huge} exceeds the context window, rate", 400).retry_after_seconds is None
+    for nothing in (None, 0, 413, True, 1.5, object(), [], {}, b"", "\ud800", float("nan"), range(10**9)):
+        assert parse(nothing) is None
+
+
+@pytest.mark.proves("O-2")
+def test_a_large_body_is_looked_at_in_part() -> None:
+    """10 MB in any form within half a second; what head and tail say is found."""
+    filler = "lorem ipsum token context limit 12 " * 300_000
+    started = time.process_time()
+    assert parse(f'{{"error": {{"message": "{ANTHROPIC}", "echo": "{filler}"}}}}', 400) is not None
+    assert parse(filler.encode() + ANTHROPIC.encode(), 400) is not None
+    assert parse({"message": filler, "code": "context_length_exceeded"}, 400) is not None
+    cut = "prompt is too long: 300000 tokens > " + "9" * 3  # the head ends within the number
+    for at in range(8):
+        found = parse("x" * (4096 - len(cut) + at) + cut + "999 maximum" + filler, 400)
+        assert found is None or found.limit in {None, 999999}
+    parse(filler, 400)
+    assert time.process_time() - started < 2.0
+
+
+@pytest.mark.proves("O-2")
+def test_the_words_of_the_caller_and_of_the_model_are_not_the_providers() -> None:
+    """An echo of the request, an answer that talks about overflows."""
+    echo = {
+        "error": {"message": "Invalid schema", "code": "invalid"},
+        "messages": [{"role": "user", "content": ANTHROPIC}],
+        "input": ANTHROPIC,
+    }
+    assert parse(echo, 400) is None
+    answer = SimpleNamespace(
+        choices=[SimpleNamespace(finish_reason="stop", message=SimpleNamespace(role="assistant", content=ANTHROPIC))]
+    )
+    assert parse(answer, 200) is None
+    stopped = SimpleNamespace(role="assistant", content=[SimpleNamespace(text=ANTHROPIC)], stop_reason="max_tokens")
+    assert diagnose(stopped).kind == "output_stopped"
+
+
+@pytest.mark.proves("O-2")
+@pytest.mark.parametrize(
+    ("error", "seconds"),
+    [
+        ("Rate limit reached. Please try again in 1m2.5s.", 62.5),
+        ("Rate limit reached. Please try again in 20ms.", 0.02),
+        ("Rate limit reached. Please try again in 17m0.5s. Need more tokens?", 1020.5),
+        ("Too many requests, retry after 30 seconds", 30.0),
+        ("Too many requests. Please wait for 2 minutes and 5 seconds.", 125.0),
+        ("Too many requests. Please retry in 34.074824224s.", 34.075),
+        (
+            {
+                "error": {
+                    "code": 429,
+                    "details": [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "14s"}],
+                }
+            },
+            14.0,
+        ),
+        (SimpleNamespace(status_code=429, headers={"Retry-After": "120"}, text="slow down"), 120.0),
+        (SimpleNamespace(status_code=429, headers=[(b"retry-after-ms", b"1500")], text="slow down"), 1.5),
+        (
+            SimpleNamespace(
+                status_code=429, headers={"Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT"}, text="slow down"
+            ),
+            None,
+        ),
+        ("429 Too Many Requests", None),
+    ],
+)
+def test_the_time_to_wait_is_taken_from_headers_and_sentences(error: object, seconds: float | None) -> None:
+    """Seconds and milliseconds in headers, Google's RetryInfo, spans in words; a date needs a clock and is left out."""
+    found = diagnose(error, 429)
+    assert found.kind == "rate_limit"
+    assert found.retry_after_seconds == (pytest.approx(seconds) if seconds is not None else None)
+
+
+# ── how large, and what nobody said ──────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.proves("O-1")
+@pytest.mark.parametrize(
+    ("excess", "bound", "severity"),
+    [
+        (1, "exact", "minor"),
+        (999, "exact", "minor"),
+        (1_000, "exact", "major"),
+        (49_999, "approx", "major"),
+        (50_000, "exact", "catastrophic"),
+        (963_433, "exact", "catastrophic"),
+        (None, "exact", "unknown"),
+        (1, "lower_bound", "unknown"),
+        (49_999, "lower_bound", "unknown"),
+        (50_000, "lower_bound", "catastrophic"),
+    ],
+)
+def test_the_severity_is_the_excess_and_a_floor_decides_only_upward(
+    excess: int | None, bound: str, severity: str
+) -> None:
+    """The seed's thresholds, `>=` as its code has it; a server that stopped counting proves nothing small."""
+    found = Overflow(kind="context_input", excess=excess, bound=bound)
+    assert classify_overflow(found) == found.severity == severity
+
+
+@pytest.mark.proves("O-1")
+def test_no_overflow_and_characters_have_no_severity() -> None:
+    """Thresholds are in tokens."""
+    assert classify_overflow(None) == "unknown"
+    assert classify_overflow(Overflow(kind="context_input", excess=60_000, unit="chars")) == "unknown"
+
+
+USAGES = {
+    "openai chat": {"prompt_tokens": 5000, "completion_tokens": 10, "prompt_tokens_details": {"cached_tokens": 4000}},
+    "openai responses": {"input_tokens": 5000, "input_tokens_details": {"cached_tokens": 4000}, "output_tokens": 10},
+    "anthropic": {
+        "input_tokens": 100,
+        "cache_creation_input_tokens": 900,
+        "cache_read_input_tokens": 4000,
+        "output_tokens": 10,
+    },
+    "gemini": {"usageMetadata": {"promptTokenCount": 5000, "candidatesTokenCount": 10}},
+    "bedrock": {"usage": {"inputTokens": 5000, "outputTokens": 10, "totalTokens": 5010}},
+    "ollama": {"prompt_eval_count": 5000, "eval_count": 10},
+    "object": SimpleNamespace(usage=SimpleNamespace(prompt_tokens=5000)),
+}
+
+
+@pytest.mark.proves("O-3")
+@pytest.mark.parametrize("wire", USAGES)
+def test_reported_usage_tells_what_no_error_told(wire: str) -> None:
+    """Above the window it was accepted all the same; far below our own count the beginning was dropped; near it, nothing."""
+    usage = USAGES[wire]
+    accepted = silent_overflow(usage, window_tokens=4096, estimated_tokens=5100)
+    assert accepted is not None
+    assert (accepted.kind, accepted.reported_tokens) == ("accepted", 5000)
+    dropped = silent_overflow(usage, window_tokens=32768, estimated_tokens=90_000)
+    assert dropped is not None
+    assert dropped.kind == "dropped"
+    assert silent_overflow(usage, window_tokens=32768, estimated_tokens=5600) is None
+
+
+@pytest.mark.proves("O-3")
+def test_a_server_that_filled_its_window_to_the_brim_has_cut() -> None:
+    """Input reported at the configured size, and our count above it: the rest is gone."""
+    usage = {"prompt_tokens": 4096}
+    found = silent_overflow(usage, window_tokens=4096, estimated_tokens=6000)
+    assert found is not None
+    assert found.kind == "dropped"
+    assert silent_overflow(usage, window_tokens=4096, estimated_tokens=4000) is None
+
+
+@pytest.mark.proves("O-3")
+@pytest.mark.parametrize(
+    "usage", [None, {}, {"usage": None}, {"input_tokens": "5000"}, {"input_tokens": True}, "5000", {"prompt_tokens": 0}]
+)
+def test_a_usage_that_is_not_known_says_nothing(usage: object) -> None:
+    """No alarm without a number."""
+    assert silent_overflow(usage, window_tokens=100, estimated_tokens=90_000) is None
+
+
+@pytest.mark.proves("O-2")
+def test_learned_limits_only_lower_the_plan_and_are_forgotten() -> None:
+    """Per provider, model and endpoint; error codes for limits are ignored; the newest counts; a day later it is over."""
+    limits = LearnedLimits().observe("vertex", "gemini", "eu", 4000, 1000.0)
+    assert limits.window("vertex", "gemini", "eu", 1_048_576) == 4000
+    assert limits.window("vertex", "gemini", "us", 1_048_576) == 1_048_576
+    assert limits.window("vertex", "gemini", "eu", 2048) == 2048
+    assert limits.window("vertex", "gemini", "eu", 1_048_576, at_seconds=1000.0 + 23 * 3600) == 4000
+    assert limits.window("vertex", "gemini", "eu", 1_048_576, at_seconds=1000.0 + 24 * 3600) == 1_048_576
+    assert limits.observe("vertex", "gemini", "eu", 200, 1001.0) == limits
+    assert limits.observe("vertex", "gemini", "eu", None, 1001.0) == limits
+    newer = limits.observe("vertex", "gemini", "eu", 65536, 2000.0)
+    assert newer.window("vertex", "gemini", "eu", 1_048_576) == 65536
+    assert LearnedLimits.from_json(newer.to_json()) == newer
+    later = newer.observe("other", "model", "x", 8192, 10 * 24 * 3600.0)
+    assert len(later.entries) == 1
+
+
+@pytest.mark.proves("O-2")
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"lifetime_seconds": 1, "entries": [1]}', '{"lifetime_seconds": "x", "entries": []}']
+)
+def test_what_holds_no_learned_limits_is_refused_by_name(text: str) -> None:
+    """A store that was damaged is an error of the caller, not a wrong window."""
+    with pytest.raises(CallerError, match="no learned limits"):
+        LearnedLimits.from_json(text)
+
+
+RULES = """
+[[rule]]
+text = "The bucket holds {limit} drops ... you poured {input}"
+kind = "context_input"
+
+[[rule]]
+text = "rate limit reached ... tokens per min"
+kind = "quota"
+recovery = "none"
+status = 418
+"""
+
+
+@pytest.mark.proves("O-2")
+def test_rules_of_a_user_come_first() -> None:
+    """A sentence nobody knows, with its numbers; a known one that means something else at this provider."""
+    rules = overflow.read_rules(RULES)
+    text = '{"error": "The bucket holds 8,192 drops, alas! And you poured 9000."}'
+    assert parse(text, 400) is None
+    assert parse(text, 400, rules=rules) == Overflow(kind="context_input", limit=8192, input=9000, excess=808)
+    busy = "Rate limit reached for x on tokens per min"
+    assert diagnose(busy, 418, rules=rules).kind == "quota"
+    assert diagnose(busy, 429, rules=rules).kind == "rate_limit"
+    assert overflow.read_rules("") == ()
+
+
+@pytest.mark.proves("O-2")
+@pytest.mark.parametrize(
+    ("toml", "says"),
+    [
+        ("rule = 1", "[[rule]]"),
+        ("[[rule", "no TOML"),
+        ('[[rule]]\ntext = "x"', "Rule 1"),
+        ('[[rule]]\ntext = "x"\nkind = "weather"', "no kind 'weather'"),
+        ('[[rule]]\ntext = "x"\nkind = "quota"\nrecovery = "pray"', "no recovery 'pray'"),
+        ('[[rule]]\ntext = "{size}"\nkind = "quota"', "words"),
+        ('[[rule]]\ntext = "a {size}"\nkind = "quota"', "{size}"),
+        ('[[rule]]\ntext = "a {limit} {limit}"\nkind = "quota"', "twice"),
+        (
+            '[[rule]]\ntext = "a ... a ... a ... a ... a ... a ... a ... a ... a ... a"\nkind = "quota"',
+            "at most 8 parts",
+        ),
+        ('[[rule]]\ntext = "x"\nkind = "quota"\nunit = "miles"', "miles"),
+    ],
+)
+def test_a_rule_that_cannot_be_is_named(toml: str, says: str) -> None:
+    """Which rule, and what would be right."""
+    with pytest.raises(CallerError, match=re.escape(says)):
+        overflow.read_rules(toml)
+
+
+@pytest.mark.proves("O-2")
+def test_a_rule_cannot_hang() -> None:
+    """Eight gaps over a text made to match almost everywhere."""
+    rule = Rule(text="a ... a ... a ... b", kind="quota")
+    started = time.process_time()
+    assert diagnose("a " * 4000, 400, rules=[rule]).kind == "bad_request"
+    assert time.process_time() - started < 5.0
+
+
+# ── the command ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def command(*arguments: str, text: str = "") -> tuple[str, int]:
+    done = CliRunner().invoke(diagnose_command, list(arguments), input=text, standalone_mode=False)
+    return done.output, done.return_value if done.return_value is not None else done.exit_code
+
+
+@pytest.mark.proves("O-2")
+def test_the_command_prints_the_object_of_the_contract(tmp_path: Path) -> None:
+    """From a file or standard input, with the severity."""
+    expected = {
+        "kind": "context_input",
+        "recovery": "shrink_input",
+        "overflow": {
+            "kind": "context_input",
+            "limit": 200000,
+            "input": 213462,
+            "output": None,
+            "total": None,
+            "excess": 13462,
+            "bound": "exact",
+            "unit": "tokens",
+            "severity": "major",
+        },
+        "retry_after_seconds": None,
+    }
+    printed, status = command("-", "--status", "400", "--json", text=ANTHROPIC)
+    assert (json.loads(printed), status) == (expected, 0)
+    (tmp_path / "body").write_text(json.dumps({"error": {"message": ANTHROPIC}}))
+    printed, status = command(str(tmp_path / "body"), "--json")
+    assert (json.loads(printed), status) == (expected, 0)
+    printed, status = command(text="slow down: rate limit. Try again in 2s")
+    assert printed == "kind: rate_limit\nrecovery: wait\nretry after: 2 s\n"
+
+
+@pytest.mark.proves("O-2")
+def test_the_command_says_what_it_cannot_do(tmp_path: Path) -> None:
+    """Nothing recognised is 1, no file 4, a folder 3, a bad rule 2; of a huge file head and tail are read."""
+    assert command(text="hello")[1] == 1
+    printed, status = command(str(tmp_path / "none"), "--json")
+    assert (json.loads(printed)["error"]["code"], status) == ("not_found", 4)
+    (tmp_path / "rules.toml").write_text('[[rule]]\ntext = "x"')
+    assert command("-", "--rules", str(tmp_path / "rules.toml"), text="x")[1] == 2
+    assert command(str(tmp_path), "--json")[1] == 3
+    (tmp_path / "huge").write_bytes(b"x" * (5 << 20) + ANTHROPIC.encode())
+    printed, status = command(str(tmp_path / "huge"))
+    assert printed.startswith("kind: context_input\nrecovery: shrink_input\nlimit: 200000 tokens\n")
+    assert command("-", text="x" * (5 << 20) + ANTHROPIC)[0] == printed
+
+
+@pytest.mark.proves("LAW-Overflow")
+def test_the_room_loads_nothing_that_touches_the_world() -> None:
+    """No SDK, no network, no TOML reader until rules are read; numbers in errors need none of them."""
+    code = "import sys; before = set(sys.modules); import penstock.overflow; print(sorted(set(sys.modules) - before))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    for unwanted in ("socket", "asyncio", "httpx", "openai", "anthropic", "tomllib", "click", "logging"):
+        assert f"'{unwanted}'" not in loaded
+    with contextlib.suppress(ImportError):
+        import openai  # type: ignore[import-not-found,unused-ignore]
+
+        assert openai

@@ -1,0 +1,162 @@
+"""The rungs, the profiles and how they are read from a table."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from typing import Any
+
+import pytest
+
+from penstock.errors import CallerError
+from penstock.session.limits import PROFILES, ErrorLimits, Limits, Pressure, Rung, limits_of
+
+DEFAULT, SEED = PROFILES["default"], PROFILES["swe-1.5"]
+BY_TOKENS = [  # of a window of 128,000: the last of one pressure, the first of the next
+    (0, Pressure.CALM),
+    (49_999, Pressure.CALM),
+    (50_000, Pressure.WATCH),
+    (74_999, Pressure.WATCH),
+    (75_000, Pressure.COMPACT),
+    (99_999, Pressure.COMPACT),
+    (100_000, Pressure.COMPACT_HARD),
+    (114_999, Pressure.COMPACT_HARD),
+    (115_000, Pressure.HAND_OFF),
+    (115_001, Pressure.RESET),
+    (10**9, Pressure.RESET),
+]
+
+
+@pytest.mark.proves("S-2")
+@pytest.mark.parametrize(("tokens", "expected"), BY_TOKENS)
+@pytest.mark.parametrize("profile", [DEFAULT, SEED])
+def test_the_rungs_of_128000_tokens(profile: Limits, tokens: int, expected: Pressure) -> None:
+    """Each holds from its value on; the reset above it."""
+    assert profile.pressure(tokens, 0) is expected
+
+
+@pytest.mark.proves("S-2")
+@pytest.mark.parametrize(
+    ("window", "first"),
+    [  # the first token count of each pressure; in a million HAND_OFF lies between two whole numbers
+        (32_000, {"WATCH": 12_500, "COMPACT": 18_750, "COMPACT_HARD": 25_000, "HAND_OFF": 28_750, "RESET": 28_751}),
+        (1_000_000, {"WATCH": 390_625, "COMPACT": 585_938, "COMPACT_HARD": 781_250, "RESET": 898_438}),
+        (16_000, {"WATCH": 6_250, "COMPACT": 9_375, "COMPACT_HARD": 12_500, "HAND_OFF": 14_375, "RESET": 14_376}),
+    ],
+)
+def test_the_rungs_of_any_other_window(window: int, first: dict[str, int]) -> None:
+    """The same shares, exactly at and one below."""
+    limits = DEFAULT.scaled(window)
+    for name, tokens in first.items():
+        assert limits.pressure(tokens, 0) is Pressure[name]
+        assert limits.pressure(tokens - 1, 0) < Pressure[name]
+
+
+@pytest.mark.proves("S-1")
+@pytest.mark.parametrize(
+    ("turns", "expected"),
+    [
+        (24, Pressure.CALM),
+        (25, Pressure.COMPACT),
+        (29, Pressure.COMPACT),
+        (30, Pressure.HAND_OFF),
+        (49, Pressure.HAND_OFF),
+        (50, Pressure.RESET),
+    ],
+)
+def test_turns_count_in_the_seed_s_profile_and_not_in_the_default_one(turns: int, expected: Pressure) -> None:
+    """25, 30 and 50 of any window; without the rungs a thousand are nothing."""
+    assert SEED.pressure(0, turns) is expected
+    assert SEED.scaled(32_000).pressure(0, turns) is expected
+    assert DEFAULT.pressure(0, turns * 1_000) is Pressure.CALM
+
+
+@pytest.mark.proves("S-2")
+def test_the_higher_of_both_holds() -> None:
+    """Tokens and turns each reach a rung; the pressure is the higher one."""
+    assert SEED.pressure(100_000, 25) is Pressure.COMPACT_HARD
+    assert SEED.pressure(75_000, 30) is Pressure.HAND_OFF
+
+
+@pytest.mark.proves("S-2")
+def test_above_80_percent_is_a_rung_of_its_own() -> None:
+    """Where the rungs say nothing: 80 % is not above it."""
+    bare = Limits(rungs=())
+    assert bare.pressure(102_400, 99) is Pressure.CALM
+    assert bare.pressure(102_401, 0) is Pressure.COMPACT
+    assert bare.from_tokens(Pressure.COMPACT) == 128_000
+
+
+@pytest.mark.parametrize(
+    ("name", "window", "turns"),
+    [
+        ("default", 128_000, None),
+        ("swe-1.5", 128_000, (25, 50)),
+        ("WindFixer", 128_000, (30, 50)),
+        ("OpenFixer", 128_000, (20, 30)),
+        ("Strategist", 64_000, (10, 20)),
+        ("Oracle", 32_000, (5, 10)),
+    ],
+)
+def test_the_profiles(name: str, window: int, turns: tuple[int, int] | None) -> None:
+    """Windows, typical turns and the reserve of 8,000."""
+    profile = PROFILES[name]
+    assert (profile.name, profile.window_tokens, profile.turns, profile.reserve_tokens) == (name, window, turns, 8_000)
+    assert limits_of(json.loads(json.dumps(profile.to_dict()))) == profile
+
+
+@pytest.mark.proves("S-11")
+def test_the_error_limits_of_the_profiles() -> None:
+    """Three in a row, five in all, 60 seconds; by default those of 20 turns that no retry cured."""
+    assert SEED.errors == ErrorLimits(row=3, total=5, within_turns=None, cured_count=True, cooldown_seconds=60.0)
+    assert DEFAULT.errors == ErrorLimits(row=3, total=5, within_turns=20, cured_count=False, cooldown_seconds=60.0)
+
+
+def test_a_reserve_is_at_most_a_quarter_of_a_scaled_window() -> None:
+    """As configured, or as asked for."""
+    assert DEFAULT.scaled(1_000_000).reserve_tokens == 8_000
+    assert DEFAULT.scaled(16_000).reserve_tokens == 4_000
+    assert DEFAULT.scaled(16_000, 1_000).reserve_tokens == 1_000
+
+
+def test_a_profile_of_one_s_own_is_a_table() -> None:
+    """What is left out is the base's; what TOML has no word for is left out."""
+    text = """
+    name = "patient"
+    rungs = [{ pressure = "COMPACT", tokens = 64000 }, { pressure = "RESET", tokens = 9, turns = 80, above = true }]
+    turns = [5, 6]
+    errors = { row = 4 }
+    """
+    mine = limits_of(tomllib.loads(text), SEED)
+    assert mine.rungs == (Rung(Pressure.COMPACT, 64_000), Rung(Pressure.RESET, 9, 80, above=True))
+    assert (mine.turns, mine.errors) == ((5, 6), ErrorLimits(row=4))
+    assert limits_of({"errors": {"row": 4}}).errors.within_turns == 20
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        ({"window": 5}, "'window' is no limit; there are compress_share"),
+        ({"window_tokens": "5"}, "window_tokens takes int from 0 on, not '5'"),
+        ({"window_tokens": True}, "window_tokens takes int from 0 on, not True"),
+        ({"window_tokens": 0}, "the reserve is smaller than the window"),
+        ({"reserve_tokens": 128_000}, "a window of 128000 tokens holds no reserve of 128000"),
+        ({"reserve_tokens": -1}, "reserve_tokens takes int from 0 on, not -1"),
+        ({"compress_share": float("nan")}, "compress_share takes float from 0 on, not nan"),
+        ({"domain_boundaries": 1}, "domain_boundaries takes bool, not 1"),
+        ({"errors": {"rows": 3}}, "'rows' is no limit of errors; there are cooldown_seconds"),
+        ({"errors": {"row": "3"}}, "row takes int from 0 on, not '3'"),
+        ({"errors": 3}, "these are no limits"),
+        ({"rungs": [["COMPACT", 5]]}, "these are no limits"),
+        ({"rungs": [{"tokens": 5}]}, "a rung has a pressure, one of CALM, WATCH"),
+        ({"rungs": [{"pressure": "HIGH"}]}, "RESET, not 'HIGH'"),
+        ({"rungs": [{"pressure": "COMPACT", "token": 5}]}, "these are no limits"),
+        ({"rungs": [{"pressure": "COMPACT", "tokens": -5}]}, "-5 in the rung COMPACT is no whole number from 0 on"),
+        ({"turns": [1]}, "these are no limits"),
+    ],
+)
+def test_what_cannot_be_a_limit_is_named(values: dict[str, Any], says: str) -> None:
+    """The name, the value, and what would do."""
+    with pytest.raises(CallerError) as error:
+        limits_of(values)
+    assert says in str(error.value)

@@ -1,0 +1,36 @@
+"""Sizes with their unit."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock import Allowance, CallerError
+from penstock.text.tokens import Tokens
+
+pytestmark = pytest.mark.proves("LAW-Allowance")
+
+
+def test_each_unit_measures_what_it_says() -> None:
+    """Characters, bytes of UTF-8, and the upper bound of a token counter."""
+    text = "é😀"
+    assert Allowance.chars(2).measure(text) == 2
+    assert Allowance.bytes(2).measure(text) == 6
+    assert Allowance.tokens(2, Tokens()).measure(text) == Tokens().count(text).high
+    assert Allowance.chars(2).holds(text)
+    assert not Allowance.bytes(5).holds(text)
+
+
+@pytest.mark.parametrize("limit", [-1, True, 1.5, "5", None])
+def test_a_limit_is_a_whole_number(limit: object) -> None:
+    """Anything else is the programmer's mistake, said at once."""
+    with pytest.raises(CallerError, match="whole number"):
+        Allowance.chars(limit)  # type: ignore[arg-type]
+
+
+def test_an_allowance_names_its_unit() -> None:
+    """What a message says of it."""
+    assert [str(Allowance.chars(5)), str(Allowance.bytes(5)), str(Allowance.tokens(5, Tokens()))] == [
+        "5 characters",
+        "5 bytes",
+        "5 tokens",
+    ]

@@ -1,0 +1,201 @@
+"""Secrets go, everything else stays."""
+
+from __future__ import annotations
+
+import re
+import sysconfig
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.growth import BOUND, growth
+
+from penstock.text.redaction import mark_in, redacted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+BODY = """MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj
+MzEfYyjiWA4R4/M2bS1GB4t7NXp98C3SC6dVMvDuictGeurT8jNbvJZHtCSuYEvu
+Qw=="""
+SECRETS = {
+    "Anthropic key": ("", "sk-ant-api03-" + "Ab3_-" * 19),
+    "API key": ("", "sk-proj-" + "aB3d-E5f_" * 12),
+    "GitHub token": ("", "ghp_" + "aB3dE5fG7h" * 3 + "123456"),
+    "GitHub token, fine-grained": ("", "github_pat_" + "11ABCDEFG0" * 8),
+    "GitLab token": ("", "glpat-" + "aB3dE5fG7hJ9kL1mN3pQ"),
+    "Slack token": ("", "xoxb-123456789012-1234567890123-" + "aB3dE5fG7hJ9kL1mN3pQ5rS7"),
+    "Google key": ("", "AIza" + "SyA1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q"),
+    "AWS key": ("", "AKIAIOSFODNN7EXAMPLE"),
+    "AWS key and its secret": ("", "AKIAIOSFODNN7EXAMPLE, wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEYa"),
+    "JWT": ("", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"),
+    "private key": ("", f"-----BEGIN RSA PRIVATE KEY-----\n{BODY}\n-----END RSA PRIVATE KEY-----"),
+    "private key in JSON": (
+        "",
+        f"-----BEGIN PRIVATE KEY-----\\n{BODY}\\n-----END PRIVATE KEY-----".replace("\n", "\\n"),
+    ),
+    "private key, cut off": ("", f"-----BEGIN OPENSSH PRIVATE KEY-----\n{BODY}"),
+    "private key on a page": ("", "7|-----BEGIN EC PRIVATE KEY-----\n8|" + BODY.replace("\n", "\n9|")),
+    "header": ("Authorization: Bearer ", "hunter2hunter2"),
+    "bearer": ("bearer ", "aGVsbG8gd29ybGQ0MTE="),
+    "URL password": ("postgres://penstock:", "hun.ter*2"),
+    "password": ("password=", "hunter2hunter2"),
+    "password in quotes": ('password = "', "correcthorse"),
+    "password in JSON": ('{"db_password": "', "p@ss:w0rd/{x"),
+    "password in JSON in a text": ('{\\"password\\": \\"', "hunter2hunter2"),
+    "password in YAML": ("  password: ", "hunter2hunter2"),
+    "setting": ("export DB_PASSWORD=", "correcthorse"),
+    "API key of a header": ("X-Api-Key: ", "0123456789abcdef"),
+    "client secret": ("client_secret='", "aB3~dE5.fG7"),
+    "token of a query": ("https://example.com/?access_token=", "aB3dE5fG7h"),
+}
+"""What stands before a secret, and the secret."""
+AFTER = {"URL password": "@db/x", "password in quotes": '"', "client secret": "'", "token of a query": "&x=1"}
+PIECES = [before + secret for before, secret in SECRETS.values()]
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_a_secret_of_each_kind_goes(name: str) -> None:
+    """What stands around it stays, and so does the number of lines."""
+    before, secret = SECRETS[name]
+    after = AFTER.get(name, '"' if before.endswith(('"', "'")) else "")
+    text = f"first\n{before}{secret}{after}\nlast"
+    clean = redacted(text)
+    assert clean.startswith(f"first\n{before.split('|')[0]}")
+    assert clean.endswith(f"{after}\nlast")
+    assert mark_in(clean)
+    assert clean.count("\n") == text.count("\n")
+    for part in re.split(r"\n\d*\|?|\\n", secret):
+        assert part not in clean
+
+
+def test_a_mark_says_what_it_was_and_how_long() -> None:
+    """Enough to know that there is a secret and of which kind."""
+    assert redacted("key AKIAIOSFODNN7EXAMPLE.") == "key [redacted: AWS key, 20 characters]."
+    assert redacted("PASSWORD=hunter2hunter2") == "PASSWORD=[redacted: secret, 14 characters]"
+    assert mark_in("key AKIAIOSFODNN7EXAMPLE.") == ""
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "password = getpass.getpass()",
+        "password=self.password,",
+        "    password=password_value,",
+        "    token: Optional[AccessToken] = None",
+        "api_key=os.environ['API_KEY']",
+        'headers = {"Authorization": f"Bearer {token}"}',
+        'password = "********"',
+        'secret = "${SECRET_FROM_ENV}"',
+        'response["next_token"] = "next_marker"',
+        'PASSWORD_FIELD = "password_field"',
+        '"arn:aws:secretsmanager:*:*:secret:redshift!*"',
+        "url = 'http://user:password@example.com/'",
+        "PWD=/home/me/project1",
+        'if line == "-----BEGIN RSA PRIVATE KEY-----":',
+        '.sk-fading-circle-with-a-long-name { animation: "sk-fading-circle-with-a-long-name" }',
+        "task-2026-11-21-with-a-long-name",
+        "the bearer authentication-scheme-of-old",
+        "c.eyJ.d",
+    ],
+)
+def test_ordinary_code_stays(code: str) -> None:
+    """A program that handles secrets holds none."""
+    assert redacted(code) == code
+
+
+def test_of_the_standard_library_only_its_examples_of_passwords_go() -> None:
+    """1.5 million lines of code would otherwise be full of marks; the tests of it, where they are there, hold a few."""
+    library = Path(sysconfig.get_path("stdlib"))
+    read, marked = 0, []
+    for folder in ("", "asyncio", "email", "http", "urllib", "xmlrpc", "wsgiref", "logging", "unittest"):
+        for path in (library / folder).glob("*.py"):
+            text = path.read_text("utf-8", "replace")
+            read += len(text)
+            lines = zip(text.split("\n"), redacted(text).split("\n"), strict=True)
+            marked += [f"{path.name}: {old.strip()}" for old, new in lines if old != new]
+    assert read > 5_000_000
+    assert set(marked) <= {"request.py: passwd='geheim$parole')"}
+
+
+HOSTILE = {
+    "sk-": "sk-" * 350_000,
+    "short keys": "sk-aaaaaaaaaaaaaaaaaaa " * 45_000,
+    "names": "password:" * 111_000,
+    "names and signs": "password=" * 111_000,
+    "quotes": "password='x password=\"" * 45_000,
+    "headers of tokens": "eyJ" * 333_000,
+    "parts of tokens": "eyJaaaaaa." * 100_000,
+    "parts of no tokens": "b.eyJaaaaaa" * 90_000,
+    "beginnings of keys": "-----BEGIN PRIVATE KEY-----" * 37_000,
+    "keys without an end": ("-----BEGIN PRIVATE KEY-----\n" + "A" * 64) * 10_000,
+    "headers of keys": ("-----BEGIN PRIVATE KEY-----" + "Abcd: " + "x" * 73) * 9_500,
+    "addresses": "://a:" * 200_000,
+    "long addresses": ("://" + "a" * 256) * 3_900,
+    "one word": "a" * 1_000_000,
+    "one line of keys": "AKIA" + "A" * 1_000_000,
+    "settings": "PASSWORD=correcthorse\n" * 45_000,
+    "blanks": "password" + " " * 1_000_000,
+    "credentials": "authorization: bearer " * 45_000,
+    "braces": 'secret="' + "{a" * 500_000 + '"',
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_megabyte_made_to_be_slow_is_not(name: str) -> None:
+    """Four times the text takes about four times the time, whatever it is."""
+    text = HOSTILE[name]
+
+    def work(size: int) -> Callable[[], object]:
+        part = text[:size]
+        return lambda: redacted(part)
+
+    assert growth(work, len(text) // 4) < BOUND
+
+
+_TEXTS = st.lists(
+    st.one_of(
+        st.sampled_from(
+            [*PIECES, "password", "=", ": ", '"', "'", "\n", "\\n", "-----BEGIN PRIVATE KEY-----", "://", "@"]
+        ),
+        st.text(max_size=12),
+        st.text(LETTERS + "0123456789_-.", max_size=40),
+    ),
+    max_size=12,
+).map("".join)
+
+
+@given(_TEXTS)
+def test_law_twice_is_once(text: str) -> None:
+    """What was redacted stays as it is, line by line."""
+    clean = redacted(text)
+    assert redacted(clean) == clean
+    assert clean.count("\n") == text.count("\n")
+
+
+_RANDOM = st.text(LETTERS, min_size=20, max_size=40).map(lambda text: text + "7" + text[::-1])
+_KEYS = st.one_of(
+    _RANDOM.map("sk-ant-{}".format),
+    _RANDOM.map("ghp_{}".format),
+    _RANDOM.map("github_pat_{}".format),
+    _RANDOM.map("glpat-{}".format),
+    _RANDOM.map("xoxp-{}".format),
+    _RANDOM.map("AIza{}".format),
+    st.text("ABCDEFGHIJ0123456789", min_size=16, max_size=16).map("AKIA{}".format),
+    st.tuples(_RANDOM, _RANDOM, _RANDOM).map(lambda parts: "eyJ{}.eyJ{}.{}".format(*parts)),
+)
+
+
+@given(_TEXTS, _KEYS, _TEXTS)
+def test_law_a_planted_key_is_gone(before: str, key: str, after: str) -> None:
+    """Wherever it stands, also within a word."""
+    assert key not in redacted(before + key + after)
+
+
+@given(st.text().filter(lambda text: text[-1:] not in LETTERS + "0123456789"), _RANDOM, st.text())
+def test_law_a_key_whose_sign_is_short_is_gone_where_a_word_begins(before: str, key: str, after: str) -> None:
+    """`sk-` also ends `task-` and `disk-`."""
+    assert key not in redacted(f"{before}sk-{key}{after}")

@@ -1,0 +1,204 @@
+"""Which bytes and lines: encodings, cuts, and what a fragment knows."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penstock.text import window
+from penstock.text.window import UTF8, Extent, Window, cut_bytes, cut_exact, detect, kind_of, shorten
+
+pytestmark = pytest.mark.proves("B-4", "B-7")
+
+
+class Memory:
+    """A source in memory; `lost` bytes at its end are gone when they are read."""
+
+    def __init__(self, data: bytes, lost: int = 0) -> None:
+        self.size_bytes = len(data)
+        self._data = data[: len(data) - lost]
+
+    def read(self, start_byte: int, count_bytes: int) -> bytes:
+        return self._data[start_byte : start_byte + count_bytes]
+
+
+_BYTES = st.one_of(
+    st.binary(max_size=30),
+    st.lists(
+        st.sampled_from(
+            [b"a", b"\n", b"\\", b"\\x00", b"\\udc41", b"\xe9", b"\xff", "é".encode(), "日".encode(), "日".encode()[:2]]
+        )
+    ).map(b"".join),
+)
+
+
+@given(_BYTES)
+def test_bytes_that_are_no_text_are_escaped_one_by_one_and_counted(data: bytes) -> None:
+    """As Python escapes them, which calls back for each; what is text beside them stays."""
+    text, invalid = UTF8.decode(data)
+    assert text == data.decode("utf-8", "backslashreplace")
+    assert invalid == sum(0xDC80 <= ord(character) <= 0xDCFF for character in data.decode("utf-8", "surrogateescape"))
+
+
+@pytest.mark.parametrize(
+    ("head", "name"),
+    [
+        (b"plain", "UTF-8"),
+        (b"\xef\xbb\xbfplain", "UTF-8"),
+        (b"\xff\xfea\0", "UTF-16LE"),
+        (b"\xfe\xff\0a", "UTF-16BE"),
+        (b"\xff\xfe\0\0a\0\0\0", "UTF-32LE"),
+        (b"\0\0\xfe\xff\0\0\0a", "UTF-32BE"),
+        (b"x" * 8192 + b"\0", "UTF-8"),
+        (b"x" * 8191 + b"\0", None),
+        (b"a\0b\0", None),
+        (b"", "UTF-8"),
+    ],
+)
+def test_the_first_bytes_say_which_encoding(head: bytes, name: str | None) -> None:
+    """A mark decides; else a NUL in the first 8 KiB means binary."""
+    found = detect(head)
+    assert (found.name if found else None) == name
+
+
+@pytest.mark.parametrize(
+    ("head", "kind"),
+    [
+        (b"\x7fELF", "ELF program"),
+        (b"%PDF-1.7", "PDF document"),
+        (b"PK\x03\x04", "ZIP archive"),
+        (b"\0\0", "it holds NUL bytes"),
+    ],
+)
+def test_binary_content_has_a_name(head: bytes, kind: str) -> None:
+    """By its first bytes, where they are known."""
+    assert kind_of(head) == kind
+
+
+def test_the_bounds_are_written_once() -> None:
+    """64 KiB by default, 256 KiB at most (B-3)."""
+    assert (window.DEFAULT_MAX_BYTES, window.HARD_MAX_BYTES) == (65_536, 262_144)
+
+
+@pytest.mark.parametrize(
+    ("data", "at", "floor", "ceil"),
+    [
+        ("aé😀".encode(), 2, 1, 3),
+        ("aé😀".encode(), 3, 3, 3),
+        ("aé😀".encode(), 6, 3, 7),
+        (b"\x80\x80\x80\x80\x80", 3, 3, 3),
+        (b"\xe2\x82a", 1, 1, 1),
+        (b"\xf0\x9f\x98", 2, 2, 2),
+        (b"ab", 9, 9, 9),
+    ],
+)
+def test_a_boundary_is_between_characters(data: bytes, at: int, floor: int, ceil: int) -> None:
+    """Bytes that are no text are a character each."""
+    assert (UTF8.floor_char(data, at), UTF8.ceil_char(data, at)) == (floor, ceil)
+
+
+def test_a_pair_of_utf16_is_one_character() -> None:
+    """Two halves that do not belong together are two."""
+    encoding = detect(b"\xff\xfe")
+    assert encoding is not None
+    data = "a😀b".encode("utf-16-le")
+    assert [encoding.floor_char(data, at) for at in range(9)] == [0, 0, 2, 2, 2, 2, 6, 6, 8]
+    assert encoding.floor_char(b"\x00\xdca\0", 2) == 2
+
+
+@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+def test_a_line_feed_is_a_whole_unit(codec: str) -> None:
+    """Bytes that look like one, across two units, end no line."""
+    encoding = detect("\ufeff".encode(codec))
+    assert encoding is not None
+    data = "\u0a0a\u0a00\u000ax\n".encode(codec)
+    unit = encoding.unit
+    assert encoding.find(data, 0) == 3 * unit
+    assert encoding.find(data, 3 * unit) == 5 * unit
+    assert encoding.find(data, 5 * unit) == -1
+    assert encoding.rfind(data, 5 * unit) == 5 * unit
+    assert encoding.rfind(data, 4 * unit) == 3 * unit
+    assert encoding.rfind(data, 2 * unit) == -1
+    assert encoding.count(data, 0, len(data)) == 2
+
+
+@pytest.mark.parametrize(
+    ("data", "text", "invalid"),
+    [
+        (b"caf\xe9", "caf\\xe9", 1),
+        (b"\xed\xa0\x80", "\\xed\\xa0\\x80", 3),
+        (b"\xc0\xaf", "\\xc0\\xaf", 2),
+        (b"\\xff", "\\xff", 0),
+        (b"\xe2\x82", "\\xe2\\x82", 2),
+    ],
+)
+def test_invalid_bytes_are_shown_and_counted(data: bytes, text: str, invalid: int) -> None:
+    """Each as one escape (L-10)."""
+    assert UTF8.decode(data) == (text, invalid)
+
+
+@pytest.mark.proves("B-5")
+def test_a_fragment_knows_its_line_as_far_as_it_was_seen() -> None:
+    """Where the line starts and ends, or that nobody looked so far."""
+    source = Memory(b"a\n" + b"x" * 100 + b"\nb\n")
+    first = cut_bytes(source, UTF8, start_byte=2, max_bytes=10, cap_bytes=60)
+    assert first.fragment is not None
+    assert (first.start_byte, first.end_byte) == (2, 12)
+    assert (first.fragment.line_start_byte, first.fragment.line_end_byte) == (2, None)
+    last = cut_bytes(source, UTF8, start_byte=90, max_bytes=50, cap_bytes=60)
+    assert last.fragment is not None
+    assert (last.start_byte, last.end_byte) == (90, 103)
+    assert (last.fragment.line_start_byte, last.fragment.line_end_byte) == (None, 103)
+
+
+@pytest.mark.proves("B-5")
+def test_a_place_that_pages_share_stays_where_it_is() -> None:
+    """A start that another page ended at does not snap back, an end that one starts at does not round up."""
+    source = Memory(b"one line\nanother line\n")
+    assert cut_bytes(source, UTF8, start_byte=4, max_bytes=2, cap_bytes=60).start_byte == 0
+    kept = cut_bytes(source, UTF8, start_byte=4, max_bytes=2, cap_bytes=60, keep_start=True)
+    assert (kept.start_byte, kept.data, kept.fragment is not None) == (4, b"li", True)
+    kept = cut_bytes(source, UTF8, start_byte=0, max_bytes=6, cap_bytes=60, keep_start=True, keep_end=True)
+    assert (kept.data, kept.fragment is not None) == (b"one li", True)
+    kept = cut_bytes(source, UTF8, start_byte=0, max_bytes=22, cap_bytes=60, keep_end=True)
+    assert (kept.end_byte, kept.fragment) == (22, None)
+
+
+@pytest.mark.parametrize("lost", [1, 5, 12, 20, 24])
+def test_a_source_that_shrank_ends_there(lost: int) -> None:
+    """No extent claims bytes that were not read (H7)."""
+    data = b"one line\nanother line\n..."
+    for start in range(0, 25, 3):
+        for size in (0, 5, 50):
+            extent = cut_bytes(Memory(data, lost), UTF8, start_byte=start, max_bytes=size, cap_bytes=60)
+            assert extent.end_byte == extent.start_byte + len(extent.data)
+            assert extent.end_byte <= max(len(data) - lost, extent.start_byte)
+
+
+def test_exact_bytes_are_those_that_were_asked_for() -> None:
+    """No lines, no characters; at least one byte, none behind the end."""
+    source = Memory(b"\0\n\xe2\x82\xac")
+    assert cut_exact(source, start_byte=3, max_bytes=1).data == b"\x82"
+    assert cut_exact(source, start_byte=0, max_bytes=0).data == b"\0"
+    assert cut_exact(source, start_byte=99, max_bytes=9) == Extent(start_byte=5, end_byte=5, data=b"")
+
+
+@pytest.mark.proves("B-5")
+def test_what_a_smaller_budget_leaves_is_whole_characters() -> None:
+    """At least one, and marked as a fragment where it ends in a line."""
+    whole = Extent(start_byte=10, end_byte=22, data="ééé\nééé\n".encode()[:12])
+    assert shorten(whole, UTF8, 13).data == "é".encode()
+    assert shorten(whole, UTF8, 0).data == "é".encode()
+    lines = shorten(whole, UTF8, 17)
+    assert (lines.data, lines.fragment) == ("ééé\n".encode(), None)
+    part = shorten(whole, UTF8, 20)
+    assert part.fragment is not None
+    assert part.fragment.line_start_byte == 17
+
+
+def test_a_window_is_a_frozen_value() -> None:
+    """It is made once and never changed."""
+    page = Window(path="a", text="x", start_byte=0, end_byte=1, total_bytes=1)
+    with pytest.raises(AttributeError):
+        page.text = "y"  # type: ignore[misc]

@@ -1,0 +1,115 @@
+"""What a repair does to the breaks that sessions really have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.wires.test_violations import (
+    REASONING,
+    THINKING,
+    USER,
+    YES,
+    chat_call,
+    chat_result,
+    item_call,
+    item_output,
+    results,
+    said,
+    text,
+    uses,
+)
+
+from penstock.wires import repair
+
+pytestmark = pytest.mark.proves("LAW-Transcript")
+
+
+def test_a_crash_between_call_and_result_is_closed() -> None:
+    """Each open call gets one error result; the one that arrived stays."""
+    mended = repair([USER, chat_call("a", "b"), chat_result("b", "found")], "openai-chat")
+    assert [m.get("tool_call_id") for m in mended.messages[2:]] == ["b", "a"]
+    assert "No result was recorded" in mended.messages[3]["content"]
+    assert mended.actions == ("message 1: closed call 'a' with a result that says there is none",)
+
+
+def test_the_first_of_two_results_wins() -> None:
+    """A crash can leave two results for one call; the later one goes."""
+    late = {"role": "user", "content": [{**results("a")["content"][0], "content": "late"}, text("go on")]}
+    mended = repair([USER, uses("a"), results("a"), YES, late], "anthropic")
+    assert mended.messages[2] == results("a")
+    assert mended.messages[4]["content"] == [text("go on")]
+    assert mended.actions == ("message 4: dropped a second result of 'a'",)
+
+
+def test_a_result_that_strayed_is_brought_home() -> None:
+    """A user message between call and result costs neither of them."""
+    mended = repair([USER, chat_call("a"), USER, chat_result("a", "found")], "openai-chat")
+    assert mended.messages == [USER, chat_call("a"), chat_result("a", "found"), USER]
+
+
+def test_a_result_without_its_call_becomes_text() -> None:
+    """What it found is not lost."""
+    mended = repair([USER, {"type": "function_call_output", "call_id": "x", "output": "42 files"}], "openai-responses")
+    assert mended.messages[1]["role"] == "user"
+    assert "42 files" in mended.messages[1]["content"]
+
+
+def test_a_last_answer_that_breaks_off_is_dropped() -> None:
+    """Arguments that stop in the middle at the very end never arrived; in the middle they are kept as text."""
+    broken = chat_call("a", arguments='{"path": "sr')
+    assert repair([USER, broken], "openai-chat").messages == [USER]
+    kept = repair([USER, broken, chat_result("a"), YES], "openai-chat").messages[1]
+    assert kept["tool_calls"][0]["function"]["arguments"] == '{"unparsed": "{\\"path\\": \\"sr"}'
+
+
+def test_arguments_that_a_server_wrote_as_an_object_are_written_out() -> None:
+    """Some servers give an object and no type; the call is not lost for that."""
+    call = {"id": "a", "function": {"name": "view", "arguments": {"n": 1}}}
+    mended = repair([USER, {"role": "assistant", "content": "", "tool_calls": [call]}, chat_result("a")], "openai-chat")
+    assert mended.messages[1]["tool_calls"] == chat_call("a", arguments='{"n": 1}')["tool_calls"]
+    items = [USER, {**item_call("a"), "arguments": {"n": 1}}, item_output("a")]
+    assert repair(items, "openai-responses").messages[1] == item_call("a", '{"n": 1}')
+
+
+def test_roles_are_merged_and_the_list_begins_with_the_user() -> None:
+    """As Anthropic wants them; texts stay blocks of their own."""
+    mended = repair([YES, USER, {"role": "user", "content": [text("more")]}], "anthropic")
+    assert [m["role"] for m in mended.messages] == ["user", "assistant", "user"]
+    assert mended.messages[2]["content"] == [text("hi"), text("more")]
+
+
+def test_a_signed_block_goes_with_its_whole_message_or_stays() -> None:
+    """A turn that ends while the model thinks goes whole; a blank text beside a signed block goes alone."""
+    assert repair([USER, said(text("hm"), THINKING)], "anthropic").messages == [USER]
+    mended = repair([USER, said(THINKING, text(""), text("yes"))], "anthropic")
+    assert mended.messages == [USER, said(THINKING, text("yes"))]
+
+
+def test_reasoning_that_led_nowhere_goes() -> None:
+    """Its item was cut away; what has one stays byte for byte."""
+    items: list[Any] = [USER, REASONING, item_call("a"), item_output("a"), {**REASONING, "id": "rs_2"}]
+    assert repair(items, "openai-responses").messages == items[:4]
+
+
+def test_a_screen_that_was_never_seen_cannot_be_made_up() -> None:
+    """A computer call without its screenshot goes, and the reasoning before it."""
+    call = {"type": "computer_call", "id": "cu", "call_id": "c", "action": {"type": "screenshot"}}
+    mended = repair([USER, REASONING, call], "openai-responses")
+    assert mended.messages == [USER]
+
+
+def test_parallel_calls_stay_together_when_one_is_closed() -> None:
+    """The closing output stands behind the batch, not inside it."""
+    mended = repair([USER, REASONING, item_call("a"), item_call("b"), item_output("b")], "openai-responses")
+    assert [m.get("type") for m in mended.messages[1:]] == [
+        "reasoning", "function_call", "function_call", "function_call_output", "function_call_output",
+    ]  # fmt: skip
+
+
+def test_what_is_no_list_says_so() -> None:
+    """Nothing can be made of it, and that is said."""
+    mended = repair({"role": "user"}, "openai-chat")
+    assert mended.messages == []
+    assert mended.actions == ("dropped a dict, which is no list of messages",)
+    assert [violation.code for violation in mended.left] == ["empty"]

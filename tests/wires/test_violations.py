@@ -1,0 +1,235 @@
+"""What a provider would refuse: each invariant of each wire broken once, and nothing else found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from penstock.errors import CallerError
+from penstock.wires import CODES, repair, violations
+
+pytestmark = pytest.mark.proves("LAW-Transcript")
+
+
+def chat_call(*ids: str, arguments: str = "{}") -> dict[str, Any]:
+    calls = [{"id": i, "type": "function", "function": {"name": "view", "arguments": arguments}} for i in ids]
+    return {"role": "assistant", "content": None, "tool_calls": calls}
+
+
+def chat_result(call: str, text: str = "ok") -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": call, "content": text}
+
+
+def item_call(call: str, arguments: str = "{}") -> dict[str, Any]:
+    return {"type": "function_call", "call_id": call, "name": "view", "arguments": arguments}
+
+
+def item_output(call: str) -> dict[str, Any]:
+    return {"type": "function_call_output", "call_id": call, "output": "ok"}
+
+
+def uses(*ids: str) -> dict[str, Any]:
+    return {"role": "assistant", "content": [{"type": "tool_use", "id": i, "name": "view", "input": {}} for i in ids]}
+
+
+def result(call: str) -> dict[str, Any]:
+    return {"type": "tool_result", "tool_use_id": call, "content": "ok"}
+
+
+def results(*ids: str) -> dict[str, Any]:
+    return {"role": "user", "content": [result(i) for i in ids]}
+
+
+USER = {"role": "user", "content": "hi"}
+YES = {"role": "assistant", "content": "yes"}
+THINKING = {"type": "thinking", "thinking": "…", "signature": "EqQB=="}
+REASONING = {"id": "rs_1", "type": "reasoning", "summary": []}
+REFERENCE = {"type": "item_reference", "id": "fc_1"}
+
+
+RAN = {"type": "code_execution_tool_result", "tool_use_id": "s", "content": []}
+
+
+def said(*blocks: Any) -> dict[str, Any]:
+    return {"role": "assistant", "content": list(blocks)}
+
+
+def text(words: str) -> dict[str, Any]:
+    return {"type": "text", "text": words}
+
+
+PROGRAM = said({"type": "server_tool_use", "id": "s", "name": "code_execution", "input": {}}, *uses("a")["content"])
+
+BROKEN: dict[str, list[tuple[str, list[Any], list[int]]]] = {
+    "openai-chat": [
+        ("empty", [], [0]),
+        ("bad_shape", [USER, "hello"], [1]),
+        ("bad_shape", [{"role": "robot", "content": "hi"}], [0]),
+        ("bad_shape", [{"role": ["user"], "content": "hi"}], [0]),
+        ("bad_shape", [{"role": "user", "content": None}], [0]),
+        ("bad_shape", [{"role": "user", "content": ["hi"]}], [0]),
+        ("bad_shape", [USER, {"role": "assistant", "content": "x", "tool_calls": []}], [1]),
+        ("bad_shape", [USER, {"role": "tool", "content": "ok"}], [1]),
+        ("orphan_result", [USER, chat_result("a")], [1]),
+        ("orphan_result", [USER, chat_call("a"), chat_result("a"), chat_result("b")], [3]),
+        ("orphan_result", [USER, chat_call("a"), chat_result("a"), YES, chat_result("a")], [4]),
+        ("orphan_result", [USER, {"role": "function", "name": "view", "content": "ok"}], [1]),
+        ("missing_result", [USER, chat_call("a")], [1]),
+        ("missing_result", [USER, chat_call("a", "b"), chat_result("b"), USER], [1]),
+        ("duplicate_result", [USER, chat_call("a"), chat_result("a"), chat_result("a")], [3]),
+        ("duplicate_call", [USER, chat_call("a", "a"), chat_result("a")], [1]),
+        ("bad_arguments", [USER, chat_call("a", arguments='{"path": "a'), chat_result("a")], [1]),
+        ("bad_arguments", [USER, chat_call("a", arguments=""), chat_result("a")], [1]),
+        ("bad_arguments", [USER, chat_call("a", arguments="NaN"), chat_result("a")], [1]),
+        ("empty_content", [USER, {"role": "assistant", "content": ""}], [1]),
+        ("empty_content", [USER, {"role": "assistant", "content": None}], [1]),
+        ("empty_content", [{"role": "user", "content": []}], [0]),
+    ],
+    "openai-responses": [
+        ("bad_shape", [USER, 7], [1]),
+        ("bad_shape", [{"content": "hi"}], [0]),
+        ("bad_shape", [USER, {"id": "fc_1", "call_id": "a", "name": "view", "arguments": "{}"}], [1]),
+        ("bad_shape", [{"role": "tool", "content": "hi"}], [0]),
+        ("bad_shape", [USER, {"type": "function_call", "call_id": "a", "name": "view"}, item_output("a")], [1]),
+        ("orphan_result", [USER, item_output("a")], [1]),
+        ("orphan_result", [USER, item_output("a"), item_call("a"), item_output("a")], [1]),
+        ("orphan_result", [USER, item_call("a"), item_output("a"), {**item_output("a"), "type": "custom_tool_call_output"}], [3]),
+        ("missing_result", [USER, item_call("a"), item_call("b"), item_output("b")], [1]),
+        ("missing_result", [USER, {"type": "computer_call", "id": "cu", "call_id": "c", "action": {}}], [1]),
+        ("duplicate_result", [USER, item_call("a"), item_output("a"), item_output("a")], [3]),
+        ("duplicate_call", [USER, item_call("a"), item_output("a"), item_call("a")], [3]),
+        ("bad_arguments", [USER, item_call("a", '{"path"'), item_output("a")], [1]),
+        ("reasoning_alone", [USER, REASONING], [1]),
+        ("reasoning_alone", [USER, REASONING, USER], [1]),
+    ],
+    "anthropic": [
+        ("empty", [], [0]),
+        ("bad_shape", [USER, None], [1]),
+        ("bad_shape", [USER, {"role": "tool", "content": "hi"}], [1]),
+        ("bad_shape", [{"role": "user", "content": [{"text": "hi"}]}], [0]),
+        ("bad_shape", [USER, said({"type": "tool_use", "name": "view", "input": {}})], [1]),
+        ("first_not_user", [YES, USER], [0]),
+        ("roles_alternate", [USER, USER], [1]),
+        ("roles_alternate", [USER, YES, YES], [2]),
+        ("system_place", [{"role": "system", "content": "Be brief."}, USER], [0]),
+        ("wrong_role", [USER, YES, {"role": "user", "content": [THINKING, text("x")]}], [2]),
+        ("wrong_role", [{"role": "user", "content": [text("x"), uses("a")["content"][0]]}], [0]),
+        ("missing_result", [USER, uses("a")], [1]),
+        ("missing_result", [USER, uses("a", "b"), results("b")], [1]),
+        ("missing_result", [USER, said({"type": "server_tool_use", "id": "s", "name": "x", "input": {}}), USER, YES], [1]),
+        ("orphan_result", [USER, YES, results("a")], [2]),
+        ("orphan_result", [USER, said({"type": "web_search_tool_result", "tool_use_id": "s", "content": []})], [1]),
+        ("duplicate_result", [USER, uses("a"), results("a", "a")], [2]),
+        ("duplicate_call", [USER, uses("a"), results("a"), said(text("x"), uses("a")["content"][0]), USER], [3]),
+        ("results_first", [USER, uses("a"), {"role": "user", "content": [text("and"), result("a")]}], [2]),
+        ("bad_arguments", [USER, said({"type": "tool_use", "id": "a", "name": "view", "input": "{}"}), results("a")], [1]),
+        ("empty_content", [USER, {"role": "assistant", "content": []}], [1]),
+        ("empty_content", [{"role": "user", "content": " "}], [0]),
+        ("empty_text", [USER, said(text(""), text("yes"))], [1]),
+        ("empty_text", [USER, uses("a"), {"role": "user", "content": [{**result("a"), "content": [text("")]}]}], [2]),
+        ("trailing_whitespace", [USER, {"role": "assistant", "content": "The answer is "}], [1]),
+        ("thinking_unsigned", [USER, said({"type": "thinking", "thinking": "…"}, text("yes"))], [1]),
+        ("thinking_last", [USER, said(text("yes"), THINKING)], [1]),
+    ],
+}  # fmt: skip
+CASES = [
+    pytest.param(wire, code, messages, where, id=f"{wire}-{code}-{number}")
+    for wire, rows in BROKEN.items()
+    for number, (code, messages, where) in enumerate(rows)
+]
+
+
+@pytest.mark.parametrize(("wire", "code", "messages", "where"), CASES)
+def test_a_broken_invariant_is_found_where_it_is_broken(
+    wire: str, code: str, messages: list[Any], where: list[int]
+) -> None:
+    """One fault is one violation, with its message's index and a sentence."""
+    found = violations(messages, wire)
+    assert [(violation.code, violation.index) for violation in found] == [(code, index) for index in where]
+    assert all(violation.message.endswith(".") for violation in found)
+
+
+@pytest.mark.parametrize(("wire", "code", "messages", "where"), CASES)
+def test_a_broken_invariant_is_mended_and_said(wire: str, code: str, messages: list[Any], where: list[int]) -> None:
+    """After a repair nothing is left, except that an empty list stays one."""
+    mended = repair(messages, wire)
+    nothing = not mended.messages and wire != "openai-responses"
+    assert [violation.code for violation in mended.left] == (["empty"] if nothing else [])
+    assert mended.actions or code == "empty"
+
+
+@pytest.mark.parametrize("wire", list(CODES))
+def test_every_invariant_is_broken_by_some_test(wire: str) -> None:
+    """The table of invariants and the table of this module name the same codes."""
+    assert {code for code, _, _ in BROKEN[wire]} == set(CODES[wire])
+
+
+VALID: dict[str, list[list[Any]]] = {
+    "openai-chat": [
+        [{"role": "system", "content": "Be brief."}, USER, YES],
+        [{"role": "developer", "content": "Be brief."}, USER, chat_call("a", "b"), chat_result("b"), chat_result("a")],
+        [USER, chat_call("a"), chat_result("a", ""), chat_call("a"), chat_result("a")],
+        [USER, {"role": "assistant", "refusal": "No.", "content": None}],
+        [USER, {"role": "assistant", "content": None, "audio": {"id": "audio_1"}}],
+        [USER, {"role": "assistant", "content": None, "function_call": {"name": "view", "arguments": "{}"}},
+         {"role": "function", "name": "view", "content": "ok"}],
+        [{"role": "user", "content": ""}, USER],
+    ],
+    "openai-responses": [
+        [],
+        [{"role": "user", "content": "hi"}, {"id": "msg_1"}],
+        [USER, REASONING, item_call("a"), {"role": "developer", "content": "hurry"}, item_output("a")],
+        [USER, REASONING, {**REASONING, "id": "rs_2"}, {"type": "web_search_call", "id": "ws", "status": "completed"}],
+        [REFERENCE, item_output("a")],
+        [USER, {"type": "local_shell_call", "call_id": "l", "action": {}},
+         {"type": "local_shell_call_output", "id": "l", "output": "{}"}],
+        [USER, {"type": "mcp_approval_request", "id": "m", "name": "x", "arguments": "{}", "server_label": "s"}],
+        [USER, {"type": "something_new", "payload": 1}],
+    ],
+    "anthropic": [
+        [USER, YES],
+        [USER, uses("a", "b"), {"role": "user", "content": [result("b"), result("a"), text("go on")]}],
+        [USER, said(THINKING, *uses("a")["content"]), results("a"), said({"type": "redacted_thinking", "data": "x"}, text("y"))],
+        [USER, {"role": "system", "content": "Be brief."}, YES],
+        [USER, said({"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}})],
+        [USER, PROGRAM, results("a"), uses("b"), results("b")],
+        [USER, PROGRAM, results("a"), said(RAN, text("done")), USER],
+        [USER, uses("a"), {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a"}]}, said(text(" x"))],
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("wire", "messages"), [(wire, row) for wire, rows in VALID.items() for row in rows])
+def test_what_a_provider_takes_has_no_violations(wire: str, messages: list[Any]) -> None:
+    """Forms that are rare and right: legacy functions, references, running server tools, results in any order."""
+    assert violations(messages, wire) == []
+    assert repair(messages, wire).actions == ()
+
+
+def test_a_conversation_that_the_provider_keeps_may_answer_calls_that_are_not_here() -> None:
+    """With previous_response_id an output needs no call in the list."""
+    assert violations([item_output("a")], "openai-responses", continues=True) == []
+    assert [v.code for v in violations([item_output("a")], "openai-responses")] == ["orphan_result"]
+
+
+def test_a_text_is_an_input_of_responses_and_of_no_other_wire() -> None:
+    """A string is valid input there; elsewhere it is no list."""
+    assert violations("hi", "openai-responses") == []
+    assert [v.code for v in violations("hi", "anthropic")] == ["not_a_list"]
+    assert repair("hi", "anthropic").messages == [{"role": "user", "content": "hi"}]
+
+
+def test_a_wire_that_is_none_is_the_programmers() -> None:
+    """The error names the wires."""
+    with pytest.raises(CallerError, match="openai-chat"):
+        violations([], "gemini")
+
+
+def test_arguments_nested_beyond_reason_are_answered() -> None:
+    """Depth is a fault of the arguments, not of ours; deep JSON elsewhere is left alone."""
+    deep: Any = []
+    for _ in range(100_000):
+        deep = [deep]
+    messages = [USER, chat_call("a", arguments="[" * 100_000), chat_result("a"), {**YES, "extra": deep}]
+    assert [v.code for v in violations(messages, "openai-chat")] == ["bad_arguments"]

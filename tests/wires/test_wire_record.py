@@ -1,0 +1,114 @@
+"""A wire is one record: nothing of it can be forgotten, and nobody else decides by its name."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import itertools
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.growth import BOUND, growth
+
+import penstock
+from penstock.errors import CallerError
+from penstock.wires import WIRES, repair, wire_named
+from penstock.wires.wire import AnswerLayout, BodyLayout, ProviderDouble, Service, Wire
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SOURCE = Path(penstock.__file__).parent
+
+
+@pytest.mark.parametrize("record", [Wire, BodyLayout, AnswerLayout, Service, ProviderDouble])
+def test_a_part_that_is_forgotten_fails_when_the_record_is_made(record: Any) -> None:
+    """No part of a wire has a default: leaving out any one of them is an error at import, not at a user's request."""
+    whole = {known.name: None for known in dataclasses.fields(record)}
+    assert record(**whole) is not None
+    for name in whole:
+        with pytest.raises(TypeError, match=name):
+            record(**{key: value for key, value in whole.items() if key != name})
+
+
+@pytest.mark.parametrize("name", WIRES)
+def test_a_wire_is_found_by_the_name_that_it_bears(name: str) -> None:
+    """The table and the records agree."""
+    assert wire_named(name).name == name
+
+
+def test_a_name_that_is_no_wire_is_refused_with_those_that_are() -> None:
+    """The error names every wire."""
+    with pytest.raises(CallerError, match=", ".join(WIRES)):
+        wire_named("openai")
+
+
+def _compares_a_wire(node: ast.AST) -> bool:
+    return isinstance(node, ast.Compare | ast.MatchValue | ast.Dict) and any(
+        isinstance(part, ast.Constant) and part.value in WIRES for part in ast.walk(node)
+    )
+
+
+def test_nobody_outside_the_room_decides_by_the_name_of_a_wire() -> None:
+    """No comparison with, match on, or table by a wire's name stands outside `wires/`."""
+    found = [
+        f"{path.relative_to(SOURCE)}:{node.lineno}"
+        for path in SOURCE.rglob("*.py")
+        if path.relative_to(SOURCE).parts[0] != "wires"
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.expr | ast.pattern) and _compares_a_wire(node)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("wire", ["openai-chat", "anthropic"])
+def test_repair_takes_time_in_proportion_to_unanswered_calls(wire: str) -> None:
+    """Calls without results, all under one id or each under its own, are closed without looking through the list for each."""
+
+    def unanswered(count: int) -> Callable[[], object]:
+        messages: list[Any] = []
+        for number in range(count):
+            function = {"name": "view", "arguments": "{}"}
+            block = {"type": "tool_use", "id": f"c{number}", "name": "view", "input": {}}
+            call = {"tool_calls": [{"id": "c", "type": "function", "function": function}]}
+            messages.append({"role": "user", "content": "go on"})
+            messages.append({"role": "assistant", **({"content": [block]} if wire == "anthropic" else call)})
+        return lambda: repair(messages, wire)
+
+    assert growth(unanswered, 400) < BOUND
+
+
+@given(st.lists(st.sampled_from(["call a", "call b", "result a", "result b", "words"]), max_size=14))
+def test_a_result_goes_to_the_nearest_call_before_it(story: list[str]) -> None:
+    """On the chat wire each call takes the first result of its id that comes before the id is called again."""
+    messages: list[Any] = []
+    for place, what in enumerate(story):
+        kind, _, name = what.partition(" ")
+        if kind == "call":
+            function = {"name": "view", "arguments": "{}"}
+            messages.append(
+                {"role": "assistant", "tool_calls": [{"id": name, "type": "function", "function": function}]}
+            )
+        elif kind == "result":
+            messages.append({"role": "tool", "tool_call_id": name, "content": f"result {place}"})
+        else:
+            messages.append({"role": "user", "content": f"words {place}"})
+    expected: list[str] = []
+    for place, what in enumerate(story):
+        if what.startswith("call"):
+            name = what.split()[1]
+            behind = next(
+                (at for at in range(place + 1, len(story)) if story[at] in {f"call {name}", f"result {name}"}), None
+            )
+            is_answered = behind is not None and story[behind].startswith("result")
+            expected.append(f"result {behind}" if is_answered else "closed")
+    mended = repair(messages, "openai-chat").messages
+    answered = [
+        following["content"] if following["content"].startswith("result ") else "closed"
+        for message, following in itertools.pairwise([*mended, {}])
+        if message.get("tool_calls")
+    ]
+    assert answered == expected
