@@ -96,7 +96,7 @@ def main() -> None:
         ("first page of `*.py`", "list_files(root, '*.py', recursive=True, limit=100, deadline=never)"),
         ("count with sizes", "count_files(root, deadline=never)"),
         ("count without sizes", "count_files(root, sizes=False, deadline=never)"),
-        ("seed style (rglob), nothing ignored", SEED_STYLE),
+        ("`pathlib.Path.rglob`, nothing ignored", SEED_STYLE),
     ]
     with tempfile.TemporaryDirectory(prefix="penstock-bench-") as base:
         python = [sys.executable, "-c"]

@@ -29,7 +29,7 @@ class Settings(NamedTuple):
     """What can be set. In a file by these names, in the environment as `PENSTOCK_VIEW_LINES` and so on."""
 
     view_lines: int = DEFAULT_VIEW_LINES
-    """Lines of a page of `view`; 200 is the seed's way back."""
+    """Lines of a page of `view`."""
     read_seconds: float = READ_SECONDS
     """The deadline of one call that reads a file."""
     walk_seconds: float = WALK_SECONDS
