@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from penstock.models import Model
     from penstock.scribe.documenting import Run, Subject
     from penstock.scribe.gathering import Found, Gathered
-    from penstock.scribe.pages.estate import Estate as EstateTold
+    from penstock.scribe.pages.estate import EstateView
     from penstock.scribe.pool import Progress
     from penstock.text.json_access import Json
     from penstock.workspace.root import Root
@@ -152,11 +152,11 @@ def _untold(_what: str, _done: int, _total: int) -> None:
     """Nobody wants to know how far it is."""
 
 
-def _pages(told: EstateTold, listings: Mapping[str, Sequence[tuple[int, str]]]) -> Iterator[tuple[str, str]]:
+def _pages(told: EstateView, listings: Mapping[str, Sequence[tuple[int, str]]]) -> Iterator[tuple[str, str]]:
     """What people read, path by path: Markdown beside the JSON of programs and copybooks, the index, and the site."""
     from penstock.scribe import pages
 
-    names = pages.Names(told["programs"], told["layouts"])
+    names = pages.NameIndex(told["programs"], told["layouts"])
     for page, document in told["programs"].items():
         yield f"programs/{page}.md", pages.program_markdown(document, page, names)
     for page, document in told["layouts"].items():

@@ -16,7 +16,7 @@ from penstock.scribe.documents import About, document_of
 from penstock.scribe.filling import filled
 
 if TYPE_CHECKING:
-    from penstock.scribe.pages import Estate
+    from penstock.scribe.pages import EstateView
 
 MILLWATER = Path(__file__).parents[3] / "examples" / "cobol"
 HOSTILE = "</script><img src=//x onerror=window.acted=1>\"'`|[x](//x)\u202e&lt;\x1b[31m\x00"
@@ -25,7 +25,7 @@ HOSTILE = "</script><img src=//x onerror=window.acted=1>\"'`|[x](//x)\u202e&lt;\
 class Made(NamedTuple):
     """An estate, and the lines of its programs and copybooks by the path of their pages."""
 
-    estate: Estate
+    estate: EstateView
     listings: dict[str, list[tuple[int, str]]]
 
 

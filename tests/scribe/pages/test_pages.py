@@ -17,7 +17,7 @@ from tests.scribe.pages.conftest import HOSTILE, estate_at, hostile
 
 from penstock.scribe import pages
 from penstock.scribe.pages import drawing, graphs, html, markdown
-from penstock.scribe.pages.blocks import Arrow, Graph, Node
+from penstock.scribe.pages.blocks import Graph, GraphEdge, GraphNode
 from penstock.text import escape
 
 if TYPE_CHECKING:
@@ -26,7 +26,13 @@ if TYPE_CHECKING:
 
     from tests.scribe.pages.conftest import Made
 
-    from penstock.scribe.pages import Estate
+    from penstock.scribe.pages import EstateView
+
+
+def put_out(text: str) -> str:
+    """What any template makes of a text."""
+    return html.environment().from_string("{{ text }}").render(text=text)
+
 
 OURS = frozenset(
     re.findall(
@@ -83,7 +89,7 @@ def cited(value: Any) -> Iterator[tuple[int, int]]:
 @pytest.mark.proves("C-12")
 def test_markdown_has_every_paragraph_and_every_citation(millwater: Made) -> None:
     """A document of code alone is complete: what it cites is cited, what it does not say is said to be missing."""
-    names = pages.Names(millwater.estate["programs"])
+    names = pages.NameIndex(millwater.estate["programs"])
     for page, document in millwater.estate["programs"].items():
         text = pages.program_markdown(document, page, names)
         said = set(re.findall(r"\blines? \d+(?:–\d+)?", text))
@@ -118,7 +124,7 @@ def test_words_of_a_model_are_told_apart(told: dict[str, Any]) -> None:
 def _sections(document: dict[str, Any]) -> Any:
     from penstock.scribe.pages import program
 
-    return program.sections("T", document, pages.Names({"T": document}))
+    return program.sections("T", document, pages.NameIndex({"T": document}))
 
 
 @pytest.mark.proves("C-12")
@@ -176,7 +182,7 @@ def test_every_link_of_the_site_leads_to_something(site: dict[str, str], millwat
 def test_every_link_of_the_markdown_leads_to_something(millwater: Made) -> None:
     """From the index, from programs and from copybooks: each file that is named is written."""
     estate = millwater.estate
-    names = pages.Names(estate["programs"], estate["layouts"])
+    names = pages.NameIndex(estate["programs"], estate["layouts"])
     texts = {"index.md": pages.index_markdown(estate)}
     for page, document in estate["programs"].items():
         texts[f"programs/{page}.md"] = pages.program_markdown(document, page, names)
@@ -204,7 +210,7 @@ def test_a_copybook_has_a_page_of_its_own(site: dict[str, str], millwater: Made)
     assert re.sub(r"<[^>]*>", "", row[1].replace("</td>", "|")).split("|")[:-1] == cells
     assert "<code class=\"w\">CU-ACTIVE = 'A'</code><br>" in unescape(page)
     assert '<li id="L18" data-line="18"><code>     05  CU-BALANCE' in page
-    names = pages.Names(millwater.estate["programs"], millwater.estate["layouts"])
+    names = pages.NameIndex(millwater.estate["programs"], millwater.estate["layouts"])
     text = pages.copybook_markdown(millwater.estate["layouts"]["MWADDR"], "MWADDR", names)
     assert text.startswith("# MWADDR\n")
     assert "| [MWB020](../programs/MWB020.md) | batch | `MWCUST` | `:TAG: BY CU` | line 35 |" in text
@@ -220,7 +226,7 @@ def test_whatever_names_a_copybook_leads_to_it(site: dict[str, str], millwater: 
     assert '<td><a href="../copybooks/MWCUST.html">MWCUST</a></td><td>COPY</td>' in program
     assert '<td><a href="../copybooks/MWADDR.html#d3">MWADDR</a></td>' in program
     assert '<a class="name" href="../copybooks/MWPABND.html#p5">9900-ABEND</a>' in program
-    names = pages.Names(millwater.estate["programs"], millwater.estate["layouts"])
+    names = pages.NameIndex(millwater.estate["programs"], millwater.estate["layouts"])
     text = pages.program_markdown(millwater.estate["programs"]["MWB020"], "MWB020", names)
     assert "| [MWCUST](../copybooks/MWCUST.md) | COPY |" in text
     row = next(row for row in site["data.html"].split("<tr ") if ">CU-BALANCE<" in row)
@@ -290,7 +296,7 @@ def test_every_citation_is_a_link_to_its_line(site: dict[str, str], millwater: M
     at = document["error_handling"][0]["citations"][0]
     line = re.search(rf'<li id="L{at["first_line"]}"[^>]*><code>(.*?)</code>', page)
     assert line
-    assert " ".join(line[1].split()).startswith(html.text(at["evidence"])[:40])
+    assert " ".join(line[1].split()).startswith(put_out(at["evidence"])[:40])
 
 
 def test_a_large_program_stays_one_page(site: dict[str, str]) -> None:
@@ -312,7 +318,7 @@ def test_nothing_that_is_shown_can_act(millwater: Made) -> None:
             assert not {name for name in parsed.attributes if name.startswith("on") or name == "style"}
             assert not [address for address in parsed.addresses if address.startswith("//") or ":" in address]
             assert text.count("<script") == 1
-    names = pages.Names(estate["programs"], estate["layouts"])
+    names = pages.NameIndex(estate["programs"], estate["layouts"])
     texts = [pages.program_markdown(document, page, names) for page, document in estate["programs"].items()]
     texts += [pages.copybook_markdown(document, page, names) for page, document in estate["layouts"].items()]
     for text in texts:
@@ -328,8 +334,8 @@ def test_any_text_can_only_be_read(text: str) -> None:
         assert not _active(written)
         assert "\n" not in written
         assert not re.search(r"(?<!\\)\|", written)
-    assert "".join(Parsed(f"<p>{html.text(text)}</p>").texts) == escape.show(text)[0]
-    label = graphs.mermaid(Graph((Node("a", text),), ())).split('["', 1)[1].rsplit('"]', 1)[0]
+    assert "".join(Parsed(f"<p>{put_out(text)}</p>").texts) == escape.show(text)[0]
+    label = graphs.mermaid(Graph((GraphNode("a", text),), ())).split('["', 1)[1].rsplit('"]', 1)[0]
     assert not set(label) & set('"[](){}<>|`\n')
 
 
@@ -343,7 +349,7 @@ def _active(text: str) -> str | None:
 
 def test_an_estate_without_programs_says_so() -> None:
     """Nothing at all is a page, too."""
-    empty: Estate = {
+    empty: EstateView = {
         "name": "Nothing",
         "programs": {},
         "layouts": {},
@@ -371,8 +377,8 @@ def _graphs(draw: st.DrawFn) -> Graph:
     count = draw(st.integers(1, 25))
     ends = st.integers(0, count - 1)
     pairs = draw(st.lists(st.tuples(ends, ends), max_size=60, unique=True))
-    nodes = tuple(Node(str(at), draw(st.text("AB-19", min_size=0, max_size=40))) for at in range(count))
-    return Graph(nodes, tuple(Arrow(str(a), str(b), weak=bool(a % 2)) for a, b in pairs))
+    nodes = tuple(GraphNode(str(at), draw(st.text("AB-19", min_size=0, max_size=40))) for at in range(count))
+    return Graph(nodes, tuple(GraphEdge(str(a), str(b), is_weak=bool(a % 2)) for a, b in pairs))
 
 
 @given(_graphs())
@@ -380,7 +386,7 @@ def test_boxes_lie_apart_and_within(graph: Graph) -> None:
     """Any graph, with circles and loops: all boxes are drawn, none overlaps, every arrow begins and ends at its boxes."""
     drawn = drawing.draw(graph)
     assert sorted(box.node.id for box in drawn.boxes) == sorted(node.id for node in graph.nodes)
-    assert len(drawn.paths) == len(graph.arrows)
+    assert len(drawn.routes) == len(graph.edges)
     assert drawing.draw(graph) == drawn
     frames = {box.node.id: (box.x, box.y, box.x + box.width, box.y + drawing.HEIGHT) for box in drawn.boxes}
     for x0, y0, x1, y1 in frames.values():
@@ -392,8 +398,8 @@ def test_boxes_lie_apart_and_within(graph: Graph) -> None:
     for at, (x0, y0, x1, y1) in enumerate(listed):
         for u0, v0, u1, v1 in listed[at + 1 :]:
             assert x1 <= u0 or u1 <= x0 or y1 <= v0 or v1 <= y0
-    for path in drawn.paths:
-        for (x, y), node in ((path.points[0], path.arrow.source), (path.points[-1], path.arrow.target)):
+    for route in drawn.routes:
+        for (x, y), node in ((route.points[0], route.edge.source), (route.points[-1], route.edge.target)):
             x0, y0, x1, y1 = frames[node]
             assert min(abs(x - x0), abs(x - x1)) < 0.01
             assert y0 <= y <= y1
@@ -415,7 +421,7 @@ def test_a_flow_that_is_too_large_is_folded(millwater: Made) -> None:
     picture = graphs.flow(document)
     assert picture is not None
     assert [node.label for node in picture.graph.nodes] == [f"P{at}" for at in range(graphs.MAX_FLOW_BOXES)]
-    assert len(picture.graph.arrows) == graphs.MAX_FLOW_BOXES - 1
+    assert len(picture.graph.edges) == graphs.MAX_FLOW_BOXES - 1
     assert f"{200 - graphs.MAX_FLOW_BOXES} further boxes are left out" in picture.caption
 
 
@@ -442,8 +448,8 @@ def test_the_flow_knows_where_control_comes_back(millwater: Made) -> None:
     picture = graphs.flow(millwater.estate["programs"]["MWB020"])
     assert picture is not None
     labels = {node.id: node.label for node in picture.graph.nodes}
-    arrows = {(labels[arrow.source], labels[arrow.target]): arrow.weak for arrow in picture.graph.arrows}
-    assert arrows["(main)", "1000-OPEN"] is False
-    assert arrows["1000-OPEN", "1000-OPEN-EXIT"] is True
-    assert ("1100-READ", "2000-BILL-ONE") not in arrows
-    assert ("2950-LOST-CUSTOMER", "2960-OLD-TARIFF") not in arrows
+    edges = {(labels[edge.source], labels[edge.target]): edge.is_weak for edge in picture.graph.edges}
+    assert edges["(main)", "1000-OPEN"] is False
+    assert edges["1000-OPEN", "1000-OPEN-EXIT"] is True
+    assert ("1100-READ", "2000-BILL-ONE") not in edges
+    assert ("2950-LOST-CUSTOMER", "2960-OLD-TARIFF") not in edges

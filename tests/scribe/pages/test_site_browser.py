@@ -23,7 +23,7 @@ from tests.testing.conftest import REPOSITORY, TOOLS_CACHE, one_at_a_time
 from penstock.scribe import pages
 
 if TYPE_CHECKING:
-    from penstock.scribe.pages import Estate
+    from penstock.scribe.pages import EstateView
 
 pytestmark = pytest.mark.timeout(300)  # the first builds an environment
 PIN = "playwright==1.65.2"
@@ -82,7 +82,7 @@ def with_a_fan(made: Made) -> Made:
         for line, name in enumerate(names, 1)
     ]
     document["paragraphs"][0]["calls"] = names[1:]
-    estate: Estate = {**made.estate, "programs": {**made.estate["programs"], "MWFAN": document}}
+    estate: EstateView = {**made.estate, "programs": {**made.estate["programs"], "MWFAN": document}}
     return Made(estate, {**made.listings, "programs/MWFAN": made.listings["programs/MWB020"]})
 
 

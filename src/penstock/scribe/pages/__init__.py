@@ -11,8 +11,8 @@ import json
 from typing import TYPE_CHECKING
 
 from penstock.scribe.pages import copybook, index, markdown, program
-from penstock.scribe.pages.blocks import Section
-from penstock.scribe.pages.estate import Estate, Names, name_of
+from penstock.scribe.pages.blocks import PageSection
+from penstock.scribe.pages.estate import EstateView, NameIndex, name_of
 from penstock.scribe.pages.inventory import estate_of
 from penstock.scribe.pages.site import site
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 __all__ = [
-    "Estate",
-    "Names",
+    "EstateView",
+    "NameIndex",
     "copybook_markdown",
     "estate_of",
     "index_json",
@@ -31,29 +31,31 @@ __all__ = [
 ]
 
 
-def program_markdown(document: Json, page: str = "", names: Names | None = None) -> str:
+def program_markdown(document: Json, page: str = "", names: NameIndex | None = None) -> str:
     """A program, to be read. With the names of its estate, others are links: `page` is the id of this one there."""
-    told = program.sections(page, document, names or Names({page: document}))
+    told = program.sections(page, document, names or NameIndex({page: document}))
     return markdown.page(name_of(document), told, "../")
 
 
-def copybook_markdown(document: Json, page: str, names: Names) -> str:
+def copybook_markdown(document: Json, page: str, names: NameIndex) -> str:
     """A copybook, to be read, with who uses it."""
     return markdown.page(name_of(document), copybook.sections(page, document, names), "../")
 
 
-def index_markdown(estate: Estate) -> str:
+def index_markdown(estate: EstateView) -> str:
     """The index of an estate, its data dictionary at the end."""
-    names = Names(estate["programs"], estate["layouts"])
+    names = NameIndex(estate["programs"], estate["layouts"])
     sections = [*index.overview(estate, names), *index.shared(estate, names), *index.around(estate, names)]
     if terms := index.terms(estate):
-        sections.append(Section("Data dictionary", tuple(index.dictionary(terms, names))))
+        sections.append(PageSection("Data dictionary", tuple(index.dictionary(terms, names))))
     return markdown.page(estate["name"], sections, "")
 
 
-def index_json(estate: Estate) -> str:
+def index_json(estate: EstateView) -> str:
     """The same as JSON."""
     return (
-        json.dumps(index.as_json(estate, Names(estate["programs"], estate["layouts"])), ensure_ascii=False, indent=1)
+        json.dumps(
+            index.as_json(estate, NameIndex(estate["programs"], estate["layouts"])), ensure_ascii=False, indent=1
+        )
         + "\n"
     )

@@ -12,22 +12,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-class Code(NamedTuple):
+class CodeSpan(NamedTuple):
     """Words of the source."""
 
     text: str
 
 
-class Lines(NamedTuple):
+class CitedLines(NamedTuple):
     """A citation. `evidence` is the text of its first line, `path` the page of another document that is cited."""
 
-    first: int
-    last: int
+    first_line: int
+    last_line: int
     evidence: str = ""
     path: str = ""
 
 
-class Document(NamedTuple):
+class DocumentLink(NamedTuple):
     """The name of a program or a copybook that has a page: its path without suffix, and the row that is meant."""
 
     name: str
@@ -35,14 +35,14 @@ class Document(NamedTuple):
     anchor: str = ""
 
 
-class Page(NamedTuple):
+class PageLink(NamedTuple):
     """Another page of the same index."""
 
     name: str
     path: str
 
 
-class Paragraph(NamedTuple):
+class ParagraphLink(NamedTuple):
     """The name of a paragraph, and where it begins: here, or on the page of another document."""
 
     name: str
@@ -50,7 +50,7 @@ class Paragraph(NamedTuple):
     path: str = ""
 
 
-class Said(NamedTuple):
+class ModelWords(NamedTuple):
     """Words of a model, and the share of its claims that held."""
 
     text: str
@@ -64,26 +64,26 @@ class Tag(NamedTuple):
     tone: Literal["plain", "good", "doubt", "bad"] = "plain"
 
 
-Piece: TypeAlias = str | Code | Lines | Document | Page | Paragraph | Said | Tag
+Piece: TypeAlias = str | CodeSpan | CitedLines | DocumentLink | PageLink | ParagraphLink | ModelWords | Tag
 Cell: TypeAlias = tuple[Piece, ...]
 BELOW = "\n"
 """Between pieces: each stands on a line of its own, or after a dot where a cell is one line."""
 
 
-class Words(NamedTuple):
+class TextBlock(NamedTuple):
     """A paragraph of text; an aside stands back."""
 
     cell: Cell
-    aside: bool = False
+    is_aside: bool = False
 
 
-class Terms(NamedTuple):
+class FactBlock(NamedTuple):
     """What is told in a word or two: names and values."""
 
     rows: tuple[tuple[str, Cell], ...]
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """A row of a table. `anchor` is what a link can go to, `depth` indents its first cell."""
 
     cells: tuple[Cell, ...]
@@ -91,15 +91,15 @@ class Row(NamedTuple):
     depth: int = 0
 
 
-class Table(NamedTuple):
+class TableBlock(NamedTuple):
     """Rows under columns; `numbers` are the columns that are set to the right."""
 
     columns: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[TableRow, ...]
     numbers: frozenset[int] = frozenset()
 
 
-class Node(NamedTuple):
+class GraphNode(NamedTuple):
     """A box. `page` is the program whose page it opens, `line` the line of this one."""
 
     id: str
@@ -109,32 +109,32 @@ class Node(NamedTuple):
     line: int = 0
 
 
-class Arrow(NamedTuple):
+class GraphEdge(NamedTuple):
     """From box to box; a weak one is dashed."""
 
     source: str
     target: str
-    weak: bool = False
+    is_weak: bool = False
 
 
 class Graph(NamedTuple):
     """Boxes and arrows. No two boxes have one id, and every arrow joins boxes that are there."""
 
-    nodes: tuple[Node, ...]
-    arrows: tuple[Arrow, ...]
+    nodes: tuple[GraphNode, ...]
+    edges: tuple[GraphEdge, ...]
 
 
-class Picture(NamedTuple):
+class GraphBlock(NamedTuple):
     """A graph, and what it shows."""
 
     graph: Graph
     caption: str
 
 
-Block: TypeAlias = Words | Terms | Table | Picture
+Block: TypeAlias = TextBlock | FactBlock | TableBlock | GraphBlock
 
 
-class Section(NamedTuple):
+class PageSection(NamedTuple):
     """What stands under one heading."""
 
     title: str

@@ -9,22 +9,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.scribe.pages import program
-from penstock.scribe.pages.blocks import Code, Node, Section, Terms, Words, count
+from penstock.scribe.pages.blocks import CodeSpan, FactBlock, GraphNode, PageSection, TextBlock, count
 from penstock.scribe.pages.estate import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from penstock.scribe.pages.blocks import Block, Cell
-    from penstock.scribe.pages.estate import Names, User
+    from penstock.scribe.pages.estate import CopyUser, NameIndex
     from penstock.text.json_access import Json
 
 
-def sections(page: str, document: Json, names: Names) -> Iterator[Section]:
+def sections(page: str, document: Json, names: NameIndex) -> Iterator[PageSection]:
     """All sections that have something to say: who uses it and the layout first."""
-    yield Section("At a glance", (_glance(document), *program.notes(document)))
-    yield Section("Used by", tuple(_users(names.users(document["header"]["file_name"]))))
-    here = Node(f"copybook {page}", name_of(document))
+    yield PageSection("At a glance", (_glance(document), *program.notes(document)))
+    yield PageSection("Used by", tuple(_users(names.users(document["header"]["file_name"]))))
+    here = GraphNode(f"copybook {page}", name_of(document))
     told = {section.title: section for section in program.of_code(here, document, names)}
     for title, ours in (("Data dictionary", "Layout"), ("Copybooks", "What it copies")):
         if section := told.pop(title, None):
@@ -43,15 +43,15 @@ def _glance(document: Json) -> Block:
         ("Holds", (", ".join(holds),) if holds else ()),
         ("Copybooks not found", program.not_found(document)),
     ]
-    return Terms(tuple((name, cell) for name, cell in told if cell))
+    return FactBlock(tuple((name, cell) for name, cell in told if cell))
 
 
-def _users(users: Sequence[User]) -> list[Block]:
-    columns: dict[str, Callable[[User], Cell]] = {
+def _users(users: Sequence[CopyUser]) -> list[Block]:
+    columns: dict[str, Callable[[CopyUser], Cell]] = {
         "Name": lambda user: (user.document,),
         "Type": lambda user: (user.type,),
-        "By way of": lambda user: (Code(user.used["copybook"]),) if user.used["copybook"] else (),
+        "By way of": lambda user: (CodeSpan(user.used["copybook"]),) if user.used["copybook"] else (),
         "Replacing": lambda user: program.replaced(user.used),
         "Lines": lambda user: program.lines(user.used, user.document.path),
     }
-    return program.table(users, columns) or [Words(("Nothing here copies it.",), aside=True)]
+    return program.table(users, columns) or [TextBlock(("Nothing here copies it.",), is_aside=True)]

@@ -7,7 +7,6 @@ Keeps out: which boxes there are (`graphs`), colours (`assets`).
 
 from __future__ import annotations
 
-import html
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,12 +14,12 @@ from penstock.scribe.pages.graphs import MAX_LABEL
 from penstock.text import escape as inert
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from penstock.scribe.pages.blocks import Arrow, Graph, Node
+    from penstock.scribe.pages.blocks import Graph, GraphEdge, GraphNode
 
 HEIGHT, _GAP, _STEP, _MARGIN = 24.0, 10.0, 56.0, 8.0
-_LETTER = 7.3  # of the 12 px monospace in assets.STYLE: wide enough for every platform's own
+_LETTER = 7.3  # of the 12 px monospace in static/style.css: wide enough for every platform's own
 _ROW = 900.0  # how wide the rows of single boxes become
 _SWEEPS = 6
 _SETTLING = 4
@@ -31,17 +30,17 @@ _THIN = 2.0  # what an arrow that passes by a layer takes of it
 class Box(NamedTuple):
     """A node and its place."""
 
-    node: Node
+    node: GraphNode
     label: str
     x: float
     y: float
     width: float
 
 
-class Path(NamedTuple):
+class Route(NamedTuple):
     """An arrow and the points it goes by, from border to border."""
 
-    arrow: Arrow
+    edge: GraphEdge
     points: tuple[tuple[float, float], ...]
 
 
@@ -51,56 +50,29 @@ class Drawing(NamedTuple):
     width: float
     height: float
     boxes: tuple[Box, ...]
-    paths: tuple[Path, ...]
+    routes: tuple[Route, ...]
 
 
-def svg(graph: Graph, name: str, href: Callable[[Node], str]) -> str:
-    """The drawing of a graph. `href` is where a box leads, or nothing."""
-    drawing = draw(graph)
-    width, height = round(drawing.width), round(drawing.height)
-    opened = (
-        f'<svg class="graph" role="group" aria-label="{html.escape(name)}" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}">'
-    )
-    tip = f"tip-{''.join(filter(str.isalnum, name))}"  # of this drawing: a page has several
-    marker = (
-        f'<defs><marker id="{tip}" viewBox="0 0 8 8" refX="7.5" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
-        '<path class="tip" d="M0 .8 8 4 0 7.2Z"/></marker></defs>'
-    )
-    paths = (_path(path, tip) for path in drawing.paths)
-    boxes = (_box(box, href(box.node)) for box in drawing.boxes)
-    return "\n".join([opened, marker, *paths, *boxes, "</svg>"])
-
-
-def _path(path: Path, tip: str) -> str:
-    points = path.points
-    said = [f"M{points[0][0]:.0f} {points[0][1]:.0f}"]
+def curve(route: Route) -> str:
+    """Return the path data of SVG for a route: a cubic curve from point to point, level where it leaves and where it arrives."""
+    points = route.points
+    commands = [f"M{points[0][0]:.0f} {points[0][1]:.0f}"]
     for (x0, y0), (x1, y1) in pairwise(points):
-        middle = (x0 + x1) / 2 if x0 != x1 else x0 + _STEP / 2  # an arrow to itself goes round the end of its box
-        said.append(f"C{middle:.0f} {y0:.0f} {middle:.0f} {y1:.0f} {x1:.0f} {y1:.0f}")
-    return f'<path class="{"weak " if path.arrow.weak else ""}arrow" marker-end="url(#{tip})" d="{" ".join(said)}"/>'
-
-
-def _box(box: Box, href: str) -> str:
-    shape = (
-        f'<rect class="box {box.node.kind}" x="{box.x:.0f}" y="{box.y:.0f}" width="{box.width:.0f}" height="{HEIGHT:.0f}" '
-        f'rx="{12 if box.node.kind == "transaction" else 3}"/>'
-        f'<text x="{box.x + box.width / 2:.0f}" y="{box.y + 16:.0f}">{html.escape(box.label)}</text>'
-    )
-    title = f"<title>{html.escape(inert.show_name(box.node.label))} ({box.node.kind})</title>"
-    return f'<a href="{html.escape(href)}">{title}{shape}</a>' if href else f"<g>{title}{shape}</g>"
+        middle = (x0 + x1) / 2 if x0 != x1 else x0 + _STEP / 2  # an edge to itself goes round the end of its box
+        commands.append(f"C{middle:.0f} {y0:.0f} {middle:.0f} {y1:.0f} {x1:.0f} {y1:.0f}")
+    return " ".join(commands)
 
 
 def draw(graph: Graph) -> Drawing:
     """Components below each other, the largest first; then the boxes that no arrow touches."""
     boxes: list[Box] = []
-    paths: list[Path] = []
+    paths: list[Route] = []
     width, top = 0.0, _MARGIN
     groups, singles = _components(graph)
-    for nodes, arrows in groups:
-        part = _Layers(nodes, arrows).placed()
+    for nodes, edges in groups:
+        part = _Layers(nodes, edges).placed()
         boxes += (box._replace(y=box.y + top) for box in part.boxes)
-        paths += (path._replace(points=tuple((x, y + top) for x, y in path.points)) for path in part.paths)
+        paths += (path._replace(points=tuple((x, y + top) for x, y in path.points)) for path in part.routes)
         width, top = max(width, part.width), top + part.height + 2 * _GAP
     x = _MARGIN
     for node in singles:
@@ -114,18 +86,18 @@ def draw(graph: Graph) -> Drawing:
     return Drawing(width + _MARGIN, bottom + _MARGIN, tuple(boxes), tuple(paths))
 
 
-def _boxed(node: Node) -> Box:
+def _boxed(node: GraphNode) -> Box:
     shown = inert.show_name(node.label)
     label = shown if len(shown) <= MAX_LABEL else shown[: MAX_LABEL - 1] + "…"
     return Box(node, label, 0, 0, max(len(label), 3) * _LETTER + 16)
 
 
-def _components(graph: Graph) -> tuple[list[tuple[list[Node], list[Arrow]]], list[Node]]:
+def _components(graph: Graph) -> tuple[list[tuple[list[GraphNode], list[GraphEdge]]], list[GraphNode]]:
     """What hangs together, the largest first, and what hangs on nothing."""
     beside: dict[str, list[str]] = {node.id: [] for node in graph.nodes}
-    for arrow in graph.arrows:
-        beside[arrow.source].append(arrow.target)
-        beside[arrow.target].append(arrow.source)
+    for edge in graph.edges:
+        beside[edge.source].append(edge.target)
+        beside[edge.target].append(edge.source)
     group_of: dict[str, int] = {}
     for node in graph.nodes:
         stack, number = [node.id], len(group_of)
@@ -133,15 +105,15 @@ def _components(graph: Graph) -> tuple[list[tuple[list[Node], list[Arrow]]], lis
             if (at := stack.pop()) not in group_of:
                 group_of[at] = number
                 stack += beside[at]
-    groups: dict[int, tuple[list[Node], list[Arrow]]] = {}
-    singles: list[Node] = []
+    groups: dict[int, tuple[list[GraphNode], list[GraphEdge]]] = {}
+    singles: list[GraphNode] = []
     for node in graph.nodes:
         if beside[node.id]:
             groups.setdefault(group_of[node.id], ([], []))[0].append(node)
         else:
             singles.append(node)
-    for arrow in graph.arrows:
-        groups[group_of[arrow.source]][1].append(arrow)
+    for edge in graph.edges:
+        groups[group_of[edge.source]][1].append(edge)
     return sorted(groups.values(), key=lambda group: -len(group[0])), singles
 
 
@@ -171,9 +143,9 @@ class _Slot:
 class _Layers:
     """One component after Sugiyama: arrows back turned, layers by the longest way, order by barycentres, then heights."""
 
-    def __init__(self, nodes: Sequence[Node], arrows: Sequence[Arrow]) -> None:
-        self._nodes, self._arrows = nodes, arrows
-        ends = {(arrow.source, arrow.target) for arrow in arrows if arrow.source != arrow.target}
+    def __init__(self, nodes: Sequence[GraphNode], edges: Sequence[GraphEdge]) -> None:
+        self._nodes, self._arrows = nodes, edges
+        ends = {(edge.source, edge.target) for edge in edges if edge.source != edge.target}
         back = _back_edges([node.id for node in nodes], sorted(ends))
         self._down = sorted({(b, a) if (a, b) in back else (a, b) for a, b in ends})
         self._layer = _longest_ways([node.id for node in nodes], self._down)
@@ -209,8 +181,8 @@ class _Layers:
         boxes = tuple(
             slot.box._replace(x=slot.x, y=slot.y - top) for slot in self._slots.values() if slot.box is not None
         )
-        paths = tuple(self._way(arrow, top) for arrow in self._arrows)
-        loops = any(arrow.source == arrow.target for arrow in self._arrows)
+        paths = tuple(self._way(edge, top) for edge in self._arrows)
+        loops = any(edge.source == edge.target for edge in self._arrows)
         right = max([box.x + box.width for box in boxes] + [px for path in paths for px, _ in path.points])
         bottom = max([box.y + HEIGHT for box in boxes] + [py for path in paths for _, py in path.points])
         return Drawing(right + (30 if loops else 0), bottom, boxes, paths)
@@ -233,20 +205,20 @@ class _Layers:
             for layer in self._layers if down else reversed(self._layers):
                 _stack(layer, [_wanted(slot, slot.before if down else slot.after) for slot in layer])
 
-    def _way(self, arrow: Arrow, top: float) -> Path:
-        if arrow.source == arrow.target:  # round its own right end
-            slot = self._slots[arrow.source]
+    def _way(self, edge: GraphEdge, top: float) -> Route:
+        if edge.source == edge.target:  # round its own right end
+            slot = self._slots[edge.source]
             x, y = slot.x + slot.width, slot.y - top
-            return Path(arrow, ((x, y + 6), (x, y + HEIGHT - 6)))
-        forward = (arrow.source, arrow.target) in self._ways
-        slots = self._ways[(arrow.source, arrow.target) if forward else (arrow.target, arrow.source)]
+            return Route(edge, ((x, y + 6), (x, y + HEIGHT - 6)))
+        forward = (edge.source, edge.target) in self._ways
+        slots = self._ways[(edge.source, edge.target) if forward else (edge.target, edge.source)]
         aside = 0.0 if forward else _ASIDE - HEIGHT / 2
         points = [(slots[0].x + slots[0].width, slots[0].middle - top - aside)]
         for slot in slots[1:]:
             points.append((slot.x, slot.middle - top - (aside if slot.box else 0)))
             if slot.box is None:  # straight through the layer, between its boxes
                 points.append((slot.x + self._widths[slot.layer], slot.middle - top))
-        return Path(arrow, tuple(points if forward else reversed(points)))
+        return Route(edge, tuple(points if forward else reversed(points)))
 
 
 def _mean(slot: _Slot, beside: Sequence[_Slot]) -> float:

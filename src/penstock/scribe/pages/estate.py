@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
 
 from penstock.cobol.estate.members import stem
-from penstock.scribe.pages.blocks import Code, Document, Node, Paragraph
+from penstock.scribe.pages.blocks import CodeSpan, DocumentLink, GraphNode, ParagraphLink
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -17,34 +17,34 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 
-class Dd(TypedDict):
+class DdView(TypedDict):
     """A DD statement with the data sets behind it."""
 
     name: str
     datasets: Sequence[str]
 
 
-class Step(TypedDict):
+class StepView(TypedDict):
     """A step of a job: the programs that it runs, also those that DB2 or IMS runs for it, or a procedure."""
 
     name: str
     programs: Sequence[str]
     procedure: str | None
     line: int
-    dds: Sequence[Dd]
+    dds: Sequence[DdView]
 
 
-class Job(TypedDict):
+class JobView(TypedDict):
     """A job or a procedure. `runs` are all programs that it comes to, through procedures, too."""
 
     name: str
     kind: Literal["job", "procedure"]
     path: str
-    steps: Sequence[Step]
+    steps: Sequence[StepView]
     runs: Sequence[str]
 
 
-class DataSet(TypedDict):
+class DataSetView(TypedDict):
     """A data set as a program sees it in a step."""
 
     dataset: str
@@ -55,7 +55,7 @@ class DataSet(TypedDict):
     step: str
 
 
-class Mapset(TypedDict):
+class MapsetView(TypedDict):
     """A set of maps; `used_by` are ids of programs."""
 
     name: str
@@ -64,7 +64,7 @@ class Mapset(TypedDict):
     used_by: Sequence[str]
 
 
-class Copybook(TypedDict):
+class CopybookView(TypedDict):
     """A copybook; `path` is None where it was not found, `system` where it comes with CICS, DB2 or the like.
 
     `id` names the files of its document, None where it has none: it is missing, or made of a map, or a program itself.
@@ -77,7 +77,7 @@ class Copybook(TypedDict):
     used_by: Sequence[str]
 
 
-class DbTable(TypedDict):
+class DbTableView(TypedDict):
     """A table of a database; `path` is where it is defined, None where nothing here does."""
 
     name: str
@@ -86,7 +86,7 @@ class DbTable(TypedDict):
     used_by: Sequence[str]
 
 
-class Transaction(TypedDict):
+class TransactionView(TypedDict):
     """A transaction and the program it starts."""
 
     name: str
@@ -95,7 +95,7 @@ class Transaction(TypedDict):
     line: int
 
 
-class Missing(TypedDict):
+class MissingView(TypedDict):
     """What is named and not here: a program, copybook, procedure or transaction, and who names it."""
 
     name: str
@@ -103,7 +103,7 @@ class Missing(TypedDict):
     named_by: Sequence[str]
 
 
-class Estate(TypedDict):
+class EstateView(TypedDict):
     """A tree of programs with what belongs to them. `programs` are documents, each under the id that its files are named by;
     so are `layouts`, the documents of copybooks.
 
@@ -113,24 +113,24 @@ class Estate(TypedDict):
     name: str
     programs: Mapping[str, Json]
     layouts: Mapping[str, Json]
-    jobs: Sequence[Job]
-    maps: Sequence[Mapset]
-    copybooks: Sequence[Copybook]
-    tables: Sequence[DbTable]
-    transactions: Sequence[Transaction]
-    data_sets: Sequence[DataSet]
-    missing: Sequence[Missing]
+    jobs: Sequence[JobView]
+    maps: Sequence[MapsetView]
+    copybooks: Sequence[CopybookView]
+    tables: Sequence[DbTableView]
+    transactions: Sequence[TransactionView]
+    data_sets: Sequence[DataSetView]
+    missing: Sequence[MissingView]
 
 
-class User(NamedTuple):
+class CopyUser(NamedTuple):
     """Who copies a file, and its COPY as its document has it."""
 
-    document: Document
+    document: DocumentLink
     type: str
     used: Json
 
 
-class Names:
+class NameIndex:
     """Who is meant by a name: a program with a page, or somebody outside. Other entries of a program are names of it, too.
 
     Copybooks are known by their files, of which several may have one name; so is who copies them.
@@ -142,7 +142,7 @@ class Names:
         self._files: dict[str, str] = {}
         self._items: dict[str, frozenset[int]] = {}
         self._paragraphs: dict[str, dict[str, int]] = {}
-        self._users: dict[str, list[User]] = {}
+        self._users: dict[str, list[CopyUser]] = {}
         entries: list[tuple[str, str]] = []
         for page, document in programs.items():
             header, name = document["header"], name_of(document)
@@ -150,7 +150,7 @@ class Names:
             if header["program_id"]:
                 self._pages.setdefault(header["program_id"].upper(), page)
             self._files.setdefault(header["file_name"], program_path(page))
-            self._use(Document(name, program_path(page)), header["program_type"], document["copybooks_used"])
+            self._use(DocumentLink(name, program_path(page)), header["program_type"], document["copybooks_used"])
             entries += [(entry["name"], page) for entry in document["calling_context"]["entry_points"]]
         for name, page in entries:
             self._pages.setdefault(name.strip("'\"").upper(), page)
@@ -161,12 +161,12 @@ class Names:
             starts = {item["paragraph_name"].upper(): item["start_line"] for item in reversed(document["paragraphs"])}
             self._paragraphs.setdefault(path, starts)
             direct = [used for used in document["copybooks_used"] if not used["copybook"]]
-            self._use(Document(name_of(document), copybook_path(page)), "copybook", direct)
+            self._use(DocumentLink(name_of(document), copybook_path(page)), "copybook", direct)
 
-    def _use(self, document: Document, kind: str, used: Sequence[Json]) -> None:
+    def _use(self, document: DocumentLink, kind: str, used: Sequence[Json]) -> None:
         for one in used:
             if one["path"]:
-                self._users.setdefault(one["path"], []).append(User(document, kind, one))
+                self._users.setdefault(one["path"], []).append(CopyUser(document, kind, one))
 
     def is_here(self, name: str) -> bool:
         """Whether there is a page of that program."""
@@ -175,49 +175,49 @@ class Names:
     def piece(self, name: str) -> Piece:
         """The name of a program, as a link where there is a page."""
         page = self._pages.get(name.upper())
-        return Code(name) if page is None else Document(name, program_path(page))
+        return CodeSpan(name) if page is None else DocumentLink(name, program_path(page))
 
     def piece_of(self, page: str) -> Piece:
         """A program by the id of its page."""
-        return Document(self._names[page], program_path(page)) if page in self._names else Code(page)
+        return DocumentLink(self._names[page], program_path(page)) if page in self._names else CodeSpan(page)
 
     def file(self, path: str | None, shown: str, line: int | None = None) -> Piece:
         """What is shown of a file, as a link where it has a page: to the data item of that line, where there is one."""
         page = self._files.get(path or "")
         if page is None:
-            return Code(shown)
+            return CodeSpan(shown)
         is_item = line in self._items.get(path or "", ())
-        return Document(shown, page, item_anchor(line) if line is not None and is_item else "")
+        return DocumentLink(shown, page, item_anchor(line) if line is not None and is_item else "")
 
     def paragraph(self, paths: Iterable[str | None], name: str) -> Piece:
         """The name of a paragraph, as a link where one of those copybooks has it."""
         for path in paths:
             line = self._paragraphs.get(path or "", {}).get(name.upper())
             if path and line is not None:
-                return Paragraph(name, line, self._files[path])
-        return Code(name)
+                return ParagraphLink(name, line, self._files[path])
+        return CodeSpan(name)
 
-    def users(self, path: str) -> Sequence[User]:
+    def users(self, path: str) -> Sequence[CopyUser]:
         """Who copies a file: programs, also by way of another copybook, then copybooks themselves."""
         return self._users.get(path, ())
 
-    def own(self, page: str) -> Node:
+    def own(self, page: str) -> GraphNode:
         """The box of the program that a page is about."""
-        return Node(f"program {page}", self._names[page], "program", page=page)
+        return GraphNode(f"program {page}", self._names[page], "program", page=page)
 
-    def program(self, name: str) -> Node:
+    def program(self, name: str) -> GraphNode:
         """The box of whatever program has that name."""
         page = self._pages.get(name.upper())
-        return Node(f"outside {name.upper()}", name, "outside") if page is None else self.own(page)
+        return GraphNode(f"outside {name.upper()}", name, "outside") if page is None else self.own(page)
 
-    def called(self, call: Json) -> Node:
+    def called(self, call: Json) -> GraphNode:
         """The box of what a call reaches: a program, or a transaction for START and RETURN TRANSID."""
         name = call["program_name"]
         return self.entrance("transaction", name) if call["call_type"] in TO_TRANSACTION else self.program(name)
 
-    def entrance(self, kind: str, name: str) -> Node:
+    def entrance(self, kind: str, name: str) -> GraphNode:
         """The box of a job or a transaction."""
-        return Node(f"{kind} {name.upper()}", name, "job" if kind == "job" else "transaction")
+        return GraphNode(f"{kind} {name.upper()}", name, "job" if kind == "job" else "transaction")
 
 
 def name_of(document: Json) -> str:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.cobol.facts.calls import is_interface
-from penstock.scribe.pages.blocks import Arrow, Graph, Node, Picture, count
+from penstock.scribe.pages.blocks import Graph, GraphBlock, GraphEdge, GraphNode, count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from penstock.scribe.pages.estate import Estate, Names
+    from penstock.scribe.pages.estate import EstateView, NameIndex
     from penstock.text.json_access import Json
 
 MAX_FLOW_BOXES = 60
@@ -23,14 +23,14 @@ MAX_ESTATE_BOXES = 240
 MAX_LABEL = 30
 
 
-def flow(document: Json) -> Picture | None:
+def flow(document: Json) -> GraphBlock | None:
     """Which paragraph performs, jumps to or falls into which; None for a program of one paragraph."""
     paragraphs: Sequence[Json] = document["paragraphs"]
     if len(paragraphs) < 2:
         return None
     whole = _paragraphs(paragraphs)
     if len(whole.nodes) <= MAX_FLOW_BOXES:
-        return Picture(whole, _FLOW)
+        return GraphBlock(whole, _FLOW)
     ends = _ends(whole)
     graph = _without(whole, ends)
     said = f"{_FLOW} {count(len(ends), 'paragraph')} that only end a range are left out." if ends else _FLOW
@@ -40,7 +40,7 @@ def flow(document: Json) -> Picture | None:
     if len(graph.nodes) > MAX_FLOW_BOXES:
         all_boxes, graph = len(graph.nodes), _nearest(graph, MAX_FLOW_BOXES)
         said += f" {all_boxes - len(graph.nodes)} further boxes are left out: the table of paragraphs has them all."
-    return Picture(graph, said)
+    return GraphBlock(graph, said)
 
 
 _FLOW = "Solid: PERFORM. Dashed: GO TO, or control runs on."
@@ -48,50 +48,50 @@ _FLOW = "Solid: PERFORM. Dashed: GO TO, or control runs on."
 
 def _ends(graph: Graph) -> set[str]:
     """Boxes that control only runs on or jumps to, and that lead nowhere: `X-EXIT` and the like."""
-    ends = {node.id for node in graph.nodes if node.kind == "paragraph"} & {arrow.target for arrow in graph.arrows}
-    return ends - {arrow.source for arrow in graph.arrows} - {arrow.target for arrow in graph.arrows if not arrow.weak}
+    ends = {node.id for node in graph.nodes if node.kind == "paragraph"} & {edge.target for edge in graph.edges}
+    return ends - {edge.source for edge in graph.edges} - {edge.target for edge in graph.edges if not edge.is_weak}
 
 
-def neighbours(here: Node, document: Json, names: Names) -> Picture | None:
+def neighbours(here: GraphNode, document: Json, names: NameIndex) -> GraphBlock | None:
     """Who runs this program, and what it calls; None where nobody and nothing is known."""
     context = document["calling_context"]
     nodes = {here.id: here._replace(kind="main")}
-    arrows: dict[tuple[str, str], bool] = {}
+    edges: dict[tuple[str, str], bool] = {}
     for kind, label in (("transaction", "transactions"), ("job", "jobs"), ("program", "called_by")):
         for name in context[label]:
             node = names.program(name) if kind == "program" else names.entrance(kind, name)
             nodes.setdefault(node.id, node)
-            arrows[node.id, here.id] = False
+            edges[node.id, here.id] = False
     for call in _programs_called(document):
         node = names.called(call)
         nodes.setdefault(node.id, node)
-        arrows[here.id, node.id] = arrows.get((here.id, node.id), True) and _is_weak(call)
-    return Picture(Graph(tuple(nodes.values()), _arrows(arrows)), _WEAK_CALL) if arrows else None
+        edges[here.id, node.id] = edges.get((here.id, node.id), True) and _is_weak(call)
+    return GraphBlock(Graph(tuple(nodes.values()), _arrows(edges)), _WEAK_CALL) if edges else None
 
 
-def estate_calls(estate: Estate, names: Names) -> Picture | None:
+def estate_calls(estate: EstateView, names: NameIndex) -> GraphBlock | None:
     """Jobs and transactions, the programs they run, and the programs that those call."""
-    nodes: dict[str, Node] = {}
-    arrows: dict[tuple[str, str], bool] = {}
+    nodes: dict[str, GraphNode] = {}
+    edges: dict[tuple[str, str], bool] = {}
 
-    def arrow(source: Node, target: Node, *, weak: bool = False) -> None:
+    def edge(source: GraphNode, target: GraphNode, *, is_weak: bool = False) -> None:
         nodes.setdefault(source.id, source)
         nodes.setdefault(target.id, target)
-        arrows[source.id, target.id] = arrows.get((source.id, target.id), True) and weak
+        edges[source.id, target.id] = edges.get((source.id, target.id), True) and is_weak
 
     for transaction in estate["transactions"]:
         if transaction["program"]:
-            arrow(names.entrance("transaction", transaction["name"]), names.program(transaction["program"]))
+            edge(names.entrance("transaction", transaction["name"]), names.program(transaction["program"]))
     for job in estate["jobs"]:
         for name in job["runs"] if job["kind"] == "job" else ():
             if names.is_here(name):
-                arrow(names.entrance("job", job["name"]), names.program(name))
+                edge(names.entrance("job", job["name"]), names.program(name))
     for page, document in estate["programs"].items():
         here = names.own(page)
         nodes.setdefault(here.id, here)
         for call in _programs_called(document):
-            arrow(here, names.called(call), weak=_is_weak(call))
-    whole = Graph(tuple(nodes.values()), _arrows(arrows))
+            edge(here, names.called(call), is_weak=_is_weak(call))
+    whole = Graph(tuple(nodes.values()), _arrows(edges))
     said = f"{_WEAK_CALL} What has a broken frame is not in this estate."
     shown = whole
     if len(shown.nodes) > MAX_ESTATE_BOXES:
@@ -100,7 +100,7 @@ def estate_calls(estate: Estate, names: Names) -> Picture | None:
     if len(shown.nodes) > MAX_ESTATE_BOXES:
         shown = _nearest(shown, MAX_ESTATE_BOXES)
         said += f" {len(whole.nodes) - len(shown.nodes)} boxes are left out in all; every program's own page draws its neighbours."
-    return Picture(shown, said) if shown.arrows else None
+    return GraphBlock(shown, said) if shown.edges else None
 
 
 def mermaid(graph: Graph) -> str:
@@ -111,8 +111,8 @@ def mermaid(graph: Graph) -> str:
     for node in graph.nodes:
         opened, closed = shapes.get(node.kind, ("[", "]"))
         lines.append(f'  {ids[node.id]}{opened}"{_entities(node.label)}"{closed}')
-    arrows = (f"  {ids[arrow.source]} {'-.->' if arrow.weak else '-->'} {ids[arrow.target]}" for arrow in graph.arrows)
-    return "\n".join((*lines, *arrows))
+    edges = (f"  {ids[edge.source]} {'-.->' if edge.is_weak else '-->'} {ids[edge.target]}" for edge in graph.edges)
+    return "\n".join((*lines, *edges))
 
 
 def _entities(text: str) -> str:
@@ -123,8 +123,8 @@ def _entities(text: str) -> str:
 _WEAK_CALL = "Dashed: the name is data, or a transaction to come."
 
 
-def _arrows(found: Mapping[tuple[str, str], bool]) -> tuple[Arrow, ...]:
-    return tuple(Arrow(source, target, weak=weak) for (source, target), weak in found.items())
+def _arrows(found: Mapping[tuple[str, str], bool]) -> tuple[GraphEdge, ...]:
+    return tuple(GraphEdge(source, target, is_weak=weak) for (source, target), weak in found.items())
 
 
 def _programs_called(document: Json) -> list[Json]:
@@ -153,24 +153,26 @@ def _paragraphs(paragraphs: Sequence[Json]) -> Graph:
         if place.section and place.section not in found:
             found[place.section] = [place]  # a section is entered at its first paragraph
     nodes = tuple(
-        Node(place.id, item["paragraph_name"], "dead" if item["is_dead_code"] else "paragraph", line=item["start_line"])
+        GraphNode(
+            place.id, item["paragraph_name"], "dead" if item["is_dead_code"] else "paragraph", line=item["start_line"]
+        )
         for place, item in zip(places, paragraphs, strict=True)
     )
-    arrows: dict[tuple[str, str], bool] = {}
+    edges: dict[tuple[str, str], bool] = {}
     callers = [{name.upper() for name in item["called_by"]} for item in paragraphs]
     named = {item["paragraph_name"].upper(): {name.upper() for name in item["calls"]} for item in paragraphs}
     for at, (place, item) in enumerate(zip(places, paragraphs, strict=True)):
         for names, weak in ((item["calls"], False), (item.get("jumps", ()), True)):
             for name in names:
                 if (target := _nearest_place(found.get(name.upper(), ()), place)) is not None:
-                    arrows.setdefault((place.id, target), weak)
+                    edges.setdefault((place.id, target), weak)
         if item["falls_into"] and at + 1 < len(places) and not paragraphs[at + 1]["is_dead_code"]:
             following = places[at + 1]
             entered = {following.name, following.section if following.section != place.section else ""}
             through = [caller for caller in callers[at] & callers[at + 1] if not entered & named.get(caller, set())]
             if through or not callers[at + 1]:  # else what performs the one gets control back before the other
-                arrows.setdefault((place.id, following.id), True)
-    return Graph(nodes, _arrows(arrows))
+                edges.setdefault((place.id, following.id), True)
+    return Graph(nodes, _arrows(edges))
 
 
 def _nearest_place(candidates: Iterable[_Place], to: _Place) -> str | None:
@@ -182,26 +184,26 @@ def _nearest_place(candidates: Iterable[_Place], to: _Place) -> str | None:
 def _sections(paragraphs: Sequence[Json], graph: Graph) -> Graph:
     """The same with a box for each section."""
     box_of: dict[str, str] = {}
-    boxes: dict[str, Node] = {}
+    boxes: dict[str, GraphNode] = {}
     for node, item in zip(graph.nodes, paragraphs, strict=True):
         name = item["section"]
         box = f"section {name}".upper() if name else node.id
         box_of[node.id] = box
-        boxes.setdefault(box, Node(box, name, "section", line=item["start_line"]) if name else node)
-    arrows: dict[tuple[str, str], bool] = {}
-    for arrow in graph.arrows:
-        ends = box_of[arrow.source], box_of[arrow.target]
+        boxes.setdefault(box, GraphNode(box, name, "section", line=item["start_line"]) if name else node)
+    edges: dict[tuple[str, str], bool] = {}
+    for edge in graph.edges:
+        ends = box_of[edge.source], box_of[edge.target]
         if ends[0] != ends[1]:
-            arrows[ends] = arrows.get(ends, True) and arrow.weak
-    return Graph(tuple(boxes.values()), _arrows(arrows))
+            edges[ends] = edges.get(ends, True) and edge.is_weak
+    return Graph(tuple(boxes.values()), _arrows(edges))
 
 
 def _nearest(graph: Graph, most: int) -> Graph:
     """What is reached first from the ways in."""
     after: dict[str, list[str]] = {node.id: [] for node in graph.nodes}
-    reached = {arrow.target for arrow in graph.arrows if arrow.source != arrow.target}
-    for arrow in graph.arrows:
-        after[arrow.source].append(arrow.target)
+    reached = {edge.target for edge in graph.edges if edge.source != edge.target}
+    for edge in graph.edges:
+        after[edge.source].append(edge.target)
     kept: dict[str, None] = {}
     ways_in = [node.id for node in graph.nodes if node.id not in reached and after[node.id]] or list(after)[:1]
     wave = [graph.nodes[0].id, *ways_in]
@@ -217,4 +219,4 @@ def _nearest(graph: Graph, most: int) -> Graph:
 
 def _without(graph: Graph, gone: set[str]) -> Graph:
     nodes = tuple(node for node in graph.nodes if node.id not in gone)
-    return Graph(nodes, tuple(a for a in graph.arrows if a.source not in gone and a.target not in gone))
+    return Graph(nodes, tuple(a for a in graph.edges if a.source not in gone and a.target not in gone))

@@ -11,13 +11,13 @@ from penstock.cobol.program import key
 from penstock.scribe.pages import graphs
 from penstock.scribe.pages.blocks import (
     BELOW,
-    Code,
-    Row,
-    Section,
-    Table,
+    CodeSpan,
+    FactBlock,
+    PageSection,
+    TableBlock,
+    TableRow,
     Tag,
-    Terms,
-    Words,
+    TextBlock,
     count,
     joined,
 )
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from penstock.scribe.pages.blocks import Block, Cell, Piece
-    from penstock.scribe.pages.estate import DataSet, Dd, Estate, Job, Names, Step
+    from penstock.scribe.pages.estate import DataSetView, DdView, EstateView, JobView, NameIndex, StepView
     from penstock.text.json_access import Json
 
 _OF_HEADER = ("program_id", "file_name", "program_type", "lines", "final_status")
 
 
-class Origin(NamedTuple):
+class ItemOrigin(NamedTuple):
     """The line of a copybook that declares a name; without a path where the copybook is not here."""
 
     copybook: str
@@ -41,14 +41,14 @@ class Origin(NamedTuple):
     line: int | None
 
 
-class Term(NamedTuple):
+class DictionaryTerm(NamedTuple):
     """A name of the data dictionary: how it is declared, and by whom."""
 
     name: str
     declared: tuple[str, ...]
     bytes: tuple[int, ...]
     conditions: tuple[str, ...]
-    copybooks: tuple[Origin, ...]
+    copybooks: tuple[ItemOrigin, ...]
     programs: tuple[str, ...]
 
 
@@ -59,11 +59,11 @@ class _Found(NamedTuple):
     declared: dict[str, None]
     bytes: dict[int, None]
     conditions: dict[str, None]
-    copybooks: dict[Origin, None]
+    copybooks: dict[ItemOrigin, None]
     programs: dict[str, None]
 
 
-class Resource(NamedTuple):
+class ResourceUse(NamedTuple):
     """A file, table, segment or queue: the programs that do each of `DEEDS` with it."""
 
     name: str
@@ -71,27 +71,28 @@ class Resource(NamedTuple):
     programs: tuple[tuple[str, ...], ...]
 
 
-def overview(estate: Estate, names: Names) -> Iterator[Section]:
+def overview(estate: EstateView, names: NameIndex) -> Iterator[PageSection]:
     """What a first look needs: how much there is, how it is entered, who calls whom, what is missing."""
-    yield Section("At a glance", (_glance(estate),))
+    yield PageSection("At a glance", (_glance(estate),))
     if (picture := graphs.estate_calls(estate, names)) is not None:
-        yield Section("Who calls whom", (picture,))
-    yield Section("Programs", tuple(_programs(estate, names)))
+        yield PageSection("Who calls whom", (picture,))
+    yield PageSection("Programs", tuple(_programs(estate, names)))
     if found := _entrances(estate, names):
-        yield Section("How it is entered", tuple(found))
+        yield PageSection("How it is entered", tuple(found))
     if estate["missing"]:
         rows = tuple(
-            Row(((Code(one["name"]),), (one["kind"],), _users(one["named_by"], names))) for one in estate["missing"]
+            TableRow(((CodeSpan(one["name"]),), (one["kind"],), _users(one["named_by"], names)))
+            for one in estate["missing"]
         )
-        yield Section("Not here", (Table(("Name", "Kind", "Named by"), rows),))
+        yield PageSection("Not here", (TableBlock(("Name", "Kind", "Named by"), rows),))
 
 
-def shared(estate: Estate, names: Names) -> Iterator[Section]:
+def shared(estate: EstateView, names: NameIndex) -> Iterator[PageSection]:
     """What programs work on together."""
     rows = tuple(
-        Row(
+        TableRow(
             (
-                (Code(resource.name),),
+                (CodeSpan(resource.name),),
                 (resource.kind,),
                 *(_users(programs, names) for programs in resource.programs),
             )
@@ -99,17 +100,17 @@ def shared(estate: Estate, names: Names) -> Iterator[Section]:
         for resource in resources(estate)
     )
     if rows:
-        yield Section(
+        yield PageSection(
             "What is created, read, updated and deleted",
-            (Table(("Resource", "Kind", *map(str.capitalize, DEEDS)), rows),),
+            (TableBlock(("Resource", "Kind", *map(str.capitalize, DEEDS)), rows),),
         )
     if estate["data_sets"]:
-        yield Section("Data sets", (_data_sets(estate["data_sets"], names),))
+        yield PageSection("Data sets", (_data_sets(estate["data_sets"], names),))
     if estate["tables"]:
         rows = tuple(
-            Row(
+            TableRow(
                 (
-                    (Code(one["name"]),),
+                    (CodeSpan(one["name"]),),
                     (names.file(one["path"], one["path"]),) if one["path"] else _path(None),
                     _codes(one["columns"]),
                     _users(one["used_by"], names),
@@ -117,22 +118,22 @@ def shared(estate: Estate, names: Names) -> Iterator[Section]:
             )
             for one in estate["tables"]
         )
-        yield Section("Tables", (Table(("Table", "Defined in", "Columns", "Used by"), rows),))
+        yield PageSection("Tables", (TableBlock(("Table", "Defined in", "Columns", "Used by"), rows),))
 
 
-def around(estate: Estate, names: Names) -> Iterator[Section]:
+def around(estate: EstateView, names: NameIndex) -> Iterator[PageSection]:
     """What lies beside the programs."""
     if estate["jobs"]:
-        yield Section("Jobs", (_jobs(estate["jobs"], names),))
+        yield PageSection("Jobs", (_jobs(estate["jobs"], names),))
     if estate["maps"]:
         rows = tuple(
-            Row(((Code(one["name"]),), _codes(one["maps"]), _path(one["path"]), _users(one["used_by"], names)))
+            TableRow(((CodeSpan(one["name"]),), _codes(one["maps"]), _path(one["path"]), _users(one["used_by"], names)))
             for one in estate["maps"]
         )
-        yield Section("Maps", (Table(("Mapset", "Maps", "File", "Used by"), rows),))
+        yield PageSection("Maps", (TableBlock(("Mapset", "Maps", "File", "Used by"), rows),))
     if estate["copybooks"]:
         rows = tuple(
-            Row(
+            TableRow(
                 (
                     (names.file(one["path"], one["name"]),),
                     _where(one["path"], system=one["system"]),
@@ -141,20 +142,20 @@ def around(estate: Estate, names: Names) -> Iterator[Section]:
             )
             for one in estate["copybooks"]
         )
-        yield Section("Copybooks", (Table(("Copybook", "File", "Used by"), rows),))
+        yield PageSection("Copybooks", (TableBlock(("Copybook", "File", "Used by"), rows),))
 
 
-def dictionary(terms: Sequence[Term], names: Names) -> list[Block]:
+def dictionary(terms: Sequence[DictionaryTerm], names: NameIndex) -> list[Block]:
     """Names of data, each with all its declarations."""
     return table(
         list(enumerate(terms)),
         {
-            "Name": lambda term: (Code(term[1].name),),
+            "Name": lambda term: (CodeSpan(term[1].name),),
             "Declared": lambda term: _codes(term[1].declared),
             "Bytes": lambda term: (", ".join(map(str, term[1].bytes)),) if term[1].bytes else (),
             "Copybooks": lambda term: joined(names.file(one.path, one.copybook, one.line) for one in term[1].copybooks),
             "Programs": lambda term: _users(term[1].programs, names),
-            "Values": lambda term: joined(map(Code, term[1].conditions), BELOW),
+            "Values": lambda term: joined(map(CodeSpan, term[1].conditions), BELOW),
         },
         numbers=("Bytes",),
         anchor=lambda term: f"n{term[0]}",
@@ -164,7 +165,7 @@ def dictionary(terms: Sequence[Term], names: Names) -> list[Block]:
 # ── the values of the index ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def resources(estate: Estate) -> list[Resource]:
+def resources(estate: EstateView) -> list[ResourceUse]:
     """The CRUD matrix of the estate, by kind and name."""
     found: dict[tuple[str, str], list[dict[str, None]]] = {}
     for page, document in estate["programs"].items():
@@ -173,10 +174,10 @@ def resources(estate: Estate) -> list[Resource]:
             for deed, programs in zip(DEEDS, deeds, strict=True):
                 if item[deed]:
                     programs[page] = None
-    return [Resource(name, kind, tuple(map(tuple, deeds))) for (kind, name), deeds in sorted(found.items())]
+    return [ResourceUse(name, kind, tuple(map(tuple, deeds))) for (kind, name), deeds in sorted(found.items())]
 
 
-def terms(estate: Estate) -> list[Term]:
+def terms(estate: EstateView) -> list[DictionaryTerm]:
     """The data dictionary: every name but FILLER, by name."""
     found: dict[str, _Found] = {}
     for page, document in estate["programs"].items():
@@ -192,10 +193,10 @@ def terms(estate: Estate) -> list[Term]:
                 term.bytes[item["bytes"]] = None
             term.conditions.update(dict.fromkeys(map(condition, item["conditions"])))
             if copybook := item["copybook"]:
-                term.copybooks[Origin(copybook, paths.get(key(copybook)), item["copybook_line"])] = None
+                term.copybooks[ItemOrigin(copybook, paths.get(key(copybook)), item["copybook_line"])] = None
             term.programs[page] = None
     return [
-        Term(
+        DictionaryTerm(
             term.name,
             tuple(term.declared),
             tuple(term.bytes),
@@ -207,7 +208,7 @@ def terms(estate: Estate) -> list[Term]:
     ]
 
 
-def as_json(estate: Estate, names: Names) -> dict[str, Json]:
+def as_json(estate: EstateView, names: NameIndex) -> dict[str, Json]:
     """The index as one object."""
     return {
         "name": estate["name"],
@@ -249,22 +250,22 @@ def as_json(estate: Estate, names: Names) -> dict[str, Json]:
 
 
 def _codes(texts: Sequence[str]) -> Cell:
-    return joined(map(Code, texts))
+    return joined(map(CodeSpan, texts))
 
 
-def _users(pages: Sequence[str], names: Names) -> Cell:
+def _users(pages: Sequence[str], names: NameIndex) -> Cell:
     return joined(map(names.piece_of, pages))
 
 
 def _path(path: str | None) -> Cell:
-    return (Code(path),) if path else (Tag("not here", "doubt"),)
+    return (CodeSpan(path),) if path else (Tag("not here", "doubt"),)
 
 
 def _where(path: str | None, *, system: bool) -> Cell:
     return (Tag("of the system"),) if path is None and system else _path(path)
 
 
-def _glance(estate: Estate) -> Block:
+def _glance(estate: EstateView) -> Block:
     headers = [document["header"] for document in estate["programs"].values()]
     kinds: dict[str, int] = {}
     for header in headers:
@@ -280,7 +281,7 @@ def _glance(estate: Estate) -> Block:
         count(len(estate["tables"]), "table"),
     )
     described = sum(1 for document in estate["programs"].values() if document["purpose"] is not None)
-    return Terms(
+    return FactBlock(
         (
             ("Programs", (f"{len(headers)}: ", *said)),
             ("Lines", (f"{lines}, {code_lines} of them code",)),
@@ -290,24 +291,24 @@ def _glance(estate: Estate) -> Block:
     )
 
 
-def _entrances(estate: Estate, names: Names) -> list[Block]:
-    rows: list[Row] = []
+def _entrances(estate: EstateView, names: NameIndex) -> list[Block]:
+    rows: list[TableRow] = []
     for one in estate["transactions"]:
         started: Cell = (names.piece(one["program"]),) if one["program"] else ()
         if one["program"] and not names.is_here(one["program"]):
             started = (*started, " ", Tag("not here", "doubt"))
-        rows.append(Row(((Code(one["name"]),), ("transaction",), started, (Code(one["path"]),))))
+        rows.append(TableRow(((CodeSpan(one["name"]),), ("transaction",), started, (CodeSpan(one["path"]),))))
     rows += (
-        Row(((Code(job["name"]),), ("job",), joined(map(names.piece, job["runs"])), (Code(job["path"]),)))
+        TableRow(((CodeSpan(job["name"]),), ("job",), joined(map(names.piece, job["runs"])), (CodeSpan(job["path"]),)))
         for job in estate["jobs"]
         if job["kind"] == "job" and job["runs"]
     )
-    return [Table(("Name", "Kind", "Runs", "File"), tuple(rows))] if rows else []
+    return [TableBlock(("Name", "Kind", "Runs", "File"), tuple(rows))] if rows else []
 
 
-def _programs(estate: Estate, names: Names) -> Iterator[Block]:
+def _programs(estate: EstateView, names: NameIndex) -> Iterator[Block]:
     if not estate["programs"]:
-        yield Words(("There is no program.",))
+        yield TextBlock(("There is no program.",))
         return
 
     def marks(document: Json) -> Cell:
@@ -327,7 +328,7 @@ def _programs(estate: Estate, names: Names) -> Iterator[Block]:
         {
             "Program": lambda one: (names.piece_of(one[0]),),
             "Type": lambda one: (one[1]["header"]["program_type"],),
-            "File": lambda one: (Code(one[1]["header"]["file_name"]),),
+            "File": lambda one: (CodeSpan(one[1]["header"]["file_name"]),),
             "Lines": lambda one: (str(one[1]["header"]["lines"]),),
             "Paragraphs": lambda one: (str(len(one[1]["paragraphs"])),),
             "Complexity": lambda one: (str(one[1]["complexity"]["cyclomatic"]),),
@@ -338,46 +339,48 @@ def _programs(estate: Estate, names: Names) -> Iterator[Block]:
     )
 
 
-def _jobs(jobs: Sequence[Job], names: Names) -> Table:
+def _jobs(jobs: Sequence[JobView], names: NameIndex) -> TableBlock:
     rows = [
-        Row(
+        TableRow(
             (
-                (Code(job["name"]), *((" ", Tag("procedure")) if job["kind"] == "procedure" else ())),
-                (Code(step["name"]),),
+                (CodeSpan(job["name"]), *((" ", Tag("procedure")) if job["kind"] == "procedure" else ())),
+                (CodeSpan(step["name"]),),
                 _runs(step, names),
-                joined((Code(_dd(dd)) for dd in step["dds"]), BELOW),
-                (Code(job["path"]), f" line {step['line']}"),
+                joined((CodeSpan(_dd(dd)) for dd in step["dds"]), BELOW),
+                (CodeSpan(job["path"]), f" line {step['line']}"),
             )
         )
         for job in jobs
         for step in job["steps"]
     ]
-    return Table(("Job", "Step", "Runs", "DD names", "Where"), tuple(rows))
+    return TableBlock(("Job", "Step", "Runs", "DD names", "Where"), tuple(rows))
 
 
-def _dd(dd: Dd) -> str:
+def _dd(dd: DdView) -> str:
     return f"{dd['name']} = {', '.join(dd['datasets'])}" if dd["datasets"] else dd["name"]
 
 
-def _data_sets(found: Sequence[DataSet], names: Names) -> Table:
+def _data_sets(found: Sequence[DataSetView], names: NameIndex) -> TableBlock:
     rows = tuple(
-        Row(
+        TableRow(
             (
-                (Code(one["dataset"]),),
+                (CodeSpan(one["dataset"]),),
                 (names.piece_of(one["program"]),),
-                (Code(one["file"]),),
-                (Code(one["dd"]),),
-                (Code(one["job"]), " ", Code(one["step"])),
+                (CodeSpan(one["file"]),),
+                (CodeSpan(one["dd"]),),
+                (CodeSpan(one["job"]), " ", CodeSpan(one["step"])),
             )
         )
         for one in sorted(found, key=lambda one: one["dataset"])
     )
-    return Table(("Data set", "Program", "File", "DD", "Job and step"), rows)
+    return TableBlock(("Data set", "Program", "File", "DD", "Job and step"), rows)
 
 
-def _runs(step: Step, names: Names) -> Cell:
+def _runs(step: StepView, names: NameIndex) -> Cell:
     program = joined(map(names.piece, step["programs"]))
     procedure: Cell = (
-        (*((" by ",) if program else ()), Code(step["procedure"]), " ", Tag("procedure")) if step["procedure"] else ()
+        (*((" by ",) if program else ()), CodeSpan(step["procedure"]), " ", Tag("procedure"))
+        if step["procedure"]
+        else ()
     )
     return (*program, *procedure)

@@ -16,11 +16,20 @@ if TYPE_CHECKING:
     from penstock.cobol.estate import Estate as Linked
     from penstock.cobol.estate import User
     from penstock.cobol.estate.jcl import Step as LinkedStep
-    from penstock.scribe.pages.estate import Copybook, DataSet, DbTable, Estate, Job, Mapset, Missing, Step
+    from penstock.scribe.pages.estate import (
+        CopybookView,
+        DataSetView,
+        DbTableView,
+        EstateView,
+        JobView,
+        MapsetView,
+        MissingView,
+        StepView,
+    )
     from penstock.text.json_access import Json
 
 
-def estate_of(name: str, programs: Mapping[str, Json], layouts: Mapping[str, Json], linked: Linked) -> Estate:
+def estate_of(name: str, programs: Mapping[str, Json], layouts: Mapping[str, Json], linked: Linked) -> EstateView:
     """The estate as pages want it. `programs`, and `layouts` of copybooks, are documents by the ids of their pages."""
     whose = _Whose(programs)
     return {
@@ -69,7 +78,7 @@ class _Whose:
         return self._names.get(key(program), program)
 
 
-def _jobs(linked: Linked) -> Iterator[Job]:
+def _jobs(linked: Linked) -> Iterator[JobView]:
     ran: dict[tuple[str, str], dict[str, None]] = {}
     for located in linked.programs:
         for run in linked.runs(located.facts.program):
@@ -86,7 +95,7 @@ def _jobs(linked: Linked) -> Iterator[Job]:
             }
 
 
-def _step(step: LinkedStep) -> Step:
+def _step(step: LinkedStep) -> StepView:
     return {
         "name": step.name,
         "programs": list(step.programs),
@@ -96,7 +105,7 @@ def _step(step: LinkedStep) -> Step:
     }
 
 
-def _maps(linked: Linked, whose: _Whose) -> Iterator[Mapset]:
+def _maps(linked: Linked, whose: _Whose) -> Iterator[MapsetView]:
     for member in linked.members:
         for mapset in member.mapsets:
             names = [one.name for one in mapset.maps]
@@ -109,7 +118,7 @@ def _maps(linked: Linked, whose: _Whose) -> Iterator[Mapset]:
             }
 
 
-def _copybooks(programs: Mapping[str, Json], layouts: Mapping[str, Json]) -> list[Copybook]:
+def _copybooks(programs: Mapping[str, Json], layouts: Mapping[str, Json]) -> list[CopybookView]:
     """Each file that is copied or could be, and each name that leads to none, by name."""
     ids: dict[str, str] = {}
     for page, document in layouts.items():
@@ -134,7 +143,7 @@ def _copybooks(programs: Mapping[str, Json], layouts: Mapping[str, Json]) -> lis
     ]
 
 
-def _tables(linked: Linked, whose: _Whose) -> Iterator[DbTable]:
+def _tables(linked: Linked, whose: _Whose) -> Iterator[DbTableView]:
     defined = {key(table.name): (member, table) for member in reversed(linked.members) for table in member.tables}
     for name in sorted({*defined, *map(key, linked.used("table"))}):
         used_by = whose.pages(linked.users("table", name))
@@ -146,7 +155,7 @@ def _tables(linked: Linked, whose: _Whose) -> Iterator[DbTable]:
             yield {"name": table.name, "path": member.path, "columns": columns, "used_by": used_by}
 
 
-def _data_sets(linked: Linked, whose: _Whose) -> Iterator[DataSet]:
+def _data_sets(linked: Linked, whose: _Whose) -> Iterator[DataSetView]:
     seen: dict[tuple[str, str, int, str], None] = {}
     for located in linked.programs:
         for one in linked.data_sets(located.facts.program):
@@ -164,5 +173,5 @@ def _data_sets(linked: Linked, whose: _Whose) -> Iterator[DataSet]:
                     }
 
 
-def _missing(kind: str, name: str, users: Sequence[str], whose: _Whose) -> Missing:
+def _missing(kind: str, name: str, users: Sequence[str], whose: _Whose) -> MissingView:
     return {"name": name, "kind": kind, "named_by": [whose.of_file(path) for path in users]}

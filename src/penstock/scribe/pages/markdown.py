@@ -13,30 +13,30 @@ from urllib.parse import quote
 from penstock.scribe.pages import graphs
 from penstock.scribe.pages.blocks import (
     BELOW,
-    Code,
-    Document,
-    Lines,
-    Page,
-    Paragraph,
-    Picture,
-    Said,
-    Table,
+    CitedLines,
+    CodeSpan,
+    DocumentLink,
+    FactBlock,
+    GraphBlock,
+    ModelWords,
+    PageLink,
+    ParagraphLink,
+    TableBlock,
     Tag,
-    Terms,
-    Words,
+    TextBlock,
 )
 from penstock.text import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from penstock.scribe.pages.blocks import Block, Cell, Piece, Section
+    from penstock.scribe.pages.blocks import Block, Cell, PageSection, Piece
 
 _ACTIVE = re.compile(r"([\\`*_{}\[\]<>#|~$&!])")
 _BLANKS = re.compile(r"\s+")
 
 
-def page(title: str, sections: Iterable[Section], up: str) -> str:
+def page(title: str, sections: Iterable[PageSection], up: str) -> str:
     """The sections under a title. `up` is the way to the folder that holds those of programs and copybooks."""
     parts = [f"# {escaped(title)}"]
     for section in sections:
@@ -63,17 +63,19 @@ def _one_line(text: str) -> str:
 
 
 def _block(block: Block, up: str) -> str:
-    if isinstance(block, Words):
+    if isinstance(block, TextBlock):
         text = cell(block.cell, up)
-        return f"*{text}*" if block.aside and not any(isinstance(piece, Said) for piece in block.cell) else text
-    if isinstance(block, Terms):
+        return (
+            f"*{text}*" if block.is_aside and not any(isinstance(piece, ModelWords) for piece in block.cell) else text
+        )
+    if isinstance(block, FactBlock):
         return "\n".join(f"- {escaped(name)}: {cell(told, up)}" for name, told in block.rows)
-    if isinstance(block, Picture):
+    if isinstance(block, GraphBlock):
         return f"```mermaid\n{graphs.mermaid(block.graph)}\n```\n\n*{escaped(block.caption)}*"
     return _table(block, up)
 
 
-def _table(table: Table, up: str) -> str:
+def _table(table: TableBlock, up: str) -> str:
     rule = ("---:" if at in table.numbers else "---" for at in range(len(table.columns)))
     lines = ["| " + " | ".join(map(escaped, table.columns)) + " |", "|" + "|".join(rule) + "|"]
     for row in table.rows:
@@ -95,17 +97,21 @@ def _piece(piece: Piece, up: str) -> str:
     if isinstance(piece, str):
         lead, trail = piece[: len(piece) - len(piece.lstrip())], piece[len(piece.rstrip()) :]
         return f"{lead and ' '}{escaped(piece)}{trail and ' '}" if piece.strip() else " "
-    if isinstance(piece, Code):
+    if isinstance(piece, CodeSpan):
         return code(piece.text)
-    if isinstance(piece, Lines):
-        return f"line {piece.first}" if piece.first == piece.last else f"lines {piece.first}–{piece.last}"
-    if isinstance(piece, Document):
+    if isinstance(piece, CitedLines):
+        return (
+            f"line {piece.first_line}"
+            if piece.first_line == piece.last_line
+            else f"lines {piece.first_line}–{piece.last_line}"
+        )
+    if isinstance(piece, DocumentLink):
         return f"[{escaped(piece.name)}]({up}{quote(piece.path)}.md)"
-    if isinstance(piece, Page):
+    if isinstance(piece, PageLink):
         return f"[{escaped(piece.name)}]({piece.path})"
-    if isinstance(piece, Paragraph):
+    if isinstance(piece, ParagraphLink):
         return code(piece.name)
-    if isinstance(piece, Said):
+    if isinstance(piece, ModelWords):
         held = "" if piece.confidence is None else f" *(model, {piece.confidence:.0%})*"
         return escaped(piece.text) + held
     return f"**{escaped(piece.text)}**" if isinstance(piece, Tag) else ""

@@ -13,16 +13,16 @@ from penstock.cobol.program import key
 from penstock.scribe.pages import graphs
 from penstock.scribe.pages.blocks import (
     BELOW,
-    Code,
-    Lines,
-    Paragraph,
-    Row,
-    Said,
-    Section,
-    Table,
+    CitedLines,
+    CodeSpan,
+    FactBlock,
+    ModelWords,
+    PageSection,
+    ParagraphLink,
+    TableBlock,
+    TableRow,
     Tag,
-    Terms,
-    Words,
+    TextBlock,
     count,
     joined,
 )
@@ -31,8 +31,8 @@ from penstock.scribe.pages.estate import TO_TRANSACTION, item_anchor, line_of_it
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from penstock.scribe.pages.blocks import Block, Cell, Node, Piece
-    from penstock.scribe.pages.estate import Names
+    from penstock.scribe.pages.blocks import Block, Cell, GraphNode, Piece
+    from penstock.scribe.pages.estate import NameIndex
     from penstock.text.json_access import Json
 
 MAX_LINES_OF_ITEM = 24
@@ -41,17 +41,17 @@ MAX_PAIRS = 12
 """Of what the COPYs of one copybook replace; the JSON has all."""
 
 
-def sections(page: str, document: Json, names: Names) -> Iterator[Section]:
+def sections(page: str, document: Json, names: NameIndex) -> Iterator[PageSection]:
     """All sections that have something to say."""
-    yield Section("Purpose", tuple(_purpose(document)))
-    yield Section("At a glance", tuple(_glance(document, names)))
+    yield PageSection("Purpose", tuple(_purpose(document)))
+    yield PageSection("At a glance", tuple(_glance(document, names)))
     yield from of_code(names.own(page), document, names)
     if questions := _questions(document):
-        yield Section("Open questions", tuple(questions))
-    yield Section("Coverage and confidence", tuple(_coverage(document)))
+        yield PageSection("Open questions", tuple(questions))
+    yield PageSection("Coverage and confidence", tuple(_coverage(document)))
 
 
-def of_code(here: Node, document: Json, names: Names) -> Iterator[Section]:
+def of_code(here: GraphNode, document: Json, names: NameIndex) -> Iterator[PageSection]:
     """The sections about the code, of a program or a copybook; `here` is its box in the picture of its neighbours."""
     copied = _Copied(document, names)
     for title, blocks in (
@@ -74,13 +74,13 @@ def of_code(here: Node, document: Json, names: Names) -> Iterator[Section]:
         ("Dead code", _dead(document)),
     ):
         if blocks:
-            yield Section(title, tuple(blocks))
+            yield PageSection(title, tuple(blocks))
 
 
 class _Copied:
     """The copybooks of a document: where the name of each leads, and those of the paragraphs in them."""
 
-    def __init__(self, document: Json, names: Names) -> None:
+    def __init__(self, document: Json, names: NameIndex) -> None:
         self._names = names
         self._paths = {key(used["copybook_name"]): used["path"] for used in document["copybooks_used"]}
 
@@ -95,22 +95,22 @@ class _Copied:
 
 def lines(item: Json, path: str = "") -> Cell:
     """Where an item is, in this document or in that of another page."""
-    return joined(Lines(at["first_line"], at["last_line"], at["evidence"], path) for at in item["citations"])
+    return joined(CitedLines(at["first_line"], at["last_line"], at["evidence"], path) for at in item["citations"])
 
 
 def _line_list(numbers: Sequence[int]) -> Cell:
-    shown = joined(Lines(number, number) for number in numbers[:MAX_LINES_OF_ITEM])
+    shown = joined(CitedLines(number, number) for number in numbers[:MAX_LINES_OF_ITEM])
     more = len(numbers) - MAX_LINES_OF_ITEM
     return (*shown, f" and {more} more") if more > 0 else shown
 
 
 def _said(item: Json, *fields: str) -> Cell:
     """What a model said of an item, nothing where it was not asked."""
-    return joined((Said(item[field], item.get("confidence")) for field in fields if item.get(field)), " ")
+    return joined((ModelWords(item[field], item.get("confidence")) for field in fields if item.get(field)), " ")
 
 
 def _code(text: Json) -> Cell:
-    return () if text is None or text == "" else (Code(str(text)),)
+    return () if text is None or text == "" else (CodeSpan(str(text)),)
 
 
 def _plain(text: Json) -> Cell:
@@ -118,7 +118,7 @@ def _plain(text: Json) -> Cell:
 
 
 def _codes(texts: Iterable[Json]) -> Cell:
-    return joined(Code(str(text)) for text in texts)
+    return joined(CodeSpan(str(text)) for text in texts)
 
 
 def table(
@@ -136,9 +136,10 @@ def table(
     kept = [at for at in range(len(columns)) if any(row[at] for row in rows)]
     titles = [title for at, title in enumerate(columns) if at in kept]
     made = tuple(
-        Row(tuple(row[at] for at in kept), anchor(item), depth(item)) for item, row in zip(items, rows, strict=True)
+        TableRow(tuple(row[at] for at in kept), anchor(item), depth(item))
+        for item, row in zip(items, rows, strict=True)
     )
-    return [Table(tuple(titles), made, frozenset(at for at, title in enumerate(titles) if title in numbers))]
+    return [TableBlock(tuple(titles), made, frozenset(at for at, title in enumerate(titles) if title in numbers))]
 
 
 def _first(anchor: Callable[[Json], str]) -> Callable[[Json], str]:
@@ -162,17 +163,19 @@ def _purpose(document: Json) -> list[Block]:
     purpose = document["purpose"]
     if purpose is None:
         return [
-            Words(("Not generated: no model described this program. What follows is read from its code.",), aside=True)
+            TextBlock(
+                ("Not generated: no model described this program. What follows is read from its code.",), is_aside=True
+            )
         ]
     blocks: list[Block] = [
-        Words(_said(purpose, field)) for field in ("summary", "business_context") if purpose.get(field)
+        TextBlock(_said(purpose, field)) for field in ("summary", "business_context") if purpose.get(field)
     ]
     if cited := lines(purpose):
-        blocks.append(Words(("Cited: ", *cited), aside=True))
+        blocks.append(TextBlock(("Cited: ", *cited), is_aside=True))
     return blocks
 
 
-def _glance(document: Json, names: Names) -> list[Block]:
+def _glance(document: Json, names: NameIndex) -> list[Block]:
     header, context, size = document["header"], document["calling_context"], document["complexity"]
     coverage, confidence = document["coverage"], document["confidence"]
     told: list[tuple[str, Cell]] = [
@@ -201,7 +204,7 @@ def _glance(document: Json, names: Names) -> list[Block]:
         ),
         ("Confidence", _percent(confidence["overall"])),
     ]
-    blocks: list[Block] = [Terms(tuple((name, cell) for name, cell in told if cell))]
+    blocks: list[Block] = [FactBlock(tuple((name, cell) for name, cell in told if cell))]
     absent = [
         title
         for title, field in (
@@ -218,7 +221,7 @@ def _glance(document: Json, names: Names) -> list[Block]:
         if not document[field]
     ]
     if absent:
-        blocks.append(Words((f"None found: {', '.join(absent)}.",), aside=True))
+        blocks.append(TextBlock((f"None found: {', '.join(absent)}.",), is_aside=True))
     return blocks
 
 
@@ -227,7 +230,7 @@ def file_rows(document: Json) -> list[tuple[str, Cell]]:
     header, statements = document["header"], document["complexity"]["statements"]
     size = f"{count(header['lines'], 'line')}: {header['code_lines']} of code, {header['comment_lines']} of comment"
     return [
-        ("File", (Code(header["file_name"]), f" ({header['format']} format, {header['encoding']})")),
+        ("File", (CodeSpan(header["file_name"]), f" ({header['format']} format, {header['encoding']})")),
         ("Size", (f"{size}; {count(statements, 'statement')}" if statements else size,)),
     ]
 
@@ -238,7 +241,7 @@ def not_found(document: Json) -> Cell:
 
 
 def _entry(entry: Json) -> Cell:
-    return (Code(entry["name"]), " ", Lines(entry["line"], entry["line"]), " ")
+    return (CodeSpan(entry["name"]), " ", CitedLines(entry["line"], entry["line"]), " ")
 
 
 def _percent(share: float | None) -> Cell:
@@ -263,7 +266,7 @@ def _channels(document: Json, copied: _Copied) -> list[Block]:
 # ── control ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _calls(here: Node, document: Json, names: Names) -> list[Block]:
+def _calls(here: GraphNode, document: Json, names: NameIndex) -> list[Block]:
     picture = graphs.neighbours(here, document, names)
     blocks: list[Block] = [] if picture is None else [picture]
     purposes = {item["callee"].upper(): item for item in document["call_semantics"] if item["callee"]}
@@ -281,18 +284,18 @@ def _calls(here: Node, document: Json, names: Names) -> list[Block]:
     return blocks
 
 
-def _target(call: Json, names: Names) -> Cell:
+def _target(call: Json, names: NameIndex) -> Cell:
     name = call["program_name"]
     if call["call_type"] in TO_TRANSACTION:
-        return (Code(name), " ", Tag("transaction"))
+        return (CodeSpan(name), " ", Tag("transaction"))
     if names.is_here(name):
         return (names.piece(name),)
-    return (Code(name), " ", Tag("of the system") if is_interface(name) else Tag("not here", "doubt"))
+    return (CodeSpan(name), " ", Tag("of the system") if is_interface(name) else Tag("not here", "doubt"))
 
 
 def _parameters(given: Sequence[Json]) -> Iterator[Piece]:
     for parameter in given:
-        yield from (Code(str(one)) for one in (parameter if isinstance(parameter, list) else [parameter]))
+        yield from (CodeSpan(str(one)) for one in (parameter if isinstance(parameter, list) else [parameter]))
 
 
 def _flow(document: Json) -> list[Block]:
@@ -310,13 +313,13 @@ def _paragraphs(document: Json, copied: _Copied) -> list[Block]:
 
     def named(texts: Iterable[str]) -> Cell:
         return joined(
-            Paragraph(name, starts[name.upper()]) if name.upper() in starts else copied.paragraph(name)
+            ParagraphLink(name, starts[name.upper()]) if name.upper() in starts else copied.paragraph(name)
             for name in texts
         )
 
     def name_of(item: Json) -> Cell:
         dead: Cell = (" ", Tag("dead", "bad")) if item["is_dead_code"] else ()
-        return (Paragraph(item["paragraph_name"], item["start_line"]), *dead)
+        return (ParagraphLink(item["paragraph_name"], item["start_line"]), *dead)
 
     return table(
         document["paragraphs"],
@@ -340,7 +343,7 @@ def _paragraphs(document: Json, copied: _Copied) -> list[Block]:
 def _rules(document: Json) -> list[Block]:
     def when(rule: Json) -> Cell:
         meanings = [f"{one['name']}: {one['meaning']}" for one in rule.get("meanings", ())]
-        said = joined((Code(condition) for condition in rule["conditions"]), BELOW)
+        said = joined((CodeSpan(condition) for condition in rule["conditions"]), BELOW)
         return (*said, " (", *_codes(meanings), ")") if meanings else said
 
     rows = table(
@@ -349,7 +352,7 @@ def _rules(document: Json) -> list[Block]:
             "Rule": lambda rule: _code(rule["rule_id"]),
             "In": lambda rule: _code(rule["paragraph"]),
             "When": when,
-            "Then": lambda rule: joined((Code(action) for action in rule["actions"]), BELOW),
+            "Then": lambda rule: joined((CodeSpan(action) for action in rule["actions"]), BELOW),
             "What it means": lambda rule: _said(rule, "logic_summary", "description"),
             "Lines": lines,
         },
@@ -357,14 +360,14 @@ def _rules(document: Json) -> list[Block]:
     if not rows:
         return []
     told = "Decisions that the code makes and that may be rules of the business; what looks at errors is under error handling."
-    return [Words((told,), aside=True), *rows]
+    return [TextBlock((told,), is_aside=True), *rows]
 
 
 def _dead(document: Json) -> list[Block]:
     return table(
         document["dead_code"],
         {
-            "Paragraph": lambda item: (Paragraph(item["paragraph_name"], item["start_line"]),),
+            "Paragraph": lambda item: (ParagraphLink(item["paragraph_name"], item["start_line"]),),
             "Section": lambda item: _code(item["section"]),
             "Why": lambda item: _plain(item["dead_code_reason"]),
             "Doubts": lambda item: joined(map(str, item["doubts"]), "; "),
@@ -382,7 +385,7 @@ def _files(document: Json) -> list[Block]:
         for use in file["opens"]:
             mode, line = (use["mode"], use["line"]) if isinstance(use, dict) else (use, None)
             pieces += [", "] if pieces else []
-            pieces += [str(mode)] if line is None else [f"{mode} ", Lines(line, line)]
+            pieces += [str(mode)] if line is None else [f"{mode} ", CitedLines(line, line)]
         return tuple(pieces)
 
     return table(
@@ -531,7 +534,7 @@ def _copybooks(document: Json, copied: _Copied) -> list[Block]:
 
 def replaced(item: Json) -> Cell:
     """What the REPLACING of a COPY says."""
-    pairs = [Code(f"{one['from']} BY {one['to']}") for one in item["replacing"]]
+    pairs = [CodeSpan(f"{one['from']} BY {one['to']}") for one in item["replacing"]]
     more = len(pairs) - MAX_PAIRS
     return joined((*pairs[:MAX_PAIRS], *((f"and {more} more",) if more > 0 else ())), BELOW)
 
@@ -552,10 +555,10 @@ def _items(document: Json, copied: _Copied) -> list[Block]:
         if item["occurs"] is None:
             return ()
         depending = item.get("depending")
-        return (str(item["occurs"]), *((" by ", Code(depending)) if depending else ()))
+        return (str(item["occurs"]), *((" by ", CodeSpan(depending)) if depending else ()))
 
     def meaning(item: Json) -> Cell:
-        return joined((*_code(item["value"]), *map(Code, map(condition, item["conditions"]))), BELOW)
+        return joined((*_code(item["value"]), *map(CodeSpan, map(condition, item["conditions"]))), BELOW)
 
     def anchor(item: Json) -> str:
         line = line_of_item(item)
@@ -564,7 +567,7 @@ def _items(document: Json, copied: _Copied) -> list[Block]:
     return table(
         document["data_items"],
         {
-            "Name": lambda item: (Code(f"{item['level']:02d} {item['name']}"),),
+            "Name": lambda item: (CodeSpan(f"{item['level']:02d} {item['name']}"),),
             "Picture": lambda item: _code(item["picture"]),
             "Usage": lambda item: _plain(None if item["usage"] in {"DISPLAY", "GROUP"} else item["usage"]),
             "Occurs": occurs,
@@ -613,13 +616,13 @@ def _questions(document: Json) -> list[Block]:
 def _spans(spans: Iterable[Json]) -> Iterator[Piece]:
     for span in spans:
         first, last = (span[0], span[-1]) if isinstance(span, list) else (span, span)
-        yield Lines(first, last)
+        yield CitedLines(first, last)
 
 
 def _coverage(document: Json) -> list[Block]:
     coverage, confidence = document["coverage"], document["confidence"]
     blocks: list[Block] = [
-        Terms(
+        FactBlock(
             (
                 ("Paragraphs described", (f"{coverage['paragraphs_described']} of {coverage['paragraphs_total']}",)),
                 (
@@ -656,10 +659,10 @@ def _coverage(document: Json) -> list[Block]:
     )
     if document["not_generated"]:
         missing = ", ".join(name.replace("_", " ") for name in document["not_generated"])
-        blocks.append(Words((f"Not generated, because only a model can say it: {missing}.",), aside=True))
+        blocks.append(TextBlock((f"Not generated, because only a model can say it: {missing}.",), is_aside=True))
     return [*blocks, *notes(document)]
 
 
 def notes(document: Json) -> list[Block]:
     """What was odd in the source and was read all the same."""
-    return [Words((Tag("note", "doubt"), " ", str(warning))) for warning in document["warnings"]]
+    return [TextBlock((Tag("note", "doubt"), " ", str(warning))) for warning in document["warnings"]]

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from importlib import resources
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from penstock.cobol.program import key
 from penstock.scribe.pages import copybook, html, index, program
-from penstock.scribe.pages.assets import SCRIPT, STYLE
-from penstock.scribe.pages.blocks import Page, Section, Words, count, joined
+from penstock.scribe.pages.blocks import PageLink, PageSection, TextBlock, count, joined
 from penstock.scribe.pages.estate import (
-    Names,
+    NameIndex,
     copybook_path,
     item_anchor,
     line_of_item,
@@ -29,8 +29,8 @@ from penstock.text import escape
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from penstock.scribe.pages.estate import Estate
-    from penstock.scribe.pages.index import Term
+    from penstock.scribe.pages.estate import EstateView
+    from penstock.scribe.pages.index import DictionaryTerm
     from penstock.text.json_access import Json
 
 TERMS_PER_PAGE = 1_500
@@ -39,9 +39,9 @@ KINDS = ("program", "transaction", "job", "paragraph", "resource", "copybook", "
 """What can be searched for; of equal matches the first kind is shown first."""
 
 
-def site(estate: Estate, listings: Mapping[str, Sequence[tuple[int, str]]]) -> Iterator[tuple[str, str]]:
+def site(estate: EstateView, listings: Mapping[str, Sequence[tuple[int, str]]]) -> Iterator[tuple[str, str]]:
     """Paths and texts, one after the other. `listings` are the numbered lines of programs and copybooks, by the paths of pages."""
-    names = Names(estate["programs"], estate["layouts"])
+    names = NameIndex(estate["programs"], estate["layouts"])
     terms = index.terms(estate)
     pages = [terms[at : at + TERMS_PER_PAGE] for at in range(0, len(terms), TERMS_PER_PAGE)]
     shared, around = tuple(index.shared(estate, names)), tuple(index.around(estate, names))
@@ -50,8 +50,8 @@ def site(estate: Estate, listings: Mapping[str, Sequence[tuple[int, str]]]) -> I
     tabs += [("data.html", "Data")] if terms else []
     tabs += [("parts.html", "Jobs, maps, copybooks")] if around else []
     title = estate["name"]
-    yield "style.css", STYLE
-    yield "site.js", SCRIPT
+    for name in ("style.css", "site.js"):
+        yield name, resources.files("penstock.scribe.pages").joinpath("static", name).read_text("utf-8")
     yield "search.js", _search(estate, pages)
     yield "index.html", html.page("Overview", title, tuple(index.overview(estate, names)), tabs=tabs, here="index.html")
     if shared:
@@ -69,7 +69,7 @@ def site(estate: Estate, listings: Mapping[str, Sequence[tuple[int, str]]]) -> I
         yield path, html.page(name_of(document), title, tuple(told), tabs=tabs, here=path, lead=lead, listing=listing)
 
 
-def _documents(estate: Estate, names: Names) -> Iterator[tuple[str, Json, Iterator[Section]]]:
+def _documents(estate: EstateView, names: NameIndex) -> Iterator[tuple[str, Json, Iterator[PageSection]]]:
     """Programs and copybooks: the path of each, its document, and what its page says."""
     for page, document in estate["programs"].items():
         yield program_path(page), document, program.sections(page, document, names)
@@ -81,14 +81,14 @@ def _data_path(at: int) -> str:
     return "data.html" if at == 0 else f"data-{at + 1}.html"
 
 
-def _data(part: Sequence[Term], pages: int, here: int, names: Names) -> tuple[Section, ...]:
+def _data(part: Sequence[DictionaryTerm], pages: int, here: int, names: NameIndex) -> tuple[PageSection, ...]:
     """A page of names, and the way to the others."""
-    turn = joined((str(at + 1) if at == here else Page(str(at + 1), _data_path(at)) for at in range(pages)), " · ")
-    blocks = (Words(("Pages: ", *turn)),) if pages > 1 else ()
-    return (Section("Names", (*blocks, *index.dictionary(part, names))),)
+    turn = joined((str(at + 1) if at == here else PageLink(str(at + 1), _data_path(at)) for at in range(pages)), " · ")
+    blocks = (TextBlock(("Pages: ", *turn)),) if pages > 1 else ()
+    return (PageSection("Names", (*blocks, *index.dictionary(part, names))),)
 
 
-def _search(estate: Estate, pages: Sequence[Sequence[Term]]) -> str:
+def _search(estate: EstateView, pages: Sequence[Sequence[DictionaryTerm]]) -> str:
     """The index that the script looks in: names with their kind, their page and the place in it."""
     places: list[tuple[str, str]] = [("parts.html", ""), ("resources.html", "")]
     entries: list[tuple[str, int, int, str]] = []

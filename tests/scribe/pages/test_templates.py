@@ -1,0 +1,184 @@
+"""The templates of the site: what is shown is escaped, nothing can ask for less, and an installed package has them."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import jinja2
+import pytest
+from jinja2 import nodes
+
+import penstock
+from penstock.scribe.pages import html
+from penstock.scribe.pages.blocks import (
+    CitedLines,
+    CodeSpan,
+    DocumentLink,
+    FactBlock,
+    Graph,
+    GraphBlock,
+    GraphNode,
+    ModelWords,
+    PageLink,
+    PageSection,
+    ParagraphLink,
+    TableBlock,
+    TableRow,
+    Tag,
+    TextBlock,
+)
+
+if TYPE_CHECKING:
+    from penstock.scribe.pages.blocks import Cell
+
+PACKAGE = Path(penstock.__file__).parent
+MAKER = PACKAGE / "scribe" / "pages" / "html.py"
+"""The one place that makes an environment."""
+MARKUP = "<i>\u202e\x1b"
+SHOWN = "&lt;i&gt;\\u{202e}\\x1b"
+FILTERS = {
+    "curve",
+    "draw",
+    "length",
+    "min",
+    "paragraph_anchor",
+    "percent",
+    "program_path",
+    "px",
+    "show_name",
+    "urlencode",
+}
+"""What templates may call: none of these makes markup of a text. `safe`, `tojson`, `xmlattr`, `urlize` and the like do."""
+WAYS_AROUND = {"Markup", "from_string", "__html__"}
+"""Names of Python that could bring markup in past the environment."""
+
+
+def around_in(source: str) -> set[str]:
+    """The ways around escaping that a module of Python has."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names = {alias.name for alias in node.names} | {getattr(node, "module", None) or ""}
+            found |= {name for name in names if name.split(".")[0] in {"jinja2", "markupsafe"}} | (names & WAYS_AROUND)
+        elif isinstance(node, ast.Name | ast.Attribute | ast.FunctionDef):
+            name = (
+                node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else node.name
+            )
+            found |= {name} & WAYS_AROUND
+    return found
+
+
+def around_in_template(source: str) -> set[str]:
+    """The ways around escaping that a template has: filters that may make markup, and switches of escaping."""
+    tree = jinja2.Environment(extensions=["jinja2.ext.do"]).parse(source)
+    found = {
+        one.name for one in tree.find_all((nodes.Filter, nodes.FilterBlock)) if isinstance(one, nodes.Filter)
+    } - FILTERS
+    switches = (nodes.ScopedEvalContextModifier, nodes.EvalContextModifier, nodes.MarkSafe, nodes.MarkSafeIfAutoescape)
+    return (
+        found
+        | {type(one).__name__ for one in tree.find_all(switches)}
+        | {one.attr for one in tree.find_all(nodes.Getattr) if one.attr.startswith("__")}
+    )
+
+
+def test_no_template_can_leave_out_escaping() -> None:
+    """One environment, all of whose templates escape; no filter that says "safe", no block without; no markup made in Python."""
+    environment = html.environment()
+    assert environment.autoescape is True
+    assert sorted(environment.list_templates()) == ["blocks.html", "page.html"]
+    for name in environment.list_templates():
+        template = MAKER.with_name("templates") / name
+        assert around_in_template(template.read_text()) == set(), name
+    for path in PACKAGE.rglob("*.py"):
+        found = around_in(path.read_text())
+        assert found == ({"jinja2"} if path == MAKER else set()), path
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{{ text|safe }}",
+        "{% autoescape false %}{{ text }}{% endautoescape %}",
+        "{% filter safe %}{{ text }}{% endfilter %}",
+        "{{ text|tojson }}",
+        "{{ text|xmlattr }}",
+        "{{ text.__html__() }}",
+    ],
+)
+def test_each_way_around_in_a_template_is_seen(source: str) -> None:
+    """The test before this one would fail."""
+    assert around_in_template(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from markupsafe import Markup",
+        "import markupsafe as m",
+        "import jinja2",
+        "from jinja2.utils import markupsafe",
+        "def __html__(self): return self",
+        "environment().from_string(text)",
+    ],
+)
+def test_each_way_around_in_python_is_seen(source: str) -> None:
+    """The same for a module."""
+    assert around_in(source)
+
+
+def page_of(word: str) -> str:
+    """A page that says a word wherever a page can say one: headings, tabs, each kind of block and piece, boxes, the listing."""
+    cell: Cell = (
+        word,
+        CodeSpan(word),
+        CitedLines(1, 2, word),
+        DocumentLink(word, "p"),
+        PageLink(word, "p"),
+        ParagraphLink(word, 1),
+        ModelWords(word, 0.5),
+        Tag(word),
+    )
+    rows = (TableRow((cell,)),)
+    graph = GraphBlock(Graph((GraphNode("a", word),), ()), word)
+    blocks = (TextBlock(cell), FactBlock(((word, cell),)), TableBlock((word,), rows), graph)
+    sections = (PageSection(word, blocks),)
+    return html.page(word, word, sections, tabs=(("p", word),), here="index.html", lead=word, listing=((1, word),))
+
+
+def test_every_place_of_a_page_is_escaped() -> None:
+    """Markup with a bidirectional and a control character is put out as text in each place where any word is."""
+    made = page_of(MARKUP)
+    assert "<i>" not in made
+    assert not set("\u202e\x1b") & set(made)
+    assert made.count(SHOWN) == page_of("§§").count("§§") > 30
+
+
+def test_a_piece_of_no_known_kind_fails() -> None:
+    """What a template does not know is not left out in silence."""
+    unknown: Cell = (GraphNode("a", "b"),)  # type: ignore[assignment]
+    with pytest.raises(jinja2.UndefinedError):
+        html.page("T", "S", (PageSection("A", (TextBlock(unknown),)),), tabs=(), here="index.html")
+
+
+def test_a_wheel_has_the_templates(tmp_path: Path) -> None:
+    """What an installed package reads at run time is shipped with it."""
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(command, cwd=PACKAGE.parents[1], check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    shipped = set(zipfile.ZipFile(wheel).namelist())
+    for folder in ("templates", "static"):
+        for file in MAKER.with_name(folder).iterdir():
+            assert str(file.relative_to(PACKAGE.parent)) in shipped
+
+
+def test_only_who_writes_pages_pays_for_the_engine() -> None:
+    """Importing the room, as the command line does, loads no engine of templates."""
+    said = "import sys, penstock.scribe.pages; print({'jinja2', 'markupsafe'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
