@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 from contextlib import closing
@@ -12,10 +16,18 @@ import pytest
 
 from penstock import settings
 from penstock.workspace.root import Root
+from tests.console import Reader, Typed
+from tests.testing.conftest import sdk_python
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^```(.*)\n((?:.*\n)*?)```$", re.MULTILINE)
 EXAMPLE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page: str, kind: str) -> list[str]:
+    """The blocks of a page that are marked so."""
+    return [text for mark, text in BLOCK.findall((ROOT / page).read_text("utf-8")) if mark == kind]
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if EXAMPLE.search(p.read_text("utf-8"))], ids=lambda p: p.name)
@@ -31,6 +43,69 @@ def test_the_python_examples_of_a_page_run(page: Path, tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+TYPED = [ROOT / "README.md", ROOT / "docs/tutorial.md"]
+
+
+@pytest.mark.parametrize("page", TYPED, ids=lambda p: p.name)
+def test_what_a_page_tells_a_reader_to_type_works(page: Path, tmp_path: Path) -> None:
+    """Its files are saved and its commands run, in order, and what they print is what the page shows."""
+    assert Reader(tmp_path).follow(page.read_text("utf-8")) > 1
+
+
+@pytest.mark.parametrize("wire", ["openai", "anthropic"])
+@pytest.mark.parametrize(("window_tokens", "calls"), [(16_000, 1), (800, 2)])
+def test_the_sdk_examples_of_the_readme_get_through(wire: str, window_tokens: int, calls: int, tmp_path: Path) -> None:
+    """With the real client of a provider, and a provider on loopback; also where its window is far smaller than believed."""
+    (code,) = blocks("README.md", f"py {wire}")
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}", "PENSTOCK_STORE": f"{tmp_path / 'store'}"}
+    name = {"openai": "openai-chat", "anthropic": "anthropic"}[wire]
+    done = subprocess.run(
+        [sdk_python(), ROOT / "tests" / "loopback_example.py", name, f"{window_tokens}", "say:Number 199999.", code],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    first, answer, outcomes = done.stdout.splitlines()
+    assert re.fullmatch(rf"calls: {calls}, tokens less: \d{{7}}", first)
+    assert (answer, outcomes) == ("Number 199999.", " ".join(["refused"] * (calls - 1) + ["answered"]))
+
+
+def test_the_cobol_of_the_readme_is_documented(tmp_path: Path) -> None:
+    """What it says is typed in a folder with programs, twice; the site is there, and knows as many programs the second time."""
+    shutil.copytree(ROOT / "examples/cobol", tmp_path / "estate")
+    (command,) = blocks("README.md", "sh cobol")
+    reader = Reader(tmp_path / "estate")
+    reader.type(Typed(command, ["15 programs, …", "…"]))
+    reader.type(Typed(command, ["15 programs, …", "…"]))
+    assert (tmp_path / "estate" / "cobol-docs" / "index.html").exists()
+
+
+def test_the_server_of_the_readme_starts_and_answers(tmp_path: Path) -> None:
+    """The MCP SDK's own client takes the JSON of the README as it stands, and reads a file in the folder where it was started."""
+    from mcp.client.stdio import StdioServerParameters, stdio_client
+
+    from mcp import Client
+
+    (configuration,) = blocks("README.md", "json")
+    entry = json.loads(configuration)["mcpServers"]["penstock"]
+    (tmp_path / "poem.txt").write_text("one\ntwo\n")
+    environment = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+
+    async def steps() -> str:
+        server = StdioServerParameters(**entry, cwd=str(tmp_path), env=environment)
+        async with Client(stdio_client(server)) as client:
+            names = {tool.name for tool in (await client.list_tools()).tools}
+            assert names == set(re.findall(r"`(ctx_\w+)`", (ROOT / "README.md").read_text("utf-8")))
+            page = await client.call_tool("ctx_view", {"file_path": "poem.txt"})
+            return str(page.content[0].text)  # type: ignore[union-attr]
+
+    assert asyncio.run(steps()).endswith("1|one\n2|two")
 
 
 def test_the_generated_pages_are_what_the_code_says() -> None:

@@ -31,7 +31,7 @@ def test_no_link_of_the_readme_is_relative_where_it_is_published(metadata: dict[
     """A package index shows the README alone: each link is absolute, and ours lead to files that there are."""
     text = metadata["readme"]["text"]
     links = ["".join(groups) for groups in LINK.findall(text)]
-    assert len(links) == len(LINK.findall((ROOT / "README.md").read_text())) > 30
+    assert len(links) == len(LINK.findall((ROOT / "README.md").read_text())) > 20
     for link in links:
         assert link.startswith(("https://", "#")), link
         ours = re.match(rf"{HOME}/(?:blob|raw|tree)/main/([^#]+)", link)
