@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.scribe.pages import program
+from penstock.scribe.pages import columns, operations, program
 from penstock.scribe.pages.blocks import CodeSpan, FactBlock, GraphNode, PageSection, TextBlock, count
 from penstock.scribe.pages.estate import name_of
 
@@ -41,17 +41,17 @@ def _glance(document: Json) -> Block:
     told: list[tuple[str, Cell]] = [
         *program.file_rows(document),
         ("Holds", (", ".join(holds),) if holds else ()),
-        ("Copybooks not found", program.not_found(document)),
+        ("Copybooks not found", columns.not_found(document)),
     ]
     return FactBlock(tuple((name, cell) for name, cell in told if cell))
 
 
 def _users(users: Sequence[CopyUser]) -> list[Block]:
-    columns: dict[str, Callable[[CopyUser], Cell]] = {
+    shown: dict[str, Callable[[CopyUser], Cell]] = {
         "Name": lambda user: (user.document,),
         "Type": lambda user: (user.type,),
         "By way of": lambda user: (CodeSpan(user.used["copybook"]),) if user.used["copybook"] else (),
-        "Replacing": lambda user: program.replaced(user.used),
-        "Lines": lambda user: program.lines(user.used, user.document.path),
+        "Replacing": lambda user: operations.replaced(user.used),
+        "Lines": lambda user: columns.lines(user.used, user.document.path),
     }
-    return program.table(users, columns) or [TextBlock(("Nothing here copies it.",), is_aside=True)]
+    return columns.table(users, shown) or [TextBlock(("Nothing here copies it.",), is_aside=True)]

@@ -9,9 +9,10 @@ Keeps out: what is said (`program`, `index`), how it is coloured and searched (`
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
-from penstock.scribe.pages import blocks, drawing
+from penstock.scribe.pages import drawing
+from penstock.scribe.pages.blocks import Block, Piece
 from penstock.scribe.pages.estate import paragraph_anchor, program_path
 from penstock.text import escape
 
@@ -89,21 +90,8 @@ def environment() -> jinja2.Environment:
         "px": "{:.0f}".format,
         "show_name": escape.show_name,
     }
-    made.tests |= {kind.__name__: _test_for(kind) for kind in _KINDS}
+    made.tests |= {kind.__name__: _test_for(kind) for kind in (*get_args(Block), *get_args(Piece))}
     return made
-
-
-_KINDS = (
-    blocks.TextBlock,
-    blocks.FactBlock,
-    blocks.GraphBlock,
-    blocks.CodeSpan,
-    blocks.CitedLines,
-    blocks.DocumentLink,
-    blocks.PageLink,
-    blocks.ParagraphLink,
-    blocks.ModelWords,
-)
 
 
 def _test_for(kind: type) -> Callable[[object], bool]:

@@ -1,215 +1,165 @@
-"""What does an estate say as a whole? Its programs and how they are entered, what they share, and what is not here.
+"""What the pages of an estate as a whole say: its programs and how they are entered, what they share, and what is not here.
 
+The same tables are the index as JSON, so that what a person reads and what a script reads cannot differ.
 Law: every program, job, map, copybook and table of the estate is listed once. Keeps out: Markdown and HTML (`markdown`, `html`).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections import Counter
+from typing import TYPE_CHECKING
 
 from penstock.cobol.program import key
 from penstock.scribe.pages import graphs
-from penstock.scribe.pages.blocks import (
-    BELOW,
-    CodeSpan,
-    FactBlock,
-    PageSection,
-    TableBlock,
-    TableRow,
-    Tag,
-    TextBlock,
-    count,
-    joined,
-)
-from penstock.scribe.pages.program import DEEDS, condition, table
+from penstock.scribe.pages.blocks import BELOW, CodeSpan, FactBlock, PageSection, Tag, TextBlock, count, joined
+from penstock.scribe.pages.columns import DEEDS, code, codes, condition, listed, plain, table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from penstock.scribe.pages.blocks import Block, Cell, Piece
-    from penstock.scribe.pages.estate import DataSetView, DdView, EstateView, JobView, NameIndex, StepView
+    from penstock.scribe.pages.columns import Column
+    from penstock.scribe.pages.estate import DdView, EstateView, JobView, NameIndex, StepView
     from penstock.text.json_access import Json
 
 _OF_HEADER = ("program_id", "file_name", "program_type", "lines", "final_status")
-
-
-class ItemOrigin(NamedTuple):
-    """The line of a copybook that declares a name; without a path where the copybook is not here."""
-
-    copybook: str
-    path: str | None
-    line: int | None
-
-
-class DictionaryTerm(NamedTuple):
-    """A name of the data dictionary: how it is declared, and by whom."""
-
-    name: str
-    declared: tuple[str, ...]
-    bytes: tuple[int, ...]
-    conditions: tuple[str, ...]
-    copybooks: tuple[ItemOrigin, ...]
-    programs: tuple[str, ...]
-
-
-class _Found(NamedTuple):
-    """A term while it is collected: the same fields, each value once."""
-
-    name: str
-    declared: dict[str, None]
-    bytes: dict[int, None]
-    conditions: dict[str, None]
-    copybooks: dict[ItemOrigin, None]
-    programs: dict[str, None]
-
-
-class ResourceUse(NamedTuple):
-    """A file, table, segment or queue: the programs that do each of `DEEDS` with it."""
-
-    name: str
-    kind: str
-    programs: tuple[tuple[str, ...], ...]
+_OF_TERM = ("declared", "bytes", "conditions", "copybooks", "programs")
 
 
 def overview(estate: EstateView, names: NameIndex) -> Iterator[PageSection]:
-    """What a first look needs: how much there is, how it is entered, who calls whom, what is missing."""
+    """Yield what a first look needs: how much there is, how it is entered, who calls whom, what is missing."""
     yield PageSection("At a glance", (_glance(estate),))
-    if (picture := graphs.estate_calls(estate, names)) is not None:
-        yield PageSection("Who calls whom", (picture,))
+    if (calls := graphs.estate_calls(estate, names)) is not None:
+        yield PageSection("Who calls whom", (calls,))
     yield PageSection("Programs", tuple(_programs(estate, names)))
-    if found := _entrances(estate, names):
-        yield PageSection("How it is entered", tuple(found))
-    if estate["missing"]:
-        rows = tuple(
-            TableRow(((CodeSpan(one["name"]),), (one["kind"],), _users(one["named_by"], names)))
-            for one in estate["missing"]
-        )
-        yield PageSection("Not here", (TableBlock(("Name", "Kind", "Named by"), rows),))
+    entered = _entrances(estate, names)
+    missing = table(
+        estate["missing"], {"Name": code("name"), "Kind": plain("kind"), "Named by": _users("named_by", names)}
+    )
+    yield from _sections({"How it is entered": entered, "Not here": missing})
 
 
 def shared(estate: EstateView, names: NameIndex) -> Iterator[PageSection]:
-    """What programs work on together."""
-    rows = tuple(
-        TableRow(
-            (
-                (CodeSpan(resource.name),),
-                (resource.kind,),
-                *(_users(programs, names) for programs in resource.programs),
-            )
-        )
-        for resource in resources(estate)
+    """Yield what programs work on together: resources, the data sets behind files, and tables of databases."""
+    resource: dict[str, Column] = {"Resource": code("resource"), "Kind": plain("kind")}
+    resource |= {deed.capitalize(): _users(deed, names) for deed in DEEDS}
+    data_set: dict[str, Column] = {
+        "Data set": code("dataset"),
+        "Program": lambda one: (names.piece_of(one["program"]),),
+        "File": code("file"),
+        "DD": code("dd"),
+        "Job and step": lambda one: (CodeSpan(one["job"]), " ", CodeSpan(one["step"])),
+    }
+    db_table: dict[str, Column] = {
+        "Table": code("name"),
+        "Defined in": lambda one: (names.file(one["path"], one["path"]),) if one["path"] else _path(None),
+        "Columns": codes("columns"),
+        "Used by": _users("used_by", names),
+    }
+    yield from _sections(
+        {
+            "What is created, read, updated and deleted": table(resources(estate), resource, keeps_empty=True),
+            "Data sets": table(sorted(estate["data_sets"], key=lambda one: one["dataset"]), data_set),
+            "Tables": table(estate["tables"], db_table),
+        }
     )
-    if rows:
-        yield PageSection(
-            "What is created, read, updated and deleted",
-            (TableBlock(("Resource", "Kind", *map(str.capitalize, DEEDS)), rows),),
-        )
-    if estate["data_sets"]:
-        yield PageSection("Data sets", (_data_sets(estate["data_sets"], names),))
-    if estate["tables"]:
-        rows = tuple(
-            TableRow(
-                (
-                    (CodeSpan(one["name"]),),
-                    (names.file(one["path"], one["path"]),) if one["path"] else _path(None),
-                    _codes(one["columns"]),
-                    _users(one["used_by"], names),
-                )
-            )
-            for one in estate["tables"]
-        )
-        yield PageSection("Tables", (TableBlock(("Table", "Defined in", "Columns", "Used by"), rows),))
 
 
 def around(estate: EstateView, names: NameIndex) -> Iterator[PageSection]:
-    """What lies beside the programs."""
-    if estate["jobs"]:
-        yield PageSection("Jobs", (_jobs(estate["jobs"], names),))
-    if estate["maps"]:
-        rows = tuple(
-            TableRow(((CodeSpan(one["name"]),), _codes(one["maps"]), _path(one["path"]), _users(one["used_by"], names)))
-            for one in estate["maps"]
-        )
-        yield PageSection("Maps", (TableBlock(("Mapset", "Maps", "File", "Used by"), rows),))
-    if estate["copybooks"]:
-        rows = tuple(
-            TableRow(
-                (
-                    (names.file(one["path"], one["name"]),),
-                    _where(one["path"], system=one["system"]),
-                    _users(one["used_by"], names) or ("nothing here",),
-                )
-            )
-            for one in estate["copybooks"]
-        )
-        yield PageSection("Copybooks", (TableBlock(("Copybook", "File", "Used by"), rows),))
-
-
-def dictionary(terms: Sequence[DictionaryTerm], names: NameIndex) -> list[Block]:
-    """Names of data, each with all its declarations."""
-    return table(
-        list(enumerate(terms)),
+    """Yield what lies beside the programs: jobs with their steps, maps, and copybooks."""
+    mapset: dict[str, Column] = {
+        "Mapset": code("name"),
+        "Maps": codes("maps"),
+        "File": lambda one: _path(one["path"]),
+        "Used by": _users("used_by", names),
+    }
+    used_by = _users("used_by", names)
+    copybook: dict[str, Column] = {
+        "Copybook": lambda one: (names.file(one["path"], one["name"]),),
+        "File": lambda one: _path(one["path"], is_system=one["system"]),
+        "Used by": lambda one: used_by(one) or ("nothing here",),
+    }
+    yield from _sections(
         {
-            "Name": lambda term: (CodeSpan(term[1].name),),
-            "Declared": lambda term: _codes(term[1].declared),
-            "Bytes": lambda term: (", ".join(map(str, term[1].bytes)),) if term[1].bytes else (),
-            "Copybooks": lambda term: joined(names.file(one.path, one.copybook, one.line) for one in term[1].copybooks),
-            "Programs": lambda term: _users(term[1].programs, names),
-            "Values": lambda term: joined(map(CodeSpan, term[1].conditions), BELOW),
+            "Jobs": _jobs(estate["jobs"], names),
+            "Maps": table(estate["maps"], mapset),
+            "Copybooks": table(estate["copybooks"], copybook),
+        }
+    )
+
+
+def dictionary(terms: Sequence[Json], names: NameIndex) -> list[Block]:
+    """Return a table of names of data, each with all its declarations; the rows are what the search leads to."""
+    numbered = [{**term, "number": number} for number, term in enumerate(terms)]
+    return table(
+        numbered,
+        {
+            "Name": code("name"),
+            "Declared": codes("declared"),
+            "Bytes": listed("bytes"),
+            "Copybooks": lambda term: joined(
+                names.file(one["path"], one["copybook"], one["line"]) for one in term["copybooks"]
+            ),
+            "Programs": _users("programs", names),
+            "Values": lambda term: joined(map(CodeSpan, term["conditions"]), BELOW),
         },
         numbers=("Bytes",),
-        anchor=lambda term: f"n{term[0]}",
+        anchor=lambda term: f"n{term['number']}",
     )
+
+
+def _sections(found: Mapping[str, Sequence[Block]]) -> Iterator[PageSection]:
+    return (PageSection(title, tuple(blocks)) for title, blocks in found.items() if blocks)
 
 
 # ── the values of the index ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def resources(estate: EstateView) -> list[ResourceUse]:
-    """The CRUD matrix of the estate, by kind and name."""
-    found: dict[tuple[str, str], list[dict[str, None]]] = {}
+def resources(estate: EstateView) -> list[dict[str, Json]]:
+    """Return the CRUD matrix of the estate: resources by kind and name, each with the programs that do each of `DEEDS`."""
+    found: dict[tuple[str, str], dict[str, list[str]]] = {}
     for page, document in estate["programs"].items():
         for item in document["crud"]:
-            deeds = found.setdefault((item["kind"] or "", item["resource"]), [{} for _ in DEEDS])
-            for deed, programs in zip(DEEDS, deeds, strict=True):
-                if item[deed]:
-                    programs[page] = None
-    return [ResourceUse(name, kind, tuple(map(tuple, deeds))) for (kind, name), deeds in sorted(found.items())]
+            deeds = found.setdefault((item["kind"] or "", item["resource"]), {deed: [] for deed in DEEDS})
+            for deed, programs in deeds.items():
+                # A program may have the resource twice, as a file and under the name of its data set.
+                if item[deed] and page not in programs:
+                    programs.append(page)
+    return [{"resource": name, "kind": kind, **deeds} for (kind, name), deeds in sorted(found.items())]
 
 
-def terms(estate: EstateView) -> list[DictionaryTerm]:
-    """The data dictionary: every name but FILLER, by name."""
-    found: dict[str, _Found] = {}
+def terms(estate: EstateView) -> list[dict[str, Json]]:
+    """Return the data dictionary: every name but FILLER, by name, with its declarations and the programs that have it.
+
+    A name is one term however often it is declared: whoever looks one up wants to see that two programs mean different things by
+    it. The values of each field stand once, in the order in which they are found.
+    """
+    found: dict[str, tuple[str, dict[str, dict[Json, None]]]] = {}
     for page, document in estate["programs"].items():
         paths = {key(used["copybook_name"]): used["path"] for used in document["copybooks_used"]}
         for item in document["data_items"]:
-            name = item["name"]
-            if name.upper() == "FILLER":
+            if item["name"].upper() == "FILLER":
                 continue
-            term = found.setdefault(name.upper(), _Found(name, {}, {}, {}, {}, {}))
-            if said := " ".join(filter(None, (item["picture"], item["usage"] if item["usage"] != "DISPLAY" else None))):
-                term.declared[said] = None
+            _, term = found.setdefault(item["name"].upper(), (item["name"], {field: {} for field in _OF_TERM}))
+            usage = item["usage"] if item["usage"] != "DISPLAY" else None
+            if declared := " ".join(filter(None, (item["picture"], usage))):
+                term["declared"][declared] = None
             if item["bytes"] is not None:
-                term.bytes[item["bytes"]] = None
-            term.conditions.update(dict.fromkeys(map(condition, item["conditions"])))
+                term["bytes"][item["bytes"]] = None
+            term["conditions"] |= dict.fromkeys(map(condition, item["conditions"]))
             if copybook := item["copybook"]:
-                term.copybooks[ItemOrigin(copybook, paths.get(key(copybook)), item["copybook_line"])] = None
-            term.programs[page] = None
-    return [
-        DictionaryTerm(
-            term.name,
-            tuple(term.declared),
-            tuple(term.bytes),
-            tuple(term.conditions),
-            tuple(term.copybooks),
-            tuple(term.programs),
-        )
-        for _, term in sorted(found.items())
-    ]
+                term["copybooks"][copybook, paths.get(key(copybook)), item["copybook_line"]] = None
+            term["programs"][page] = None
+    return [_term(name, term) for _, (name, term) in sorted(found.items())]
+
+
+def _term(name: str, term: Mapping[str, Mapping[Json, None]]) -> dict[str, Json]:
+    copybooks = [dict(zip(("copybook", "path", "line"), one, strict=True)) for one in term["copybooks"]]
+    return {"name": name, **{field: list(values) for field, values in term.items()}, "copybooks": copybooks}
 
 
 def as_json(estate: EstateView, names: NameIndex) -> dict[str, Json]:
-    """The index as one object."""
+    """Return the index as one object: the headers of programs, what lies around them, and the tables of the pages."""
     return {
         "name": estate["name"],
         "programs": [
@@ -229,47 +179,31 @@ def as_json(estate: EstateView, names: NameIndex) -> dict[str, Json]:
         "maps": list(estate["maps"]),
         "copybooks": list(estate["copybooks"]),
         "tables": list(estate["tables"]),
-        "crud": [
-            {
-                "resource": one.name,
-                "kind": one.kind,
-                **{deed: list(who) for deed, who in zip(DEEDS, one.programs, strict=True)},
-            }
-            for one in resources(estate)
-        ],
-        "data_dictionary": [
-            {**term._asdict(), "copybooks": [one._asdict() for one in term.copybooks]} for term in terms(estate)
-        ],
+        "crud": resources(estate),
+        "data_dictionary": terms(estate),
         "data_sets": list(estate["data_sets"]),
         "missing": list(estate["missing"]),
-        "call_graph": graphs.mermaid(picture.graph) if (picture := graphs.estate_calls(estate, names)) else None,
+        "call_graph": graphs.mermaid(calls.graph) if (calls := graphs.estate_calls(estate, names)) else None,
     }
 
 
 # ── tables ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _codes(texts: Sequence[str]) -> Cell:
-    return joined(map(CodeSpan, texts))
+def _users(field: str, names: NameIndex) -> Column:
+    """Return the column that shows a field's ids of programs as links."""
+    return lambda one: joined(map(names.piece_of, one[field]))
 
 
-def _users(pages: Sequence[str], names: NameIndex) -> Cell:
-    return joined(map(names.piece_of, pages))
-
-
-def _path(path: str | None) -> Cell:
-    return (CodeSpan(path),) if path else (Tag("not here", "doubt"),)
-
-
-def _where(path: str | None, *, system: bool) -> Cell:
-    return (Tag("of the system"),) if path is None and system else _path(path)
+def _path(path: str | None, *, is_system: bool = False) -> Cell:
+    if path:
+        return (CodeSpan(path),)
+    return (Tag("of the system"),) if is_system else (Tag("not here", "doubt"),)
 
 
 def _glance(estate: EstateView) -> Block:
     headers = [document["header"] for document in estate["programs"].values()]
-    kinds: dict[str, int] = {}
-    for header in headers:
-        kinds[header["program_type"]] = kinds.get(header["program_type"], 0) + 1
+    kinds = Counter(header["program_type"] for header in headers)
     said: Cell = (", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items())),) if kinds else ("none",)
     jobs = [job for job in estate["jobs"] if job["kind"] == "job"]
     lines, code_lines = (sum(header[name] for header in headers) for name in ("lines", "code_lines"))
@@ -292,18 +226,21 @@ def _glance(estate: EstateView) -> Block:
 
 
 def _entrances(estate: EstateView, names: NameIndex) -> list[Block]:
-    rows: list[TableRow] = []
-    for one in estate["transactions"]:
-        started: Cell = (names.piece(one["program"]),) if one["program"] else ()
-        if one["program"] and not names.is_here(one["program"]):
-            started = (*started, " ", Tag("not here", "doubt"))
-        rows.append(TableRow(((CodeSpan(one["name"]),), ("transaction",), started, (CodeSpan(one["path"]),))))
+    def started(one: Json) -> Cell:
+        program = one["program"]
+        if not program:
+            return ()
+        return (names.piece(program), *(() if names.is_here(program) else (" ", Tag("not here", "doubt"))))
+
+    rows: list[Json] = [{**one, "kind": "transaction", "runs": started(one)} for one in estate["transactions"]]
     rows += (
-        TableRow(((CodeSpan(job["name"]),), ("job",), joined(map(names.piece, job["runs"])), (CodeSpan(job["path"]),)))
+        {**job, "runs": joined(map(names.piece, job["runs"]))}
         for job in estate["jobs"]
         if job["kind"] == "job" and job["runs"]
     )
-    return [TableBlock(("Name", "Kind", "Runs", "File"), tuple(rows))] if rows else []
+    return table(
+        rows, {"Name": code("name"), "Kind": plain("kind"), "Runs": lambda one: one["runs"], "File": code("path")}
+    )
 
 
 def _programs(estate: EstateView, names: NameIndex) -> Iterator[Block]:
@@ -339,41 +276,22 @@ def _programs(estate: EstateView, names: NameIndex) -> Iterator[Block]:
     )
 
 
-def _jobs(jobs: Sequence[JobView], names: NameIndex) -> TableBlock:
-    rows = [
-        TableRow(
-            (
-                (CodeSpan(job["name"]), *((" ", Tag("procedure")) if job["kind"] == "procedure" else ())),
-                (CodeSpan(step["name"]),),
-                _runs(step, names),
-                joined((CodeSpan(_dd(dd)) for dd in step["dds"]), BELOW),
-                (CodeSpan(job["path"]), f" line {step['line']}"),
-            )
-        )
-        for job in jobs
-        for step in job["steps"]
-    ]
-    return TableBlock(("Job", "Step", "Runs", "DD names", "Where"), tuple(rows))
+def _jobs(jobs: Sequence[JobView], names: NameIndex) -> list[Block]:
+    procedure: Cell = (" ", Tag("procedure"))
+    return table(
+        [(job, step) for job in jobs for step in job["steps"]],
+        {
+            "Job": lambda at: (CodeSpan(at[0]["name"]), *(procedure if at[0]["kind"] == "procedure" else ())),
+            "Step": lambda at: (CodeSpan(at[1]["name"]),),
+            "Runs": lambda at: _runs(at[1], names),
+            "DD names": lambda at: joined((CodeSpan(_dd(dd)) for dd in at[1]["dds"]), BELOW),
+            "Where": lambda at: (CodeSpan(at[0]["path"]), f" line {at[1]['line']}"),
+        },
+    )
 
 
 def _dd(dd: DdView) -> str:
     return f"{dd['name']} = {', '.join(dd['datasets'])}" if dd["datasets"] else dd["name"]
-
-
-def _data_sets(found: Sequence[DataSetView], names: NameIndex) -> TableBlock:
-    rows = tuple(
-        TableRow(
-            (
-                (CodeSpan(one["dataset"]),),
-                (names.piece_of(one["program"]),),
-                (CodeSpan(one["file"]),),
-                (CodeSpan(one["dd"]),),
-                (CodeSpan(one["job"]), " ", CodeSpan(one["step"])),
-            )
-        )
-        for one in sorted(found, key=lambda one: one["dataset"])
-    )
-    return TableBlock(("Data set", "Program", "File", "DD", "Job and step"), rows)
 
 
 def _runs(step: StepView, names: NameIndex) -> Cell:

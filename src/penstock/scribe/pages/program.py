@@ -10,39 +10,55 @@ from typing import TYPE_CHECKING
 
 from penstock.cobol.facts.calls import is_interface
 from penstock.cobol.program import key
-from penstock.scribe.pages import graphs
+from penstock.scribe.pages import graphs, operations
 from penstock.scribe.pages.blocks import (
     BELOW,
     CitedLines,
     CodeSpan,
     FactBlock,
-    ModelWords,
     PageSection,
     ParagraphLink,
-    TableBlock,
-    TableRow,
     Tag,
     TextBlock,
     count,
     joined,
 )
+from penstock.scribe.pages.columns import (
+    code,
+    code_cell,
+    codes_cell,
+    condition,
+    line_list,
+    lines,
+    not_found,
+    once,
+    percent_cell,
+    plain,
+    plain_cell,
+    spans,
+    table,
+    words,
+    words_cell,
+)
 from penstock.scribe.pages.estate import TO_TRANSACTION, item_anchor, line_of_item, paragraph_anchor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from penstock.scribe.pages.blocks import Block, Cell, GraphNode, Piece
     from penstock.scribe.pages.estate import NameIndex
+    from penstock.scribe.pages.operations import OperationTable
     from penstock.text.json_access import Json
-
-MAX_LINES_OF_ITEM = 24
-"""Lines that an item's reads or writes are listed with; the JSON has all."""
-MAX_PAIRS = 12
-"""Of what the COPYs of one copybook replace; the JSON has all."""
 
 
 def sections(page: str, document: Json, names: NameIndex) -> Iterator[PageSection]:
-    """All sections that have something to say."""
+    """Yield all sections that have something to say: what it is for, how much it is, what its code says, and how sure that is.
+
+    Args:
+        page: The id of the program's page.
+        document: The program, as `scribe.documents` describes it.
+        names: Where the names of other programs, copybooks and paragraphs lead.
+    """
     yield PageSection("Purpose", tuple(_purpose(document)))
     yield PageSection("At a glance", tuple(_glance(document, names)))
     yield from of_code(names.own(page), document, names)
@@ -52,33 +68,39 @@ def sections(page: str, document: Json, names: NameIndex) -> Iterator[PageSectio
 
 
 def of_code(here: GraphNode, document: Json, names: NameIndex) -> Iterator[PageSection]:
-    """The sections about the code, of a program or a copybook; `here` is its box in the picture of its neighbours."""
+    """Yield the sections about the code, of a program or a copybook; those without content are left out.
+
+    Args:
+        here: The box of the program or copybook in the diagram of its neighbours.
+        document: What its code says.
+        names: Where the names of others lead.
+    """
     copied = _Copied(document, names)
-    for title, blocks in (
+    flow = graphs.flow(document)
+    known = {**document, "transforms": document["data_flow"]["transforms"]}
+
+    def shown(tables: Iterable[OperationTable]) -> Iterator[tuple[str, list[Block]]]:
+        return ((one.title, table(known[one.field], one.columns)) for one in tables)
+
+    all_blocks: list[tuple[str, list[Block]]] = [
         ("Inputs and outputs", _channels(document, copied)),
         ("Calls", _calls(here, document, names)),
-        ("Control flow", _flow(document)),
+        ("Control flow", [flow] if flow else []),
         ("Paragraphs", _paragraphs(document, copied)),
         ("Business rules", _rules(document)),
-        ("Files", _files(document)),
-        ("What is created, read, updated and deleted", crud(document["crud"])),
-        ("SQL", _sql(document)),
-        ("CICS", _cics(document)),
-        ("IMS", _dli(document)),
-        ("MQ", _mq(document)),
-        ("Calculations", _transforms(document)),
-        ("Error handling", _errors(document)),
+        *shown(operations.RESOURCES),
         ("Copybooks", _copybooks(document, copied)),
         ("Data dictionary", _items(document, copied)),
-        ("Constants and messages", _constants(document)),
-        ("Dead code", _dead(document)),
-    ):
-        if blocks:
-            yield PageSection(title, tuple(blocks))
+        *shown(operations.AT_THE_END),
+    ]
+    found: dict[str, list[Block]] = {}  # two tables of one title share a section
+    for title, blocks in all_blocks:
+        found.setdefault(title, []).extend(blocks)
+    yield from (PageSection(title, tuple(blocks)) for title, blocks in found.items() if blocks)
 
 
 class _Copied:
-    """The copybooks of a document: where the name of each leads, and those of the paragraphs in them."""
+    """Where the names of a document's copybooks lead, and the names of the paragraphs that stand in them."""
 
     def __init__(self, document: Json, names: NameIndex) -> None:
         self._names = names
@@ -93,69 +115,6 @@ class _Copied:
         return self._names.paragraph(self._paths.values(), name)
 
 
-def lines(item: Json, path: str = "") -> Cell:
-    """Where an item is, in this document or in that of another page."""
-    return joined(CitedLines(at["first_line"], at["last_line"], at["evidence"], path) for at in item["citations"])
-
-
-def _line_list(numbers: Sequence[int]) -> Cell:
-    shown = joined(CitedLines(number, number) for number in numbers[:MAX_LINES_OF_ITEM])
-    more = len(numbers) - MAX_LINES_OF_ITEM
-    return (*shown, f" and {more} more") if more > 0 else shown
-
-
-def _said(item: Json, *fields: str) -> Cell:
-    """What a model said of an item, nothing where it was not asked."""
-    return joined((ModelWords(item[field], item.get("confidence")) for field in fields if item.get(field)), " ")
-
-
-def _code(text: Json) -> Cell:
-    return () if text is None or text == "" else (CodeSpan(str(text)),)
-
-
-def _plain(text: Json) -> Cell:
-    return () if text is None or text == "" else (str(text),)
-
-
-def _codes(texts: Iterable[Json]) -> Cell:
-    return joined(CodeSpan(str(text)) for text in texts)
-
-
-def table(
-    items: Sequence[Json],
-    columns: Mapping[str, Callable[[Json], Cell]],
-    *,
-    numbers: Sequence[str] = (),
-    depth: Callable[[Json], int] = lambda _: 0,
-    anchor: Callable[[Json], str] = lambda _: "",
-) -> list[Block]:
-    """The items under those columns that at least one of them fills."""
-    if not items:
-        return []
-    rows = [[column(item) for column in columns.values()] for item in items]
-    kept = [at for at in range(len(columns)) if any(row[at] for row in rows)]
-    titles = [title for at, title in enumerate(columns) if at in kept]
-    made = tuple(
-        TableRow(tuple(row[at] for at in kept), anchor(item), depth(item))
-        for item, row in zip(items, rows, strict=True)
-    )
-    return [TableBlock(tuple(titles), made, frozenset(at for at, title in enumerate(titles) if title in numbers))]
-
-
-def _first(anchor: Callable[[Json], str]) -> Callable[[Json], str]:
-    """The anchor of an item, nothing where one before it has the same."""
-    taken: set[str] = set()
-
-    def of(item: Json) -> str:
-        made = anchor(item)
-        if made in taken:
-            return ""
-        taken.add(made)
-        return made
-
-    return of
-
-
 # ── what it is ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -168,7 +127,7 @@ def _purpose(document: Json) -> list[Block]:
             )
         ]
     blocks: list[Block] = [
-        TextBlock(_said(purpose, field)) for field in ("summary", "business_context") if purpose.get(field)
+        TextBlock(words_cell(purpose, field)) for field in ("summary", "business_context") if purpose.get(field)
     ]
     if cited := lines(purpose):
         blocks.append(TextBlock(("Cited: ", *cited), is_aside=True))
@@ -183,17 +142,17 @@ def _glance(document: Json, names: NameIndex) -> list[Block]:
             "Type",
             (
                 header["program_type"],
-                *((f": {header['program_type_reason']}",) if header.get("program_type_reason") else ()),
+                *((f": {header['program_type_reason']}",) if header["program_type_reason"] else ()),
             ),
         ),
         *file_rows(document),
         ("Complexity", (f"{size['cyclomatic']} ways at decisions, {size['max_depth']} deep at most",)),
-        ("Transactions", _codes(context["transactions"])),
-        ("Jobs", _codes(context["jobs"])),
+        ("Transactions", codes_cell(context["transactions"])),
+        ("Jobs", codes_cell(context["jobs"])),
         ("Called by", joined(names.piece(name) for name in context["called_by"])),
         ("Entry points", tuple(piece for entry in context["entry_points"] for piece in _entry(entry))),
-        ("Parameters", _codes(context.get("using", ()))),
-        ("Linkage", _codes(context["linkage_section"])),
+        ("Parameters", codes_cell(context["using"])),
+        ("Linkage", codes_cell(context["linkage_section"])),
         ("Copybooks not found", not_found(document)),
         (
             "Words of a model",
@@ -202,7 +161,7 @@ def _glance(document: Json, names: NameIndex) -> list[Block]:
                 f"{count(coverage['paragraphs_total'], 'paragraph')} described",
             ),
         ),
-        ("Confidence", _percent(confidence["overall"])),
+        ("Confidence", percent_cell(confidence["overall"])),
     ]
     blocks: list[Block] = [FactBlock(tuple((name, cell) for name, cell in told if cell))]
     absent = [
@@ -235,30 +194,21 @@ def file_rows(document: Json) -> list[tuple[str, Cell]]:
     ]
 
 
-def not_found(document: Json) -> Cell:
-    """The copybooks that are missing."""
-    return joined((Tag(name, "doubt") for name in document["copybooks_not_found"]), " ")
-
-
 def _entry(entry: Json) -> Cell:
     return (CodeSpan(entry["name"]), " ", CitedLines(entry["line"], entry["line"]), " ")
 
 
-def _percent(share: float | None) -> Cell:
-    return () if share is None else (f"{share:.0%} of what was claimed held",)
-
-
 def _channels(document: Json, copied: _Copied) -> list[Block]:
-    items = [("in", item) for item in document["inputs"]] + [("out", item) for item in document["outputs"]]
+    channels = (("in", document["inputs"]), ("out", document["outputs"]))
     return table(
-        items,
+        [{**item, "direction": direction} for direction, items in channels for item in items],
         {
-            "Direction": lambda pair: (pair[0],),
-            "Name": lambda pair: _code(pair[1]["name"]),
-            "Kind": lambda pair: _plain(pair[1]["io_type"]),
-            "Copybook": lambda pair: copied(pair[1]["copybook"]),
-            "What it is": lambda pair: _said(pair[1], "description"),
-            "Lines": lambda pair: lines(pair[1]),
+            "Direction": plain("direction"),
+            "Name": code("name"),
+            "Kind": plain("io_type"),
+            "Copybook": lambda item: copied(item["copybook"]),
+            "What it is": words("description"),
+            "Lines": lines,
         },
     )
 
@@ -275,9 +225,9 @@ def _calls(here: GraphNode, document: Json, names: NameIndex) -> list[Block]:
         {
             "Program": lambda call: _target(call, names),
             "How": lambda call: (call["call_type"].replace("_", " "),),
-            "Known from": lambda call: _plain(call["resolved_from"]),
+            "Known from": plain("resolved_from"),
             "Parameters": lambda call: joined(_parameters(call["parameters"])),
-            "What for": lambda call: _said(purposes.get(call["program_name"].upper(), {}), "purpose"),
+            "What for": lambda call: words_cell(purposes.get(call["program_name"].upper(), {}), "purpose"),
             "Lines": lines,
         },
     )
@@ -296,11 +246,6 @@ def _target(call: Json, names: NameIndex) -> Cell:
 def _parameters(given: Sequence[Json]) -> Iterator[Piece]:
     for parameter in given:
         yield from (CodeSpan(str(one)) for one in (parameter if isinstance(parameter, list) else [parameter]))
-
-
-def _flow(document: Json) -> list[Block]:
-    picture = graphs.flow(document)
-    return [] if picture is None else [picture]
 
 
 def _paragraphs(document: Json, copied: _Copied) -> list[Block]:
@@ -325,35 +270,35 @@ def _paragraphs(document: Json, copied: _Copied) -> list[Block]:
         document["paragraphs"],
         {
             "Paragraph": name_of,
-            "Section": lambda item: _code(item["section"]),
+            "Section": code("section"),
             "Lines": lines,
             "Statements": lambda item: (str(item["statements"]),),
             "Complexity": lambda item: (str(item["complexity"]),),
-            "What it does": lambda item: _said(item, "summary", "purpose"),
+            "What it does": words("summary", "purpose"),
             "Calls": lambda item: named(item["calls"]),
             "Called by": lambda item: named(item["called_by"]),
-            "Jumps to": lambda item: named(item.get("jumps", ())),
+            "Jumps to": lambda item: named(item["jumps"]),
             "Runs on into": lambda item: named([item["falls_into"]] if item["falls_into"] else []),
         },
         numbers=("Statements", "Complexity"),
-        anchor=_first(lambda item: paragraph_anchor(item["start_line"])),
+        anchor=once(lambda item: paragraph_anchor(item["start_line"])),
     )
 
 
 def _rules(document: Json) -> list[Block]:
     def when(rule: Json) -> Cell:
-        meanings = [f"{one['name']}: {one['meaning']}" for one in rule.get("meanings", ())]
+        meanings = [f"{one['name']}: {one['meaning']}" for one in rule["meanings"]]
         said = joined((CodeSpan(condition) for condition in rule["conditions"]), BELOW)
-        return (*said, " (", *_codes(meanings), ")") if meanings else said
+        return (*said, " (", *codes_cell(meanings), ")") if meanings else said
 
     rows = table(
         document["business_rules"],
         {
-            "Rule": lambda rule: _code(rule["rule_id"]),
-            "In": lambda rule: _code(rule["paragraph"]),
+            "Rule": code("rule_id"),
+            "In": code("paragraph"),
             "When": when,
             "Then": lambda rule: joined((CodeSpan(action) for action in rule["actions"]), BELOW),
-            "What it means": lambda rule: _said(rule, "logic_summary", "description"),
+            "What it means": words("logic_summary", "description"),
             "Lines": lines,
         },
     )
@@ -363,180 +308,27 @@ def _rules(document: Json) -> list[Block]:
     return [TextBlock((told,), is_aside=True), *rows]
 
 
-def _dead(document: Json) -> list[Block]:
-    return table(
-        document["dead_code"],
-        {
-            "Paragraph": lambda item: (ParagraphLink(item["paragraph_name"], item["start_line"]),),
-            "Section": lambda item: _code(item["section"]),
-            "Why": lambda item: _plain(item["dead_code_reason"]),
-            "Doubts": lambda item: joined(map(str, item["doubts"]), "; "),
-            "Lines": lines,
-        },
-    )
-
-
-# ── what it works on ─────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _files(document: Json) -> list[Block]:
-    def opened(file: Json) -> Cell:
-        pieces: list[Piece] = []
-        for use in file["opens"]:
-            mode, line = (use["mode"], use["line"]) if isinstance(use, dict) else (use, None)
-            pieces += [", "] if pieces else []
-            pieces += [str(mode)] if line is None else [f"{mode} ", CitedLines(line, line)]
-        return tuple(pieces)
-
-    return table(
-        document["files"],
-        {
-            "File": lambda file: _code(file["name"]),
-            "Assigned to": lambda file: _code(file["assign"]),
-            "DD": lambda file: _code(file.get("dd")),
-            "Organization": lambda file: _plain((file["organization"] or "").lower()),
-            "Access": lambda file: _plain((file["access"] or "").lower()),
-            "Keys": lambda file: _codes(file["keys"]),
-            "Status": lambda file: _code(file["status"]),
-            "Record": lambda file: _codes(file.get("records") or ([file["record"]] if file["record"] else [])),
-            "Opened": opened,
-            "Lines": lines,
-        },
-    )
-
-
-DEEDS = ("create", "read", "update", "delete")
-
-
-def crud(items: Sequence[Json]) -> list[Block]:
-    """Resources by what is done with them."""
-
-    def deed(name: str) -> Callable[[Json], Cell]:
-        return lambda item: _line_list(item[name])
-
-    columns = {
-        "Resource": lambda item: _code(item["resource"]),
-        "Kind": lambda item: _plain(item["kind"]),
-    } | {name.capitalize(): deed(name) for name in DEEDS}
-    return table(items, columns)
-
-
-def _sql(document: Json) -> list[Block]:
-    return table(
-        document["sql_operations"],
-        {
-            "Operation": lambda item: _code(item["operation"]),
-            "Tables": lambda item: _codes(item.get("tables") or ([item["table"]] if item["table"] else [])),
-            "Cursor": lambda item: _code(item["cursor"]),
-            "Host variables": lambda item: _codes(item["host_variables"]),
-            "In": lambda item: _code(item.get("paragraph")),
-            "Lines": lines,
-        },
-    )
-
-
-def _cics(document: Json) -> list[Block]:
-    return table(
-        document["cics_operations"],
-        {
-            "Command": lambda item: _code(item["command"]),
-            "Resource": lambda item: _code(item["resource"]),
-            "Kind": lambda item: _plain(item.get("kind")),
-            "Known from": lambda item: joined(map(str, item.get("resolved_from") or ())),
-            "Response": lambda item: _code(item["resp"]) or _plain(item.get("response")),
-            "In": lambda item: _code(item.get("paragraph")),
-            "Lines": lines,
-        },
-    )
-
-
-def _dli(document: Json) -> list[Block]:
-    return table(
-        document["dli_operations"],
-        {
-            "Function": lambda item: _code(item["function"]),
-            "Segments": lambda item: _codes(item["segments"]),
-            "PCB": lambda item: _code(item["pcb"]),
-            "Area": lambda item: _code(item["area"]),
-            "In": lambda item: _code(item["paragraph"]),
-            "Lines": lines,
-        },
-    )
-
-
-def _mq(document: Json) -> list[Block]:
-    return table(
-        document["mq_operations"],
-        {
-            "Call": lambda item: _code(item["call"]),
-            "Queue": lambda item: _code(item["queue"]),
-            "Known from": lambda item: joined(map(str, item["resolved_from"])),
-            "In": lambda item: _code(item["paragraph"]),
-            "Lines": lines,
-        },
-    )
-
-
-def _transforms(document: Json) -> list[Block]:
-    return table(
-        document["data_flow"]["transforms"],
-        {
-            "Statement": lambda item: _code(item["text"]),
-            "Writes": lambda item: _codes(item["targets"]),
-            "From": lambda item: _codes(item["sources"]),
-            "In": lambda item: _code(item["paragraph"]),
-            "Lines": lines,
-        },
-    )
-
-
-def _errors(document: Json) -> list[Block]:
-    return table(
-        document["error_handling"],
-        {
-            "Kind": lambda item: _code(item["kind"]),
-            "Condition": lambda item: _code(item["condition"]),
-            "What is done": lambda item: _code(item["action"]),
-            "What it means": lambda item: _said(item, "description"),
-            "In": lambda item: _code(item.get("paragraph")),
-            "Lines": lines,
-        },
-    )
-
-
-def condition(item: Json) -> str:
-    """A level 88 in a line."""
-    return f"{item['name']} = {', '.join(map(str, item['values']))}" if isinstance(item, dict) else str(item)
-
-
 # ── data ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _copybooks(document: Json, copied: _Copied) -> list[Block]:
     def found(item: Json) -> Cell:
         if item["found"]:
-            return _code(item["path"]) or (Tag("found", "good"),)
-        return (Tag("of the system"),) if item.get("system") else (Tag("not found", "doubt"),)
+            return code_cell(item["path"]) or (Tag("found", "good"),)
+        return (Tag("of the system"),) if item["system"] else (Tag("not found", "doubt"),)
 
     return table(
         document["copybooks_used"],
         {
             "Copybook": lambda item: copied(item["copybook_name"]),
-            "Library": lambda item: _code(item["library"]),
-            "By": lambda item: _plain(item["via"]),
+            "Library": code("library"),
+            "By": plain("via"),
             "Where": found,
-            "Replacing": replaced,
+            "Replacing": operations.replaced,
             "Within": lambda item: copied(item["copybook"]),
             "Lines": lines,
         },
     )
-
-
-def replaced(item: Json) -> Cell:
-    """What the REPLACING of a COPY says."""
-    pairs = [CodeSpan(f"{one['from']} BY {one['to']}") for one in item["replacing"]]
-    more = len(pairs) - MAX_PAIRS
-    return joined((*pairs[:MAX_PAIRS], *((f"and {more} more",) if more > 0 else ())), BELOW)
 
 
 def _items(document: Json, copied: _Copied) -> list[Block]:
@@ -554,11 +346,11 @@ def _items(document: Json, copied: _Copied) -> list[Block]:
     def occurs(item: Json) -> Cell:
         if item["occurs"] is None:
             return ()
-        depending = item.get("depending")
+        depending = item["depending"]
         return (str(item["occurs"]), *((" by ", CodeSpan(depending)) if depending else ()))
 
     def meaning(item: Json) -> Cell:
-        return joined((*_code(item["value"]), *map(CodeSpan, map(condition, item["conditions"]))), BELOW)
+        return joined((*code_cell(item["value"]), *map(CodeSpan, map(condition, item["conditions"]))), BELOW)
 
     def anchor(item: Json) -> str:
         line = line_of_item(item)
@@ -568,35 +360,23 @@ def _items(document: Json, copied: _Copied) -> list[Block]:
         document["data_items"],
         {
             "Name": lambda item: (CodeSpan(f"{item['level']:02d} {item['name']}"),),
-            "Picture": lambda item: _code(item["picture"]),
-            "Usage": lambda item: _plain(None if item["usage"] in {"DISPLAY", "GROUP"} else item["usage"]),
+            "Picture": code("picture"),
+            "Usage": lambda item: plain_cell(None if item["usage"] in {"DISPLAY", "GROUP"} else item["usage"]),
             "Occurs": occurs,
-            "Redefines": lambda item: _code(item["redefines"]),
-            "Offset": lambda item: _plain(item["offset"]),
-            "Bytes": lambda item: _plain(item["bytes"]),
+            "Redefines": code("redefines"),
+            "Offset": plain("offset"),
+            "Bytes": plain("bytes"),
             "Values": meaning,
-            "Section": lambda item: _code(item["section"]),
+            "Section": code("section"),
             "Copybook": lambda item: copied(item["copybook"], item["copybook_line"]),
-            "Read": lambda item: _line_list(item["read_lines"]),
-            "Written": lambda item: _line_list(item["written_lines"]),
+            "Read": line_list("read_lines"),
+            "Written": line_list("written_lines"),
             "Lines": lines,
         },
         numbers=("Offset", "Bytes"),
         depth=depth,
-        anchor=_first(anchor),
+        anchor=once(anchor),
     )
-
-
-def _constants(document: Json) -> list[Block]:
-    constants = table(
-        document["constants"],
-        {"Constant": lambda item: _code(item["name"]), "Value": lambda item: _code(item["value"]), "Lines": lines},
-    )
-    messages = table(
-        document["messages"],
-        {"Message": lambda item: _code(item["text"]), "Goes to": lambda item: _code(item["target"]), "Lines": lines},
-    )
-    return [*constants, *messages]
 
 
 # ── how it went ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -606,17 +386,11 @@ def _questions(document: Json) -> list[Block]:
     return table(
         document["open_questions"],
         {
-            "Question": lambda item: _plain(item["question"]),
-            "Why it is open": lambda item: _plain(item["reason"]),
-            "Lines": lambda item: lines(item) or joined(_spans(item["lines"])),
+            "Question": plain("question"),
+            "Why it is open": plain("reason"),
+            "Lines": lambda item: lines(item) or joined(spans(item["lines"])),
         },
     )
-
-
-def _spans(spans: Iterable[Json]) -> Iterator[Piece]:
-    for span in spans:
-        first, last = (span[0], span[-1]) if isinstance(span, list) else (span, span)
-        yield CitedLines(first, last)
 
 
 def _coverage(document: Json) -> list[Block]:
@@ -630,13 +404,13 @@ def _coverage(document: Json) -> list[Block]:
                     (f"{coverage['lines_documented']} of {document['header']['lines']}",),
                 ),
                 ("Chunks", (f"{coverage['chunks_total']}, {len(coverage['chunks_failed'])} failed",)),
-                ("Confidence", _percent(confidence["overall"]) or ("no model was asked",)),
+                ("Confidence", percent_cell(confidence["overall"]) or ("no model was asked",)),
             )
         )
     ]
     blocks += table(
         coverage["chunks_failed"],
-        {"Not described": lambda item: joined(_spans(item["lines"])), "Why": lambda item: _plain(item["reason"])},
+        {"Not described": lambda item: joined(spans(item["lines"])), "Why": plain("reason")},
     )
     blocks += table(
         sorted(confidence["per_section"].items()),
@@ -650,11 +424,11 @@ def _coverage(document: Json) -> list[Block]:
     blocks += table(
         document["tickets"],
         {
-            "Ticket": lambda item: _code(item["id"]),
+            "Ticket": code("id"),
             "Type": lambda item: (item["type"].replace("_", " "),),
             "State": lambda item: (Tag(item["state"], {"done": "good", "failed": "bad"}.get(item["state"], "plain")),),  # type: ignore[arg-type]
-            "Lines": lambda item: joined(_spans(item["lines"])),
-            "Why": lambda item: _plain(item.get("reason")),
+            "Lines": lambda item: joined(spans(item["lines"])),
+            "Why": lambda item: plain_cell(item["reason"]),
         },
     )
     if document["not_generated"]:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from penstock.scribe.pages.estate import EstateView
-    from penstock.scribe.pages.index import DictionaryTerm
     from penstock.text.json_access import Json
 
 TERMS_PER_PAGE = 1_500
@@ -81,14 +80,14 @@ def _data_path(at: int) -> str:
     return "data.html" if at == 0 else f"data-{at + 1}.html"
 
 
-def _data(part: Sequence[DictionaryTerm], pages: int, here: int, names: NameIndex) -> tuple[PageSection, ...]:
+def _data(part: Sequence[Json], pages: int, here: int, names: NameIndex) -> tuple[PageSection, ...]:
     """A page of names, and the way to the others."""
     turn = joined((str(at + 1) if at == here else PageLink(str(at + 1), _data_path(at)) for at in range(pages)), " · ")
     blocks = (TextBlock(("Pages: ", *turn)),) if pages > 1 else ()
     return (PageSection("Names", (*blocks, *index.dictionary(part, names))),)
 
 
-def _search(estate: EstateView, pages: Sequence[Sequence[DictionaryTerm]]) -> str:
+def _search(estate: EstateView, pages: Sequence[Sequence[Json]]) -> str:
     """The index that the script looks in: names with their kind, their page and the place in it."""
     places: list[tuple[str, str]] = [("parts.html", ""), ("resources.html", "")]
     entries: list[tuple[str, int, int, str]] = []
@@ -105,7 +104,7 @@ def _search(estate: EstateView, pages: Sequence[Sequence[DictionaryTerm]]) -> st
         places.append((quote(f"{program_path(page)}.html"), escape.show_name(name)))
         add(name, "program", len(places) - 1)
         paragraphs(document)
-    known = {"FILLER", *(key(term.name) for part in pages for term in part)}
+    known = {"FILLER", *(key(term["name"]) for part in pages for term in part)}
     alike = Counter(key(name_of(document)) for document in estate["layouts"].values())
     for page, document in estate["layouts"].items():
         name = name_of(document)
@@ -126,10 +125,10 @@ def _search(estate: EstateView, pages: Sequence[Sequence[DictionaryTerm]]) -> st
         if one["id"] is None:
             add(one["name"], "copybook", 0, "copybooks")
     for resource in index.resources(estate):
-        add(resource.name, "resource", 1)
+        add(resource["resource"], "resource", 1)
     for at, part in enumerate(pages):
         for number, term in enumerate(part):
-            add(term.name, "data", len(places), f"n{number}")
+            add(term["name"], "data", len(places), f"n{number}")
         places.append((_data_path(at), ""))
     index_json = json.dumps({"kinds": KINDS, "pages": places, "entries": entries}, separators=(",", ":"))
     return f"window.penstockIndex = {index_json};\n"

@@ -1,0 +1,172 @@
+"""Tables from the items of a document: what a cell of each kind of value looks like, and which columns are worth showing.
+
+A column is a function from an item to its cell. Most columns show one field, and the functions that make those (`code`, `plain`,
+`codes`, `words`) let a table be written as a list of titles and fields, which is what `operations` does. Law: an item that has
+citations has them in its row, by the column `lines`. Keeps out: which tables there are, and how one looks.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from penstock.scribe.pages.blocks import CitedLines, CodeSpan, ModelWords, TableBlock, TableRow, Tag, joined
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from penstock.scribe.pages.blocks import Block, Cell, Piece
+    from penstock.text.json_access import Json
+
+    Column: TypeAlias = Callable[[Json], Cell]
+
+MAX_LINES = 24
+"""The line numbers that a cell lists of an item's reads or writes; the JSON has all."""
+DEEDS = ("create", "read", "update", "delete")
+"""What a program can do with a resource, in the order of the letters of CRUD."""
+
+
+def table(
+    items: Sequence[Json],
+    columns: Mapping[str, Column],
+    *,
+    numbers: Sequence[str] = (),
+    keeps_empty: bool = False,
+    depth: Callable[[Json], int] = lambda _: 0,
+    anchor: Callable[[Json], str] = lambda _: "",
+) -> list[Block]:
+    """Return a table of the items under those columns that at least one of them fills; nothing where there are no items.
+
+    Args:
+        items: One row each, in this order.
+        columns: The title of each column, and the function from an item to its cell. Each function is called once for every item,
+            in the order of the items, so that it may remember what came before.
+        numbers: The titles of the columns that are set to the right.
+        keeps_empty: Whether columns that no item fills stay: they say that nobody does it.
+        depth: How far the first cell of an item is indented, in steps.
+        anchor: What a link to the row of an item says; empty for a row that nothing leads to.
+    """
+    if not items:
+        return []
+    rows = [[column(item) for column in columns.values()] for item in items]
+    # Most programs have no REDEFINES and no words of a model: a column without content takes its width from the others.
+    kept = [at for at in range(len(columns)) if keeps_empty or any(row[at] for row in rows)]
+    titles = [title for at, title in enumerate(columns) if at in kept]
+    made = tuple(
+        TableRow(tuple(row[at] for at in kept), anchor(item), depth(item))
+        for item, row in zip(items, rows, strict=True)
+    )
+    return [TableBlock(tuple(titles), made, frozenset(at for at, title in enumerate(titles) if title in numbers))]
+
+
+def once(anchor: Callable[[Json], str]) -> Callable[[Json], str]:
+    """Return the same anchors, but empty for an item whose anchor an earlier one has: an id stands once in a page."""
+    taken: set[str] = set()
+
+    def of(item: Json) -> str:
+        made = anchor(item)
+        if made in taken:
+            return ""
+        taken.add(made)
+        return made
+
+    return of
+
+
+# ── cells of a value ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def code_cell(value: Json) -> Cell:
+    """Return a value as words of the source; an empty cell for none."""
+    return () if value is None or value == "" else (CodeSpan(str(value)),)
+
+
+def plain_cell(value: Json) -> Cell:
+    """Return a value as words of ours; an empty cell for none."""
+    return () if value is None or value == "" else (str(value),)
+
+
+def codes_cell(values: Iterable[Json]) -> Cell:
+    """Return several words of the source, with commas."""
+    return joined(CodeSpan(str(value)) for value in values)
+
+
+def percent_cell(share: float | None) -> Cell:
+    """Return the share of a model's claims that the code bore out; an empty cell where no model was asked."""
+    return () if share is None else (f"{share:.0%} of what was claimed held",)
+
+
+def not_found(document: Json) -> Cell:
+    """Return the names of the copybooks that are missing, each as a mark."""
+    return joined((Tag(name, "doubt") for name in document["copybooks_not_found"]), " ")
+
+
+def lines(item: Json, path: str = "") -> Cell:
+    """Return the citations of an item.
+
+    Args:
+        item: An item of a document with `citations`.
+        path: The page whose lines are cited, without suffix; empty for the page that the cell stands on.
+    """
+    return joined(CitedLines(at["first_line"], at["last_line"], at["evidence"], path) for at in item["citations"])
+
+
+def spans(extents: Iterable[Json]) -> Iterator[Piece]:
+    """Yield extents of lines as citations: pairs of first and last line, or single lines."""
+    for extent in extents:
+        first, last = (extent[0], extent[-1]) if isinstance(extent, list) else (extent, extent)
+        yield CitedLines(first, last)
+
+
+def condition(item: Json) -> str:
+    """Return a condition name (level 88) with its values as one line."""
+    return f"{item['name']} = {', '.join(map(str, item['values']))}"
+
+
+# ── columns of a field ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def code(field: str) -> Column:
+    """Return the column that shows a field as words of the source."""
+    return lambda item: code_cell(item[field])
+
+
+def plain(field: str) -> Column:
+    """Return the column that shows a field as words of ours."""
+    return lambda item: plain_cell(item[field])
+
+
+def lower(field: str) -> Column:
+    """Return the column that shows a keyword of COBOL in small letters, as prose has it."""
+    return lambda item: plain_cell((item[field] or "").lower())
+
+
+def codes(field: str) -> Column:
+    """Return the column that shows a field's list as words of the source, with commas."""
+    return lambda item: codes_cell(item[field])
+
+
+def listed(field: str) -> Column:
+    """Return the column that shows a field's list as words of ours, with commas."""
+    return lambda item: joined(map(str, item[field]))
+
+
+def words(*fields: str) -> Column:
+    """Return the column that shows what a model said of an item in those fields; empty where it was not asked."""
+    return lambda item: words_cell(item, *fields)
+
+
+def words_cell(item: Json, *fields: str) -> Cell:
+    """Return what a model said of an item in those fields, each with the share of its claims that held."""
+    return joined((ModelWords(item[field], item.get("confidence")) for field in fields if item.get(field)), " ")
+
+
+def line_list(field: str) -> Column:
+    """Return the column that shows a field's line numbers, at most `MAX_LINES` of them, and how many more there are."""
+
+    def shown(item: Json) -> Cell:
+        numbers = item[field]
+        pieces = joined(CitedLines(number, number) for number in numbers[:MAX_LINES])
+        more = len(numbers) - MAX_LINES
+        return (*pieces, f" and {more} more") if more > 0 else pieces
+
+    return shown

@@ -1,0 +1,174 @@
+"""What a program works on, as tables that show fields: files, SQL, CICS, IMS, MQ, calculations, errors, and what never runs.
+
+Each table is a title, the field of the document that holds its items, and its columns. A new kind of operation is an entry here.
+Keeps out: tables that need more than their own items (`program`), and what a cell looks like (`columns`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock.scribe.pages.blocks import BELOW, CitedLines, CodeSpan, ParagraphLink, joined
+from penstock.scribe.pages.columns import (
+    DEEDS,
+    code,
+    code_cell,
+    codes,
+    line_list,
+    lines,
+    listed,
+    lower,
+    plain,
+    plain_cell,
+    words,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from penstock.scribe.pages.blocks import Cell
+    from penstock.scribe.pages.columns import Column
+    from penstock.text.json_access import Json
+
+MAX_PAIRS = 12
+"""Of what the COPYs of one copybook replace; the JSON has all."""
+
+
+_WHERE = {"In": code("paragraph"), "Lines": lines}
+
+
+class OperationTable(NamedTuple):
+    """A table whose cells are all in its items: the section it stands in, the field that holds the items, and its columns."""
+
+    title: str
+    field: str
+    columns: Mapping[str, Column]
+
+
+def replaced(item: Json) -> Cell:
+    """Return what the REPLACING of a COPY says, a pair a line, at most `MAX_PAIRS` of them."""
+    pairs = [CodeSpan(f"{one['from']} BY {one['to']}") for one in item["replacing"]]
+    more = len(pairs) - MAX_PAIRS
+    return joined((*pairs[:MAX_PAIRS], *((f"and {more} more",) if more > 0 else ())), BELOW)
+
+
+def _opened(file: Json) -> Cell:
+    return tuple(
+        piece
+        for at, use in enumerate(file["opens"])
+        for piece in (", " if at else "", f"{use['mode']} ", CitedLines(use["line"], use["line"]))
+        if piece
+    )
+
+
+RESOURCES = (
+    OperationTable(
+        "Files",
+        "files",
+        {
+            "File": code("name"),
+            "Assigned to": code("assign"),
+            "DD": code("dd"),
+            "Organization": lower("organization"),
+            "Access": lower("access"),
+            "Keys": codes("keys"),
+            "Status": code("status"),
+            "Record": codes("records"),
+            "Opened": _opened,
+            "Lines": lines,
+        },
+    ),
+    OperationTable(
+        "What is created, read, updated and deleted",
+        "crud",
+        {"Resource": code("resource"), "Kind": plain("kind")} | {deed.capitalize(): line_list(deed) for deed in DEEDS},
+    ),
+    OperationTable(
+        "SQL",
+        "sql_operations",
+        {
+            "Operation": code("operation"),
+            "Tables": codes("tables"),
+            "Cursor": code("cursor"),
+            "Host variables": codes("host_variables"),
+            **_WHERE,
+        },
+    ),
+    OperationTable(
+        "CICS",
+        "cics_operations",
+        {
+            "Command": code("command"),
+            "Resource": code("resource"),
+            "Kind": plain("kind"),
+            "Known from": listed("resolved_from"),
+            # The field that RESP names; else NOHANDLE, which says that nobody looks at the answer.
+            "Response": lambda item: code_cell(item["resp"]) or plain_cell(item["response"]),
+            **_WHERE,
+        },
+    ),
+    OperationTable(
+        "IMS",
+        "dli_operations",
+        {
+            "Function": code("function"),
+            "Segments": codes("segments"),
+            "PCB": code("pcb"),
+            "Area": code("area"),
+            **_WHERE,
+        },
+    ),
+    OperationTable(
+        "MQ",
+        "mq_operations",
+        {
+            "Call": code("call"),
+            "Queue": code("queue"),
+            "Known from": listed("resolved_from"),
+            **_WHERE,
+        },
+    ),
+    OperationTable(
+        "Calculations",
+        "transforms",
+        {
+            "Statement": code("text"),
+            "Writes": codes("targets"),
+            "From": codes("sources"),
+            **_WHERE,
+        },
+    ),
+    OperationTable(
+        "Error handling",
+        "error_handling",
+        {
+            "Kind": code("kind"),
+            "Condition": code("condition"),
+            "What is done": code("action"),
+            "What it means": words("description"),
+            **_WHERE,
+        },
+    ),
+)
+"""What a program reads, writes and asks for, resource by resource and then each kind of operation with what only it has."""
+
+AT_THE_END = (
+    OperationTable(
+        "Constants and messages", "constants", {"Constant": code("name"), "Value": code("value"), "Lines": lines}
+    ),
+    OperationTable(
+        "Constants and messages", "messages", {"Message": code("text"), "Goes to": code("target"), "Lines": lines}
+    ),
+    OperationTable(
+        "Dead code",
+        "dead_code",
+        {
+            "Paragraph": lambda item: (ParagraphLink(item["paragraph_name"], item["start_line"]),),
+            "Section": code("section"),
+            "Why": plain("dead_code_reason"),
+            "Doubts": lambda item: joined(map(str, item["doubts"]), "; "),
+            "Lines": lines,
+        },
+    ),
+)
+"""What stands behind the data: texts that the program holds, and paragraphs that nothing reaches."""
