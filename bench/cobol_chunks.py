@@ -32,14 +32,14 @@ from bench.outline import cobol_source, python_source
 
 from penstock.chunk import chunk, plan
 from penstock.chunk.cutting import Cuts, Sizes
-from penstock.chunk.units import Layout
+from penstock.chunk.units import UnitLayout
 from penstock.cobol import scan
 from penstock.text import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from penstock.cobol import Source
+    from penstock.cobol import ScannedSource
 
 CARDDEMO = ("COACTUPC", "COACTVWC", "COTRTLIC", "COTRTUPC")
 NIST = ("NC", "IF", "SQ", "IC")
@@ -56,8 +56,8 @@ class Text(NamedTuple):
 
     name: str
     text: str
-    source: Source
-    layout: Layout
+    source: ScannedSource
+    layout: UnitLayout
     starts: tuple[int, ...]  # where each line begins
     lines: list[int]  # the tokens of each
     semantic: frozenset[int]
@@ -113,7 +113,7 @@ def read(path: Path) -> Text:
     starts = [0]
     for line in lines:
         starts.append(starts[-1] + len(line))
-    layout = Layout(source)
+    layout = UnitLayout(source)
     semantic = {unit.first for unit in layout.units} | {1}
     for first in list(semantic):
         following = first

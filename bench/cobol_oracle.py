@@ -22,7 +22,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from penstock.cobol import Source, scan
+from penstock.cobol import ScannedSource, scan
 from penstock.cobol.procedure import MARKERS
 
 ROUNDS = 12  # of making up what is missing
@@ -343,7 +343,7 @@ class Translation:
         self._wanted = ""
 
 
-def of_penstock(source: Source) -> Found:
+def of_penstock(source: ScannedSource) -> Found:
     """What we say, with paragraphs at the line of their period, as cobc has them."""
     found: Found = {kind: Counter() for kind in KINDS}
     for program in source:
@@ -377,7 +377,7 @@ def of_penstock(source: Source) -> Found:
     return found
 
 
-def period_line(source: Source, line: int, name: str) -> int:
+def period_line(source: ScannedSource, line: int, name: str) -> int:
     """Where the header ends that has its name on a line."""
     words = source.words(source.starts[line - 1], source.starts[min(line + 5, source.lines) - 1] + 80)
     at = next((n for n, word in enumerate(words) if word.text.upper() == name.upper()), 0)
@@ -415,7 +415,7 @@ def unname(ours: Counter[tuple[int, str]], theirs: Counter[tuple[int, str]]) -> 
             theirs[at, UNNAMED] += 1
 
 
-def conditional(source: Source) -> set[int]:
+def conditional(source: ScannedSource) -> set[int]:
     """The lines that are compiled or not, as a directive says."""
     found: set[int] = set()
     depth = 0
@@ -429,7 +429,7 @@ def conditional(source: Source) -> set[int]:
 
 
 def renumber(
-    source: Source, ours: Counter[tuple[int, str]], theirs: Counter[tuple[int, str]], optional: set[int]
+    source: ScannedSource, ours: Counter[tuple[int, str]], theirs: Counter[tuple[int, str]], optional: set[int]
 ) -> None:
     """Where cobc has a thing on a line that does not say so, and we have it on one that does, the source is right.
 
@@ -448,7 +448,7 @@ def renumber(
                 theirs[line, name] += 1
 
 
-def said(source: Source, line: int, name: str, *, letters: int | None = None) -> bool:
+def said(source: ScannedSource, line: int, name: str, *, letters: int | None = None) -> bool:
     """Whether a name, or its first letters, is in the code of a line."""
     if not 0 < line <= source.lines:
         return False

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import pathspec
 
-from penstock.workspace.ignore import Rules
+from penstock.workspace.ignore import IgnoreRules
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,7 +58,7 @@ ENGINES = ("simple", "re2")
 
 def of_folders(source: str) -> Callable[[str], bool]:
     """Whether ours excludes a path beneath the rules: it, or a folder above it."""
-    rules = Rules(os.fsencode(source))
+    rules = IgnoreRules(os.fsencode(source))
 
     def excludes(path: str) -> bool:
         *above, name = path.split("/")
@@ -118,7 +118,7 @@ def costs(count: int, seed: int) -> dict[str, float]:
     folders = [f"src/{pick.choice('abcdef')}{n}/" for n in range(count // 100)]
     ends = [".py", ".pyc", ".c", ".o", ".md", ".log", ".tmp", ".json"]
     trees = [(folder, [f"{pick.choice('ghij')}{n}{pick.choice(ends)}" for n in range(100)]) for folder in folders]
-    rules = Rules(TEMPLATE.encode())
+    rules = IgnoreRules(TEMPLATE.encode())
     spent = {"penstock": seconds_of(lambda: [rules.kept(folder, names, folders=False) for folder, names in trees])}
     for engine in ENGINES:
         matches = pathspec.GitIgnoreSpec.from_lines(TEMPLATE.splitlines(), backend=engine).match_file
@@ -133,9 +133,9 @@ def costs(count: int, seed: int) -> dict[str, float]:
 def hangs(engine: str) -> str:
     """What a rule of thirty stars costs on one name of 250 letters; ten seconds are given."""
     work = f"""import os, pathspec, sys
-from penstock.workspace.ignore import Rules
+from penstock.workspace.ignore import IgnoreRules
 rule, name = {HOSTILE!r}, "a" * 250
-print(Rules(rule.encode()).kept("", [name], folders=False) if {engine!r} == "penstock" else
+print(IgnoreRules(rule.encode()).kept("", [name], folders=False) if {engine!r} == "penstock" else
       pathspec.GitIgnoreSpec.from_lines([rule], backend={engine!r}).match_file(name))"""
     begun = time.monotonic()
     try:

@@ -22,7 +22,7 @@ from typing import Any
 
 from penstock import execute, overflow
 from penstock.context import bill
-from penstock.models import Step, say
+from penstock.models import ScriptStep, say
 from penstock.store import open_store
 from penstock.testing import LoopbackProvider
 
@@ -86,7 +86,7 @@ def recovered(store_url: str) -> None:
     }
     show("The request, itemised:", str(bill.bill(request)), lines=6)
 
-    def policy(body: dict[str, Any]) -> Step:
+    def policy(body: dict[str, Any]) -> ScriptStep:
         flood = body["messages"][-1]["content"]
         assert "page(" in flood
         return say("I see both ends of the listing and the handle of the rest: I shall search it for json/encoder.py.")

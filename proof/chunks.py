@@ -26,7 +26,7 @@ from penstock.text import tokens
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from penstock.cobol import Source
+    from penstock.cobol import ScannedSource
 
 BUDGETS = (2_000, 8_000, 30_000)
 INSTRUCTIONS = "Say what each of the paragraphs does, in one sentence, and name the lines that prove it.\n" * 40
@@ -71,7 +71,7 @@ def faults(data: bytes) -> Iterator[str]:
             yield f"prompts of {budget}: {len(prompts.chunks)} calls, {prompts.minimum_calls} at least"
 
 
-def _not_covered(source: Source, made: ChunkPlan) -> Iterator[str]:
+def _not_covered(source: ScannedSource, made: ChunkPlan) -> Iterator[str]:
     lines = sorted(line for chunk in made.chunks for first, last in chunk.spans for line in range(first, last + 1))
     if lines != list(range(1, source.lines + 1)):
         yield "the lines are not covered once each"
@@ -102,7 +102,7 @@ def _too_large(made: ChunkPlan, budget: int) -> Iterator[str]:
             yield f"{chunk.spans} has {len(known)} lines in its context and says {chunk.context_spans}"
 
 
-def _cut_in_two(source: Source, made: ChunkPlan) -> Iterator[str]:
+def _cut_in_two(source: ScannedSource, made: ChunkPlan) -> Iterator[str]:
     starts = {first for chunk in made.chunks for first, _ in chunk.spans}
     within = _within(source)
     yield from (
@@ -111,7 +111,7 @@ def _cut_in_two(source: Source, made: ChunkPlan) -> Iterator[str]:
     yield from (f"a cut before line {line}, within a statement or entry" for line in sorted(starts & within))
 
 
-def _not_named(source: Source, made: ChunkPlan) -> Iterator[str]:
+def _not_named(source: ScannedSource, made: ChunkPlan) -> Iterator[str]:
     """A chunk that does not fit is one statement, entry or line."""
     within = _within(source) | source.joined
     begun = {first for first, _ in _stretches(source)} - within
@@ -122,7 +122,7 @@ def _not_named(source: Source, made: ChunkPlan) -> Iterator[str]:
             yield f"{chunk.spans} does not fit and could be cut before {could_be[:3]}"
 
 
-def _stretches(source: Source) -> Iterator[tuple[int, int]]:
+def _stretches(source: ScannedSource) -> Iterator[tuple[int, int]]:
     for program in source.programs:
         yield from ((statement.line, statement.end_line) for statement in program.statements)
         yield from ((entry.line, entry.end_line) for entry in program.entries)
@@ -130,7 +130,7 @@ def _stretches(source: Source) -> Iterator[tuple[int, int]]:
         yield from ((copy.line, copy.end_line) for copy in program.copies)
 
 
-def _within(source: Source) -> set[int]:
+def _within(source: ScannedSource) -> set[int]:
     return {line for first, last in _stretches(source) for line in range(first + 1, last + 1)}
 
 
@@ -138,11 +138,11 @@ def _exact(text: str) -> int:
     return tokens.count(text, mode="exact").tokens
 
 
-def _text(source: Source, chunk: Chunk) -> str:
+def _text(source: ScannedSource, chunk: Chunk) -> str:
     return b"".join(source.bytes_of(*span) for span in chunk.spans).decode(source.encoding, "replace")
 
 
-def _whole(source: Source) -> str:
+def _whole(source: ScannedSource) -> str:
     made = plan(source, prompt_tokens=10_000_000)
     return made.prompts[made.chunks[0].id] if made.chunks else ""
 

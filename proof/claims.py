@@ -39,9 +39,9 @@ from penstock.scribe import asking, subjects
 from penstock.scribe.documenting import run
 from penstock.scribe.documents import document_of
 from penstock.scribe.filling import SECTIONS
-from penstock.scribe.gathering import HEAD_BYTES, Found
+from penstock.scribe.gathering import HEAD_BYTES, GatheredFile
 from penstock.scribe.results import Folder
-from penstock.scribe.verification import Verdict
+from penstock.scribe.verification import ClaimVerdict
 from penstock.text import escape
 from proof import columns
 
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from proof.planting import Fact
 
     from penstock.scribe.answers import Claim
-    from penstock.scribe.documenting import Run, Subject
+    from penstock.scribe.documenting import DocumentingRun, Subject
     from penstock.scribe.verification import Shown
 
 BUDGETS = (2_000, 8_000, 30_000)
@@ -186,7 +186,7 @@ def look(one: Subject, budgets: Sequence[int], within: str | None = MEMORY) -> L
     return Looked(one.file_name, one.source.lines, tuple(faults), planted, facts, told, calls)
 
 
-def _run(one: Subject, planter: Planter, kept: Backwards, budget: int, *, jobs: int) -> Run:
+def _run(one: Subject, planter: Planter, kept: Backwards, budget: int, *, jobs: int) -> DocumentingRun:
     return run([one], model=_Model(planter), results=kept, jobs=jobs, max_prompt_tokens=budget)
 
 
@@ -194,7 +194,7 @@ def _lines_of(one: Subject) -> set[int]:
     return {line for part in one.parts for line in range(part.program.start_line, part.program.end_line + 1)}
 
 
-def _changed(first: Run, second: Run, kept: Backwards) -> Iterator[str]:
+def _changed(first: DocumentingRun, second: DocumentingRun, kept: Backwards) -> Iterator[str]:
     """What a second run over the same results does that it should not."""
     if second.calls or second.resent:
         yield f"the second run asked {second.calls} times"
@@ -405,9 +405,9 @@ def _is_cited(lines: Sequence[int], citations: Iterable[Document]) -> bool:
 # ── estates ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def estate(files: Iterable[tuple[str, bytes]]) -> list[Found]:
+def estate(files: Iterable[tuple[str, bytes]]) -> list[GatheredFile]:
     """Files that may be copybooks of each other."""
-    return [Found(name, kind_of(name, data[:HEAD_BYTES]) or "cobol", data) for name, data in files]
+    return [GatheredFile(name, kind_of(name, data[:HEAD_BYTES]) or "cobol", data) for name, data in files]
 
 
 def dressed(data: bytes, form: int) -> bytes:
@@ -442,7 +442,7 @@ def _debugged(line: str, *, is_on: bool) -> Iterator[str]:
         yield "      D    DISPLAY 'AT THE END'."
 
 
-def estates(*, long: bool, seed: int) -> dict[str, list[Found]]:
+def estates(*, long: bool, seed: int) -> dict[str, list[GatheredFile]]:
     """All that is to be looked at: programs of our own, our examples, and the corpora."""
     generator = random.Random(seed)
     made = (dressed(generated(generator, long=long), at) for at in count())
@@ -466,15 +466,15 @@ class _Task(NamedTuple):
 class _Place:
     """Where a process finds what it looks at, and where it keeps results."""
 
-    estates: Mapping[str, Sequence[Found]]
+    estates: Mapping[str, Sequence[GatheredFile]]
     within: str
 
 
-def _begin(found: Mapping[str, Sequence[Found]], within: str) -> None:
+def _begin(found: Mapping[str, Sequence[GatheredFile]], within: str) -> None:
     _Place.estates, _Place.within = found, within
 
 
-def _begin_apart(found: Mapping[str, Sequence[Found]], within: str) -> None:
+def _begin_apart(found: Mapping[str, Sequence[GatheredFile]], within: str) -> None:
     """In a process that was forked, whose end is nobody's concern: what it leaves behind is within a folder of its parent."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     _begin(found, within)
@@ -490,7 +490,7 @@ def _looked(task: _Task) -> Looked:
     return seen._replace(name=f"{task.estate}/{task.path}")
 
 
-def _each(asked: Sequence[_Task], found: Mapping[str, Sequence[Found]], *, long: bool) -> Iterator[Looked]:
+def _each(asked: Sequence[_Task], found: Mapping[str, Sequence[GatheredFile]], *, long: bool) -> Iterator[Looked]:
     with folder("claims", MEMORY) as within:
         if not long:
             _begin(found, within)
@@ -514,8 +514,8 @@ def _each(asked: Sequence[_Task], found: Mapping[str, Sequence[Found]], *, long:
 def unverified() -> Iterator[None]:
     """The product with its verification switched off: whatever is said of an item is told, with the lines that were given."""
 
-    def believe(claim: Claim, _: Shown) -> Verdict:
-        return Verdict(claim, "accepted", tuple(Citation(line, line, claim.evidence) for line in claim.lines))
+    def believe(claim: Claim, _: Shown) -> ClaimVerdict:
+        return ClaimVerdict(claim, "accepted", tuple(Citation(line, line, claim.evidence) for line in claim.lines))
 
     with patch.object(asking, "verify", believe):
         yield
@@ -528,7 +528,7 @@ def _control() -> list[str]:
         return [fault for one in subjects(files, ["CONTROL.cbl"]) for fault in look(one, BUDGETS[:1]).faults]
 
 
-def tasks(found: Mapping[str, Sequence[Found]], *, long: bool) -> list[_Task]:
+def tasks(found: Mapping[str, Sequence[GatheredFile]], *, long: bool) -> list[_Task]:
     """What is to be looked at, the largest first."""
     files = sorted((-len(one.data), name, one.path) for name, members in found.items() for one in members)
     return [_Task(name, path, BUDGETS if long else _SHORT_BUDGETS[name]) for _, name, path in files]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from penstock.text import escape
 
 if TYPE_CHECKING:
-    from penstock.cobol import Format, Source
+    from penstock.cobol import Format, ScannedSource
 
 _MARKS_TO_COLUMN_7 = r"(?:[\s\d]*|[\w ]{6}\s+)"
 _DIRECTIVE = re.compile(
@@ -43,7 +43,7 @@ class _Line(NamedTuple):
     kind: str  # code, debug or none
 
 
-def page(source: Source, *, debug_lines: bool = False) -> Page:
+def page(source: ScannedSource, *, debug_lines: bool = False) -> Page:
     """A file by its columns."""
     raw = _raw(source)
     lines: list[_Line] = []
@@ -62,7 +62,7 @@ def page(source: Source, *, debug_lines: bool = False) -> Page:
     )
 
 
-def _raw(source: Source) -> list[str]:
+def _raw(source: ScannedSource) -> list[str]:
     if source.encoding in {"utf-8", "latin-1"}:
         lines = source.data.decode(source.encoding).split("\n")
         lines = lines if lines[-1] else lines[:-1]

@@ -41,7 +41,7 @@ _TRUE = ("right", "shifted", "twice", "spread")
 _MENDABLE = ("range", "comment", "invented", "named", "unshown", "far")
 _FALSE = (*_MENDABLE, "spoken", "elsewhere", "unknown")
 _SPOKEN = ("It sets {}-TOTAL.", "It calls {}PROG.", "It reads the table {}_T.", "It needs copybook {}CPY.")
-_MOST_IDS = 240  # an answer has 1,000 claims at most
+_MAX_IDS = 240  # an answer has 1,000 claims at most
 _TRIES = 6  # of lines, for one whose text stands nowhere else
 _SLIP_LINES = 15  # a line that was not shown is a slip where it is as near as this,
 _FAR_LINES = 100  # and an invention where it is as far as that
@@ -157,7 +157,7 @@ class Planter(Author):
         if _AGAIN in asked:
             return list(self._again(seen, _REFUSED.findall(asked)))
         ids = wanted_in(request) or (["program"] if self._has_one_program else [])
-        made = [claim for at, of in enumerate(ids[:_MOST_IDS]) for claim in self._about(at, of, seen)]
+        made = [claim for at, of in enumerate(ids[:_MAX_IDS]) for claim in self._about(at, of, seen)]
         nothing = _Turn(seen, 0, INVENTED, "poetry", seen.numbers[0], random.Random(0))
         return made or [nothing.claim("unknown", of_truth=WRONG)]
 

@@ -23,7 +23,7 @@ from penstock.store import StoreFault, open_store
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from penstock.store import Handle, Record, Store
+    from penstock.store import Handle, JournalRecord, Store
 
 T = TypeVar("T")
 _PATIENCE_SECONDS = 30.0  # a client that has not gone on by then does not
@@ -61,7 +61,7 @@ class Client:
         handles = [handle] if handle else []
         data = {"n": len(self.seals), "text": content.hex()}
 
-        def append() -> Record:
+        def append() -> JournalRecord:
             return store.append(self.name, len(self.seals), "asked", data, handles=handles)
 
         if (record := self._until_it_works(append)) is not None:

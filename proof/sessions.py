@@ -34,7 +34,7 @@ from penstock.workspace import Workspace
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from penstock.models import Step
+    from penstock.models import ScriptStep
 
 TURNS = 60
 WINDOW = 16_000
@@ -73,7 +73,7 @@ class Recorded:
         return sum(kept.end <= end for kept in self.kept)
 
 
-def script(turns: int) -> Iterator[Step]:
+def script(turns: int) -> Iterator[ScriptStep]:
     """So many answers: looks, edits, notes, two calls at once, and the end."""
     for turn in range(turns - 1):
         look = call("view", file_path=f"part_{turn % 8}.txt", offset=turn, limit=8)

@@ -88,7 +88,7 @@ class Checker:
     def conversations(self, text: str, generator: random.Random) -> None:
         """As everything in a transcript that is made small, in every way."""
         transcript = _conversation(text, generator)
-        for ladder in (DEFAULT, RECOVERY, (NewLines(least_lines=2), *DEFAULT)):
+        for ladder in (DEFAULT, RECOVERY, (NewLines(min_lines=2), *DEFAULT)):
             for limit in (6_000, 1_500):
                 made = plan(transcript, Budget(limit), ladder)
                 self.look("a plan", str(made))
@@ -100,7 +100,7 @@ class Checker:
                 self._shown(transcript, small)
         self.look("a bill", str(bill_of(transcript)))
         self.look("an error", str(TooLarge(bill_of(transcript), 10)))
-        self.look("a handoff", render(mechanical(transcript, session_id="s"), most_chars=20_000))
+        self.look("a handoff", render(mechanical(transcript, session_id="s"), max_chars=20_000))
 
     def _shown(self, before: Transcript, after: Transcript) -> None:
         """What is ours in a small request: stubs, notes and ends, and how many lines of them there may be."""

@@ -13,7 +13,7 @@ TIMES = 4
 BOUND = 10.0
 """Between what linear work takes for four times the size, 4, and what quadratic work takes, 16."""
 _TRIES = 12
-_LEAST_SECONDS = 0.001  # what takes less is not told apart
+_MIN_SECONDS = 0.001  # what takes less is not told apart
 
 
 def growth(work: Callable[[int], Callable[[], object]], size: int) -> float:
@@ -27,10 +27,10 @@ def times_as_long(run: Callable[[], object], other: Callable[[], object], bound:
     Each is measured at its best so far, and both again until the ratio is below `bound`: a machine that is busy makes single
     runs slower, and work that takes too long stays above however often it is tried.
     """
-    least, least_other, ratio = float("inf"), float("inf"), float("inf")
+    least, min_other, ratio = float("inf"), float("inf"), float("inf")
     for _ in range(_TRIES):
-        least, least_other = min(least, _seconds(run)), min(least_other, _seconds(other))
-        ratio = least / max(least_other, _LEAST_SECONDS)
+        least, min_other = min(least, _seconds(run)), min(min_other, _seconds(other))
+        ratio = least / max(min_other, _MIN_SECONDS)
         if ratio < bound:
             break
     return ratio

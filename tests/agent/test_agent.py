@@ -78,7 +78,14 @@ def test_a_session_goes_on_from_any_record_of_its_journal(begun: Callable[..., A
 
     agent.feed = watched  # type: ignore[method-assign]
     agent.run("Look.")
-    assert [type(session.next_step()).__name__ for session in before] == ["Ask", "Call", "Ask", "Call", "Ask", "Await"]
+    assert [type(session.next_step()).__name__ for session in before] == [
+        "Ask",
+        "RunCalls",
+        "Ask",
+        "RunCalls",
+        "Ask",
+        "Await",
+    ]
 
 
 class Counter:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from penstock import Workspace
 from penstock.agent.editing import MAX_BYTES, Editing
 from penstock.errors import CallerError
-from penstock.session.ledger import Ledger, Verdict, shown
+from penstock.session.ledger import ActVerdict, Ledger, shown
 from penstock.text import stand_ins
 from penstock.text.redaction import redacted
 from penstock.workspace.root import Root
@@ -241,10 +241,10 @@ def test_a_folder_that_becomes_a_link_while_it_is_written_leads_nowhere(folder: 
         (place / "a.txt").write_text("old")
     root = Root(folder, confinement=confinement)
 
-    def swapping(*_: str) -> Verdict:
+    def swapping(*_: str) -> ActVerdict:
         inner.rename(folder / "moved")
         inner.symlink_to(outside)
-        return Verdict("ok")
+        return ActVerdict("ok")
 
     done = edit(root, "inner/a.txt", "old", "new", guard=swapping)
     assert done.failed
@@ -259,9 +259,9 @@ def test_a_file_that_somebody_else_changes_meanwhile_is_left_alone(root: Root, f
     file = folder / "a.txt"
     file.write_text("old")
 
-    def changing(*_: str) -> Verdict:
+    def changing(*_: str) -> ActVerdict:
         file.write_text("theirs")
-        return Verdict("ok")
+        return ActVerdict("ok")
 
     arguments = {"old": "old", "new": "new"} if tool == "edit_file" else {"content": "new"}
     done = Editing(root, guard=changing).run(tool, {"path": "a.txt", **arguments})
@@ -355,11 +355,11 @@ def test_a_file_that_was_not_seen_whole_is_not_replaced(root: Root, folder: Path
     ledger = Ledger().after(shown(page))
     asked: list[tuple[str, ...]] = []
 
-    def guard(act: str, path: str, version: str, content: str) -> Verdict:
+    def guard(act: str, path: str, version: str, content: str) -> ActVerdict:
         asked.append((act, path, content))
         if act == "replace":
             return ledger.may_replace(path, version, content)
-        return Verdict("advised", "Advice: enough.")
+        return ActVerdict("advised", "Advice: enough.")
 
     editing = Editing(root, guard=guard)
     arguments = {"path": "a.txt", "content": "new\n"}

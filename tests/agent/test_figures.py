@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.agent.figures import Flow, Refusal, Source, Stats, stats_of, together
+from penstock.agent.figures import RefusalRecord, Stats, TokenFlow, TokenSource, stats_of, together
 from penstock.agent.loop import Agent, Done, new_id
 from penstock.agent.picture import picture
 from penstock.agent.toolbox import Toolbox
@@ -22,7 +22,7 @@ from penstock.models import ScriptedModel, call, calls, fail, refuse, say
 from penstock.session import Session
 from penstock.session import events as ev
 from penstock.session.limits import PROFILES, Pressure, Rung
-from penstock.store import Record
+from penstock.store import JournalRecord
 from penstock.store.sqlite import SqliteStore
 from penstock.wires import tool_definitions
 from penstock.workspace import Workspace
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from penstock.models import Step
+    from penstock.models import ScriptStep
     from penstock.wires import ToolCall
 
 WIRES = ("openai-chat", "openai-responses", "anthropic")
@@ -87,7 +87,7 @@ class Bench:
         self.store = SqliteStore(str(folder / "store"), clock=self.clock)
 
     def agent(
-        self, steps: Iterable[Step], wire: str = "openai-chat", *, seconds: Sequence[float] = (), **limits: Any
+        self, steps: Iterable[ScriptStep], wire: str = "openai-chat", *, seconds: Sequence[float] = (), **limits: Any
     ) -> Agent:
         model: Any = ScriptedModel(steps, wire)
         if seconds:
@@ -116,7 +116,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
     made.store.close()
 
 
-def page(name: str, offset: int = 0, limit: int = 100) -> Step:
+def page(name: str, offset: int = 0, limit: int = 100) -> ScriptStep:
     return call("view", file_path=f"{name}.txt", offset=offset, limit=limit)
 
 
@@ -159,10 +159,10 @@ def test_what_came_in_less_what_was_cut_is_what_the_next_request_shows(bench: Be
     assert len(found.cuts) == agent.session.state.compactions
     assert len(found.answers) == agent.session.state.all_turns == 15
     assert found.input_tokens == agent.session.state.input_tokens > 0
-    assert found.flows[Source("results", "view")].cut_tokens > 0
-    handoffs = found.flows[Source("handoff")]
+    assert found.flows[TokenSource("results", "view")].cut_tokens > 0
+    handoffs = found.flows[TokenSource("handoff")]
     assert handoffs.came_tokens > handoffs.cut_tokens > 0  # one took the place of the other
-    assert found.flows[Source("instructions")].cut_tokens == found.flows[Source("tools")].cut_tokens == 0
+    assert found.flows[TokenSource("instructions")].cut_tokens == found.flows[TokenSource("tools")].cut_tokens == 0
 
 
 @pytest.mark.proves("B-12")
@@ -250,11 +250,11 @@ def test_a_refusal_has_its_remedy_and_is_recovered_once_an_answer_came(bench: Be
     assert agent.run("And now?").outcome == "irreducible"
     assert agent.run("Go on.").answer == "On."
     first, *others = bench.stats(agent).refusals
-    assert first == Refusal(severity="major", remedy=first.remedy, is_recovered=True)
+    assert first == RefusalRecord(severity="major", remedy=first.remedy, is_recovered=True)
     assert first.remedy in {strategy.name for strategy in RECOVERY}
     assert [refusal.severity for refusal in others] == ["catastrophic"] * 4
     assert all(refusal.remedy for refusal in others[:-1])
-    assert others[-1] == Refusal(severity="catastrophic", remedy="", is_recovered=False)
+    assert others[-1] == RefusalRecord(severity="catastrophic", remedy="", is_recovered=False)
     assert not any(refusal.is_recovered for refusal in others)
 
 
@@ -301,7 +301,7 @@ def test_several_sessions_together_have_the_sum_of_their_figures(bench: Bench) -
     assert both.flow == together([two, one]).flow
     assert both.savings.files == 2  # what one session saw, the other did not have
     assert together([]) == Stats()
-    assert together([]).flow == Flow()
+    assert together([]).flow == TokenFlow()
     assert (Stats().reads_per_task, Stats().average_read_lines, Stats().average_read_tokens) == (0, 0, 0)
 
 
@@ -368,9 +368,9 @@ class Told:
     def __init__(self, *rows: tuple[str, dict[str, Any]]) -> None:
         self._rows = rows
 
-    def events(self, session: str) -> Iterator[Record]:
+    def events(self, session: str) -> Iterator[JournalRecord]:
         for seq, (name, data) in enumerate(self._rows):
-            yield Record(session=session, seq=seq, type=name, data=data, prev_hash="", sha256="", at=float(seq))
+            yield JournalRecord(session=session, seq=seq, type=name, data=data, prev_hash="", sha256="", at=float(seq))
 
 
 VALUES = st.recursive(

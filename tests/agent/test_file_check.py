@@ -724,10 +724,10 @@ def test_a_report_of_nothing_is_a_sentence() -> None:
     ),
     st.integers(0, 3000),
 )
-def test_a_report_is_bounded_and_inert(items: list[tuple[str, Any, Any, str]], most_chars: int) -> None:
+def test_a_report_is_bounded_and_inert(items: list[tuple[str, Any, Any, str]], max_chars: int) -> None:
     """However many files, however they are named: within its room, no control character, no forged row."""
-    text = report(told(*items), most_chars=most_chars)
-    assert len(text) <= most_chars
+    text = report(told(*items), max_chars=max_chars)
+    assert len(text) <= max_chars
     assert all(character == "\n" or character.isprintable() or ord(character) > 0x9F for character in text)
     starts = ("- ", "Files since", "Read these again", "Not as they were")
     assert all(line.startswith(starts) for line in text.split("\n")[:-1])
@@ -736,7 +736,7 @@ def test_a_report_is_bounded_and_inert(items: list[tuple[str, Any, Any, str]], m
 def test_what_has_no_room_is_counted() -> None:
     """What has to be read again goes first."""
     many = told(*((f"{number}.py", "modified", "changed", "") for number in range(100)))
-    text = report(many, most_chars=400)
+    text = report(many, max_chars=400)
     shown_rows = text.count("view(")
     assert 0 < shown_rows < 100
     assert f"- … {100 - shown_rows} more" in text

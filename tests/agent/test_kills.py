@@ -21,14 +21,14 @@ from penstock.wires import load_request
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from penstock.models import Step
+    from penstock.models import ScriptStep
 
 EDITS = 12
 KILLS = 6
 SEED = 20261121
 
 
-def policy(request: dict[str, Any]) -> Step:
+def policy(request: dict[str, Any]) -> ScriptStep:
     """Counts up in a file, one edit at a time, and looks at the file before each: it knows only what the request shows."""
     last = load_request(request, "openai-chat").visible()[-1]
     text = last.results[-1].text if last.results else ""

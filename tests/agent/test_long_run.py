@@ -29,7 +29,7 @@ from penstock.wires import Wire, load_request, messages_of, violations, wire_nam
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from penstock.models import Step
+    from penstock.models import ScriptStep
     from penstock.session import Session
 
 FORMS = [
@@ -42,7 +42,7 @@ FORMS = [
 WINDOW, BELIEVED = 16_000, 40_000
 TIMEOUT_SECONDS = 0.6  # of the model; half of it without an event is too long
 THROWN = ("429", "500", "silent", "stalled", "refused", "flood")
-MOST_GROWTH_BYTES = 8 << 20
+MAX_GROWTH_BYTES = 8 << 20
 """From turn 50 to 300: 6 MB for what was said in them, in a process that begins with 60; with every request remembered, 14."""
 
 
@@ -62,7 +62,7 @@ class Adder:
         self.given_up = threading.Event()
         """Set when the client has come again, or comes no more: nobody waits for the answer any longer."""
 
-    def __call__(self, request: dict[str, Any]) -> Step:
+    def __call__(self, request: dict[str, Any]) -> ScriptStep:
         self.given_up.set()
         self.given_up = threading.Event()
         self.asked += 1
@@ -192,7 +192,7 @@ def test_a_long_run_in_a_small_window_ends_with_the_right_answer(
     assert told["answer"].startswith(f"La somme est {total}."), told
     assert told["turns"] >= parts
     assert told["forgotten"] > 3
-    assert told["grown"] < MOST_GROWTH_BYTES
+    assert told["grown"] < MAX_GROWTH_BYTES
     assert [what for what in THROWN if not adder.thrown[what]] == []
     outcomes = Counter(received.outcome for received in provider.requests)
     assert outcomes["refused"] > adder.thrown["refused"]  # for its size, too

@@ -37,7 +37,7 @@ from penstock.workspace.root import Root
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from penstock.models import Step
+    from penstock.models import ScriptStep
     from penstock.wires import Entry, Turn
 
     Begin = Callable[..., Agent]
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.timeout(300)  # two processes, one of them killed, on whatever machine
 
 SMALL, LARGE = 32_000, 1_000_000
-MOST_TURNS = 80
+MAX_TURNS = 80
 
 
 class Shown:
@@ -71,7 +71,7 @@ class Ended(NamedTuple):
     """The last answer, or why there is none."""
 
 
-def served(wire: str, window: int, policy: Callable[[Shown], Step]) -> LoopbackProvider:
+def served(wire: str, window: int, policy: Callable[[Shown], ScriptStep]) -> LoopbackProvider:
     """A provider of that window whose model sees only what is shown."""
     return LoopbackProvider(wire, window, policy=lambda request: policy(Shown(request, wire)))
 
@@ -104,7 +104,7 @@ UNNOTED = {7, 15, 23, 31, 39}
 """Of these nothing is written down: they are read again by their handles."""
 
 
-def combining(shown: Shown) -> Step:
+def combining(shown: Shown) -> ScriptStep:
     """Reads each part once, writes most values down, pages back to the others; the files that it read are no more opened."""
     known = {int(part): int(found) for part, found in re.findall(r"the value of part (\d\d) is (\d+)", shown.text)}
     listed = [int(part) for part in re.findall(r"\bpart_(\d\d)\.txt", shown.text)]
@@ -135,7 +135,7 @@ def combines(begin: Begin, tree: Path, wire: str, window: int) -> Ended:
     for part in range(PARTS):
         (tree / f"part_{part:02d}.txt").write_text(page(str(part), f"the value of part {part:02d} is {value(part)}"))
     with served(wire, window, combining) as provider:
-        run = begin(provider, window=window).run("Sum up the values of all parts.", max_turns=MOST_TURNS)
+        run = begin(provider, window=window).run("Sum up the values of all parts.", max_turns=MAX_TURNS)
     right = sum((part + 1) * value(part) for part in range(PARTS))
     return Ended(run.answer == f"The sum is {right}.", run.cuts, run.answer or run.message)
 
@@ -159,7 +159,7 @@ PROMPTS = [
 ]
 
 
-def serving(shown: Shown) -> Step:
+def serving(shown: Shown) -> ScriptStep:
     """Does what it is told last, within what it was told before."""
     french, harbour = WISH in shown.text, re.search(r"harbour is at port (\d+)", shown.text)
     signed = re.search(r"Sign every answer with (\w+)", shown.text)
@@ -194,7 +194,7 @@ def keeps(begin: Begin, tree: Path, wire: str, window: int) -> Ended:
     try:
         with served(wire, window, serving) as provider:
             agent = begin(provider, window=window, system=SYSTEM, acting=[Editing(root)])
-            runs = [agent.run(prompt, max_turns=MOST_TURNS) for prompt in PROMPTS]
+            runs = [agent.run(prompt, max_turns=MAX_TURNS) for prompt in PROMPTS]
     finally:
         root.close()
     right = "\n".join(["Je laisse README.md.", f"Port 8443, tide {value(18)}.", *CHORES, "quorum"])
@@ -211,7 +211,7 @@ KILLED_AFTER = 10
 """Effects that are done and written down; the result that the tenth belongs to is lost."""
 
 
-def setting(shown: Shown) -> Step:
+def setting(shown: Shown) -> ScriptStep:
     """Reads a rule, sets the rate that it names, and adds a line to a log; looks again only where a result tells it to."""
     rules = [int(rule) for rule in re.findall(r"rule_(\d\d)\.txt", shown.text)]
     if not rules:
@@ -305,13 +305,13 @@ def driven(mutant: str, effects: int) -> None:
 
 def without_the_way(patch: pytest.MonkeyPatch, *, of_spans: bool) -> None:
     """What stands in place of a result, or of some steps, names no handle."""
-    edit = plans.Step.edit
+    edit = plans.PlanStep.edit
 
-    def nameless(step: plans.Step, handle: str | None) -> Any:
+    def nameless(step: plans.PlanStep, handle: str | None) -> Any:
         made = edit(step, handle)
         return edit(step, None) if (step.call_id is None) is of_spans else made
 
-    patch.setattr(plans.Step, "edit", nameless)
+    patch.setattr(plans.PlanStep, "edit", nameless)
 
 
 def without_the_whole(patch: pytest.MonkeyPatch) -> None:
@@ -335,7 +335,7 @@ class Unseen:
 
     name = "unseen"
 
-    def steps(self, view: strategies.View) -> list[plans.Step]:
+    def steps(self, view: strategies.View) -> list[plans.PlanStep]:
         return [view.short_stub(self.name, found, "cleared") for found in view.results if not found.age_turns]
 
 
@@ -344,7 +344,7 @@ class Newest:
 
     name = "newest"
 
-    def steps(self, view: strategies.View) -> list[plans.Step]:
+    def steps(self, view: strategies.View) -> list[plans.PlanStep]:
         newest = [turn for turn in view.transcript.turns() if turn.kind == "assistant"][-2:]
         return [strategies.span_step(view, self.name, newest, users=False)]
 
@@ -399,7 +399,7 @@ def without_whole_turns(patch: pytest.MonkeyPatch) -> None:
     """A span ends with a call, and leaves its result."""
     note = strategies.note_step
 
-    def cut(view: strategies.View, strategy: str, turns: Sequence[Turn], said: Sequence[str]) -> plans.Step:
+    def cut(view: strategies.View, strategy: str, turns: Sequence[Turn], said: Sequence[str]) -> plans.PlanStep:
         return dataclasses.replace(note(view, strategy, turns, said), last=turns[-1].first)
 
     patch.setattr(strategies, "note_step", cut)

@@ -18,7 +18,7 @@ from penstock.testing import LoopbackProvider
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from penstock.models import Step
+    from penstock.models import ScriptStep
     from penstock.store import Store
 
 FILES = 50_000
@@ -56,7 +56,7 @@ def test_a_recursive_listing_of_50000_files_does_not_end_a_session_of_32768_toke
     """The flood is offloaded, the model pages its end back by the handle that it sees, and three more turns go by."""
     seen: list[str] = []
 
-    def policy(request: Any) -> Step:
+    def policy(request: Any) -> ScriptStep:
         seen.append(json.dumps(request["messages"]))
         return say(f"turn {len(seen)}")
 

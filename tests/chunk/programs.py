@@ -9,7 +9,7 @@ from penstock.cobol import scan
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from penstock.cobol import Source
+    from penstock.cobol import ScannedSource
 
 
 def fixed(lines: Iterable[str]) -> bytes:
@@ -38,6 +38,6 @@ def paragraph(name: str, *statements: str, length: int = 0) -> list[str]:
     return ["*" + "-" * 30, f"{name}.", *(f"    {statement}" for statement in statements), *filler]
 
 
-def scanned(procedure: Iterable[str], data: Iterable[str] = (), name: str = "SAMPLE") -> Source:
+def scanned(procedure: Iterable[str], data: Iterable[str] = (), name: str = "SAMPLE") -> ScannedSource:
     """The same, scanned."""
     return scan(program(procedure, data, name))

@@ -9,19 +9,19 @@ from tests.chunk.programs import fixed, paragraph, program, scanned
 
 from penstock import CallerError
 from penstock.chunk import Chunk, ChunkPlan, Overhead, chunk, plan
-from penstock.chunk.cobol import MOST_PARAGRAPHS
-from penstock.cobol import Source, scan
+from penstock.chunk.cobol import MAX_PARAGRAPHS
+from penstock.cobol import ScannedSource, scan
 from penstock.text.tokens import Tokens
 
 ESTIMATE = Tokens()
 
 
-def of_text(source: Source, budget: int, **options: object) -> ChunkPlan:
+def of_text(source: ScannedSource, budget: int, **options: object) -> ChunkPlan:
     """A plan of text, counted by the estimator."""
     return plan(source, source_tokens=budget, counter=ESTIMATE, **options)  # type: ignore[arg-type]
 
 
-def of_prompts(source: Source, budget: int, **options: object) -> ChunkPlan:
+def of_prompts(source: ScannedSource, budget: int, **options: object) -> ChunkPlan:
     """A plan of prompts, counted by the estimator."""
     return plan(source, prompt_tokens=budget, counter=ESTIMATE, **options)  # type: ignore[arg-type]
 
@@ -36,7 +36,7 @@ def starts(made: ChunkPlan) -> list[int]:
     return sorted(first for chunk in made.chunks for first, _ in chunk.spans if first > 1)
 
 
-def line_of(source: Source, text: str) -> int:
+def line_of(source: ScannedSource, text: str) -> int:
     """The line with some text."""
     return next(line for line in range(1, source.lines + 1) if text in source.shown(line))
 
@@ -386,11 +386,11 @@ def test_at_most_forty_paragraphs_are_asked_about_in_one_prompt() -> None:
     source = scanned([line for at in range(300) for line in (f"P-{at}.", "    CONTINUE.")])
     prompts = of_prompts(source, 4_000)
     text = of_text(source, 4_000)
-    assert MOST_PARAGRAPHS == 40
+    assert MAX_PARAGRAPHS == 40
     assert max(len([unit for unit in chunk.units if unit.startswith("P-")]) for chunk in prompts.chunks) <= 40
     assert prompts.minimum_calls == 8
     assert len(text.chunks) == 1
-    assert len(of_text(source, 2_000, most_paragraphs=10).chunks) >= 30
+    assert len(of_text(source, 2_000, max_paragraphs=10).chunks) >= 30
 
 
 @pytest.mark.proves("C-11")

@@ -8,7 +8,7 @@ import pytest
 from tests.chunk.programs import fixed, paragraph, scanned
 
 from penstock.chunk import ChunkPlan, Overhead, plan, wording
-from penstock.cobol import Source, scan
+from penstock.cobol import ScannedSource, scan
 from penstock.text.tokens import Tokens
 
 ESTIMATE = Tokens()
@@ -27,7 +27,7 @@ DATA = [
 ]
 
 
-def long_program(*first: str, data: list[str] = DATA, paragraphs: int = 60) -> Source:
+def long_program(*first: str, data: list[str] = DATA, paragraphs: int = 60) -> ScannedSource:
     """A program of several prompts; the first paragraph says what is asked for."""
     code = paragraph("FIRST-ONE", *first, "PERFORM P-50.", length=30)
     for at in range(paragraphs):
@@ -35,7 +35,7 @@ def long_program(*first: str, data: list[str] = DATA, paragraphs: int = 60) -> S
     return scanned(code, [*[f"01  FILLER-{at} PIC X(50)." for at in range(80)], *data])
 
 
-def prompt_of(made: ChunkPlan, source: Source, text: str) -> str:
+def prompt_of(made: ChunkPlan, source: ScannedSource, text: str) -> str:
     """The prompt whose source has some text."""
     line = next(n for n in range(1, source.lines + 1) if text in source.shown(n))
     return made.prompts[next(chunk.id for chunk in made.chunks if line in chunk)]
@@ -173,7 +173,7 @@ def test_the_context_is_at_most_a_quarter_of_the_budget_and_says_what_it_leaves_
 def test_where_the_outline_does_not_fit_callees_and_neighbours_stay() -> None:
     """Divisions first, then what the chunk calls, then what stands beside it; far paragraphs go first."""
     source = long_program("CONTINUE.", paragraphs=250)
-    made = plan(source, prompt_tokens=2_000, counter=ESTIMATE, most_paragraphs=4)
+    made = plan(source, prompt_tokens=2_000, counter=ESTIMATE, max_paragraphs=4)
     context = context_of(prompt_of(made, source, "FIRST-ONE."))
     assert "PROCEDURE DIVISION" in context
     assert "P-50:" in context or "P-50" in str(next(chunk.units for chunk in made.chunks if "FIRST-ONE" in chunk.units))

@@ -77,7 +77,7 @@ def test_a_report_as_json_has_its_keys(tree: Path) -> None:
         "kind": "generation",
         "lines": 61,
         "advised_lines": [200, 500],
-        "most_lines": 3000,
+        "max_lines": 3000,
         "level": "ok",
         "is_within": False,
         "files": [
@@ -89,7 +89,7 @@ def test_a_report_as_json_has_its_keys(tree: Path) -> None:
                 "error": None,
                 "complete": True,
                 "oversized": [
-                    {"kind": "function", "name": "f", "start_line": 1, "end_line": 61, "lines": 61, "most_lines": 50}
+                    {"kind": "function", "name": "f", "start_line": 1, "end_line": 61, "lines": 61, "max_lines": 50}
                 ],
             }
         ],

@@ -21,7 +21,7 @@ from penstock.testing import LoopbackProvider
 from penstock.text import tokens
 
 if TYPE_CHECKING:
-    from penstock.models import Step
+    from penstock.models import ScriptStep
 
 ESTATE = Path(__file__).parents[2] / "examples" / "cobol"
 LARGE = "cbl/MWRATE.cbl"
@@ -218,7 +218,7 @@ def test_one_more_question_brings_what_chunks_said_into_one_wording(tmp_path: Pa
     """`--reconcile` asks for each program of several chunks; the citations are those of all."""
     author = Author()
 
-    def policy(request: dict[str, Any]) -> Step:
+    def policy(request: dict[str, Any]) -> ScriptStep:
         shown = sizes.text_of(request)
         if "are to become fewer" not in shown:
             return author(request)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from penstock.models import Step, call, fail, say
+from penstock.models import ScriptStep, call, fail, say
 from penstock.models.provider import Provider
-from penstock.models.steps import Reply
+from penstock.models.steps import ScriptedReply
 from penstock.testing import LoopbackProvider
 from penstock.wires import load_request
 from penstock.wires.wire import RequestSize
@@ -46,7 +46,7 @@ def investigating(wire: str) -> Any:
     """A policy that reads noise, then the fact, then answers with its line; now and then the provider fails."""
     asked = 0
 
-    def policy(request: dict[str, Any]) -> Step:
+    def policy(request: dict[str, Any]) -> ScriptStep:
         nonlocal asked
         asked += 1
         if asked == 3:
@@ -105,9 +105,9 @@ def test_a_question_is_answered_where_the_server_does_not_stream(wire: str, tree
     """It answers with a whole body what was to be streamed, as some do: the words are shown once, the usage is counted."""
     policy, numbers = investigating(wire), count(1)
 
-    def plainly(request: dict[str, Any]) -> Step:
-        step: Step = policy(request)
-        if not isinstance(step, Reply):
+    def plainly(request: dict[str, Any]) -> ScriptStep:
+        step: ScriptStep = policy(request)
+        if not isinstance(step, ScriptedReply):
             return step
         return fail(200, Provider(wire, "x").perform(step, RequestSize(100), next(numbers)).body)
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from penstock.models import Step
+    from penstock.models import ScriptStep
 
 pytestmark = pytest.mark.proves("B-12")
 
@@ -52,7 +52,7 @@ def worked(folder: Path) -> Callable[..., None]:
     tree.mkdir()
     (tree / "a.txt").write_text("".join(f"a has {n} in this line\n" for n in range(400)))
 
-    def work(name: str, steps: list[Step], *prompts: str, rungs: tuple[Rung, ...] = RUNGS) -> None:
+    def work(name: str, steps: list[ScriptStep], *prompts: str, rungs: tuple[Rung, ...] = RUNGS) -> None:
         store = SqliteStore(str(folder / "store"))
         tools = Toolbox(Workspace(tree), store, window_tokens=WINDOW)
         limits = PROFILES["default"].scaled(WINDOW)
@@ -79,11 +79,11 @@ def worked(folder: Path) -> Callable[..., None]:
     return work
 
 
-def page(offset: int) -> Step:
+def page(offset: int) -> ScriptStep:
     return call("view", file_path="a.txt", offset=offset, limit=90)
 
 
-def eventful() -> list[Step]:
+def eventful() -> list[ScriptStep]:
     """Cuts, a refusal, faults with a wait, a fresh start, a read again, a call of no tool."""
     fault = fail(503, {"error": {"message": "overloaded"}})
     pages = [page(offset) for offset in (0, 90, 180, 270)]
@@ -261,7 +261,7 @@ def test_the_picture_is_well_formed_and_shows_the_window_the_fill_and_the_marks(
 
 @pytest.mark.parametrize("steps", [[], [say("At once.")]])
 def test_a_session_of_no_turn_or_one_has_a_picture_too(
-    folder: Path, worked: Callable[..., None], capsys: pytest.CaptureFixture[str], steps: list[Step]
+    folder: Path, worked: Callable[..., None], capsys: pytest.CaptureFixture[str], steps: list[ScriptStep]
 ) -> None:
     """Nothing is divided by nothing."""
     bad_key = fail(401, {"error": {"message": "invalid api key"}})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.cobol import Program, Source, scan
+from penstock.cobol import Program, ScannedSource, scan
 
 
 def fixed(*lines: str) -> str:
@@ -16,9 +16,9 @@ def program(*statements: str, name: str = "P", data: tuple[str, ...] = ()) -> st
     return fixed("IDENTIFICATION DIVISION.", f"PROGRAM-ID. {name}.", *declared, "PROCEDURE DIVISION.", *statements)
 
 
-def one(source: str | bytes | Source) -> Program:
+def one(source: str | bytes | ScannedSource) -> Program:
     """The only program of a source."""
-    (found,) = source if isinstance(source, Source) else scan(source)
+    (found,) = source if isinstance(source, ScannedSource) else scan(source)
     return found
 
 

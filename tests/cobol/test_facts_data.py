@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from penstock.cobol import Source, scan
+from penstock.cobol import ScannedSource, scan
 from penstock.cobol.facts import facts
 from penstock.cobol.facts.pictures import bytes_of
 
@@ -346,7 +346,7 @@ def test_a_lookup_gets_name_and_library() -> None:
     """Copybooks may be given as a function."""
     asked: list[tuple[str, str | None]] = []
 
-    def find(name: str, library: str | None) -> Source | None:
+    def find(name: str, library: str | None) -> ScannedSource | None:
         asked.append((name, library))
         return None
 

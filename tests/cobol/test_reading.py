@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.cobol import Source, scan
+from penstock.cobol import ScannedSource, scan
 from penstock.cobol.reading import BREAK
 
 from .sources import names, one, program, verbs
@@ -26,7 +26,7 @@ main-para.
 """
 
 
-def code_of(source: Source) -> list[str]:
+def code_of(source: ScannedSource) -> list[str]:
     """The code of each line."""
     ends = [*source.starts[1:], len(source.code) + 1]
     return [source.code[start : end - 1].rstrip() for start, end in zip(source.starts, ends, strict=True)]

@@ -8,7 +8,7 @@ import pytest
 from tests.growth import BOUND, growth
 
 from penstock.cobol import scan
-from penstock.cobol.program import Call, GoTo, Perform, Section
+from penstock.cobol.program import CallStatement, GoTo, Perform, Section
 
 from .sources import fixed, names, one, program, verbs
 
@@ -375,10 +375,10 @@ def test_calls_are_static_or_dynamic() -> None:
         )
     )
     assert found.calls == (
-        Call(4, "A-1", "static"),
-        Call(5, "C-NAME", "dynamic"),
-        Call(6, "D", "static"),
-        Call(7, "E", "static"),
+        CallStatement(4, "A-1", "static"),
+        CallStatement(5, "C-NAME", "dynamic"),
+        CallStatement(6, "D", "static"),
+        CallStatement(7, "E", "static"),
     )
 
 

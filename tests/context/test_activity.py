@@ -338,7 +338,7 @@ DONE = actions(
 
 def test_a_summary_says_what_was_done_as_data() -> None:
     """Lines merged, repeats counted, errors by their heads, nothing raw."""
-    assert summary(DONE, most_chars=4000).splitlines() == [
+    assert summary(DONE, max_chars=4000).splitlines() == [
         "modified: a.py (×2)",
         "created: n.py",
         "deleted: old.py",
@@ -352,14 +352,14 @@ def test_a_summary_says_what_was_done_as_data() -> None:
 def test_a_summary_is_bounded_and_says_what_it_leaves_out() -> None:
     """The newest stay; with no room at all for items, their numbers do."""
     reads = actions(chat(*[("Read", {"path": f"folder/file{n}.py"}, "x") for n in range(500)]))
-    assert summary(reads, most_chars=300) == "read: … 488 earlier; " + "; ".join(
+    assert summary(reads, max_chars=300) == "read: … 488 earlier; " + "; ".join(
         f"folder/file{n}.py" for n in range(488, 500)
     )
-    assert summary(reads, most_chars=12) == "read: 500"
-    assert summary(reads, most_chars=4) == "read"
-    assert summary((), most_chars=100) == ""
-    for most_chars in range(0, 400, 7):
-        assert len(summary(DONE, most_chars=most_chars)) <= most_chars
+    assert summary(reads, max_chars=12) == "read: 500"
+    assert summary(reads, max_chars=4) == "read"
+    assert summary((), max_chars=100) == ""
+    for max_chars in range(0, 400, 7):
+        assert len(summary(DONE, max_chars=max_chars)) <= max_chars
 
 
 @pytest.mark.parametrize("wire", WIRES)
@@ -378,7 +378,7 @@ def test_any_transcript_is_answered(wire: str, data: st.DataObject) -> None:
     assert list(dict.fromkeys((a.index, a.call_id) for a in found)) == list(dict.fromkeys(calls))
     assert len(found) >= len(calls)
     most = data.draw(st.integers(0, 500))
-    assert len(summary(found, most_chars=most)) <= most
+    assert len(summary(found, max_chars=most)) <= most
     for action in found:
         assert covers(action, action) <= (action.kind == "read" and action.first_line is not None)
 
@@ -405,7 +405,7 @@ def test_any_arguments_and_any_result_are_answered(calls: list[Asked]) -> None:
     """The names of tools and arguments that we know, with whatever a model may write."""
     found = actions(chat(*calls))
     assert len({action.index for action in found}) == len(calls)
-    text = summary(found, most_chars=2000)
+    text = summary(found, max_chars=2000)
     assert escape.show(text) == (text, 0)
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.context.counts import CONTENT_KINDS, Counts, counts_of
+from penstock.context.counts import CONTENT_KINDS, KindCounts, counts_of
 from penstock.context.provider_counts import (
     MAX_FACTOR,
     MAX_FRAME_TOKENS,
@@ -18,7 +18,7 @@ from penstock.context.provider_counts import (
     STATED_ERROR,
     Likelihood,
     Observation,
-    least_decrease,
+    min_decrease,
     more_than,
     stated,
     worst_case,
@@ -32,14 +32,14 @@ ERRORS = st.floats(-MESSAGE_ERROR, MESSAGE_ERROR)
 FRAMES = st.floats(0, MAX_FRAME_TOKENS)
 
 
-def provider_count(counts: Counts, factors: tuple[float, ...], error: float, frame: float) -> float:
+def provider_count(counts: KindCounts, factors: tuple[float, ...], error: float, frame: float) -> float:
     """What a provider with these factors counts: the sum by kind, somewhat off, and a frame for each message."""
     return (1 + error) * sum(map(float.__mul__, factors, map(float, counts.tokens))) + frame * counts.messages
 
 
-def part_of(counts: Counts, shares: tuple[float, ...], messages: int) -> Counts:
+def part_of(counts: KindCounts, shares: tuple[float, ...], messages: int) -> KindCounts:
     """A request that keeps a share of each kind."""
-    return Counts(tuple(int(n * share) for n, share in zip(counts.tokens, shares, strict=True)), messages)
+    return KindCounts(tuple(int(n * share) for n, share in zip(counts.tokens, shares, strict=True)), messages)
 
 
 @given(TOKENS, SHARES, SHARES, FACTORS, ERRORS, ERRORS, FRAMES, st.floats(-STATED_ERROR, STATED_ERROR))
@@ -54,7 +54,7 @@ def test_no_provider_counts_more_than_the_worst_case(
     misstated: float,
 ) -> None:
     """Whatever its factors, frames and errors: after one and after two numbers, the bound holds for what is left."""
-    whole = Counts(tokens, 40)
+    whole = KindCounts(tokens, 40)
     smaller = part_of(whole, kept, 20)
     smallest = part_of(smaller, kept_then, 10)
     first = stated(whole, int(provider_count(whole, factors, error, frame) * (1 + misstated)) + 1)
@@ -97,17 +97,17 @@ def test_what_is_said_to_be_smaller_is_smaller_for_every_provider(
     messages: int,
 ) -> None:
     """A cut that adds a note is smaller only where no factor makes the note cost more than the cut saves."""
-    gone, come = Counts(removed, 0), Counts(tuple(n // 20 for n in added), messages)
-    if least_decrease(gone, come) > 0:
+    gone, come = KindCounts(removed, 0), KindCounts(tuple(n // 20 for n in added), messages)
+    if min_decrease(gone, come) > 0:
         assert provider_count(gone, factors, error, frame) > provider_count(come, factors, error_of_added, frame)
 
 
 def test_a_note_of_another_kind_has_to_be_sixteen_times_smaller() -> None:
     """Between a factor of 1/4 for what goes and one of 4 for what comes lie 16, and the errors of two messages."""
     gone = counts_of([("results", 16_000)])
-    assert least_decrease(gone, counts_of([("notes", 800)])) > 0
-    assert least_decrease(gone, counts_of([("notes", 1_000)])) < 0
-    assert least_decrease(gone, counts_of([("results", 13_000)])) > 0  # of the same kind it only has to be smaller
+    assert min_decrease(gone, counts_of([("notes", 800)])) > 0
+    assert min_decrease(gone, counts_of([("notes", 1_000)])) < 0
+    assert min_decrease(gone, counts_of([("results", 13_000)])) > 0  # of the same kind it only has to be smaller
 
 
 @given(TOKENS, SHARES, FACTORS)
@@ -115,7 +115,7 @@ def test_the_chance_to_fit_falls_as_a_request_grows_and_rises_with_the_window(
     tokens: tuple[int, ...], kept: tuple[float, ...], factors: tuple[float, ...]
 ) -> None:
     """Monotone, between 0 and 1, and certain at the ends."""
-    whole = Counts(tokens, 10)
+    whole = KindCounts(tokens, 10)
     number = int(provider_count(whole, factors, 0, 8)) + 1
     likely = Likelihood([stated(whole, number)])
     smaller = part_of(whole, kept, 5)
@@ -123,7 +123,7 @@ def test_the_chance_to_fit_falls_as_a_request_grows_and_rises_with_the_window(
         assert 0 <= likely.chance_that_fits(whole, limit) <= likely.chance_that_fits(smaller, limit) <= 1 + 1e-9
         assert likely.chance_that_fits(smaller, limit) <= likely.chance_that_fits(smaller, 2 * limit)
     assert likely.chance_that_fits(whole, 17 * number + 1_000) == pytest.approx(1)
-    assert likely.chance_that_fits(Counts((1, *tokens[1:]), 10), 0) == 0
+    assert likely.chance_that_fits(KindCounts((1, *tokens[1:]), 10), 0) == 0
 
 
 def test_what_was_stated_is_what_the_sample_gives() -> None:
@@ -170,6 +170,6 @@ def test_numbers_that_contradict_each_other_prove_nothing() -> None:
     request = counts_of([("results", 1_000), ("user", 8)])
     seen = [stated(request, 3_000), stated(request, 400)]
     nothing = counts_of([])
-    assert least_decrease(nothing, nothing, seen) <= 0
-    assert least_decrease(counts_of([("results", 100)]), counts_of([("notes", 90)]), seen) < 0
+    assert min_decrease(nothing, nothing, seen) <= 0
+    assert min_decrease(counts_of([("results", 100)]), counts_of([("notes", 90)]), seen) < 0
     assert worst_case(request, seen) >= 3_000

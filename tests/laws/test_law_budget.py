@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from penstock.errors import CallerError
-from penstock.session.budgets import Change, Spending, change_of, replay
+from penstock.session.budgets import BudgetChange, Spending, change_of, replay
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -156,6 +156,6 @@ def test_the_machine_sees_a_tree_that_oversubscribes() -> None:
     machine.reserve(0, 2)
     account = machine.tree.accounts["agent 0"]
     forged = {**machine.tree.accounts, "agent 0": replace(account, reserved_tokens=0)}
-    machine.tree = Spending(accounts=forged, latest=Change(kind="closed", account="agent 0"))
+    machine.tree = Spending(accounts=forged, latest=BudgetChange(kind="closed", account="agent 0"))
     with pytest.raises(AssertionError):
         machine.the_sums_are_those_of_the_model()

@@ -12,7 +12,7 @@ from proof.chunks import faults, generated
 from penstock import Allowance, CallerError
 from penstock.chunk import Chunk, ChunkPlan, Overhead, chunk, plan
 from penstock.chunk.cutting import Cuts, Sizes
-from penstock.chunk.packing import Item, Room, Ties, pack
+from penstock.chunk.packing import BinRoom, PackedItem, Ties, pack
 from penstock.chunk.staying import stay
 from penstock.cobol import scan
 from penstock.text.tokens import Tokens
@@ -216,9 +216,9 @@ def test_no_bin_is_ever_above_its_room(
     sizes: list[tuple[int, int]], tied: list[tuple[int, int, int]], size: int, answers: int
 ) -> None:
     """Packed anew or staying, every item is in one bin, and every bin holds what is in it."""
-    items = [Item(float(one), more) for one, more in sizes]
+    items = [PackedItem(float(one), more) for one, more in sizes]
     ties: Ties = {(a, b): weight for a, b, weight in tied if a < b < len(items)}
-    room = Room(size, answers)
+    room = BinRoom(size, answers)
     bins = pack(items, ties, room)
     assert len(bins) == len(items)
     assert sorted(set(bins)) == list(range(max(bins) + 1))

@@ -9,8 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from penstock.text.allowance import Allowance
-from penstock.text.fitting import Guarded, Keep, fit, fit_ends, measure, most_chars, share
-from penstock.text.json_records import Scanner
+from penstock.text.fitting import Guarded, Keep, fit, fit_ends, max_chars, measure, share
+from penstock.text.json_records import JsonRecordScanner
 from penstock.text.tokens import Tokens
 
 _PARTS = st.sampled_from(
@@ -99,7 +99,7 @@ def test_what_is_shown_is_the_beginning(text: str, limit: int) -> None:
 def test_two_ends_are_enough(text: str, allowance: Allowance, keep: Keep, handle: str | None) -> None:
     """Fitting a stream by its ends is fitting the whole."""
     whole = fit(text, allowance, keep, handle)
-    hold = most_chars(allowance)
+    hold = max_chars(allowance)
     if whole.is_cut:
         measured = measure(text, lambda part: whole.whole_tokens if part is text else 0)
         ends = fit_ends(text[:hold], text[max(0, len(text) - hold) :], measured, allowance, keep, handle)
@@ -123,11 +123,11 @@ def test_shares_never_exceed_what_there_is(sizes: list[int], limit: int) -> None
 @given(TEXTS, st.lists(st.integers(0, 400), max_size=8))
 def test_records_are_found_however_the_text_is_parted(text: str, cuts: list[int]) -> None:
     """A scanner that is fed in parts finds what it finds in the whole."""
-    scanner, found, at = Scanner(), [], 0
+    scanner, found, at = JsonRecordScanner(), [], 0
     for end in [*sorted(min(cut, len(text)) for cut in cuts), len(text)]:
         found += [at + place for place in scanner.feed(text[at:end])]
         at = end
-    assert found == Scanner().feed(text)
+    assert found == JsonRecordScanner().feed(text)
 
 
 def test_a_guarded_text_is_a_plain_text_to_everyone_else() -> None:

@@ -131,14 +131,14 @@ def test_any_json_is_a_handoff_or_an_error_of_the_caller(value: Any, is_named: b
 
 
 @given(handoffs(), st.integers(0, 6000))
-def test_what_a_session_starts_with_is_bounded_and_inert(handoff: Handoff, most_chars: int) -> None:
+def test_what_a_session_starts_with_is_bounded_and_inert(handoff: Handoff, max_chars: int) -> None:
     """Whatever a handoff holds; the goal is there word for word where it fits."""
-    text = render(handoff, most_chars=most_chars)
-    assert len(text) <= most_chars
+    text = render(handoff, max_chars=max_chars)
+    assert len(text) <= max_chars
     assert escape.show(text) == (text, 0)
     goal = escape.show(handoff.goal)[0]
-    following = escape.show(handoff.next_step[: most_chars // 4])[0]
-    if handoff.goal.strip() and len(goal) + len(following) + 2000 < most_chars:
+    following = escape.show(handoff.next_step[: max_chars // 4])[0]
+    if handoff.goal.strip() and len(goal) + len(following) + 2000 < max_chars:
         assert goal in text
 
 
@@ -152,4 +152,4 @@ def test_any_transcript_gives_a_handoff_without_a_model(wire: str, data: st.Data
     assert decode(encode(handoff)) == handoff
     task = transcript.task()
     assert handoff.goal == (task.text if task is not None else "")
-    assert len(render(handoff, most_chars=1000)) <= 1000
+    assert len(render(handoff, max_chars=1000)) <= 1000

@@ -119,7 +119,7 @@ class _Served:
         try:
             if name == "HandedOff":
                 passed_on = agent.session.handoff()
-                agent._hand_off(HandOff(handoff=passed_on, reason="turns", evidence="law", most_tokens=1_000))
+                agent._hand_off(HandOff(handoff=passed_on, reason="turns", evidence="law", max_tokens=1_000))
             else:
                 agent.feed(event_of(name, data))
         except PenstockError:

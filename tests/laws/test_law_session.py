@@ -58,8 +58,8 @@ FORMS = (
     "This model's maximum context length is {window} tokens and your request has at least {floor} input tokens.",
     "Your input exceeds the context window of this model. Please adjust your input and try again.",
 )
-MOST_STEPS = 8  # between two requests: a few cuts, a handoff, a wait
-MOST_REFUSALS = 4  # in a row: the first, two smaller ones, a fresh start
+MAX_STEPS = 8  # between two requests: a few cuts, a handoff, a wait
+MAX_REFUSALS = 4  # in a row: the first, two smaller ones, a fresh start
 
 calls = st.builds(
     Call,
@@ -160,7 +160,7 @@ class SessionMachine(RuleBasedStateMachine):
     @rule(turn=rounds)
     def go_on(self, turn: Round) -> None:
         """What the session asks for is done, up to and with the model's answer and its calls."""
-        for _ in range(MOST_STEPS):
+        for _ in range(MAX_STEPS):
             step = self.stage.step()
             if isinstance(step, Ask):
                 self._reply(turn)
@@ -168,7 +168,7 @@ class SessionMachine(RuleBasedStateMachine):
             if isinstance(step, Await | Stop):
                 return
             self._do(step)
-        raise AssertionError(f"{MOST_STEPS} steps without a request")
+        raise AssertionError(f"{MAX_STEPS} steps without a request")
 
     @rule(form=st.sampled_from(FORMS), share=st.floats(0.1, 1.2))
     def refuse(self, form: str, share: float) -> None:
@@ -185,7 +185,7 @@ class SessionMachine(RuleBasedStateMachine):
         self.refused_tokens = size + asked.reserve_tokens
         self.since_asked = 0
         self.stage.feed(Refused(overflow=overflow))
-        assert self.stage.session.state.overflow_calls <= MOST_REFUSALS
+        assert self.stage.session.state.overflow_calls <= MAX_REFUSALS
 
     @rule(kind=st.sampled_from(sorted(RECOVERIES)), retry_after=st.none() | st.floats(0, 500))
     def fail(self, kind: str, retry_after: float | None) -> None:
@@ -256,7 +256,7 @@ class SessionMachine(RuleBasedStateMachine):
             self.stage.interrupt()
         self._prompt("Are you there?")
         assert isinstance(self.stage.step(), Ask | Compact | HandOff | Wait)
-        self.stage.until_asked(MOST_STEPS)
+        self.stage.until_asked(MAX_STEPS)
         assert self.stage.replayed() == self.stage.session
 
     # ── hands ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -267,12 +267,12 @@ class SessionMachine(RuleBasedStateMachine):
 
     def _until_asked(self) -> bool:
         """Whether the session comes to a request."""
-        for _ in range(MOST_STEPS):
+        for _ in range(MAX_STEPS):
             step = self.stage.step()
             if isinstance(step, Ask | Await | Stop):
                 return isinstance(step, Ask)
             self._do(step)
-        raise AssertionError(f"{MOST_STEPS} steps without a request")
+        raise AssertionError(f"{MAX_STEPS} steps without a request")
 
     def _do(self, step: object) -> None:
         """What needs no model, calls that are open, and a summary that fails."""
@@ -284,7 +284,7 @@ class SessionMachine(RuleBasedStateMachine):
         else:
             self.stage.perform(step)  # type: ignore[arg-type]
             self.since_asked += 1
-            assert self.since_asked <= MOST_STEPS
+            assert self.since_asked <= MAX_STEPS
 
     def _reply(self, turn: Round) -> None:
         numbered: list[Call] = []

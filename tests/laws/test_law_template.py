@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.chunk.merging import merge
-from penstock.chunk.template import Citation, Grade, Record, Template, Value, folded, key_of
+from penstock.chunk.template import Citation, Grade, Template, TemplateRecord, Value, folded, key_of
 
 pytestmark = pytest.mark.proves("LAW-Template", "C-8")
 
@@ -21,7 +21,7 @@ CITATIONS = st.lists(st.builds(Citation, st.integers(1, 5), st.integers(1, 5), N
 GRADES = st.lists(st.builds(Grade, st.sampled_from("xyz"), st.integers(0, 4), st.integers(0, 4)), max_size=2)
 VALUES = st.builds(Value, PLAIN, st.sampled_from(["code", "model"]), CITATIONS.map(tuple), GRADES.map(tuple))
 RECORDS = st.builds(
-    Record.of, st.dictionaries(st.sampled_from(FIELDS), st.lists(VALUES, min_size=1, max_size=3)), CITATIONS
+    TemplateRecord.of, st.dictionaries(st.sampled_from(FIELDS), st.lists(VALUES, min_size=1, max_size=3)), CITATIONS
 )
 TEMPLATES = st.dictionaries(st.sampled_from(sorted(KEYS)), st.lists(RECORDS, max_size=4)).map(
     lambda found: Template.of({name: (KEYS[name], records) for name, records in found.items()})

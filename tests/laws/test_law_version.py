@@ -14,7 +14,7 @@ from penstock.errors import ToolError
 from penstock.workspace import version
 from penstock.workspace.root import OpenFile
 from penstock.workspace.source import FileSource
-from penstock.workspace.version import Change
+from penstock.workspace.version import VersionChange
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,8 +54,8 @@ def test_an_untouched_file_is_the_same_at_every_place(folder: Path, data: bytes,
     path = folder / "same"
     path.write_bytes(data)
     token = _token(path, first)
-    assert _change(path, token) is Change.SAME
-    assert _change(path, _token(path, second)) is Change.SAME
+    assert _change(path, token) is VersionChange.SAME
+    assert _change(path, _token(path, second)) is VersionChange.SAME
     end = min(first, len(data))
     known = _with(path, lambda source: version.of(source, first, before=data[:end]))
     assert known == token
@@ -69,7 +69,7 @@ def test_a_file_that_was_appended_to_grew(folder: Path, data: bytes, more: bytes
     token = _token(path, cursor)
     with path.open("ab") as file:
         file.write(more)
-    assert _change(path, token) is Change.GREW
+    assert _change(path, token) is VersionChange.GREW
 
 
 @given(data=st.binary(min_size=2, max_size=3000), at=st.integers(0, 2999), flip=st.integers(1, 255))
@@ -86,7 +86,7 @@ def test_a_byte_rewritten_before_the_place_is_noticed_with_all_times_forged(
         file.seek(at)
         file.write(bytes([data[at] ^ flip]))
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
-    assert _change(path, token) is Change.REWRITTEN
+    assert _change(path, token) is VersionChange.REWRITTEN
 
 
 @given(data=CONTENT, cut=st.integers(1, 9000))
@@ -96,7 +96,7 @@ def test_a_file_that_was_cut_shrank(folder: Path, data: bytes, cut: int) -> None
     path.write_bytes(data)
     token = _token(path, len(data))
     os.truncate(path, max(0, len(data) - cut))
-    assert _change(path, token) is Change.SHRANK
+    assert _change(path, token) is VersionChange.SHRANK
 
 
 def test_another_file_of_the_same_name_is_a_replacement(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_another_file_of_the_same_name_is_a_replacement(tmp_path: Path) -> None:
     other.write_bytes(b"content")
     os.utime(other, ns=(status.st_atime_ns, status.st_mtime_ns))
     other.rename(path)
-    assert _change(path, token) is Change.REPLACED
+    assert _change(path, token) is VersionChange.REPLACED
 
 
 @given(st.one_of(st.text(max_size=80), st.from_regex(r"[0-9]{1,21}\.[0-9]{1,21}\.[0-9a-z]{19,23}", fullmatch=True)))

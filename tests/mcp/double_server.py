@@ -81,13 +81,13 @@ class Doubles:
 
     def __init__(self) -> None:
         self.running = 0
-        self.most_running = 0
+        self.max_running = 0
         self._lock = threading.Lock()
 
     def call(self, name: str, arguments: Mapping[str, object], *, allowance: Allowance | None = None) -> Result:
         with self._lock:
             self.running += 1
-            self.most_running = max(self.most_running, self.running)
+            self.max_running = max(self.max_running, self.running)
         try:
             return self._call(name, arguments, allowance)
         finally:

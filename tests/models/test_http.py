@@ -15,7 +15,18 @@ from tests.models.stated import FORMS, WIRES, stated
 
 from penstock.carrier.execution import execute
 from penstock.errors import CallerError, Ended
-from penstock.models import Cancelled, Model, Refused, RemoteModel, Step, call, calls, fail, load_model, say
+from penstock.models import (
+    Cancelled,
+    Model,
+    Refused,
+    RemoteModel,
+    ScriptStep,
+    call,
+    calls,
+    fail,
+    load_model,
+    say,
+)
 from penstock.models.sizes import size_of
 from penstock.overflow import diagnose, parse
 from penstock.testing import LoopbackProvider
@@ -36,7 +47,7 @@ def remote(provider: LoopbackProvider, **more: Any) -> RemoteModel:
     return model
 
 
-def both(wire: str, step: Step) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
+def both(wire: str, step: ScriptStep) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
     """The same answer plain and streamed, and the pieces of its words; each by a provider of its own, so that its ids are one."""
     pieces: list[str] = []
     with LoopbackProvider(wire, 1_000, script=[step]) as provider:
@@ -160,7 +171,10 @@ def test_a_failure_is_raised_once_and_read(
     wire: str, status: int, body: Any, kind: str, recovery: str, streamed: bool
 ) -> None:
     """Status and body are the provider's; nothing is tried again here, and an error that comes as HTTP 200 is one too."""
-    with LoopbackProvider(wire, 1_000, script=[fail(status, body)]) as provider, pytest.raises(Refused) as caught:
+    with (
+        LoopbackProvider(wire, 1_000, script=[fail(status, body)]) as provider,
+        pytest.raises(Refused) as caught,
+    ):
         remote(provider).send(asking(wire), on_text=pytest.fail if streamed else None)
     assert (caught.value.status_code, caught.value.body) == (status, body)
     found = diagnose(caught.value)
@@ -194,7 +208,7 @@ def test_another_thread_cancels_a_request_that_waits(wire: str, streamed: bool) 
     """While the provider thinks: `send` ends at once, and the provider's connection with it."""
     thinks, let_go, cancelled = threading.Event(), threading.Event(), threading.Event()
 
-    def think(_: object) -> Step:
+    def think(_: object) -> ScriptStep:
         thinks.set()
         let_go.wait(60)
         return say("too late")
@@ -262,7 +276,7 @@ def test_it_works_where_an_event_loop_runs() -> None:
 def test_threads_share_a_model() -> None:
     """Each request has its own answer."""
 
-    def policy(request: dict[str, Any]) -> Step:
+    def policy(request: dict[str, Any]) -> ScriptStep:
         return say("I am " + request["messages"][0]["content"])
 
     answers: dict[str, str] = {}

@@ -16,9 +16,9 @@ from penstock.carrier.execution import execute
 from penstock.errors import CallerError
 from penstock.guard.output import OutputLimits, guard_output
 from penstock.models import LocalModel, Refused, load_model
-from penstock.models.local.agenda import MOST_CALLS
+from penstock.models.local.agenda import MAX_CALLS
 from penstock.models.local.memory import recall
-from penstock.models.local.passages import MOST_LINES
+from penstock.models.local.passages import MAX_LINES
 from penstock.models.local.question import read
 from penstock.models.local.wording import NO_QUESTION, NO_TOOLS, WHAT_IT_IS, Note, note, read_notes
 from penstock.overflow import parse
@@ -84,7 +84,7 @@ def investigate(
     """Asks, runs the calls, asks again; the last words, and the names of the tools that were called."""
     model = model or LocalModel()
     made: list[str] = []
-    for _ in range(MOST_CALLS + 1):
+    for _ in range(MAX_CALLS + 1):
         messages, words, calls = said((send or model.send)(request), model.wire)
         request[FIELD[model.wire]] += messages
         if not calls:
@@ -317,7 +317,7 @@ def test_what_a_person_needs_to_read_is_quoted(tmp_path: Path) -> None:
     part = [number for _, number, _ in quoted(ask(tmp_path, "Which exception does Sluice.lift raise?"), tmp_path)]
     raised = lines.index('            raise OverflowError("too far")') + 1
     assert {raised - 1, raised, raised + 1} <= set(part)
-    assert len(part) <= MOST_LINES < len(lines)
+    assert len(part) <= MAX_LINES < len(lines)
 
 
 def test_passages_are_apart_and_none_is_shown_twice(works: Path) -> None:
@@ -414,7 +414,7 @@ def test_the_same_request_has_the_same_answer(works: Path) -> None:
     """Nothing is remembered between requests, so another model in another process goes on where one stopped."""
     request = question("Which exception does prime() raise?")
     run, bodies = runner(Tools(works)), []
-    for _ in range(MOST_CALLS + 1):
+    for _ in range(MAX_CALLS + 1):
         body = LocalModel().send(request)
         assert LocalModel().send(json.loads(json.dumps(request))) == body
         bodies.append(body)
@@ -489,7 +489,7 @@ def test_a_note_is_read_back_as_it_was_written() -> None:
         likely=(("d e.py", 1.25), ("a.py", 0.5)),
         found=(("a.py", 4, "x = 1  # now: a; b"),),
     )
-    text = note("What is x?\nReally?", made, MOST_CALLS, "around a.py:9")
+    text = note("What is x?\nReally?", made, MAX_CALLS, "around a.py:9")
     assert read_notes(text, "What is x?\nReally?") == [made]
     assert read_notes(text, "What is x?") == []
     [on_one_line] = read_notes(f"assistant: {' '.join(text.split())}\nuser: go on", "What is x? Really?")
@@ -594,7 +594,7 @@ def test_a_window_that_is_nearly_full_ends_the_search(works: Path) -> None:
     request = question(text)
     size = LocalModel().send(request)["usage"]["prompt_tokens"]
     answer, made = investigate(request, runner(Tools(works)), LocalModel(window_tokens=size + 4_000))
-    assert len(made) < MOST_CALLS
+    assert len(made) < MAX_CALLS
     assert WHAT_IT_IS in answer
 
 

@@ -20,7 +20,7 @@ from penstock.models import (
     Refused,
     ScriptedModel,
     ScriptMismatch,
-    Step,
+    ScriptStep,
     call,
     calls,
     fail,
@@ -109,7 +109,7 @@ replies = st.one_of(
 
 
 @given(st.sampled_from(WIRES), st.lists(replies, min_size=1, max_size=5))
-def test_any_conversation_with_a_script_is_valid(wire: str, steps: list[Step]) -> None:
+def test_any_conversation_with_a_script_is_valid(wire: str, steps: list[ScriptStep]) -> None:
     """What it answers can be sent back with results, for as long as the script goes."""
     model = ScriptedModel(steps, wire)
     said: list[Any] = [{"role": "user", "content": "begin"}]
@@ -173,7 +173,7 @@ def test_what_a_step_requires_is_looked_for_in_all_texts_of_the_request() -> Non
         (fail(500, "", requires="blue"), "step 1 of 1, fail(500), requires 'blue', which is not in the request."),
     ],
 )
-def test_a_mismatch_names_step_and_pattern_and_shows_the_end_of_the_conversation(step: Step, said: str) -> None:
+def test_a_mismatch_names_step_and_pattern_and_shows_the_end_of_the_conversation(step: ScriptStep, said: str) -> None:
     """So that the test's own output is enough to see what the request lacked."""
     with pytest.raises(ScriptMismatch) as caught:
         ScriptedModel([step]).send(asking("y" * 9_000 + "\nthe green end", max_tokens=5))

@@ -21,7 +21,16 @@ from tests.overflow.samples import OTHERS, OVERFLOWS, Sample
 from penstock import overflow
 from penstock.cli.refusals import diagnose_command
 from penstock.errors import CallerError
-from penstock.overflow import LearnedLimits, Overflow, Rule, classify_overflow, diagnose, kinds, parse, silent_overflow
+from penstock.overflow import (
+    LearnedLimits,
+    Overflow,
+    RefusalRule,
+    classify_overflow,
+    diagnose,
+    kinds,
+    parse,
+    silent_overflow,
+)
 
 DATA = Path(os.environ.get("PENSTOCK_DATA", Path(__file__).parents[3] / "shared" / "data")) / "overflow_dev.jsonl"
 NUMBERS = ("limit", "input", "output", "total", "excess")
@@ -480,7 +489,7 @@ def test_a_rule_that_cannot_be_is_named(toml: str, says: str) -> None:
 @pytest.mark.proves("O-2")
 def test_a_rule_cannot_hang() -> None:
     """Eight gaps over a text made to match almost everywhere."""
-    rule = Rule(text="a ... a ... a ... b", kind="quota")
+    rule = RefusalRule(text="a ... a ... a ... b", kind="quota")
     started = time.process_time()
     assert diagnose("a " * 4000, 400, rules=[rule]).kind == "bad_request"
     assert time.process_time() - started < 5.0

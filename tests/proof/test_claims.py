@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from penstock.chunk.template import Template
-    from penstock.scribe.verification import Verdict
+    from penstock.scribe.verification import ClaimVerdict
 
 pytestmark = [pytest.mark.timeout(300)]
 
@@ -47,7 +47,7 @@ def _forgetful(templates: Iterable[Template]) -> Template:
     return last
 
 
-def _told_twice(verdicts: Iterable[Verdict]) -> list[Verdict]:
+def _told_twice(verdicts: Iterable[ClaimVerdict]) -> list[ClaimVerdict]:
     return [
         verdict._replace(claim=verdict.claim._replace(claim=f"{verdict.claim.claim} {verdict.claim.claim}"))
         for verdict in verdicts
@@ -62,7 +62,7 @@ def _shortened(spans: Sequence[tuple[int, int]], _: object) -> tuple[tuple[int, 
     return tuple((first, max(first, last - 1)) for first, last in spans)
 
 
-def _moved(claim: Any, held: Any) -> Verdict:
+def _moved(claim: Any, held: Any) -> ClaimVerdict:
     found = verify(claim, held)
     return found._replace(citations=tuple(proof._replace(last_line=proof.last_line + 1) for proof in found.citations))
 

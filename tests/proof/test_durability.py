@@ -81,7 +81,7 @@ def test_the_damage_rig_sees_a_wrong_byte(monkeypatch: pytest.MonkeyPatch) -> No
     from penstock.store import journal, pieces
 
     monkeypatch.setattr(pieces, "plain", lambda stored, *_: stored)
-    monkeypatch.setattr(journal.Row, "sealed", lambda row: row.sha256)
+    monkeypatch.setattr(journal.JournalRow, "sealed", lambda row: row.sha256)
     figure = damage.measure(long=False, seed=SEED)
     assert any("other bytes than were written" in note for note in figure.notes)
 

@@ -149,7 +149,7 @@ def test_the_stale_rig_sees_pages_that_are_spliced(monkeypatch: pytest.MonkeyPat
     """With versions that are never compared, the rig counts every change as missed."""
     from penstock.workspace import version
 
-    monkeypatch.setattr(version, "compare", lambda *_: version.Change.SAME)
+    monkeypatch.setattr(version, "compare", lambda *_: version.VersionChange.SAME)
     figure = stale.measure(long=False, seed=SEED)
     assert not figure.met
     assert any("not stale" in note for note in figure.notes)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.models import say, sizes
 
 if TYPE_CHECKING:
-    from penstock.models import Step
+    from penstock.models import ScriptStep
 
 _LINE = re.compile(r"^(\d+)\|(.*)$", re.MULTILINE)
 _NOTES = re.compile(r"\nNotes \((?:complete|part \d+ of \d+)(?: of (.*))?\)\. Known for certain; .*")
@@ -59,7 +59,7 @@ class Author:
         self.right: set[str] = set()
         self._lock = threading.Lock()
 
-    def __call__(self, request: dict[str, Any]) -> Step:
+    def __call__(self, request: dict[str, Any]) -> ScriptStep:
         with self._lock:
             self.requests.append(request)
         return say(json.dumps({"claims": self.claims(request)}))

@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.scribe.answers import MAX_ANSWER_CHARS, MAX_CLAIM_CHARS, MAX_CLAIMS, PROGRAM, Answer, Claim, read_answer
+from penstock.scribe.answers import (
+    MAX_ANSWER_CHARS,
+    MAX_CLAIM_CHARS,
+    MAX_CLAIMS,
+    PROGRAM,
+    Claim,
+    ParsedAnswer,
+    read_answer,
+)
 
 ONE: dict[str, Any] = {
     "of": "P10",
@@ -42,7 +50,7 @@ def answer(*claims: object) -> str:
 )
 def test_an_answer_is_read_whatever_stands_around_it(text: str) -> None:
     """Fences, talk, thoughts with braces and duplicates do not matter."""
-    assert read_answer(text) == Answer((READ,), True)
+    assert read_answer(text) == ParsedAnswer((READ,), True)
 
 
 def test_an_answer_that_breaks_off_keeps_what_was_whole() -> None:
@@ -57,7 +65,7 @@ def test_an_answer_that_breaks_off_keeps_what_was_whole() -> None:
 def test_a_claim_that_is_broken_takes_nothing_with_it() -> None:
     """An apostrophe that was escaped is no JSON; what stands before and behind that claim is read."""
     text = answer(ONE, {**ONE, "claim": "The day's record."}, {**ONE, "of": "P20"}).replace("'", "\\'")
-    assert read_answer(text) == Answer((READ, READ._replace(of="P20")), False)
+    assert read_answer(text) == ParsedAnswer((READ, READ._replace(of="P20")), False)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +93,7 @@ def test_a_claim_that_is_broken_takes_nothing_with_it() -> None:
 )
 def test_what_is_no_claim_is_left_out(claim: object) -> None:
     """Wrong types and sizes take nothing else with them."""
-    assert read_answer(answer(claim, ONE)) == Answer((READ,), True)
+    assert read_answer(answer(claim, ONE)) == ParsedAnswer((READ,), True)
 
 
 @pytest.mark.parametrize(

@@ -15,14 +15,14 @@ from tests.scribe.author import Author, is_code, shown_in, wanted_in
 from tests.scribe.programs import program
 
 from penstock.models import fail, load_model, refuse, say, sizes
-from penstock.scribe.documenting import Run, Subject, planned, run, subject
+from penstock.scribe.documenting import DocumentingRun, Subject, planned, run, subject
 from penstock.testing import LoopbackProvider
 from penstock.text import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from penstock.models import Step
+    from penstock.models import ScriptStep
     from penstock.scribe.filling import Part
     from penstock.scribe.pool import Progress
 
@@ -32,13 +32,13 @@ BUDGET = 2_400
 
 
 def asked(
-    policy: Callable[[dict[str, Any]], Step],
+    policy: Callable[[dict[str, Any]], ScriptStep],
     text: str | list[Subject],
     *,
     wire: str = "openai-chat",
     window: int = WIDE,
     **more: Any,
-) -> tuple[Run, LoopbackProvider]:
+) -> tuple[DocumentingRun, LoopbackProvider]:
     """A run over one source with a model in this process, on a clock that waiting moves on."""
     subjects = [subject(text, "ledger.cbl")] if isinstance(text, str) else text
     provider = LoopbackProvider(wire, window, policy=policy)
@@ -56,7 +56,7 @@ class Unsized:
         self.wire, self.name, self.send = provider.wire, provider.name, provider.send
 
 
-def document(made: Run) -> dict[str, Any]:
+def document(made: DocumentingRun) -> dict[str, Any]:
     """The first document of a run."""
     return made.documents[0][1][0]
 
@@ -221,7 +221,7 @@ def test_what_was_rejected_is_asked_once_more_with_the_reason() -> None:
     text = program(3)
     line = text.splitlines().index("       0000-MAIN.") + 1
 
-    def policy(request: dict[str, Any]) -> Step:
+    def policy(request: dict[str, Any]) -> ScriptStep:
         shown = sizes.text_of(request)
         if "You answered before" in shown:
             assert "the evidence does not stand in the lines that were shown" in shown
@@ -248,7 +248,7 @@ def claim(of: str, text: str, lines: list[int], evidence: str, field: str = "sum
     return {"of": of, "field": field, "claim": text, "lines": lines, "evidence": evidence, "names": []}
 
 
-def told_by(*claims: dict[str, Any]) -> Step:
+def told_by(*claims: dict[str, Any]) -> ScriptStep:
     """An answer of these claims."""
     return say(json.dumps({"claims": claims}))
 
@@ -298,7 +298,7 @@ def test_a_prompt_that_no_cut_makes_fit_is_listed() -> None:
 
 @pytest.mark.proves("C-9")
 @pytest.mark.parametrize(
-    ("step", "reason", "most_requests"),
+    ("step", "reason", "max_requests"),
     [
         (fail(500, {"error": {"message": "boom"}}), "server error", 5),
         (fail(429, {"error": {"message": "slow down", "code": "rate_limit_exceeded"}}), "rate limit", 5),
@@ -310,14 +310,14 @@ def test_a_prompt_that_no_cut_makes_fit_is_listed() -> None:
     ],
     ids=["500", "429", "401", "400", "refusal", "deep", "types"],
 )
-def test_a_chunk_that_fails_for_good_is_reported(step: Step, reason: str, most_requests: int) -> None:
+def test_a_chunk_that_fails_for_good_is_reported(step: ScriptStep, reason: str, max_requests: int) -> None:
     """Tried again where that may help, then listed with its lines and the reason; the rest of the document is there."""
     made, provider = asked(lambda _: step, program(5), max_prompt_tokens=15_000)
     told = document(made)
     (failed,) = told["coverage"]["chunks_failed"]
     assert reason in failed["reason"]
     assert failed["lines"] == [[1, told["header"]["lines"]]]
-    assert len(provider.requests) == most_requests
+    assert len(provider.requests) == max_requests
     assert told["header"]["final_status"] == "partial"
     assert len(told["paragraphs"]) == 6
     assert told["purpose"] is None
@@ -349,7 +349,7 @@ def test_every_line_is_documented_or_listed(seed: int) -> None:
     """Whatever fails, is refused or is answered: no line of the program is in neither list, and none is in both."""
     author = Author(shift=1)
 
-    def policy(request: dict[str, Any]) -> Step:
+    def policy(request: dict[str, Any]) -> ScriptStep:
         fate = crc32(f"{seed}{sizes.text_of(request)}".encode()) % 5
         if fate == 0:
             return fail(400, {"error": {"message": "no such parameter"}})
@@ -379,7 +379,7 @@ def test_what_passes_by_itself_is_waited_for(wire: str) -> None:
     troubles = [fail(503, "down"), fail(429, {"error": {"message": "Rate limit reached, try again in 2s"}})]
     seen: dict[str, int] = {}
 
-    def policy(request: dict[str, Any]) -> Step:
+    def policy(request: dict[str, Any]) -> ScriptStep:
         asked_for = sizes.text_of(request)
         seen[asked_for] = seen.get(asked_for, 0) + 1
         return troubles[seen[asked_for] - 1] if seen[asked_for] <= 2 else author(request)
@@ -396,7 +396,7 @@ def test_an_answer_that_breaks_off_is_taken_as_far_as_it_goes() -> None:
     """A reply that ran out of tokens documents what it got to."""
     author = Author()
 
-    def policy(request: dict[str, Any]) -> Step:
+    def policy(request: dict[str, Any]) -> ScriptStep:
         whole = json.dumps({"claims": author.claims(request)})
         return say(whole[: len(whole) // 4])
 
@@ -424,7 +424,7 @@ def test_an_interrupt_keeps_what_is_there() -> None:
     """Ctrl-C in the middle: what was answered is in the document, what was not is open, and nothing more is sent."""
     author = Author()
 
-    def policy(request: dict[str, Any]) -> Step:
+    def policy(request: dict[str, Any]) -> ScriptStep:
         step = author(request)
         if len(author.requests) == 3:
             signal.raise_signal(signal.SIGINT)
@@ -494,7 +494,7 @@ def test_a_program_is_asked_about_over_http() -> None:
         fail(429, {"error": {"message": "slow", "type": "rate_limit"}}),
     ]
 
-    def policy(request: dict[str, Any]) -> Step:
+    def policy(request: dict[str, Any]) -> ScriptStep:
         return troubles.pop() if troubles else author(request)
 
     with LoopbackProvider("anthropic", 20_000, policy=policy) as provider:
@@ -511,7 +511,7 @@ def test_a_provider_that_does_not_answer_is_given_up() -> None:
     """Time-outs are tried again, then the chunk is listed."""
     release = threading.Event()
 
-    def policy(_: dict[str, Any]) -> Step:
+    def policy(_: dict[str, Any]) -> ScriptStep:
         release.wait(60)
         return say("{}")
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.scribe.lines import Text
 
-from penstock.chunk.template import Citation, Grade, Record, Template, Value
+from penstock.chunk.template import Citation, Grade, Template, TemplateRecord, Value
 from penstock.scribe.documenting import Subject, run, subject
 from penstock.scribe.documents import About, Coverage, document_of
 from penstock.scribe.filling import SECTIONS, cite
@@ -103,7 +103,7 @@ def test_confidence_is_by_section_and_by_chunk() -> None:
         Value(text, "model", (), (grade,)) for text, grade in [("A.", Grade("c1", 9, 1)), ("B.", Grade("c2", 1, 1))]
     ]
     template = Template.of(
-        {name: (key, []) for name, key in SECTIONS.items()} | {"purpose": ((), [Record.of({"summary": said})])}
+        {name: (key, []) for name, key in SECTIONS.items()} | {"purpose": ((), [TemplateRecord.of({"summary": said})])}
     )
     coverage = Coverage(
         status="complete", chunks=2, grades={"purpose": (10, 2)}, chunk_grades={"c1": (9, 1), "c2": (1, 1)}

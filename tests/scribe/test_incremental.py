@@ -21,16 +21,16 @@ from penstock.models import ScriptedModel, refuse, say, sizes
 from penstock.scribe import prompts
 from penstock.scribe.asking import Question
 from penstock.scribe.asking import asked as question_asked
-from penstock.scribe.documenting import Run, run, subject
-from penstock.scribe.pool import Desk
+from penstock.scribe.documenting import DocumentingRun, run, subject
+from penstock.scribe.pool import ModelPool
 from penstock.scribe.results import Folder
-from penstock.scribe.verification import Item, Known, shown
+from penstock.scribe.verification import ClaimSubject, Known, shown
 from penstock.testing import LoopbackProvider
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from penstock.models import Step
+    from penstock.models import ScriptStep
 
 pytestmark = pytest.mark.proves("C-13")
 
@@ -38,7 +38,7 @@ BUDGET = 3_000
 SIZE = 50
 
 
-def again(folder: Path, text: str | bytes, author: Author | None = None, **more: Any) -> tuple[Run, Author]:
+def again(folder: Path, text: str | bytes, author: Author | None = None, **more: Any) -> tuple[DocumentingRun, Author]:
     """A run that keeps its results in a folder."""
     author = author or Author(wrong=True, shift=1)
     provider = LoopbackProvider("anthropic", 200_000, policy=author)
@@ -47,7 +47,7 @@ def again(folder: Path, text: str | bytes, author: Author | None = None, **more:
     return run([found], model=provider, results=results, max_prompt_tokens=BUDGET, **more), author
 
 
-def told(made: Run) -> dict[str, Any]:
+def told(made: DocumentingRun) -> dict[str, Any]:
     """The document of a run."""
     return made.documents[0][1][0]
 
@@ -111,7 +111,7 @@ def test_all_that_was_cited_is_kept(tmp_path: Path) -> None:
     def claim(of: int, said: str, cited: list[int], evidence: str) -> dict[str, Any]:
         return {"of": f"P{of}", "field": "summary", "claim": said, "lines": cited, "evidence": evidence, "names": []}
 
-    def policy(request: dict[str, Any]) -> Step:
+    def policy(request: dict[str, Any]) -> ScriptStep:
         if "You answered before" in sizes.text_of(request):
             return say(json.dumps({"claims": [claim(early, "Right in the end.", [early], lines[early])]}))
         claims = [
@@ -172,7 +172,7 @@ def test_other_instructions_are_followed(tmp_path: Path, monkeypatch: pytest.Mon
 def test_what_is_said_of_a_program_is_said_of_that_program(tmp_path: Path) -> None:
     """Two programs with the same paragraphs: neither has an answer that names the other."""
 
-    def policy(request: dict[str, Any]) -> Step:
+    def policy(request: dict[str, Any]) -> ScriptStep:
         text = sizes.text_of(request)
         (name,) = set(re.findall("^COBOL program (\\w+),", text, re.MULTILINE))
         line, evidence = next((number, line) for number, line in shown_in(request).items() if is_code(line))
@@ -225,7 +225,7 @@ def test_what_had_to_be_cut_is_not_refused_again(tmp_path: Path) -> None:
             self.provider = LoopbackProvider("openai-chat", 2_600, policy=Author())
             self.send = self.provider.send
 
-    def asked() -> tuple[Run, Small]:
+    def asked() -> tuple[DocumentingRun, Small]:
         model = Small()
         found = subject(program(30), "ledger.cbl")
         return run([found], model=model, results=Folder(str(tmp_path)), max_prompt_tokens=4_000), model
@@ -249,18 +249,18 @@ def question(number: int, size_tokens: int = 100, context: tuple[tuple[int, int]
         prompt_tokens=size_tokens,
         digest="d",
     )
-    item = Item(f"P{number}", "paragraphs", ("summary",), {}, number, number, "paragraph", "P")
+    item = ClaimSubject(f"P{number}", "paragraphs", ("summary",), {}, number, number, "paragraph", "P")
     nothing = Known(**dict.fromkeys(("names", "callable", "tables", "copybooks", "declared"), frozenset()))
     held = shown(text, (*chunk.spans, *context), [item], nothing)
     return Question(chunk=chunk, body="", notes="", held=held, fits=lambda _: True)
 
 
-def answering(*steps: Step) -> Desk:
+def answering(*steps: ScriptStep) -> ModelPool:
     """A desk before a model with a script."""
-    return Desk(ScriptedModel(steps, "openai-chat"))
+    return ModelPool(ScriptedModel(steps, "openai-chat"))
 
 
-def claims(of: str, line: int, evidence: str) -> Step:
+def claims(of: str, line: int, evidence: str) -> ScriptStep:
     """An answer of one claim."""
     claim = {"of": of, "field": "summary", "claim": "Right.", "lines": [line], "evidence": evidence}
     return say(json.dumps({"claims": [claim]}))
@@ -302,9 +302,9 @@ from penstock.scribe import prompts
 from penstock.scribe.asking import Question
 from penstock.scribe.asking import asked as question_asked
 from penstock.scribe.documenting import run, subject
-from penstock.scribe.pool import Desk
+from penstock.scribe.pool import ModelPool
 from penstock.scribe.results import Folder
-from penstock.scribe.verification import Item, Known, shown
+from penstock.scribe.verification import ClaimSubject, Known, shown
 from tests.scribe.programs import program
 
 model = load_model("anthropic:loopback", base_url=sys.argv[1], environment={})
@@ -320,7 +320,7 @@ def test_a_run_that_was_killed_goes_on_where_it_stopped(tmp_path: Path, answered
     author = Author()
     reached, release = threading.Event(), threading.Event()
 
-    def policy(request: dict[str, Any]) -> Step:
+    def policy(request: dict[str, Any]) -> ScriptStep:
         step = author(request)
         if len(author.requests) == answered + 1:
             reached.set()
@@ -351,7 +351,7 @@ def test_an_interrupt_ends_a_request_under_way(tmp_path: Path) -> None:
     author = Author()
     reached, release = threading.Event(), threading.Event()
 
-    def policy(request: dict[str, Any]) -> Step:
+    def policy(request: dict[str, Any]) -> ScriptStep:
         step = author(request)
         if len(author.requests) == 2:
             reached.set()

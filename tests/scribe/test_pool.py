@@ -10,13 +10,13 @@ import pytest
 
 from penstock.errors import CallerError
 from penstock.models import Disconnected, Refused, ScriptedModel, ScriptMismatch, fail, refuse, say
-from penstock.scribe.pool import LEAST_REPLY_TOKENS, LONGEST_WAIT_SECONDS, Desk, Pool, Progress, Reply
+from penstock.scribe.pool import LONGEST_WAIT_SECONDS, MIN_REPLY_TOKENS, ModelPool, Pool, PoolReply, Progress
 from penstock.scribe.prompts import Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from penstock.models import Model, Step
+    from penstock.models import Model, ScriptStep
 
 PROMPT = Prompt("Instructions.", "Source.")
 RATE = {"error": {"message": "Rate limit reached", "code": "rate_limit_exceeded"}}
@@ -29,18 +29,18 @@ class Waits(list[float]):
         return sum(self)
 
 
-def desk(steps: Iterable[Step], wire: str = "openai-chat", **more: Any) -> tuple[Desk, ScriptedModel, Waits]:
+def desk(steps: Iterable[ScriptStep], wire: str = "openai-chat", **more: Any) -> tuple[ModelPool, ScriptedModel, Waits]:
     """A desk before a model with a script."""
     waits = Waits()
     model = ScriptedModel(steps, wire)
-    return Desk(model, clock=waits, pause=waits.append, **more), model, waits
+    return ModelPool(model, clock=waits, pause=waits.append, **more), model, waits
 
 
 @pytest.mark.parametrize("wire", ["openai-chat", "openai-responses", "anthropic"])
 def test_instructions_stand_where_the_wire_has_them(wire: str) -> None:
     """Once, beside the question, and the words of the answer come back."""
     asked, model, _ = desk([say("done", requires=["Instructions", "Source"])], wire)
-    assert asked.ask(PROMPT, 100) == Reply("answered", "done", sent=1)
+    assert asked.ask(PROMPT, 100) == PoolReply("answered", "done", sent=1)
     (body,) = model.requests
     assert str(body).count("Instructions.") == 1
 
@@ -81,7 +81,7 @@ def test_a_wait_that_is_too_long_is_not_waited_for() -> None:
         fail(404, {"error": {"message": "The model `x` does not exist", "code": "model_not_found"}}),
     ],
 )
-def test_what_no_chunk_can_cure_ends_the_asking_for_all(step: Step) -> None:
+def test_what_no_chunk_can_cure_ends_the_asking_for_all(step: ScriptStep) -> None:
     """A key that is not taken, an account without money, a model that is not there: it is not asked for again."""
     asked, model, _ = desk([step])
     first, second = asked.ask(PROMPT, 100), asked.ask(PROMPT, 100)
@@ -97,7 +97,7 @@ def test_a_prompt_as_large_as_one_that_was_refused_is_not_sent() -> None:
     refused = asked.ask(PROMPT, 8_000)
     assert refused.outcome == "too_large"
     assert 0 < refused.fitting_tokens < 8_000 * 6_000 / 9_000
-    assert asked.ask(PROMPT, 8_001) == Reply("too_large", "", refused.reason, 0, refused.fitting_tokens)
+    assert asked.ask(PROMPT, 8_001) == PoolReply("too_large", "", refused.reason, 0, refused.fitting_tokens)
     assert asked.ask(PROMPT, 4_000).words == "fits"
     assert len(model.requests) == 2
 
@@ -112,7 +112,7 @@ def test_a_shorter_reply_is_asked_for_where_that_is_enough() -> None:
         }
     }
     asked, model, _ = desk([fail(400, body), say("short"), say("again")])
-    assert asked.ask(PROMPT, 4_000) == Reply("answered", "short", sent=2)
+    assert asked.ask(PROMPT, 4_000) == PoolReply("answered", "short", sent=2)
     assert asked.ask(PROMPT, 4_000).words == "again"
     caps = [body["max_tokens"] for body in model.requests]
     assert caps[0] > caps[1] == caps[2] >= 1_024
@@ -126,7 +126,7 @@ def test_a_model_with_short_replies_is_asked_for_such(wire: str) -> None:
     }
     body["error"]["message"] += "number of output tokens for this model"
     asked, model, waits = desk([fail(400, body), fail(400, body), say("short"), say("again")], wire)
-    assert asked.ask(PROMPT, 4_000) == Reply("answered", "short", sent=3)
+    assert asked.ask(PROMPT, 4_000) == PoolReply("answered", "short", sent=3)
     assert asked.ask(PROMPT, 4_000).words == "again"
     assert [body["max_tokens"] for body in model.requests] == [8_192, 4_096, 2_048, 2_048]
     assert waits == []
@@ -139,7 +139,7 @@ def test_a_model_without_replies_is_given_up() -> None:
     reply = asked.ask(PROMPT, 4_000)
     assert (reply.outcome, reply.sent) == ("failed", 4)
     assert reply.reason.startswith("output cap")
-    assert model.requests[-1]["max_tokens"] == LEAST_REPLY_TOKENS
+    assert model.requests[-1]["max_tokens"] == MIN_REPLY_TOKENS
 
 
 def test_a_mistake_in_a_script_is_not_taken_for_a_refusal() -> None:
@@ -168,7 +168,7 @@ def test_whatever_a_model_raises_is_read(error: Exception, outcome: str, sent: i
             raise error
 
     waits = Waits()
-    reply = Desk(Broken(), clock=waits, pause=waits.append).ask(PROMPT, 100)
+    reply = ModelPool(Broken(), clock=waits, pause=waits.append).ask(PROMPT, 100)
     assert (reply.outcome, reply.sent) == (outcome, sent)
 
 
@@ -194,8 +194,8 @@ def test_a_request_under_way_is_cancelled() -> None:
             assert cancelled.wait(60)
             raise Cancelled("gone")
 
-    asked = Desk(cast("Model", Slow()))
-    replies: list[Reply] = []
+    asked = ModelPool(cast("Model", Slow()))
+    replies: list[PoolReply] = []
     thread = threading.Thread(target=lambda: replies.append(asked.ask(PROMPT, 100)))
     thread.start()
     assert begun.wait(60)

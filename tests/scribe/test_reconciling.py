@@ -12,21 +12,21 @@ from tests.scribe.author import Author, is_code, shown_in
 from tests.scribe.programs import program
 
 from penstock.models import say, sizes
-from penstock.scribe.documenting import Run, run, subject
+from penstock.scribe.documenting import DocumentingRun, run, subject
 from penstock.testing import LoopbackProvider
 from penstock.text import tokens
 
 if TYPE_CHECKING:
-    from penstock.models import Step
+    from penstock.models import ScriptStep
 
 pytestmark = pytest.mark.proves("C-8")
 
 
-def asked(text: str, covers: Any = None, source: str | None = None) -> tuple[Run, list[dict[str, Any]]]:
+def asked(text: str, covers: Any = None, source: str | None = None) -> tuple[DocumentingRun, list[dict[str, Any]]]:
     """A run whose model words every group by `text`, and says that it covers so many."""
     author, asked_to_word = Author(), []
 
-    def policy(request: dict[str, Any]) -> Step:
+    def policy(request: dict[str, Any]) -> ScriptStep:
         shown = sizes.text_of(request)
         if "are to become fewer" not in shown:
             return author(request)
@@ -43,7 +43,7 @@ def asked(text: str, covers: Any = None, source: str | None = None) -> tuple[Run
     return run([found], model=model, max_prompt_tokens=3_000, reconcile=True, jobs=1), asked_to_word
 
 
-def purpose(made: Run) -> dict[str, Any]:
+def purpose(made: DocumentingRun) -> dict[str, Any]:
     """The purpose in the document."""
     told: dict[str, Any] = made.documents[0][1][0]["purpose"]
     return told
@@ -89,7 +89,7 @@ def test_the_question_is_within_the_budget_with_its_frame() -> None:
     """Counted as every other prompt is: what the provider puts around it is a part of it."""
     said = itertools.cycle(f"It is said at length that {'word ' * 300}{name}." for name in ("one", "two", "three"))
 
-    def policy(request: dict[str, Any]) -> Step:
+    def policy(request: dict[str, Any]) -> ScriptStep:
         if "are to become fewer" in sizes.text_of(request):
             asked_to_word.append(request)
             return say("{}")

@@ -7,7 +7,7 @@ from tests.scribe.lines import Text
 
 from penstock.chunk.template import Citation
 from penstock.scribe.answers import PROGRAM, Claim
-from penstock.scribe.verification import Item, Known, Shown, Verdict, names_in, same_claims, shown, verify
+from penstock.scribe.verification import ClaimSubject, ClaimVerdict, Known, Shown, names_in, same_claims, shown, verify
 
 pytestmark = pytest.mark.proves("C-7")
 
@@ -42,19 +42,19 @@ KNOWN = Known(
     declared=names_in("READ-IT IN-FILE WS-DONE WS-COUNT WRITE-IT LAST-IT WS-TOTAL AUDIT CUSTBK ACCTS"),
 )
 ITEMS = [
-    Item(PROGRAM, "purpose", ("summary", "question"), {}, 1, 18, "program", "P"),
-    Item("P2", "paragraphs", ("summary",), {"paragraph_name": "READ-IT"}, 2, 10, "paragraph", "READ-IT"),
-    Item("P11", "paragraphs", ("summary",), {"paragraph_name": "WRITE-IT"}, 11, 14, "paragraph", "WRITE-IT"),
+    ClaimSubject(PROGRAM, "purpose", ("summary", "question"), {}, 1, 18, "program", "P"),
+    ClaimSubject("P2", "paragraphs", ("summary",), {"paragraph_name": "READ-IT"}, 2, 10, "paragraph", "READ-IT"),
+    ClaimSubject("P11", "paragraphs", ("summary",), {"paragraph_name": "WRITE-IT"}, 11, 14, "paragraph", "WRITE-IT"),
 ]
 HELD = shown(SOURCE, [(1, 14)], ITEMS, KNOWN)
 
 
-def claimed(lines: list[int], evidence: str, text: str = "It counts.", of: str = "P2", *names: str) -> Verdict:
+def claimed(lines: list[int], evidence: str, text: str = "It counts.", of: str = "P2", *names: str) -> ClaimVerdict:
     """The verdict on such a claim."""
     return verify(Claim(of, "summary", text, tuple(lines), evidence, names), HELD)
 
 
-def lines_of(verdict: Verdict) -> list[tuple[int, int]]:
+def lines_of(verdict: ClaimVerdict) -> list[tuple[int, int]]:
     """What a verdict cites."""
     return [(proof.first_line, proof.last_line) for proof in verdict.citations]
 

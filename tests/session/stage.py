@@ -208,7 +208,7 @@ class Stage:
         """Writes the handoff, which loads again, and begins afresh."""
         written = encode(step.handoff)
         assert decode(written) == step.handoff
-        text = render(step.handoff, most_chars=step.most_tokens)
+        text = render(step.handoff, max_chars=step.max_tokens)
         self.feed(HandedOff(handoff=json.loads(written), text=text, reason=step.reason, evidence=step.evidence))
 
     def _keep(self, content: str, name: str) -> str:

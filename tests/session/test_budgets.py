@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from penstock.errors import CallerError
-from penstock.session.budgets import Account, Change, Spending, change_of, replay
+from penstock.session.budgets import Account, BudgetChange, Spending, change_of, replay
 from penstock.session.limits import PROFILES, limits_of
 
 if TYPE_CHECKING:
@@ -190,19 +190,22 @@ def test_a_record_that_is_no_change_says_what_is_missing(record: Any, why: str) 
     ("changes", "why"),
     [
         ([], "there are no changes"),
-        ([Change(kind="closed", account="main")], "these changes begin with 'closed'"),
-        ([Change(kind="opened", account="main", tokens=5)] * 2, "opened once, with 'main'"),
+        ([BudgetChange(kind="closed", account="main")], "these changes begin with 'closed'"),
+        ([BudgetChange(kind="opened", account="main", tokens=5)] * 2, "opened once, with 'main'"),
         (
-            [Change(kind="opened", account="main", tokens=5), Change(kind="closed", account="other")],
+            [BudgetChange(kind="opened", account="main", tokens=5), BudgetChange(kind="closed", account="other")],
             "the tree of 'main' cannot be closed as 'other'",
         ),
         (
-            [Change(kind="opened", account="main", tokens=5), Change(kind="committed", account="main", tokens=6)],
+            [
+                BudgetChange(kind="opened", account="main", tokens=5),
+                BudgetChange(kind="committed", account="main", tokens=6),
+            ],
             "'main' has 5 tokens left, not 6",
         ),
     ],
 )
-def test_a_journal_that_no_tree_has_written_is_an_error(changes: list[Change], why: str) -> None:
+def test_a_journal_that_no_tree_has_written_is_an_error(changes: list[BudgetChange], why: str) -> None:
     """It is not replayed in part."""
     with pytest.raises(CallerError, match=re.escape(why)):
         replay(changes)

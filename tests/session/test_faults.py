@@ -7,7 +7,7 @@ from tests.session.stage import Stage
 
 from penstock.overflow.kinds import RECOVERIES
 from penstock.session import Ask, Boundary, HandOff, Stop, Wait
-from penstock.session.faults import CURED_BY_WAITING, MOST_COOLDOWN_SECONDS, Faults
+from penstock.session.faults import CURED_BY_WAITING, MAX_COOLDOWN_SECONDS, Faults
 from penstock.session.limits import ErrorLimits
 
 SEED = ErrorLimits()
@@ -230,7 +230,7 @@ def test_the_cooldown_doubles_up_to_ten_minutes() -> None:
             waits.append(until - now)
             now = until
     assert waits == [60, 120, 240, 480, 600, 600]
-    assert waits[-1] == MOST_COOLDOWN_SECONDS
+    assert waits[-1] == MAX_COOLDOWN_SECONDS
     patient = ErrorLimits(cooldown_seconds=1_000, row=1)
     for _ in range(2):
         faults = Faults().failed("overloaded", 0, 0, patient).failed("overloaded", 0, 1_000, patient)

@@ -96,7 +96,7 @@ def test_a_function_of_50_lines_is_within_and_one_of_51_is_not(language: str) ->
     assert check_code(made(METHOD_LINES), language, "generation").is_within
     report = check_code(made(METHOD_LINES + 1), language, "generation")
     assert not report.is_within
-    assert [(one.lines, one.most_lines) for one in report.sources[0].oversized] == [(51, 50)]
+    assert [(one.lines, one.max_lines) for one in report.sources[0].oversized] == [(51, 50)]
 
 
 @pytest.mark.parametrize("language", CLASSES)

@@ -23,7 +23,7 @@ from penstock.workspace import Workspace
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from penstock.models import Step
+    from penstock.models import ScriptStep
 
 BELIEVED, REAL = 128_000, 16_000
 
@@ -136,7 +136,7 @@ class Reader:
     def __init__(self) -> None:
         self.seen = 0
 
-    def __call__(self, request: dict[str, Any]) -> Step:
+    def __call__(self, request: dict[str, Any]) -> ScriptStep:
         del request
         self.seen += 1
         return call("view", file_path=f"{self.seen:03d}.txt") if self.seen % 40 else say("I have seen forty.")

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.models.stated import FORMS, WIRES
 
 from penstock.errors import CallerError
-from penstock.models import Model, Refused, ScriptMismatch, Step, call, calls, fail, refuse, say
+from penstock.models import Model, Refused, ScriptMismatch, ScriptStep, call, calls, fail, refuse, say
 from penstock.overflow import diagnose, parse
 from penstock.testing import LoopbackProvider
 
@@ -91,7 +91,7 @@ def test_a_policy_sees_the_request_and_nothing_else(wire: str) -> None:
     """Its one argument is the body as it was sent; what it does to it does not change what is kept."""
     seen: list[Any] = []
 
-    def policy(*given: Any) -> Step:
+    def policy(*given: Any) -> ScriptStep:
         seen.append(json.loads(json.dumps(given)))
         given[0].clear()
         return say(f"answer {len(seen)}")
@@ -322,7 +322,7 @@ class Interrupted(BaseException):
 def test_an_exception_of_the_policy_is_raised_where_with_ends(error: BaseException) -> None:
     """The client is told in fixed words; the test sees the exception itself, and the request is written down."""
 
-    def policy(_: object) -> Step:
+    def policy(_: object) -> ScriptStep:
         raise error
 
     told: list[Any] = []

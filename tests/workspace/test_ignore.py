@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.workspace.deadline import Deadline
-from penstock.workspace.ignore import MAX_RULE_BYTES, Rules
+from penstock.workspace.ignore import MAX_RULE_BYTES, IgnoreRules
 from penstock.workspace.root import Root
 from penstock.workspace.walk import Walk
 
@@ -153,7 +153,7 @@ def test_every_form_of_a_rule_means_what_git_says(repository: Path, source: str,
 def test_pathspec_says_the_same_of_plain_rules(patterns: list[str], names: list[str]) -> None:
     """A second oracle, for names directly beneath the ignore file and rules without negation."""
     spec = pathspec.GitIgnoreSpec.from_lines(patterns)
-    rules = Rules("\n".join(patterns).encode())
+    rules = IgnoreRules("\n".join(patterns).encode())
     assert rules.kept("", names, folders=False) == [name for name in names if not spec.match_file(name)]
 
 
@@ -194,7 +194,7 @@ def test_an_ignore_file_that_is_a_link_or_a_fifo_is_no_ignore_file(repository: P
 )
 def test_no_rule_can_hang_us(rule: str) -> None:
     """Each of these takes longer than a lifetime where stars backtrack; the timeout of the suite is the judge."""
-    rules = Rules(f"{rule}\n!{rule}x\n{rule}/".encode())
+    rules = IgnoreRules(f"{rule}\n!{rule}x\n{rule}/".encode())
     deep = "/".join(["a" * 100] * 20) + "/"
     assert rules.kept("", ["a" * 255], folders=True) == ["a" * 255]
     assert rules.kept(deep, ["a" * 255], folders=False) == ["a" * 255]
@@ -203,9 +203,9 @@ def test_no_rule_can_hang_us(rule: str) -> None:
 @pytest.mark.proves("L-9")
 def test_an_ignore_file_of_many_megabytes_is_read_to_its_cap() -> None:
     """All ignore files in force share one megabyte; a rule is taken whole or not at all."""
-    rules = Rules(b"spared-not\n" + b"x" * 99 + b"\n" + b"filler-rule\n" * (MAX_RULE_BYTES // 6))
-    below = Rules(b"a\n", 2, rules)
+    rules = IgnoreRules(b"spared-not\n" + b"x" * 99 + b"\n" + b"filler-rule\n" * (MAX_RULE_BYTES // 6))
+    below = IgnoreRules(b"a\n", 2, rules)
     assert rules.kept("", ["spared-not", "filler", "filler-rule"], folders=False) == ["filler"]
     assert rules.size <= MAX_RULE_BYTES
     assert below.size <= MAX_RULE_BYTES
-    assert Rules(b"*" * 5000 + b"\nb").kept("", ["a", "b"], folders=False) == ["a"]
+    assert IgnoreRules(b"*" * 5000 + b"\nb").kept("", ["a", "b"], folders=False) == ["a"]

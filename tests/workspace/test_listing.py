@@ -18,9 +18,9 @@ from penstock.workspace.deadline import Deadline
 from penstock.workspace.listing import (
     MAX_FILES_PER_LIST,
     MAX_FILES_WARNING_THRESHOLD,
-    Counts,
     ExtensionCount,
     Listing,
+    ListingCounts,
     Omitted,
     count_files,
     list_files,
@@ -165,7 +165,7 @@ def test_counting_without_sizes_calls_no_stat(tmp_path: Path, monkeypatch: pytes
     root = tree(tmp_path, "a.py", "d/b.py")
     monkeypatch.setattr(listing, "_size", None)
     counts = count_files(root, sizes=False, deadline=NEVER)
-    assert counts == Counts(2, 0, 0, (ExtensionCount(".py", 2, 0, 0),), Omitted(), complete=True)
+    assert counts == ListingCounts(2, 0, 0, (ExtensionCount(".py", 2, 0, 0),), Omitted(), complete=True)
     assert count_files(root, "d", sizes=False, deadline=NEVER).files == 1
     assert count_files(root, recursive=False, sizes=False, deadline=NEVER).files == 1
 

@@ -21,7 +21,7 @@ from penstock.context.recovery import (
     Irreducible,
     SendSmaller,
     Situation,
-    Summarise,
+    SummaryWanted,
     decide,
     give_up,
 )
@@ -198,7 +198,7 @@ class Fitting(Generic[M]):
             dialect=DIALECT,
         )
         cure = decide(situation) if calls_left else give_up(situation)
-        assert not isinstance(cure, Summarise)  # noqa: S101 - nobody here could
+        assert not isinstance(cure, SummaryWanted)  # noqa: S101 - nobody here could
         return cure
 
     def _recalled(self, body: Json) -> tuple[_Known | None, Transcript]:

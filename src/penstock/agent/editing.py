@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from penstock.session.effects import Settled
-    from penstock.session.ledger import Verdict
+    from penstock.session.ledger import ActVerdict
     from penstock.text.json_access import Json
     from penstock.text.window import Encoding
     from penstock.workspace.root import Root
 
     Act = Literal["create", "modify", "replace"]
-    Guard: TypeAlias = Callable[[Act, str, str, str], Verdict]
+    Guard: TypeAlias = Callable[[Act, str, str, str], ActVerdict]
     """What is thought of an act: asked with the path, the version that is there ("" for none) and the new text, before it is done.
 
     `Ledger.may_create`, `may_modify` and `may_replace` are what it is made of.

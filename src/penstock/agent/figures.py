@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from penstock.session import Event, State
     from penstock.session.limits import Limits
-    from penstock.store import Record, Store
+    from penstock.store import JournalRecord, Store
     from penstock.wires import Entry
 
 # Of source code under o200k 3.6 to 4.6 are usual (libraries.md 1.3): with fewer bytes a token, more would have been saved.
@@ -50,7 +50,7 @@ _ROLES = {"system": "instructions", "user": "user", "assistant": "assistant", "t
 # ── facts ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class Source(NamedTuple):
+class TokenSource(NamedTuple):
     """Where tokens come from: `instructions`, `tools`, `user`, `assistant`, `results` of a tool, `notes`, `handoff`.
 
     `notes` stand for what was cut; `handoff` is what a fresh start begins with.
@@ -60,19 +60,19 @@ class Source(NamedTuple):
     tool: str = ""
 
 
-_HANDOFF = Source("handoff")
+_HANDOFF = TokenSource("handoff")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Flow:
+class TokenFlow:
     """Tokens of one source: how many came into the window, how many were cut from it, how many all answered requests sent."""
 
     came_tokens: int = 0
     cut_tokens: int = 0
     sent_tokens: int = 0
 
-    def __add__(self, other: Flow) -> Flow:
-        return Flow(
+    def __add__(self, other: TokenFlow) -> TokenFlow:
+        return TokenFlow(
             came_tokens=self.came_tokens + other.came_tokens,
             cut_tokens=self.cut_tokens + other.cut_tokens,
             sent_tokens=self.sent_tokens + other.sent_tokens,
@@ -80,7 +80,7 @@ class Flow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
+class TaskRecord:
     """One prompt of the user; tasks of a session are numbered from 1."""
 
     session: str
@@ -90,7 +90,7 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class AnswerRecord:
     """One answer of the model: what its request took, and how long it was waited for."""
 
     session: str
@@ -129,7 +129,7 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class CallRecord:
     """One call of a tool, and how it ended."""
 
     tool: str
@@ -148,7 +148,7 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Handoff:
+class HandoffRecord:
     """A fresh start, after so many answers of its session: why, and what says so."""
 
     session: str
@@ -159,7 +159,7 @@ class Handoff:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
+class RefusalRecord:
     """A request that was too large. `remedy` is the strategy, or `handoff`, that came next; empty where nothing did."""
 
     severity: str
@@ -213,14 +213,14 @@ class Stats:
     input_tokens: int = 0
     """As providers reported them, as is the output."""
     output_tokens: int = 0
-    flows: Mapping[Source, Flow] = field(default_factory=dict)
-    tasks: tuple[Task, ...] = ()
-    answers: tuple[Answer, ...] = ()
+    flows: Mapping[TokenSource, TokenFlow] = field(default_factory=dict)
+    tasks: tuple[TaskRecord, ...] = ()
+    answers: tuple[AnswerRecord, ...] = ()
     reads: tuple[Read, ...] = ()
-    calls: tuple[Call, ...] = ()
+    calls: tuple[CallRecord, ...] = ()
     cuts: tuple[Cut, ...] = ()
-    handoffs: tuple[Handoff, ...] = ()
-    refusals: tuple[Refusal, ...] = ()
+    handoffs: tuple[HandoffRecord, ...] = ()
+    refusals: tuple[RefusalRecord, ...] = ()
     faults: tuple[str, ...] = ()
     """The kind of each failure of a provider that was no refusal."""
     waits: tuple[float, ...] = ()
@@ -228,9 +228,9 @@ class Stats:
     unread: tuple[Unread, ...] = ()
 
     @property
-    def flow(self) -> Flow:
+    def flow(self) -> TokenFlow:
         """Of all sources."""
-        return sum(self.flows.values(), Flow())
+        return sum(self.flows.values(), TokenFlow())
 
     @property
     def repeated_reads(self) -> int:
@@ -285,8 +285,10 @@ def together(several: Iterable[Stats]) -> Stats:
     return Stats(**made)
 
 
-def _summed(flows: Mapping[Source, Flow], more: Mapping[Source, Flow]) -> dict[Source, Flow]:
-    return {source: flows.get(source, Flow()) + more.get(source, Flow()) for source in {**flows, **more}}
+def _summed(
+    flows: Mapping[TokenSource, TokenFlow], more: Mapping[TokenSource, TokenFlow]
+) -> dict[TokenSource, TokenFlow]:
+    return {source: flows.get(source, TokenFlow()) + more.get(source, TokenFlow()) for source in {**flows, **more}}
 
 
 # ── reading a journal ────────────────────────────────────────────────────────────────────────────────────────────
@@ -323,32 +325,32 @@ def stats_of(store: Store, session_id: str) -> Stats:
 class _Reading:
     """One journal, record by record. The session is replayed, so that sizes are those of the requests that it made."""
 
-    def __init__(self, first: Record) -> None:
+    def __init__(self, first: JournalRecord) -> None:
         header: Any = first.data["header"]
         self._session = Session.replay(header, ())
         self._name = first.session
         self._records = 1
         self._at = first.at
-        self._tasks: list[Task] = []
-        self._answers: list[Answer] = []
+        self._tasks: list[TaskRecord] = []
+        self._answers: list[AnswerRecord] = []
         self._reads: list[Read] = []
-        self._calls: list[Call] = []
+        self._calls: list[CallRecord] = []
         self._cuts: list[Cut] = []
-        self._handoffs: list[Handoff] = []
-        self._refusals: list[Refusal] = []
+        self._handoffs: list[HandoffRecord] = []
+        self._refusals: list[RefusalRecord] = []
         self._open_refusals = 0
         self._faults: list[str] = []
         self._waits: list[float] = []
         self._shown_before: set[tuple[object, ...]] = set()
         self._tools: dict[tuple[int, str], str] = {}
         self._handed_on: int | None = None
-        self._came: Counter[Source] = Counter()
-        self._cut: Counter[Source] = Counter()
-        self._sent: Counter[Source] = Counter()
-        self._view: Counter[Source] = Counter()
+        self._came: Counter[TokenSource] = Counter()
+        self._cut: Counter[TokenSource] = Counter()
+        self._sent: Counter[TokenSource] = Counter()
+        self._view: Counter[TokenSource] = Counter()
         self._rewritten()
 
-    def take(self, record: Record) -> None:
+    def take(self, record: JournalRecord) -> None:
         """With one record more."""
         data: Any = record.data
         if record.type == SEEN:
@@ -363,7 +365,9 @@ class _Reading:
         """What there is to say so far."""
         state = self._session.state
         flows = {
-            source: Flow(came_tokens=self._came[source], cut_tokens=self._cut[source], sent_tokens=self._sent[source])
+            source: TokenFlow(
+                came_tokens=self._came[source], cut_tokens=self._cut[source], sent_tokens=self._sent[source]
+            )
             for source in self._came
         }
         return Stats(
@@ -402,7 +406,7 @@ class _Reading:
             case ev.HandedOff():
                 self._handed_off(event, after)
             case ev.Refused():
-                self._refusals.append(Refusal(severity=classify_overflow(after.overflow)))
+                self._refusals.append(RefusalRecord(severity=classify_overflow(after.overflow)))
                 self._open_refusals += 1
             case ev.Prompted():
                 self._prompted(after)
@@ -420,14 +424,14 @@ class _Reading:
     def _prompted(self, after: State) -> None:
         asked = after.transcript.newest_user()
         prompt = "" if asked is None else asked.text[:_PROMPT_CHARS]
-        self._tasks.append(Task(session=self._name, number=len(self._tasks) + 1, prompt=prompt))
+        self._tasks.append(TaskRecord(session=self._name, number=len(self._tasks) + 1, prompt=prompt))
         self._open_refusals = 0  # what is answered from here on is another request
 
     def _answered(self, event: ev.Replied, after: State, seconds: float) -> None:
         self._sent.update(self._view)
         reported = event.input_tokens if type(event.input_tokens) is int else None
         self._answers.append(
-            Answer(
+            AnswerRecord(
                 session=self._name,
                 number=after.all_turns,
                 task=len(self._tasks),
@@ -452,7 +456,7 @@ class _Reading:
         self._came[_HANDOFF] += replaced
         self._cut[_HANDOFF] += replaced
         self._handoffs.append(
-            Handoff(
+            HandoffRecord(
                 session=self._name,
                 after_answer=after.all_turns,
                 reason=str(event.reason),
@@ -508,7 +512,7 @@ class _Reading:
         for call in before.open_calls:
             failed = outcomes.get(call.id)
             self._calls.append(
-                Call(
+                CallRecord(
                     tool=call.name,
                     outcome="not run" if failed is None else "failed" if failed else "done",
                     result_tokens=sizes[call.id],
@@ -519,10 +523,10 @@ class _Reading:
         """The view anew, after something was taken from it; what that freed."""
         transcript = self._session.state.transcript
         counter = self._session.counter
-        view: Counter[Source] = Counter()
+        view: Counter[TokenSource] = Counter()
         for name, value in (("instructions", transcript.system), ("tools", transcript.tools)):
             if value:
-                view[Source(name)] += counter.count(value if isinstance(value, str) else as_json(value)).tokens
+                view[TokenSource(name)] += counter.count(value if isinstance(value, str) else as_json(value)).tokens
         for entry in transcript.visible():
             for source, tokens, _ in self._sizes(entry):
                 view[source] += tokens
@@ -532,19 +536,19 @@ class _Reading:
         self._view = view
         return freed
 
-    def _sizes(self, entry: Entry) -> Iterator[tuple[Source, int, str]]:
+    def _sizes(self, entry: Entry) -> Iterator[tuple[TokenSource, int, str]]:
         """What each part of an entry takes, of which source it is, and the call that it answers."""
         name = "notes" if entry.is_note else _ROLES[entry.role]
         if self._handed_on is not None and self._handed_on <= entry.index < self._handed_on + 2:
             name = _HANDOFF.name
-        framed = Source(name), ""
+        framed = TokenSource(name), ""
         for place, (part, count) in enumerate(
             zip(entry.parts, measure_entry(entry, self._session.counter).parts, strict=True)
         ):
-            whose, call_id = Source(name), ""
+            whose, call_id = TokenSource(name), ""
             if isinstance(part, ToolResult):
                 call_id = part.call_id
-                whose = Source("results", self._tools.get((entry.index, call_id), ""))
+                whose = TokenSource("results", self._tools.get((entry.index, call_id), ""))
             if not place:
                 framed = whose, call_id
             yield whose, count.tokens, call_id

@@ -17,7 +17,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from penstock.errors import CallerError, ToolError
-from penstock.session.ledger import ROLES, File, Ranges, Role, merged
+from penstock.session.ledger import ROLES, KnownFile, Ranges, Role, merged
 from penstock.text import escape, notices
 from penstock.text.calls import PYTHON, Call
 from penstock.workspace import Workspace
@@ -136,7 +136,7 @@ def snapshot(
     return tuple(made[path] for path in known)
 
 
-def _tracked(file: File, found: Tracked, version: str) -> Tracked:
+def _tracked(file: KnownFile, found: Tracked, version: str) -> Tracked:
     """What was found, as what the session knows of it."""
     if file.role == "deleted" or found.kind == "missing":
         is_known = (file.role == "deleted" or not file.version) and found.kind == "missing"
@@ -304,7 +304,7 @@ def _digests(source: FileSource, deadline: Deadline) -> tuple[str, str] | None:
 
 # ── git ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-_MOST_GIT_BYTES = 64 << 20  # of an index: half a million files
+_MAX_GIT_BYTES = 64 << 20  # of an index: half a million files
 _ENTRY = struct.Struct(">10I")
 
 
@@ -342,7 +342,7 @@ def _own(root: Root, name: str) -> bytes | None:
     except ToolError:
         return None
     try:
-        return FileSource(file).read(0, _MOST_GIT_BYTES)
+        return FileSource(file).read(0, _MAX_GIT_BYTES)
     except OSError:
         return None
     finally:
@@ -450,14 +450,14 @@ _NOT_AS_THEY_WERE = "Not as they were either:"
 def report(
     verified: Sequence[Verified],
     *,
-    most_chars: int = 4000,
+    max_chars: int = 4000,
     dialect: Dialect | None = None,
     git_then: Git | None = None,
     git_now: Git | None = None,
 ) -> str:
     """What a person and a model are told when a session goes on: first what has to be read again, then what else is not as it was.
 
-    Inert, and at most `most_chars`; what has no room is counted.
+    Inert, and at most `max_chars`; what has no room is counted.
     """
     rows: list[tuple[str, list[str]]] = [(_READ_AGAIN, []), (_NOT_AS_THEY_WERE, [])]
     for item in sorted(verified, key=lambda item: item.tracked.role == "read"):
@@ -472,15 +472,15 @@ def report(
         lines.append(_repository(git_then or git_now, git_now))
     for title, items in rows:
         if items:
-            lines += _as_fits([title, *items], most_chars - len("\n".join(lines)) - 1)
-    return "\n".join(lines)[: max(0, most_chars)]
+            lines += _as_fits([title, *items], max_chars - len("\n".join(lines)) - 1)
+    return "\n".join(lines)[: max(0, max_chars)]
 
 
-def _as_fits(lines: list[str], most_chars: int) -> list[str]:
+def _as_fits(lines: list[str], max_chars: int) -> list[str]:
     """The title and as many rows as have room, with the number of the others."""
     for shown in range(len(lines), 1, -1):
         kept = lines[:shown] + ([_more_files(len(lines) - shown)] if shown < len(lines) else [])
-        if len("\n".join(kept)) <= most_chars:
+        if len("\n".join(kept)) <= max_chars:
             return kept
     return []
 

@@ -93,7 +93,7 @@ class Done:
     notes: tuple[Noted, ...] = ()
 
 
-class Toolbox(Protocol):
+class ToolRunner(Protocol):
     """The tools of an agent (`toolbox` has ours)."""
 
     def intent(self, call: ToolCall) -> Intent | None:
@@ -144,7 +144,7 @@ class _Nobody:
 
 
 @dataclass(kw_only=True)
-class Run:
+class AgentRun:
     """How the work on one prompt ended."""
 
     session: str
@@ -165,7 +165,7 @@ class Agent:
         self,
         session: Session,
         model: Model,
-        tools: Toolbox,
+        tools: ToolRunner,
         store: Store,
         *,
         listener: Listener | None = None,
@@ -207,7 +207,7 @@ class Agent:
 
     # ── the loop ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def run(self, prompt: str | None = None, *, max_turns: int | None = None) -> Run:
+    def run(self, prompt: str | None = None, *, max_turns: int | None = None) -> AgentRun:
         """Works on a prompt, or goes on with what is open, until the session awaits the user or stops.
 
         After `max_turns` answers of the model it is stopped as by an interrupt.
@@ -219,7 +219,7 @@ class Agent:
         most = None if max_turns is None else before.all_turns + max_turns
         outcome, message = self._until_done(most)
         ended = self.session.state
-        return Run(
+        return AgentRun(
             session=self.session.session_id,
             answer=_last_words(ended.transcript) if outcome == "answered" else "",
             outcome=outcome,
@@ -233,7 +233,7 @@ class Agent:
             recoveries=self._recoveries,
         )
 
-    def _until_done(self, most_turns: int | None) -> tuple[str, str]:
+    def _until_done(self, max_turns: int | None) -> tuple[str, str]:
         while True:
             step = self.session.next_step()
             if isinstance(step, Await):
@@ -242,7 +242,7 @@ class Agent:
                 if self.session.state.phase != "ended":
                     self.feed(Closed(reason=step.reason))
                 return step.reason, step.message
-            spent = most_turns is not None and self.session.state.all_turns >= most_turns and isinstance(step, Ask)
+            spent = max_turns is not None and self.session.state.all_turns >= max_turns and isinstance(step, Ask)
             if self._stopped or spent:
                 self.feed(Interrupted())
                 return "max_turns" if spent else "interrupted", _interrupted(self.session.session_id)
@@ -406,7 +406,7 @@ class Agent:
         )
         handle = self._keep(whole, "conversation")
         passed_on = step.handoff.with_handle(handle)
-        text = render(passed_on, most_chars=step.most_tokens * _CHARS_PER_TOKEN, dialect=self.session.dialect)
+        text = render(passed_on, max_chars=step.max_tokens * _CHARS_PER_TOKEN, dialect=self.session.dialect)
         document = json.loads(encode(passed_on))
         self.feed(HandedOff(handoff=document, text=text, reason=step.reason, evidence=step.evidence), (handle,))
         self.listener.step(self.session, f"handed off: {step.reason}, {step.evidence}")

@@ -26,12 +26,12 @@ def picture(found: Stats) -> str:
     """Return how full the window was as SVG: requests as a line, the window as a rule, cuts and fresh starts as marks."""
     turns = [(one.number, one.request_tokens) for one in found.answers]
     window = max((one.window_tokens for one in found.answers), default=0)
-    most_turns = max((number for number, _ in turns), default=1)
-    most_tokens = max([1, window, *(tokens for _, tokens in turns)]) * 1.05
+    max_turns = max((number for number, _ in turns), default=1)
+    max_tokens = max([1, window, *(tokens for _, tokens in turns)]) * 1.05
 
     def at(turn: float, tokens: float) -> tuple[float, float]:
-        x = _LEFT + (_RIGHT - _LEFT) * (turn - 1) / max(1, most_turns - 1)
-        return round(x, 1), round(_BOTTOM - (_BOTTOM - _TOP) * tokens / most_tokens, 1)
+        x = _LEFT + (_RIGHT - _LEFT) * (turn - 1) / max(1, max_turns - 1)
+        return round(x, 1), round(_BOTTOM - (_BOTTOM - _TOP) * tokens / max_tokens, 1)
 
     size = f'viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" height="{_HEIGHT}"'
     title = f"Session {found.sessions[0]}: how full the window was"
@@ -42,7 +42,7 @@ def picture(found: Stats) -> str:
         _text(_LEFT, _TOP - 12, "tokens of a request"),
         _text(_RIGHT, _BOTTOM + 36, "turn (answer of the model)", anchor="end"),
         _rule(_BOTTOM),
-        *(_text(at(turn, 0)[0], _BOTTOM + 18, str(turn), anchor="middle") for turn in sorted({1, most_turns})),
+        *(_text(at(turn, 0)[0], _BOTTOM + 18, str(turn), anchor="middle") for turn in sorted({1, max_turns})),
         _text(_LEFT - 8, _BOTTOM + 4, "0", anchor="end"),
     ]
     if window:

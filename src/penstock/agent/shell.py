@@ -40,7 +40,7 @@ SECONDS = 120.0  # Claude Code and Codex give a command as long when nothing is 
 ALLOWANCE_BYTES = 28_000  # as `guarding.MAX_TOOL_OUTPUT_CHARS`
 KIND = "run"
 _NAME = "run_command"
-_MOST_COMMAND_BYTES = 100_000  # Linux takes 131,071 in one argument
+_MAX_COMMAND_BYTES = 100_000  # Linux takes 131,071 in one argument
 _HEADER_BYTES = 160
 _PART_BYTES = 1 << 16
 _GRACE_SECONDS = 10.0  # for the end of a command whose time is up; thousands of processes take seconds
@@ -320,8 +320,8 @@ def _check_command(command: str) -> None:
         raise ToolError("bad_argument", "command: it holds half of a UTF-16 pair.") from None
     if not command.strip() or "\0" in command:
         raise ToolError("bad_argument", "command: it is empty or holds a NUL character.")
-    if size > _MOST_COMMAND_BYTES:
-        said = f"command: it has {size} bytes, at most {_MOST_COMMAND_BYTES} can be handed over."
+    if size > _MAX_COMMAND_BYTES:
+        said = f"command: it has {size} bytes, at most {_MAX_COMMAND_BYTES} can be handed over."
         raise ToolError("bad_argument", f"{said} Write a script in the root, and run that.")
 
 

@@ -14,7 +14,7 @@ from penstock.agent.loop import Done
 from penstock.errors import CallerError, PenstockError
 from penstock.guard.output import OutputLimits, guard_output
 from penstock.session import Noted
-from penstock.session.ledger import NO_LIMITS, Ledger, Verdict, shown
+from penstock.session.ledger import NO_LIMITS, ActVerdict, Ledger, shown
 from penstock.text import escape, notices
 from penstock.text.allowance import Allowance
 from penstock.text.tokens import Tokens
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 RESULT_SHARE = 8  # one result takes at most this part of the window
 _CHARS_PER_TOKEN = 3
-LEAST_RESULT_TOKENS, MOST_RESULT_TOKENS = 600, 8_000
+MIN_RESULT_TOKENS, MAX_RESULT_TOKENS = 600, 8_000
 
 TODO = Tool(
     "todo",
@@ -91,7 +91,7 @@ class Toolbox:
         model: str = "o200k",
         ledger: Ledger | None = None,
     ) -> None:
-        room = max(LEAST_RESULT_TOKENS, min(MOST_RESULT_TOKENS, window_tokens // RESULT_SHARE))
+        room = max(MIN_RESULT_TOKENS, min(MAX_RESULT_TOKENS, window_tokens // RESULT_SHARE))
         self.workspace = workspace
         self.ledger = ledger or Ledger(limits=NO_LIMITS)
         self._pages: list[Window] = []
@@ -133,7 +133,7 @@ class Toolbox:
     def _running(self) -> list[Running]:
         return [actor for actor in self._acting.values() if isinstance(actor, Running)]
 
-    def may_write(self, act: str, path: str, version: str, content: str) -> Verdict:
+    def may_write(self, act: str, path: str, version: str, content: str) -> ActVerdict:
         """What the ledger thinks of a change: of a file that was seen in part only it refuses to replace the whole."""
         if act == "create":
             return self.ledger.may_create(path, content)
@@ -172,12 +172,12 @@ class Toolbox:
         acts = tuple(shown(page, session.state.all_turns) for page in self._pages if page.version)
         return Done(text=text, failed=result.is_error, seen=acts, tracked=self._tracked(acts))
 
-    def _may_read(self, arguments: dict[str, Json]) -> Verdict:
+    def _may_read(self, arguments: dict[str, Json]) -> ActVerdict:
         """What the ledger thinks of a read (S-5); an override is the model's word that it has to be."""
         override = arguments.pop("override", False) is True
         path = arguments.get("file_path", arguments.get("path"))
         if override or not isinstance(path, str) or not path or self.ledger.limits == NO_LIMITS:
-            return Verdict("ok")
+            return ActVerdict("ok")
         first, last, limit = (arguments.get(name) for name in ("start_line", "end_line", "limit"))
         lines = limit if type(limit) is int else last - first + 1 if type(first) is type(last) is int else None
         return self.ledger.may_read(path, lines)

@@ -13,7 +13,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from penstock.carrier.course import Course, Settings
+from penstock.carrier.course import CarrySettings, Course
 from penstock.carrier.execution import adrive, drive
 from penstock.carrier.memory import LIFETIME_SECONDS, Memory, memory_of
 from penstock.context.recovery import MAX_CALLS
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from penstock.carrier.course import RecoveryResult
-    from penstock.overflow import Rule
+    from penstock.overflow import RefusalRule
     from penstock.store import Store
     from penstock.text.calls import Dialect
     from penstock.text.json_access import Json
@@ -73,12 +73,12 @@ class Carrier:
         endpoint: str = "",
         max_calls: int = MAX_CALLS,
         counter: TokenCounter | None = None,
-        rules: Sequence[Rule] = (),
+        rules: Sequence[RefusalRule] = (),
         dialect: Dialect | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         wire_named(wire)
-        self._settings = Settings(
+        self._settings = CarrySettings(
             wire=wire,
             window_tokens=window_tokens,
             max_calls=max_calls,

@@ -18,7 +18,7 @@ from penstock.context import recovery
 from penstock.context.bill import counter_for
 from penstock.context.compaction import Plan, apply
 from penstock.context.handoff import encode, mechanical
-from penstock.context.recovery import Attempt, Irreducible, SendSmaller, Situation, Summarise
+from penstock.context.recovery import Attempt, Irreducible, SendSmaller, Situation, SummaryWanted
 from penstock.context.sized import Sized
 from penstock.errors import CallerError, PenstockError
 from penstock.overflow import Overflow, classify_overflow, parse, silent_overflow
@@ -31,10 +31,10 @@ from penstock.wires import dump_valid, load_request, reply_tokens, wire_named, w
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
-    from penstock.context.counts import Counts
+    from penstock.context.counts import KindCounts
     from penstock.context.handoff import Handoff
     from penstock.context.provider_counts import Observation
-    from penstock.overflow import Rule
+    from penstock.overflow import RefusalRule
     from penstock.store import Store
     from penstock.text.calls import Dialect
     from penstock.text.json_access import Json
@@ -122,13 +122,13 @@ class Send(NamedTuple):
     request: Json
 
 
-class Ask(NamedTuple):
+class SummaryRequest(NamedTuple):
     """Ask the caller's model for a summary."""
 
     prompt: str
 
 
-class Reply(NamedTuple):
+class SendOutcome(NamedTuple):
     """What came of it."""
 
     value: Any = None
@@ -136,7 +136,7 @@ class Reply(NamedTuple):
 
 
 @dataclass(kw_only=True)
-class Settings:
+class CarrySettings:
     """What a request is carried with; see `execute`."""
 
     wire: str
@@ -144,7 +144,7 @@ class Settings:
     max_calls: int = recovery.MAX_CALLS
     store: Store | None = None
     counter: TokenCounter | None = None
-    rules: Sequence[Rule] = ()
+    rules: Sequence[RefusalRule] = ()
     session_id: str = ""
     dialect: Dialect | None = None
     can_summarise: bool = False
@@ -167,18 +167,18 @@ class Course:
         transcript: its history where the caller keeps one with edits of its own; read from the body where nothing is given.
     """
 
-    def __init__(self, request: Json, settings: Settings, transcript: Transcript | None = None) -> None:
+    def __init__(self, request: Json, settings: CarrySettings, transcript: Transcript | None = None) -> None:
         self.request, self.settings = request, settings
         counter = settings.counter or counter_for(request)
         self.budget = Budget(settings.window_tokens, reply_tokens(request) or 0, counter)
         self.original = Sized(transcript or load_request(request, settings.wire), counter)
         self.result = RecoveryResult(success=False, transcript=self.original.transcript)
         self.attempts: list[Attempt] = []
-        self.answered: tuple[Counts, int] | None = None
+        self.answered: tuple[KindCounts, int] | None = None
         """Our counts of the request that was answered, and the input that the provider reported for it."""
         self._calls = 0
 
-    def run(self) -> Generator[Send | Ask, Reply, RecoveryResult]:
+    def run(self) -> Generator[Send | SummaryRequest, SendOutcome, RecoveryResult]:
         """Carry the request; yields what to send or to ask, is sent what came of it.
 
         Raises:
@@ -205,10 +205,10 @@ class Course:
 
     # ── what to send ─────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _trimmed(self) -> Generator[Send | Ask, Reply, Sized]:
+    def _trimmed(self) -> Generator[Send | SummaryRequest, SendOutcome, Sized]:
         """Return the request as it is first sent: smaller where there is no doubt that it would not fit."""
         cure: recovery.Cure | None = recovery.trim(self._situation(), can_summarise=self.settings.can_summarise)
-        if isinstance(cure, Summarise):
+        if isinstance(cure, SummaryWanted):
             cure = yield from self._summarised(cure)
         if not isinstance(cure, SendSmaller):
             return self.original
@@ -216,21 +216,21 @@ class Course:
         self._note(cure.strategy, smaller)
         return smaller
 
-    def _cure(self) -> Generator[Send | Ask, Reply, SendSmaller | Irreducible]:
+    def _cure(self) -> Generator[Send | SummaryRequest, SendOutcome, SendSmaller | Irreducible]:
         """Return what the newest refusal leads to; a model is asked for a summary on the way where that could spare something."""
         situation = self._situation()
         if situation.calls_left < 1:
             return recovery.give_up(situation)
         cure: recovery.Cure | None = recovery.decide(situation, can_summarise=self.settings.can_summarise)
-        if isinstance(cure, Summarise):
+        if isinstance(cure, SummaryWanted):
             cure = yield from self._summarised(cure)
         assert isinstance(cure, SendSmaller | Irreducible)  # noqa: S101 - a refusal has one of these ends
         return cure
 
-    def _summarised(self, asked: Summarise) -> Generator[Send | Ask, Reply, recovery.Cure | None]:
+    def _summarised(self, asked: SummaryWanted) -> Generator[Send | SummaryRequest, SendOutcome, recovery.Cure | None]:
         """Return the cure once the caller's model was asked for a summary, which is a call."""
         self._calls += 1
-        reply = yield Ask(asked.prompt)
+        reply = yield SummaryRequest(asked.prompt)
         return recovery.with_summary(self._situation(), asked, reply.value if isinstance(reply.value, str) else None)
 
     def _situation(self) -> Situation:
@@ -272,7 +272,7 @@ class Course:
 
     def _sent(
         self, request: Json, sized: Sized
-    ) -> Generator[Send | Ask, Reply, tuple[Overflow | None, BaseException | None]]:
+    ) -> Generator[Send | SummaryRequest, SendOutcome, tuple[Overflow | None, BaseException | None]]:
         """Return the overflow that the provider answered with; None with the response in the result."""
         self.result.request, self.result.transcript = request, sized.transcript
         self.result.attempts += 1

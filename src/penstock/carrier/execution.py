@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from penstock.carrier.course import Course, Reply, Send, Settings
+from penstock.carrier.course import CarrySettings, Course, Send, SendOutcome
 from penstock.carrier.replies import StreamWatch, begin_async_stream, begin_stream, is_stream
 from penstock.context.recovery import MAX_CALLS
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from penstock.carrier.course import RecoveryResult
-    from penstock.overflow import Rule
+    from penstock.overflow import RefusalRule
     from penstock.store import Store
     from penstock.text.calls import Dialect
     from penstock.text.json_access import Json
@@ -33,7 +33,7 @@ def execute(
     summarise: Callable[[str], str] | None = None,
     max_calls: int = MAX_CALLS,
     counter: TokenCounter | None = None,
-    rules: Sequence[Rule] = (),
+    rules: Sequence[RefusalRule] = (),
     session_id: str = "",
     dialect: Dialect | None = None,
 ) -> RecoveryResult:
@@ -59,7 +59,7 @@ def execute(
         CallerError: for what is no request of the wire.
         Exception: what `send` raises where that is no overflow.
     """
-    settings = Settings(
+    settings = CarrySettings(
         wire=wire,
         window_tokens=window_tokens,
         max_calls=max_calls,
@@ -83,12 +83,12 @@ async def aexecute(
     summarise: Callable[[str], str | Awaitable[str]] | None = None,
     max_calls: int = MAX_CALLS,
     counter: TokenCounter | None = None,
-    rules: Sequence[Rule] = (),
+    rules: Sequence[RefusalRule] = (),
     session_id: str = "",
     dialect: Dialect | None = None,
 ) -> RecoveryResult:
     """Do what `execute` does with a send function that is awaited, or that returns an asynchronous stream."""
-    settings = Settings(
+    settings = CarrySettings(
         wire=wire,
         window_tokens=window_tokens,
         max_calls=max_calls,
@@ -110,11 +110,11 @@ def drive(course: Course, send: Callable[[Json], Any], summarise: Callable[[str]
         try:
             if isinstance(step, Send):
                 value = send(step.request)
-                reply = Reply(begin_stream(value, _watch(course)) if is_stream(value) else value)
+                reply = SendOutcome(begin_stream(value, _watch(course)) if is_stream(value) else value)
             else:
-                reply = Reply(summarise(step.prompt) if summarise else None)
+                reply = SendOutcome(summarise(step.prompt) if summarise else None)
         except Exception as error:  # noqa: BLE001 - a foreign function: what is no overflow is raised again by the course
-            reply = Reply(error=error)
+            reply = SendOutcome(error=error)
         try:
             step = steps.send(reply)
         except StopIteration as done:
@@ -133,11 +133,11 @@ async def adrive(
         try:
             if isinstance(step, Send):
                 value = await _awaited(send(step.request))
-                reply = Reply(await begin_async_stream(value, _watch(course)) if is_stream(value) else value)
+                reply = SendOutcome(await begin_async_stream(value, _watch(course)) if is_stream(value) else value)
             else:
-                reply = Reply(await _awaited(summarise(step.prompt)) if summarise else None)
+                reply = SendOutcome(await _awaited(summarise(step.prompt)) if summarise else None)
         except Exception as error:  # noqa: BLE001 - as in `drive`
-            reply = Reply(error=error)
+            reply = SendOutcome(error=error)
         try:
             step = steps.send(reply)
         except StopIteration as done:

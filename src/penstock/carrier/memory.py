@@ -11,7 +11,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from penstock.context.counts import CONTENT_KINDS, Counts
+from penstock.context.counts import CONTENT_KINDS, KindCounts
 from penstock.context.provider_counts import Observation, stated
 from penstock.overflow.learned import SMALLEST_TOKENS
 
@@ -57,7 +57,7 @@ class Memory:
         observations = self._with(seen) if seen is not None and seen.is_stated else self.observations
         return replace(self, limit_tokens=smallest, observations=observations)
 
-    def answered(self, counts: Counts, reported_tokens: int) -> Memory:
+    def answered(self, counts: KindCounts, reported_tokens: int) -> Memory:
         """Return what is known after an answer that reported its input."""
         return replace(self, observations=self._with(stated(counts, reported_tokens)))
 
@@ -81,7 +81,7 @@ def memory_of(text: str) -> Memory:
         if tuple(value["kinds"]) != CONTENT_KINDS:
             return Memory()
         rows = tuple(
-            stated(Counts(tuple(map(int, row["tokens"])), int(row["messages"])), int(row["stated"]))
+            stated(KindCounts(tuple(map(int, row["tokens"])), int(row["messages"])), int(row["stated"]))
             for row in value["observations"]
         )
         numbers = [value[name] for name in ("limit_tokens", "refused_tokens")]

@@ -21,7 +21,7 @@ from penstock.wires import wire_named
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Generator, Sequence
 
-    from penstock.overflow import Overflow, Rule
+    from penstock.overflow import Overflow, RefusalRule
     from penstock.text.json_access import Json
 
 _MAX_HEAD_EVENTS = (
@@ -48,7 +48,7 @@ def plain(value: Any) -> Json:
     return None
 
 
-def refusal_in(value: Any, rules: Sequence[Rule] = ()) -> tuple[Overflow | None, Exception | None]:
+def refusal_in(value: Any, rules: Sequence[RefusalRule] = ()) -> tuple[Overflow | None, Exception | None]:
     """Return the overflow that an answer tells of, and an error that says so; None twice for an answer.
 
     Some gateways send a provider's error with HTTP 200, and some SDKs hand it on as an object like any other.
@@ -84,7 +84,7 @@ class StreamWatch:
         rules: a caller's own rules for refusals.
     """
 
-    def __init__(self, wire: str, rules: Sequence[Rule]) -> None:
+    def __init__(self, wire: str, rules: Sequence[RefusalRule]) -> None:
         self._reader = wire_named(wire).answers.stream()
         self._rules = rules
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from .chunks import Span
-    from .packing import Item, Room, Ties
-    from .units import Edge, Unit
+    from .packing import BinRoom, PackedItem, Ties
+    from .units import Unit, UnitEdge
 
 # What it is worth to have two units in one chunk. A PERFORM is what a reader follows; falling through and jumping come next.
 _PERFORM = 100
@@ -40,7 +40,7 @@ class Reached(NamedTuple):
         return range(self.first, self.last + 1)
 
 
-def reached(edges: Iterable[Edge], spans: Sequence[Span]) -> list[Reached]:
+def reached(edges: Iterable[UnitEdge], spans: Sequence[Span]) -> list[Reached]:
     """The edges by the numbers of spans, which are in order; those of lines in none of them are left out."""
     firsts = [first for first, _ in spans]
     made: list[Reached] = []
@@ -78,7 +78,7 @@ def ties(units: Sequence[Unit], edges: Iterable[Reached]) -> Ties:
 
 
 def bundlings(
-    units: Sequence[Unit], edges: Sequence[Reached], items: Sequence[Item], room: Room
+    units: Sequence[Unit], edges: Sequence[Reached], items: Sequence[PackedItem], room: BinRoom
 ) -> Iterator[list[int]]:
     """Ways to bundle, the coarsest first: for each unit the number of its bundle, bundles numbered in order.
 
@@ -122,7 +122,7 @@ def _stretches(units: Sequence[Unit], of: Callable[[Unit], object]) -> list[rang
     return made
 
 
-def _data_runs(units: Sequence[Unit], items: Sequence[Item], room: Room) -> list[range]:
+def _data_runs(units: Sequence[Unit], items: Sequence[PackedItem], room: BinRoom) -> list[range]:
     made: list[range] = []
     start, size = 0, 0.0
     for at, unit in enumerate(units):
@@ -135,7 +135,7 @@ def _data_runs(units: Sequence[Unit], items: Sequence[Item], room: Room) -> list
     return [run for run in made if len(run) > 1 and units[run.start].kind != "procedure"]
 
 
-def _bundled(stretches: Iterable[range], items: Sequence[Item], room: Room) -> list[int]:
+def _bundled(stretches: Iterable[range], items: Sequence[PackedItem], room: BinRoom) -> list[int]:
     """The smallest stretches first; one that overlaps others is joined with them where all fit."""
     of = list(range(len(items)))
     members = {at: [at] for at in of}

@@ -20,25 +20,25 @@ from .affinity import bundlings, reached, ties
 from .chunks import Chunk, ChunkPlan, Overhead, joined
 from .cutting import Cuts, Sizes
 from .measure import Ruler
-from .packing import Item, Room, kept, pack
+from .packing import BinRoom, PackedItem, kept, pack
 from .sending import Prompts, Texts
 from .staying import stay
-from .units import Layout
+from .units import UnitLayout
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from penstock.cobol.source import Source
+    from penstock.cobol.source import ScannedSource
     from penstock.text.allowance import Allowance
     from penstock.text.tokens import TokenCounter
 
     from .affinity import Reached
     from .chunks import Kind, Span
     from .packing import Ties
-    from .sending import Measured, Sending
+    from .sending import MeasuredChunk, Sending
     from .units import Unit, UnitKind
 
-MOST_PARAGRAPHS = 40
+MAX_PARAGRAPHS = 40
 """So many are asked about in one prompt: answers are limited too (evidence: 30 gave 17 calls of 98, tokens alone too few)."""
 _ENOUGH = 1.3  # times the minimum of chunks, or one more: above it large paragraphs are cut, so that they share chunks
 _TOO_MANY = 2.0  # from so many times the minimum on, what stayed from the last plan is planned anew
@@ -51,32 +51,32 @@ _BRANCHES = frozenset({"IF", "ELSE", "EVALUATE", "WHEN", "SEARCH", "PERFORM", "G
 
 
 def plan(
-    source: Source,
+    source: ScannedSource,
     *,
     prompt_tokens: int | None = None,
     source_tokens: int | Allowance | None = None,
     overhead: Overhead | None = None,
     counter: TokenCounter | None = None,
     previous: Mapping[str, str] | None = None,
-    most_paragraphs: int | None = None,
+    max_paragraphs: int | None = None,
     adaptive: bool = False,
-    copybooks: Mapping[str, Source] | None = None,
+    copybooks: Mapping[str, ScannedSource] | None = None,
     refines: ChunkPlan | None = None,
 ) -> ChunkPlan:
     """All chunks of a source, for prompts of at most `prompt_tokens`, or of at most `source_tokens` of its own text.
 
     `counter` decides, exactly where it can be had, else by its upper bound. `previous` is the `assignment` of the last plan: what
-    it assigned stays where it was as far as possible. At most `most_paragraphs` are in a chunk; prompts have at most 40 unless
+    it assigned stays where it was as far as possible. At most `max_paragraphs` are in a chunk; prompts have at most 40 unless
     said otherwise, text has any number. `adaptive` gives dense code smaller chunks. `copybooks` are shown where code uses their
     data, by the names that COPY has. `refines` is a plan of this source whose chunks turned out too large: each of the new ones
     has lines of one of them. Raises `CallerError` where the overhead leaves nothing of the budget.
     """
     sending: Sending
-    layout = Layout(source)
+    layout = UnitLayout(source)
     if prompt_tokens is not None and source_tokens is None:
         ruler = Ruler(prompt_tokens, counter)
         sending = Prompts(layout, ruler, overhead or Overhead(), copybooks)
-        most_paragraphs = MOST_PARAGRAPHS if most_paragraphs is None else most_paragraphs
+        max_paragraphs = MAX_PARAGRAPHS if max_paragraphs is None else max_paragraphs
     elif source_tokens is not None and prompt_tokens is None:
         ruler = Ruler(source_tokens, counter)
         sending = Texts(layout, ruler)
@@ -84,7 +84,7 @@ def plan(
         raise CallerError("A plan is for prompts or for text: give prompt_tokens or source_tokens.")
     whole: Sequence[Span] = ((1, source.lines),)
     apart = [whole] if refines is None else [chunk.spans for chunk in refines.chunks]
-    return _Planner(layout, sending, ruler.limit, previous or {}, most_paragraphs, apart, adaptive=adaptive).plan()
+    return _Planner(layout, sending, ruler.limit, previous or {}, max_paragraphs, apart, adaptive=adaptive).plan()
 
 
 class _Piece(NamedTuple):
@@ -103,11 +103,11 @@ _Group = tuple["str | None", list[_Piece]]  # the id that a chunk had, and what 
 class _Planner:
     def __init__(
         self,
-        layout: Layout,
+        layout: UnitLayout,
         sending: Sending,
         budget: int,
         previous: Mapping[str, str],
-        most_paragraphs: int | None,
+        max_paragraphs: int | None,
         apart: Iterable[Sequence[Span]],
         *,
         adaptive: bool,
@@ -121,9 +121,9 @@ class _Planner:
         self._apart = apart
         self._sizes = Sizes(sending.lines)
         self._cuts = Cuts(layout.ranks())
-        self._most_paragraphs = most_paragraphs
-        self._room = Room(sending.planned, most_paragraphs)
-        self._tight = Room(sending.tight, most_paragraphs)
+        self._max_paragraphs = max_paragraphs
+        self._room = BinRoom(sending.planned, max_paragraphs)
+        self._tight = BinRoom(sending.tight, max_paragraphs)
         self._density = _densities(layout) if adaptive else {}
         self._decisions: list[str] = []
 
@@ -149,7 +149,7 @@ class _Planner:
 
     # --- pieces --------------------------------------------------------------------------------------
 
-    def _pieces(self, spans: Sequence[Span], most: float, room: Room) -> list[_Piece]:
+    def _pieces(self, spans: Sequence[Span], most: float, room: BinRoom) -> list[_Piece]:
         """The units of some lines, those above `most` in parts, and those that were in parts before."""
         made: list[_Piece] = []
         in_parts = {key.rpartition("#")[0] for key in self._previous}
@@ -185,9 +185,9 @@ class _Planner:
             keys[line] = f"{unit.key}#{_hash(text)}~{number}"
         return keys
 
-    def _item(self, piece: _Piece) -> Item:
+    def _item(self, piece: _Piece) -> PackedItem:
         size = self._sizes.of(piece.first, piece.last) + self._sending.gap
-        return Item(size * self._density.get(piece.unit, 1.0), piece.answers)
+        return PackedItem(size * self._density.get(piece.unit, 1.0), piece.answers)
 
     # --- assignment ----------------------------------------------------------------------------------
 
@@ -198,12 +198,12 @@ class _Planner:
         if not known:
             return None
         size = (self._tight.size + self._sending.most) / 2  # wider than what was planned: a little growth moves nothing
-        room = Room(size, self._most_paragraphs)
+        room = BinRoom(size, self._max_paragraphs)
         items = [self._item(piece) for piece in pieces]
         links = ties([self._unit(piece) for piece in pieces], self._reached(pieces))
         bins = stay([piece.key for piece in pieces], items, links, room, self._previous)
         groups: list[_Group] = [(name, [pieces[at] for at in inside]) for name, inside in bins if inside]
-        least = self._room.least_bins(items)
+        least = self._room.min_bins(items)
         if len(groups) >= _TOO_MANY * least:
             self._decisions.append(
                 f"{len(groups)} chunks stayed of the last plan, {least} would be enough: planned anew"
@@ -215,7 +215,7 @@ class _Planner:
     def _fresh(self, spans: Sequence[Span]) -> list[_Group]:
         """With all of the context, or with half of it where that makes fewer chunks."""
         best = self._filled(spans, self._room)
-        if self._tight.size > self._room.size and len(best) > self._tight.least_bins(
+        if self._tight.size > self._room.size and len(best) > self._tight.min_bins(
             [self._item(piece) for _, inside in best for piece in inside]
         ):
             tried = self._filled(spans, self._tight)
@@ -224,10 +224,10 @@ class _Planner:
                 return tried
         return best
 
-    def _filled(self, spans: Sequence[Span], room: Room) -> list[_Group]:
+    def _filled(self, spans: Sequence[Span], room: BinRoom) -> list[_Group]:
         """As few chunks as possible; where large paragraphs make them many, those are cut as well."""
         best = self._packed(self._pieces(spans, self._sending.most, room), room)
-        least = room.least_bins([self._item(piece) for _, inside in best for piece in inside])
+        least = room.min_bins([self._item(piece) for _, inside in best for piece in inside])
         for share in (2, 3, 4):
             if len(best) <= max(_ENOUGH * least, least + 1):
                 break
@@ -239,7 +239,7 @@ class _Planner:
                 best = tried
         return best
 
-    def _packed(self, pieces: list[_Piece], room: Room) -> list[_Group]:
+    def _packed(self, pieces: list[_Piece], room: BinRoom) -> list[_Group]:
         """What needs a chunk of its own alone, the rest by what ties it, in the bundling that needs the fewest chunks."""
         items = [self._item(piece) for piece in pieces]
         alone = [piece for piece, item in zip(pieces, items, strict=True) if not room.holds(*item)]
@@ -269,9 +269,9 @@ class _Planner:
 
     # --- what is sent --------------------------------------------------------------------------------
 
-    def _verified(self, groups: Sequence[_Group]) -> tuple[list[_Group], list[Measured]]:
+    def _verified(self, groups: Sequence[_Group]) -> tuple[list[_Group], list[MeasuredChunk]]:
         """Every chunk as it is sent; one that is too large after all is cut again, until it fits or cannot be cut."""
-        made: list[tuple[_Group, Measured]] = []
+        made: list[tuple[_Group, MeasuredChunk]] = []
         waiting = list(reversed(groups))
         while waiting:
             name, pieces = waiting.pop()
@@ -304,7 +304,7 @@ class _Planner:
 
     # --- values --------------------------------------------------------------------------------------
 
-    def _finished(self, groups: Sequence[_Group], measured: Sequence[Measured], minimum: int) -> ChunkPlan:
+    def _finished(self, groups: Sequence[_Group], measured: Sequence[MeasuredChunk], minimum: int) -> ChunkPlan:
         names = self._names([piece for _, pieces in groups for piece in pieces])
         used = {name for name, _ in groups if name is not None}
         chunks: list[Chunk] = []
@@ -353,7 +353,9 @@ class _Planner:
                 made[piece] = name if len(inside) == 1 else f"{name} part {number}/{len(inside)}".strip()
         return made
 
-    def _chunk(self, name: str, pieces: Sequence[_Piece], seen: Measured, units: Sequence[str], *, fits: bool) -> Chunk:
+    def _chunk(
+        self, name: str, pieces: Sequence[_Piece], seen: MeasuredChunk, units: Sequence[str], *, fits: bool
+    ) -> Chunk:
         spans = joined((piece.first, piece.last) for piece in pieces)
         return Chunk(
             id=name,
@@ -393,7 +395,7 @@ class _Planner:
 
     def _minimum(self) -> int:
         answers = sum(unit.answers for unit in self._layout.units)
-        by_answers = ceil(answers / self._most_paragraphs) if self._most_paragraphs else 1
+        by_answers = ceil(answers / self._max_paragraphs) if self._max_paragraphs else 1
         return max(2, by_answers, ceil(self._sizes.total / max(1, self._budget - self._sending.overhead)))
 
 
@@ -413,11 +415,11 @@ def _lines(spans: Sequence[Span]) -> str:
     return "lines " + ", ".join(f"{first}-{last}" for first, last in spans)
 
 
-def _packed_bundles(of: Sequence[int], items: Sequence[Item], links: Ties, room: Room) -> list[int]:
+def _packed_bundles(of: Sequence[int], items: Sequence[PackedItem], links: Ties, room: BinRoom) -> list[int]:
     """The bin of each item, bundles staying together."""
-    bundles = [Item(0.0)] * (max(of) + 1)
+    bundles = [PackedItem(0.0)] * (max(of) + 1)
     for bundle, item in zip(of, items, strict=True):
-        bundles[bundle] = Item(bundles[bundle].size + item.size, bundles[bundle].answers + item.answers)
+        bundles[bundle] = PackedItem(bundles[bundle].size + item.size, bundles[bundle].answers + item.answers)
     between: Ties = {}
     for (one, other), weight in links.items():
         if of[one] != of[other]:
@@ -427,7 +429,7 @@ def _packed_bundles(of: Sequence[int], items: Sequence[Item], links: Ties, room:
     return [bins[bundle] for bundle in of]
 
 
-def _densities(layout: Layout) -> dict[int, float]:
+def _densities(layout: UnitLayout) -> dict[int, float]:
     """How much larger each unit counts for the branches in its code."""
     branches: dict[int, int] = {}
     statements: dict[int, int] = {}

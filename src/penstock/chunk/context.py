@@ -14,23 +14,23 @@ from penstock.text import escape, notices
 
 from . import wording
 from .chunks import joined
-from .orientation import Outline
-from .slices import Data, Names
+from .orientation import NameOutline
+from .slices import Data, NameCounts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from penstock.cobol.source import Source
+    from penstock.cobol.source import ScannedSource
 
     from .chunks import Span
     from .measure import Ruler
-    from .units import Layout
+    from .units import UnitLayout
 
 
 _NAME_BYTES = 60  # of a program's name at the head of every prompt: twice what COBOL allows
 
 
-class Prompt(NamedTuple):
+class LinesPrompt(NamedTuple):
     """What is sent for some lines after the overhead, and which lines stand in its context."""
 
     text: str
@@ -40,13 +40,13 @@ class Prompt(NamedTuple):
 class Surroundings:
     """All that can be shown of a source around some of its lines."""
 
-    def __init__(self, layout: Layout, ruler: Ruler, copybooks: Mapping[str, Source] | None = None) -> None:
+    def __init__(self, layout: UnitLayout, ruler: Ruler, copybooks: Mapping[str, ScannedSource] | None = None) -> None:
         self._source = source = layout.source
         self._layout = layout
         self._ruler = ruler
-        self._outline = Outline(layout, ruler.lines)
+        self._outline = NameOutline(layout, ruler.lines)
         self._data = Data(source, copybooks or {})
-        self._names = Names(source)
+        self._names = NameCounts(source)
         self._sizes: dict[int, float] = {}  # of data items
         self._shown = layout.shown
 
@@ -58,7 +58,7 @@ class Surroundings:
         """The prompt of the whole file, as it is where nothing has to be cut."""
         return "".join([self.head, f"{wording.WHOLE}\n", *map(self.line, range(1, self._source.lines + 1))])
 
-    def prompt(self, spans: Sequence[Span], context_limit: float) -> Prompt:
+    def prompt(self, spans: Sequence[Span], context_limit: float) -> LinesPrompt:
         """The prompt of some lines, their context within a limit."""
         context, context_spans = self._context(spans, context_limit)
         parts = [self.head, context, f"{wording.SOURCE}\n"]
@@ -70,7 +70,7 @@ class Surroundings:
             shown_to = last
         if shown_to < self._source.lines:
             parts.append(f"{wording.GAP}\n")
-        return Prompt("".join(parts), context_spans)
+        return LinesPrompt("".join(parts), context_spans)
 
     def digest(self, spans: Sequence[Span]) -> str:
         """Of all that an answer about these lines depends on: whose they are, their text, and that of the data they use.

@@ -12,7 +12,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from penstock.chunk.template import Record, Section, Template, Value, folded, key_of
+from penstock.chunk.template import Template, TemplateRecord, TemplateSection, Value, folded, key_of
 from penstock.errors import CallerError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def merge(templates: Iterable[Template]) -> Template:
     """The one template of all. Raises `CallerError` where two declare different keys for a section."""
     keys: dict[str, tuple[str, ...]] = {}
-    found: dict[str, dict[Plain, list[Record]]] = {}
+    found: dict[str, dict[Plain, list[TemplateRecord]]] = {}
     for template in templates:
         for name, section in template.sections.items():
             if keys.setdefault(name, section.key) != section.key:
@@ -32,11 +32,11 @@ def merge(templates: Iterable[Template]) -> Template:
             groups = found.setdefault(name, {})
             for record in section.records:
                 groups.setdefault(key_of(record, section.key), []).append(record)
-    united = {name: Section(keys[name], tuple(map(_united, groups.values()))) for name, groups in found.items()}
+    united = {name: TemplateSection(keys[name], tuple(map(_united, groups.values()))) for name, groups in found.items()}
     return Template(MappingProxyType(united))
 
 
-def _united(records: list[Record]) -> Record:
+def _united(records: list[TemplateRecord]) -> TemplateRecord:
     """One record of those with the same key."""
     fields: dict[str, list[Value]] = {}
     citations = set(records[0].citations)
@@ -45,7 +45,7 @@ def _united(records: list[Record]) -> Record:
         for name, values in record.fields.items():
             fields.setdefault(name, []).extend(values)
     made = {name: tuple(values) if len(values) == 1 else _distinct(values) for name, values in fields.items()}
-    return Record(MappingProxyType(made), tuple(sorted(citations)))
+    return TemplateRecord(MappingProxyType(made), tuple(sorted(citations)))
 
 
 def _distinct(values: list[Value]) -> tuple[Value, ...]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from .chunks import Span
-    from .units import Layout
+    from .units import UnitLayout
 
 _NEIGHBOURS = 2  # paragraphs before and behind each span
 _FRAME, _SECTION, _CALLED, _NEAR, _OWN, _OTHER = range(6)
@@ -32,10 +32,10 @@ class _Row(NamedTuple):
     stays: int  # how long: `_FRAME`, `_SECTION` or `_OTHER`
 
 
-class Outline:
+class NameOutline:
     """The names of a file with their lines."""
 
-    def __init__(self, layout: Layout, sizes_of: Callable[[list[str]], list[float]]) -> None:
+    def __init__(self, layout: UnitLayout, sizes_of: Callable[[list[str]], list[float]]) -> None:
         self._rows = rows = sorted(_rows(layout), key=lambda row: (row.first, -row.last, row.depth))
         self._firsts = [row.first for row in rows]
         self._texts = [_text(row, is_shown=False) for row in rows]
@@ -112,7 +112,7 @@ def _text(row: _Row, *, is_shown: bool) -> str:
     return f"{wording.row(row.depth, row.name, row.first, row.last, is_shown=is_shown)}\n"
 
 
-def _rows(layout: Layout) -> Iterator[_Row]:
+def _rows(layout: UnitLayout) -> Iterator[_Row]:
     several = len(layout.source.programs) > 1
     for program in layout.source.programs:
         if several:

@@ -17,24 +17,24 @@ if TYPE_CHECKING:
 # Shares of a bin, up to which clusters grow before they are placed: large ones tie most, small ones fit best.
 _SHARES = (1.0, 0.5, 0.25)
 _KICKS = 3_000  # how much is tried to get out of a local optimum: kicks times items
-_LEAST_KICKS = 8
+_MIN_KICKS = 8
 _TRIES = 3_000  # of swaps, in one improvement: ten times as many gain nothing
 _SLACK = 1e-9
 
 
-class Item(NamedTuple):
+class PackedItem(NamedTuple):
     """Something that is not divided. `answers` are what a bin may hold only so many of."""
 
     size: float
     answers: int = 0
 
 
-_NOTHING = Item(0.0)
+_NOTHING = PackedItem(0.0)
 Ties = dict[tuple[int, int], int]
 """Two items, the smaller number first, and what it is worth to have them in one bin."""
 
 
-class Room(NamedTuple):
+class BinRoom(NamedTuple):
     """What one bin holds."""
 
     size: float
@@ -44,28 +44,28 @@ class Room(NamedTuple):
         """Whether that much goes in."""
         return size <= self.size + _SLACK and (self.answers is None or answers <= self.answers)
 
-    def least_bins(self, items: Sequence[Item]) -> int:
+    def min_bins(self, items: Sequence[PackedItem]) -> int:
         """Fewer bins than these cannot hold all."""
         by_size = ceil((sum(item.size for item in items) - _SLACK) / self.size)
         by_answers = ceil(sum(item.answers for item in items) / self.answers) if self.answers else 1
         return max(1, by_size, by_answers)
 
 
-def pack(items: Sequence[Item], ties: Ties, room: Room) -> list[int]:
+def pack(items: Sequence[PackedItem], ties: Ties, room: BinRoom) -> list[int]:
     """The bin of each item, bins numbered by their first item. Every item has to fit into a bin on its own."""
     if not items:
         return []
     links: list[dict[int, int]] = [{} for _ in items]
     for (one, other), weight in ties.items():
         links[one][other] = links[other][one] = weight
-    least = room.least_bins(items)
+    least = room.min_bins(items)
     best = _placed(items, links, room, least, 1.0)
     for share in _SHARES:
         if len(best.size) == least:
             break
         best = min(best, _placed(items, links, room, least, share), key=lambda state: len(state.size))
     best.improve()
-    return _in_order(best.kicked(max(_LEAST_KICKS, _KICKS // len(items))).bin_of)
+    return _in_order(best.kicked(max(_MIN_KICKS, _KICKS // len(items))).bin_of)
 
 
 def kept(ties: Ties, bin_of: Sequence[int]) -> int:
@@ -99,9 +99,11 @@ class _Cluster(NamedTuple):
                 open_ += cluster.halves
 
 
-def _clusters(items: Sequence[Item], links: Sequence[dict[int, int]], room: Room, share: float) -> list[_Cluster]:
+def _clusters(
+    items: Sequence[PackedItem], links: Sequence[dict[int, int]], room: BinRoom, share: float
+) -> list[_Cluster]:
     """Those tied most for their size grow together first, up to a share of a bin."""
-    limit = Room(room.size * share, room.answers and max(1, int(room.answers * share)))
+    limit = BinRoom(room.size * share, room.answers and max(1, int(room.answers * share)))
     alive = {at: _Cluster(item.size, item.answers, at) for at, item in enumerate(items)}
     near = {at: dict(row) for at, row in enumerate(links)}
     heap: list[tuple[float, int, int]] = []
@@ -139,7 +141,9 @@ def _clusters(items: Sequence[Item], links: Sequence[dict[int, int]], room: Room
     return list(alive.values())
 
 
-def _placed(items: Sequence[Item], links: Sequence[dict[int, int]], room: Room, bins: int, share: float) -> _State:
+def _placed(
+    items: Sequence[PackedItem], links: Sequence[dict[int, int]], room: BinRoom, bins: int, share: float
+) -> _State:
     """The clusters in that many bins, the largest first; what fits nowhere is taken apart, and single items open a bin more."""
     state = _State(items, links, room, bins)
     waiting = [(-cluster.size, cluster.first, cluster) for cluster in _clusters(items, links, room, share)]
@@ -169,7 +173,7 @@ class _State:
 
     __slots__ = ("answers", "bin_of", "items", "kept", "links", "members", "near", "room", "size", "tries")
 
-    def __init__(self, items: Sequence[Item], links: Sequence[dict[int, int]], room: Room, bins: int) -> None:
+    def __init__(self, items: Sequence[PackedItem], links: Sequence[dict[int, int]], room: BinRoom, bins: int) -> None:
         self.items = items
         self.links = links
         self.room = room

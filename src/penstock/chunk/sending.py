@@ -15,11 +15,11 @@ from .context import Surroundings
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from penstock.cobol.source import Source
+    from penstock.cobol.source import ScannedSource
 
     from .chunks import Overhead, Span
     from .measure import Ruler
-    from .units import Layout
+    from .units import UnitLayout
 
 CONTEXT_SHARE = 4
 """Of the budget, one part of so many is for outline, data and copybooks at most (C-5)."""
@@ -28,7 +28,7 @@ _CONTEXT_OF_ROOM = (
 )
 
 
-class Measured(NamedTuple):
+class MeasuredChunk(NamedTuple):
     """A chunk as it would be sent: how much it takes, how much of that is text of the file, and what is shown."""
 
     size: int
@@ -48,11 +48,11 @@ class Sending(Protocol):
     tight: float  # with half of the context that it should have
     planned: float  # with all of it
 
-    def whole(self) -> Measured:
+    def whole(self) -> MeasuredChunk:
         """The file in one piece."""
         ...
 
-    def measured(self, spans: Sequence[Span], size: float) -> Measured:
+    def measured(self, spans: Sequence[Span], size: float) -> MeasuredChunk:
         """Some lines, which add `size`."""
         ...
 
@@ -67,7 +67,7 @@ class Texts:
     overhead = 0
     gap = 0.0
 
-    def __init__(self, layout: Layout, ruler: Ruler) -> None:
+    def __init__(self, layout: UnitLayout, ruler: Ruler) -> None:
         self._source = source = layout.source
         self._shown = layout.shown
         self._ruler = ruler
@@ -75,14 +75,14 @@ class Texts:
         self.lines = ruler.lines([text_of(source, [(line, line)]) for line in range(1, source.lines + 1)])
         self.most = self.tight = self.planned = float(ruler.limit)
 
-    def whole(self) -> Measured:
+    def whole(self) -> MeasuredChunk:
         """The text of the file."""
         return self.measured([(1, self._source.lines)], 0)
 
-    def measured(self, spans: Sequence[Span], size: float) -> Measured:  # noqa: ARG002  (prompts need it)
+    def measured(self, spans: Sequence[Span], size: float) -> MeasuredChunk:  # noqa: ARG002  (prompts need it)
         """The text of some lines."""
         size_ = self._ruler.whole(text_of(self._source, spans))
-        return Measured(size_, size_, None, ())
+        return MeasuredChunk(size_, size_, None, ())
 
     def digest(self, spans: Sequence[Span]) -> str:
         """Of the text as it is read, not of columns that are none of it."""
@@ -97,7 +97,7 @@ class Prompts:
     """Chunks that are sent with instructions, outline and data around them."""
 
     def __init__(
-        self, layout: Layout, ruler: Ruler, overhead: Overhead, copybooks: Mapping[str, Source] | None
+        self, layout: UnitLayout, ruler: Ruler, overhead: Overhead, copybooks: Mapping[str, ScannedSource] | None
     ) -> None:
         self._source = layout.source
         self._ruler = ruler
@@ -114,19 +114,19 @@ class Prompts:
         self.tight = self.most - context / 2
         self.planned = self.most - context
 
-    def whole(self) -> Measured:
+    def whole(self) -> MeasuredChunk:
         """The prompt of the file as it is."""
         text = self._view.whole()
-        return Measured(self.overhead + self._ruler.whole(text), self._tokens([(1, self._source.lines)]), text, ())
+        return MeasuredChunk(self.overhead + self._ruler.whole(text), self._tokens([(1, self._source.lines)]), text, ())
 
-    def measured(self, spans: Sequence[Span], size: float) -> Measured:
+    def measured(self, spans: Sequence[Span], size: float) -> MeasuredChunk:
         """With as much context as there is room for; less, where the prompt is more than its lines promised."""
         room = min(self._share, self.most - size + self._least)
         while True:
             text, context_spans = self._view.prompt(spans, room)
             total = self.overhead + self._ruler.whole(text)
             if total <= self.limit or room <= self._least:
-                return Measured(total, self._tokens(spans), text, context_spans)
+                return MeasuredChunk(total, self._tokens(spans), text, context_spans)
             room -= total - self.limit
 
     def digest(self, spans: Sequence[Span]) -> str:
@@ -137,6 +137,6 @@ class Prompts:
         return self._ruler.whole(text_of(self._source, spans))
 
 
-def text_of(source: Source, spans: Sequence[Span]) -> str:
+def text_of(source: ScannedSource, spans: Sequence[Span]) -> str:
     """The text of some lines as the file has it."""
     return b"".join(source.bytes_of(first, last) for first, last in spans).decode(source.encoding, "replace")

@@ -18,8 +18,8 @@ from .units import redefined
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from penstock.cobol.program import Entry
-    from penstock.cobol.source import Source
+    from penstock.cobol.program import DeclarationEntry
+    from penstock.cobol.source import ScannedSource
 
     from .chunks import Span
 
@@ -29,10 +29,10 @@ _NO_LEVEL = {"FD": 0, "SD": 0, "RD": 0, "CD": 0, "SELECT": 0}
 _CONDITION, _RENAMES, _ALONE = 88, 66, 77
 
 
-class Item(NamedTuple):
+class DeclaredItem(NamedTuple):
     """A data item, file or record. `belongs_to` are the groups around it and what it redefines, by number."""
 
-    entry: Entry
+    entry: DeclarationEntry
     copybook: str | None
     belongs_to: tuple[int, ...]
 
@@ -40,10 +40,10 @@ class Item(NamedTuple):
 class Data:
     """All data of a file and of its copybooks, by name."""
 
-    def __init__(self, source: Source, copybooks: Mapping[str, Source]) -> None:
+    def __init__(self, source: ScannedSource, copybooks: Mapping[str, ScannedSource]) -> None:
         self._source = source
         self._books = {key(name): book for name, book in copybooks.items()}
-        self.items: list[Item] = []
+        self.items: list[DeclaredItem] = []
         self._by_name: dict[tuple[str, str], list[int]] = {}  # program, name
         self._named: set[str] = set()  # in any program
         self._conditions: dict[int, list[int]] = {}
@@ -106,7 +106,9 @@ class Data:
         item = self.items[number]
         return item.copybook is None and holds(spans, item.entry.line)
 
-    def _read(self, entries: Iterable[Entry], source: Source, program: str, copybook: str | None) -> None:
+    def _read(
+        self, entries: Iterable[DeclarationEntry], source: ScannedSource, program: str, copybook: str | None
+    ) -> None:
         around: list[tuple[int, int]] = []  # level, number
         for entry in entries:
             level = _NO_LEVEL.get(entry.word.upper()) if entry.level is None else entry.level
@@ -124,17 +126,17 @@ class Data:
                 around.append((level, number))
                 target = redefined(source, entry)
                 belongs_to += tuple(self._by_name.get((program, key(target)), ())[-1:]) if target else ()
-            self.items.append(Item(entry, copybook, belongs_to))
+            self.items.append(DeclaredItem(entry, copybook, belongs_to))
             self._by_name.setdefault((program, key(entry.name)), []).append(number)
             self._named.add(key(entry.name))
             if copybook is None:
                 self._at_line.setdefault(entry.line, []).append(number)
 
 
-class Names:
+class NameCounts:
     """How often some lines have each name; what was read once is remembered by stretch."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: ScannedSource) -> None:
         self._source = source
         self._known: dict[Span, Counter[str]] = {}
 

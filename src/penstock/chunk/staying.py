@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from .packing import Item, Room, Ties
+    from .packing import BinRoom, PackedItem, Ties
 
 
 def stay(
-    keys: Sequence[str], items: Sequence[Item], ties: Ties, room: Room, previous: Mapping[str, str]
+    keys: Sequence[str], items: Sequence[PackedItem], ties: Ties, room: BinRoom, previous: Mapping[str, str]
 ) -> list[tuple[str | None, list[int]]]:
     """The items by bin, each with the id that it had in the last plan, None where it is new."""
     bins: dict[str, list[int]] = {}
@@ -40,20 +40,20 @@ def stay(
 class _Bin:
     """What is together, and how much that is."""
 
-    def __init__(self, name: str | None, inside: Iterable[int], items: Sequence[Item]) -> None:
+    def __init__(self, name: str | None, inside: Iterable[int], items: Sequence[PackedItem]) -> None:
         self.name = name
         self.inside = set(inside)
         self.size = sum(items[at].size for at in self.inside)
         self.answers = sum(items[at].answers for at in self.inside)
 
-    def fits(self, room: Room, *, less: Item | None = None) -> bool:
+    def fits(self, room: BinRoom, *, less: PackedItem | None = None) -> bool:
         """Whether it would be within the room without something. A single item always is."""
         if less is None:
             return len(self.inside) <= 1 or room.holds(self.size, self.answers)
         return len(self.inside) <= 2 or room.holds(self.size - less.size, self.answers - less.answers)
 
 
-def _given_away(bin_: _Bin, items: Sequence[Item], room: Room) -> list[int]:
+def _given_away(bin_: _Bin, items: Sequence[PackedItem], room: BinRoom) -> list[int]:
     """What leaves a bin so that the rest fits: the smallest item that is enough, or the largest ones until it is."""
     gone: list[int] = []
     while not bin_.fits(room):
@@ -67,7 +67,7 @@ def _given_away(bin_: _Bin, items: Sequence[Item], room: Room) -> list[int]:
 
 
 def _housed(
-    group: list[int], bins: list[_Bin], items: Sequence[Item], links: Sequence[Mapping[int, int]], room: Room
+    group: list[int], bins: list[_Bin], items: Sequence[PackedItem], links: Sequence[Mapping[int, int]], room: BinRoom
 ) -> None:
     """Into the bin that a group is tied to most and that holds it, or into one of its own; halved where it fits into none."""
     moving = _Bin(None, group, items)

@@ -63,7 +63,7 @@ def _share(accepted: int, rejected: int) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class TemplateRecord:
     """One item of a section: its fields by name, and the lines that it is at."""
 
     fields: Mapping[str, tuple[Value, ...]]
@@ -75,7 +75,7 @@ class Record:
         fields: Mapping[str, Plain | Sequence[Plain]],
         citations: Iterable[Citation] = (),
         origin: Origin = "code",
-    ) -> Record:
+    ) -> TemplateRecord:
         """The record of plain values: a list is several, a tuple is one, a `Value` is itself; `None` is nothing known."""
         made = {name: _values(given, origin) for name, given in fields.items() if given is not None}
         return cls(MappingProxyType(made), tuple(sorted(set(citations))))
@@ -103,26 +103,26 @@ def _tidy(value: Value) -> Value:
     return value._replace(citations=tuple(sorted(set(value.citations))), grades=tuple(sorted(set(value.grades))))
 
 
-class Section(NamedTuple):
+class TemplateSection(NamedTuple):
     """Records of one kind, and the fields that tell them apart; no field at all means that there is one record."""
 
     key: tuple[str, ...]
-    records: tuple[Record, ...] = ()
+    records: tuple[TemplateRecord, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
     """Sections by name, in order."""
 
-    sections: Mapping[str, Section] = field(default_factory=lambda: MappingProxyType({}))
+    sections: Mapping[str, TemplateSection] = field(default_factory=lambda: MappingProxyType({}))
 
     @classmethod
-    def of(cls, sections: Mapping[str, tuple[Sequence[str], Iterable[Record]]]) -> Template:
+    def of(cls, sections: Mapping[str, tuple[Sequence[str], Iterable[TemplateRecord]]]) -> Template:
         """The template of these sections, each its key and its records."""
-        made = {name: Section(tuple(key), tuple(records)) for name, (key, records) in sections.items()}
+        made = {name: TemplateSection(tuple(key), tuple(records)) for name, (key, records) in sections.items()}
         return cls(MappingProxyType(made))
 
-    def __getitem__(self, name: str) -> tuple[Record, ...]:
+    def __getitem__(self, name: str) -> tuple[TemplateRecord, ...]:
         """The records of a section, none where it is missing."""
         section = self.sections.get(name)
         return () if section is None else section.records
@@ -140,7 +140,7 @@ class Template:
                         yield from ((*said, proof) for proof in (*value.citations, *value.grades))
 
 
-def key_of(record: Record, key: tuple[str, ...]) -> tuple[Plain, ...]:
+def key_of(record: TemplateRecord, key: tuple[str, ...]) -> tuple[Plain, ...]:
     """What tells a record apart: the folded values of its key fields, in any order and however often they were said."""
     return tuple(frozenset(folded(value.said) for value in record.fields.get(name, ())) for name in key)
 

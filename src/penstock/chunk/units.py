@@ -18,8 +18,8 @@ from penstock.text import escape
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Set
 
-    from penstock.cobol.program import Entry, Paragraph, Program
-    from penstock.cobol.source import Source
+    from penstock.cobol.program import DeclarationEntry, Paragraph, Program
+    from penstock.cobol.source import ScannedSource
 
     from .chunks import Span
 
@@ -54,7 +54,7 @@ class Unit(NamedTuple):
     runs_on: bool = False  # control can go on in the unit behind it
 
 
-class Edge(NamedTuple):
+class UnitEdge(NamedTuple):
     """Code in one line makes other lines run: from the header in line `first` to all of what begins in line `last`."""
 
     line: int
@@ -63,10 +63,10 @@ class Edge(NamedTuple):
     is_perform: bool
 
 
-class Layout:
+class UnitLayout:
     """A source as units, cuts and edges."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: ScannedSource) -> None:
         self.source = source
         self._bound = _bound(source)
         self.units = _units(source, self._bound)
@@ -111,7 +111,7 @@ class _Start(NamedTuple):
     known_by: str = ""  # where the name is none of its own
 
 
-def _units(source: Source, bound: Set[int]) -> list[Unit]:
+def _units(source: ScannedSource, bound: Set[int]) -> list[Unit]:
     if not source.lines:
         return []
     found: dict[int, _Start] = {}
@@ -154,14 +154,14 @@ def _units(source: Source, bound: Set[int]) -> list[Unit]:
     return made
 
 
-def _only_announces(source: Source, start: _Start, after: _Start, after_first: int) -> bool:
+def _only_announces(source: ScannedSource, start: _Start, after: _Start, after_first: int) -> bool:
     """Whether nothing but a header stands before the next unit, which is of the same kind."""
     if not start.announces or (after.program, after.kind) != (start.program, start.kind):
         return False
     return not any(source.kinds[line - 1] == "code" for line in range(start.line + 1, after_first))
 
 
-def _starts(source: Source, program: Program) -> Iterator[_Start]:
+def _starts(source: ScannedSource, program: Program) -> Iterator[_Start]:
     name = key(program.name)
     yield _Start(program.start_line, name, "header", program.name or "(nameless)")
     for division in program.divisions:
@@ -185,7 +185,7 @@ def _starts(source: Source, program: Program) -> Iterator[_Start]:
         )
 
 
-def _data_starts(source: Source, program: Program, name: str) -> Iterator[_Start]:
+def _data_starts(source: ScannedSource, program: Program, name: str) -> Iterator[_Start]:
     """Sections, files with their records, and items of level 01 and 77, but for those that redefine the one before."""
     within_file = False
     for entry in program.entries:
@@ -201,29 +201,29 @@ def _data_starts(source: Source, program: Program, name: str) -> Iterator[_Start
             yield _Start(entry.line, name, "data", entry.name or "FILLER", entry.section, known_by=known_by)
 
 
-def _kind_of(entry: Entry) -> UnitKind:
+def _kind_of(entry: DeclarationEntry) -> UnitKind:
     return "header" if key(entry.word) in {"CONFIGURATION", "INPUT-OUTPUT"} else "data"
 
 
-def _is_header(entry: Entry) -> bool:
+def _is_header(entry: DeclarationEntry) -> bool:
     return entry.level is None and entry.name.upper() == "SECTION"
 
 
-def redefined(source: Source, entry: Entry) -> str | None:
+def redefined(source: ScannedSource, entry: DeclarationEntry) -> str | None:
     """What a data item redefines."""
     words = source.code[entry.start : entry.end].upper().split(None, 4)
     at = words.index("REDEFINES") + 1 if "REDEFINES" in words[:4] else len(words)
     return words[at].rstrip(".") if at < len(words) else None
 
 
-def _hash(source: Source, first: int, last: int) -> str:
+def _hash(source: ScannedSource, first: int, last: int) -> str:
     from hashlib import sha256
 
     text = "\n".join(" ".join(source.shown(line).split()) for line in range(first, last + 1))
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-def _lifted(source: Source, line: int, bound: Set[int]) -> int:
+def _lifted(source: ScannedSource, line: int, bound: Set[int]) -> int:
     """The first of the comments and blank lines directly before a line, or the line itself."""
     while line > 1 and source.kinds[line - 2] in _NO_CODE and line not in bound and line - 1 not in bound:
         line -= 1
@@ -241,7 +241,7 @@ def _runs_on(program: Program, paragraph: Paragraph) -> bool:
 # --- cuts ----------------------------------------------------------------------------------------
 
 
-def _bound(source: Source) -> set[int]:
+def _bound(source: ScannedSource) -> set[int]:
     """The lines that belong to what begins in a line before them."""
     bound = set(source.joined)
     for program in source.programs:
@@ -250,7 +250,7 @@ def _bound(source: Source) -> set[int]:
     return bound
 
 
-def _ranks(source: Source, bound: Set[int]) -> dict[int, int]:
+def _ranks(source: ScannedSource, bound: Set[int]) -> dict[int, int]:
     ranks: dict[int, int] = {}
     for line, kind in enumerate(source.kinds, 1):
         before = source.kinds[line - 2] if line > 1 else "code"
@@ -268,7 +268,7 @@ def _ranks(source: Source, bound: Set[int]) -> dict[int, int]:
     return {line: rank for line, rank in ranks.items() if line not in bound and line > 1}
 
 
-def _stretches(source: Source, program: Program) -> Iterator[tuple[int, int, int]]:
+def _stretches(source: ScannedSource, program: Program) -> Iterator[tuple[int, int, int]]:
     """Statements and entries: first line, last line, and the rank of a cut before them."""
     for entry in program.entries:
         if entry.level is None:
@@ -303,7 +303,7 @@ class _Place(NamedTuple):
     last: int
 
 
-def _edges(program: Program) -> Iterator[Edge]:
+def _edges(program: Program) -> Iterator[UnitEdge]:
     """What makes what run, where both are in the program."""
     anywhere: dict[str, _Place] = {}  # the first of each name,
     within: dict[tuple[str, str], _Place] = {}  # and the first in each section
@@ -332,9 +332,9 @@ def _edges(program: Program) -> Iterator[Edge]:
         start = found(perform.target, perform.section, perform.line)
         end = start if perform.thru is None else found(perform.thru, perform.section, perform.line)
         if start is not None and end is not None:
-            yield Edge(perform.line, start.first, max(start.last, end.last), perform.via == "PERFORM")
+            yield UnitEdge(perform.line, start.first, max(start.last, end.last), perform.via == "PERFORM")
     for jump in program.gotos:
         for target in jump.targets:
             to = found(target, None, jump.line)
             if to is not None:
-                yield Edge(jump.line, to.first, to.first, is_perform=False)
+                yield UnitEdge(jump.line, to.first, to.first, is_perform=False)

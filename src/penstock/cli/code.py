@@ -17,7 +17,7 @@ from penstock.errors import ToolError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from penstock.session.generated_code import Kind, Report, Source
+    from penstock.session.generated_code import Kind, MeasuredCode, Report
     from penstock.text.window import Encoding
     from penstock.workspace import Workspace
     from penstock.workspace.source import FileSource
@@ -67,7 +67,7 @@ def check_code_command(files: tuple[str, ...], kind: Kind, stdin_filename: str, 
     return 0 if report.is_within else answer.NOTHING
 
 
-def _measured_file(workspace: Workspace, path: str) -> Source:
+def _measured_file(workspace: Workspace, path: str) -> MeasuredCode:
     """Measure a file beneath the root."""
     from penstock.workspace import texts
 
@@ -76,7 +76,7 @@ def _measured_file(workspace: Workspace, path: str) -> Source:
         return _measured(_blocks(text.source), text.encoding, name, text.path)
 
 
-def _measured_input(name: str) -> Source:
+def _measured_input(name: str) -> MeasuredCode:
     """Measure standard input. Raises `ToolError` where it is no text."""
     from penstock.text import window
 
@@ -89,7 +89,7 @@ def _measured_input(name: str) -> Source:
     return _measured(chain([head], blocks), encoding, name, name or "-")
 
 
-def _measured(blocks: Iterable[bytes], encoding: Encoding, name: str, shown: str) -> Source:
+def _measured(blocks: Iterable[bytes], encoding: Encoding, name: str, shown: str) -> MeasuredCode:
     """Measure code that comes in blocks; its language is told by its name, or by its first block."""
     from penstock.outline import language_of
     from penstock.session.generated_code import measured
@@ -116,7 +116,7 @@ def _report_json(report: Report) -> dict[str, object]:
     return {
         **answer.fields_of(report, "kind", "lines", "level", "is_within"),
         "advised_lines": list(caps.advised_lines),
-        "most_lines": caps.most_lines,
+        "max_lines": caps.max_lines,
         "files": [
             {
                 "path": source.name,
@@ -125,7 +125,7 @@ def _report_json(report: Report) -> dict[str, object]:
                 "complete": source.is_complete,
                 "oversized": [
                     {
-                        **answer.fields_of(found, "kind", "name", "lines", "most_lines"),
+                        **answer.fields_of(found, "kind", "name", "lines", "max_lines"),
                         "start_line": found.first_line,
                         "end_line": found.last_line,
                     }

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from penstock.chunk import ChunkPlan
     from penstock.cobol.program import Program
-    from penstock.cobol.source import Source
+    from penstock.cobol.source import ScannedSource
     from penstock.scribe import Documented
     from penstock.scribe.pool import Progress
     from penstock.scribe.prompts import Prompt
@@ -49,7 +49,7 @@ def _rooted(root: str, paths: tuple[str, ...]) -> tuple[Root, tuple[str, ...]]:
     return Root(root), paths
 
 
-def _source(root: str, file: str, source_format: Format | None) -> tuple[str, Source]:
+def _source(root: str, file: str, source_format: Format | None) -> tuple[str, ScannedSource]:
     """Return a file's path from the root, and what it says."""
     from penstock.cobol import scan
     from penstock.scribe.gathering import read_whole
@@ -113,7 +113,7 @@ def _program_json(program: Program) -> dict[str, Any]:
     }
 
 
-def _landmarks(path: str, source: Source) -> list[str]:
+def _landmarks(path: str, source: ScannedSource) -> list[str]:
     """Return a line for each landmark, for people."""
     told = [f"{escape.shorten(path)}: {source.lines} lines, {source.format} format, {source.encoding}"]
     for program in source:

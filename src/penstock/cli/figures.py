@@ -18,7 +18,7 @@ from penstock.errors import CallerError
 from penstock.text import escape
 
 if TYPE_CHECKING:
-    from penstock.agent.figures import Answer, Stats
+    from penstock.agent.figures import AnswerRecord, Stats
     from penstock.session.degradation import Assessment
 
 _MAX_SESSIONS = 10  # of which the cost is shown beside each other; a script gets all of them
@@ -142,7 +142,7 @@ def stats_json(found: Stats) -> dict[str, Any]:
     }
 
 
-def _cost_json(one: Answer, assessment: Assessment) -> dict[str, Any]:
+def _cost_json(one: AnswerRecord, assessment: Assessment) -> dict[str, Any]:
     """Return what a session's context costs as it was last asked about, with each statement and how it is known."""
     return {
         **answer.fields_of(one, "session", "window_tokens"),
@@ -154,7 +154,7 @@ def _cost_json(one: Answer, assessment: Assessment) -> dict[str, Any]:
     }
 
 
-def _assessments(found: Stats) -> list[tuple[Answer, Assessment]]:
+def _assessments(found: Stats) -> list[tuple[AnswerRecord, Assessment]]:
     """Return for each session its newest answer, and what there is to say of a context of that size in that window.
 
     The policy is the session's own: the limits of its profile, not those of the default one.
@@ -162,7 +162,7 @@ def _assessments(found: Stats) -> list[tuple[Answer, Assessment]]:
     from penstock.session.degradation import Points, assess
 
     newest = {one.session: one for one in found.answers}  # a later answer takes the place of an earlier one
-    assessed: list[tuple[Answer, Assessment]] = []
+    assessed: list[tuple[AnswerRecord, Assessment]] = []
     for one in newest.values():
         with suppress(CallerError):  # a provider may report any number; of one that cannot be there is nothing to say
             assessed.append((one, assess(one.request_tokens, one.window_tokens, Points(policy=one.limits))))

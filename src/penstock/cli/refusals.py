@@ -12,7 +12,7 @@ from penstock.cli import answer, options
 from penstock.cli.commands import command
 
 if TYPE_CHECKING:
-    from penstock.overflow import Diagnosis, Overflow, Rule
+    from penstock.overflow import Diagnosis, Overflow, RefusalRule
 
 _HALF_BYTES = 1 << 20  # of a larger body the head and the tail are read
 
@@ -96,7 +96,7 @@ def _read(file: str) -> bytes:
         return head + stream.read(_HALF_BYTES)
 
 
-def _rules(file: str | None) -> tuple[Rule, ...]:
+def _rules(file: str | None) -> tuple[RefusalRule, ...]:
     """Return the rules in a file of the person's; none where there is no file."""
     from penstock.overflow import read_rules
     from penstock.workspace.root import open_own

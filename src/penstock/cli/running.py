@@ -23,7 +23,7 @@ from penstock.text.calls import Call
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from penstock.agent.loop import Agent, Run
+    from penstock.agent.loop import Agent, AgentRun
     from penstock.session import Session
     from penstock.store import Store
 
@@ -381,7 +381,7 @@ class _TerminalListener:
         click.echo(f"[turn {turns}, window {session.fill():.0%}] {escape.show_argument(what)}", err=True)
 
 
-def _worked(agent: Agent, prompt: str | None, max_turns: int | None, report: str | None = None) -> Run:
+def _worked(agent: Agent, prompt: str | None, max_turns: int | None, report: str | None = None) -> AgentRun:
     """Let the agent work on a prompt, with what changed on disk behind it."""
     if prompt is not None and report:
         prompt = f"{prompt}\n\n{report}"
@@ -405,7 +405,7 @@ def _interrupts(agent: Agent) -> Iterator[None]:
         signal.signal(signal.SIGINT, earlier)
 
 
-def _finish(done: Run, agent: Agent, as_json: bool, **more: Any) -> int:
+def _finish(done: AgentRun, agent: Agent, as_json: bool, **more: Any) -> int:
     """Print what came of the work. Returns the exit status."""
     usage = done.usage
     if as_json:

@@ -1,9 +1,9 @@
 """What does a COBOL source say? Its programs, divisions, sections, paragraphs and statements, by line.
 
-Keeps out chunks, documents and models: bytes in, a `Source` out. Code is read as it stands; COPY is recorded and
+Keeps out chunks, documents and models: bytes in, a `ScannedSource` out. Code is read as it stands; COPY is recorded and
 never expanded. `facts` draws conclusions from it.
 
-Laws: any bytes are a `Source`, without an exception and in linear time; its lines, joined, are the bytes.
+Laws: any bytes are a `ScannedSource`, without an exception and in linear time; its lines, joined, are the bytes.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .program import Format, Program
-from .source import Source
+from .source import ScannedSource
 
 if TYPE_CHECKING:
     from .program import Warned
 
-__all__ = ["Format", "Program", "Source", "scan"]
+__all__ = ["Format", "Program", "ScannedSource", "scan"]
 
 
-def scan(source: bytes | str, *, source_format: Format | None = None, debug_lines: bool = False) -> Source:
+def scan(source: bytes | str, *, source_format: Format | None = None, debug_lines: bool = False) -> ScannedSource:
     """The programs of a source.
 
     `source_format` overrules what the columns say; directives in the source overrule both. Debug lines are code where
     the program says WITH DEBUGGING MODE, or where `debug_lines` does.
     """
-    from .assembly import Lines, assemble
+    from .assembly import CodeLines, assemble
     from .lexing import fold
     from .reading import read
     from .structure import drafts
@@ -33,10 +33,10 @@ def scan(source: bytes | str, *, source_format: Format | None = None, debug_line
     data = source.encode(errors="replace") if isinstance(source, str) else source
     reading = read(data, source_format, debug_lines=debug_lines)
     folded = fold(reading.code)
-    lines = Lines(reading.code, reading.starts)
+    lines = CodeLines(reading.code, reading.starts)
     programs, joined, warnings = assemble(drafts(reading.code, folded), lines, folded)
     found: list[Warned] = [*reading.warnings, *warnings]
-    return Source(
+    return ScannedSource(
         data=data,
         encoding=reading.encoding,
         format=reading.format,

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 
 from .edges import Edges, blocks
 from .lexing import spelled
-from .program import Copy, Division, Entry, Exec, Paragraph, Perform, Program, Section, Statement, Warned
+from .program import Copy, DeclarationEntry, Division, Exec, Paragraph, Perform, Program, Section, Statement, Warned
 
 if TYPE_CHECKING:
     from .procedure import Header, Procedure
     from .structure import Draft
 
 
-class Lines:
+class CodeLines:
     """The lines of code, by offset."""
 
     def __init__(self, code: str, starts: tuple[int, ...]) -> None:
@@ -60,7 +60,7 @@ class Lines:
         ]
 
 
-def assemble(drafts: list[Draft], lines: Lines, folded: str) -> tuple[list[Program], set[int], list[Warned]]:
+def assemble(drafts: list[Draft], lines: CodeLines, folded: str) -> tuple[list[Program], set[int], list[Warned]]:
     """The programs, the lines that cannot be parted from the line before, and what was odd."""
     joined: set[int] = set()
     warnings: list[Warned] = []
@@ -85,7 +85,7 @@ def assemble(drafts: list[Draft], lines: Lines, folded: str) -> tuple[list[Progr
     return programs, joined, warnings
 
 
-def _program(draft: Draft, lines: Lines, folded: str, start_line: int, end_line: int) -> Program:
+def _program(draft: Draft, lines: CodeLines, folded: str, start_line: int, end_line: int) -> Program:
     edges = Edges(lines.code, folded, draft.procedure.loops if draft.procedure else set())
     sections: list[Section] = []
     paragraphs: list[Paragraph] = []
@@ -132,7 +132,7 @@ def _clamp(line: int, low: int, high: int) -> int:
     return max(low, min(line, high))
 
 
-def _statements(procedure: Procedure, lines: Lines) -> list[Statement]:
+def _statements(procedure: Procedure, lines: CodeLines) -> list[Statement]:
     rows = [(*row, after[1]) for row, after in pairwise(procedure.rows) if row[0]]
     spans = lines.spans([row[1] for row in rows], [row[4] for row in rows])
     return [
@@ -141,10 +141,10 @@ def _statements(procedure: Procedure, lines: Lines) -> list[Statement]:
     ]
 
 
-def _entries(draft: Draft, lines: Lines) -> list[Entry]:
+def _entries(draft: Draft, lines: CodeLines) -> list[DeclarationEntry]:
     spans = lines.spans([entry[4] for entry in draft.entries], [entry[5] for entry in draft.entries])
     return [
-        Entry(word, name, level, section, line, end_line, start, end)
+        DeclarationEntry(word, name, level, section, line, end_line, start, end)
         for (word, name, level, section, start, end), (line, end_line) in zip(draft.entries, spans, strict=True)
     ]
 
@@ -152,7 +152,7 @@ def _entries(draft: Draft, lines: Lines) -> list[Entry]:
 class _Units:
     """Sections and paragraphs from the headers between the statements."""
 
-    def __init__(self, procedure: Procedure, lines: Lines, statements: list[Statement], end_line: int) -> None:
+    def __init__(self, procedure: Procedure, lines: CodeLines, statements: list[Statement], end_line: int) -> None:
         self._headers = procedure.headers
         self._lines = lines
         self._statements = statements

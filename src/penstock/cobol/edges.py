@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from .lexing import COPIED, LITERAL, PAIR, WORD, spelled
-from .program import Call, Copy, Exec, GoTo, Perform, Statement
+from .program import CallStatement, Copy, Exec, GoTo, Perform, Statement
 from .reading import BREAK
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Edges:
     def __init__(self, code: str, folded: str, loops: set[int]) -> None:
         self.performs: list[Perform] = []
         self.gotos: list[GoTo] = []
-        self.calls: list[Call] = []
+        self.calls: list[CallStatement] = []
         self.entry_points: list[tuple[str, int]] = []
         self._code = code
         self._folded = folded
@@ -105,7 +105,9 @@ class Edges:
         if call:
             name = self._name(call, 1)
             static = name[0] in "'\""
-            self.calls.append(Call(statement.line, name[1:-1] if static else name, "static" if static else "dynamic"))
+            self.calls.append(
+                CallStatement(statement.line, name[1:-1] if static else name, "static" if static else "dynamic")
+            )
 
     def _entry(self, statement: Statement) -> None:
         entry = _ENTRY.match(self._folded, statement.start, statement.end)

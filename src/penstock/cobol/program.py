@@ -69,7 +69,7 @@ class GoTo(NamedTuple):
     via: str = "GO TO"
 
 
-class Call(NamedTuple):
+class CallStatement(NamedTuple):
     """A CALL. `static`: by literal, `dynamic`: by the value of a data item, which is then the target's name."""
 
     line: int
@@ -103,7 +103,7 @@ class Division(NamedTuple):
     end_line: int
 
 
-class Entry(NamedTuple):
+class DeclarationEntry(NamedTuple):
     """One sentence of the other divisions: a data item, FD, SD, SELECT, a section's header, or an entry of any other kind.
 
     `level` is a data item's level, else None; `word` is the first word (`FD`, `SELECT`, `WORKING-STORAGE` …), `name` the second.
@@ -156,13 +156,13 @@ class Program:
     parent: str | None = None
     using: tuple[str, ...] = ()
     divisions: tuple[Division, ...] = ()
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[DeclarationEntry, ...] = ()
     sections: tuple[Section, ...] = ()
     paragraphs: tuple[Paragraph, ...] = ()
     statements: tuple[Statement, ...] = ()
     performs: tuple[Perform, ...] = ()
     gotos: tuple[GoTo, ...] = ()
-    calls: tuple[Call, ...] = ()
+    calls: tuple[CallStatement, ...] = ()
     entry_points: tuple[tuple[str, int], ...] = ()  # ENTRY 'NAME', its line
     copies: tuple[Copy, ...] = ()
     execs: tuple[Exec, ...] = ()

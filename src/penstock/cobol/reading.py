@@ -49,7 +49,7 @@ _NO_INDICATORS = frozenset("$>")
 _INDICATORS = frozenset(["", *" *-/Dd$"])
 
 
-class Reading(NamedTuple):
+class SourceReading(NamedTuple):
     """The lines of a file and what of them is code."""
 
     encoding: str
@@ -63,7 +63,7 @@ class Reading(NamedTuple):
     warnings: tuple[Warned, ...]
 
 
-def read(data: bytes, source_format: Format | None = None, *, debug_lines: bool = False) -> Reading:
+def read(data: bytes, source_format: Format | None = None, *, debug_lines: bool = False) -> SourceReading:
     """Tell code from what is none; `source_format` overrules what the columns say, directives overrule both."""
     encoding = _encoding(data)
     lines, offsets = _records(data, encoding)
@@ -75,7 +75,7 @@ def read(data: bytes, source_format: Format | None = None, *, debug_lines: bool 
         page.read(first - 1, end - 1, form)
     page.debug(wanted=debug_lines)
     code, starts = page.joined()
-    return Reading(
+    return SourceReading(
         encoding,
         _first_format(switches, page.code),
         switches,

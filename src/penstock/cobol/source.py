@@ -23,7 +23,7 @@ _CODE = re.compile(r"\S")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Source:
+class ScannedSource:
     """A file that was scanned: its bytes as they are, what of them is code, and the programs in it."""
 
     data: bytes

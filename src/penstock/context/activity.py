@@ -135,17 +135,17 @@ _ITEM_BYTES = 160  # of one item: a path, a command, an error
 _STEPS = (1 << 30, 100, 50, 25, 12, 6, 3, 2, 1, 0)  # how many items a row shows, until all rows fit
 
 
-def summary(done: Sequence[Action], *, most_chars: int) -> str:
-    """What the actions were, as data in rows: changed, read, run, failed, searched. Inert, and at most `most_chars`.
+def summary(done: Sequence[Action], *, max_chars: int) -> str:
+    """What the actions were, as data in rows: changed, read, run, failed, searched. Inert, and at most `max_chars`.
 
     A row that has no room for all its items shows the newest and says how many there were before.
     """
     rows = [(title, items) for title, items in _rows(done) if items]
     for most in _STEPS:
         text = "\n".join(f"{title}: {_row(items, most)}" for title, items in rows)
-        if len(text) <= most_chars:
+        if len(text) <= max_chars:
             return text
-    return text[: max(0, most_chars)]
+    return text[: max(0, max_chars)]
 
 
 def _row(items: list[str], most: int) -> str:

@@ -25,7 +25,7 @@ _FRAME = Count(tokens=MESSAGE_TOKENS, low=MESSAGE_TOKENS, high=MESSAGE_TOKENS, m
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class BillItem:
     """One line of the bill. `index` is the message's place in the list; None for what stands beside the list."""
 
     kind: str
@@ -39,7 +39,7 @@ class Item:
 class Bill:
     """What a request takes, and what is kept for the reply."""
 
-    items: tuple[Item, ...]
+    items: tuple[BillItem, ...]
     reserve_tokens: int = 0
 
     @property
@@ -94,7 +94,7 @@ def bill_of(transcript: Transcript | Sized, counter: TokenCounter | None = None,
     """Return the bill of what a transcript shows; of a sized one, by the counts that it has."""
     sized = transcript if isinstance(transcript, Sized) else Sized(transcript, counter or ESTIMATOR)
     shown = sized.transcript
-    items = [Item(kind, kind, None, count) for kind, count in sized.beside().items() if count.high]
+    items = [BillItem(kind, kind, None, count) for kind, count in sized.beside().items() if count.high]
     task, newest = shown.task(), shown.newest_user()
     names = {call.id: call.name for entry in shown.visible() for call in entry.calls}
     for entry in shown.visible():
@@ -104,13 +104,13 @@ def bill_of(transcript: Transcript | Sized, counter: TokenCounter | None = None,
                 # The frame of a message that holds nothing but results belongs to the first of them.
                 framed, own = (total([count, *own]), []) if entry.role == "tool" else (count, own)
                 kind = "pinned" if entry.pinned else "result"
-                items.append(Item(kind, names.get(part.call_id, ""), entry.index, framed))
+                items.append(BillItem(kind, names.get(part.call_id, ""), entry.index, framed))
             elif isinstance(part, Media):
-                items.append(Item("media", part.kind, entry.index, count))
+                items.append(BillItem("media", part.kind, entry.index, count))
             else:
                 own.append(count)
         if own:
-            items.append(Item(_kind(entry, task, newest), "", entry.index, total(own)))
+            items.append(BillItem(_kind(entry, task, newest), "", entry.index, total(own)))
     return Bill(tuple(items), reserve_tokens)
 
 
@@ -126,7 +126,7 @@ def _kind(entry: Entry, task: Entry | None, newest: Entry | None) -> str:
     return "user" if entry.role == "tool" else entry.role
 
 
-def _named(item: Item) -> str:
+def _named(item: BillItem) -> str:
     name = f" of {escape.clip(item.name, 64)}" if item.name and item.kind == "result" else ""
     name = name or (f" ({escape.clip(item.name, 64)})" if item.name and item.kind == "media" else "")
     return f"{item.kind}{name}" + ("" if item.index is None else f", message {item.index}")

@@ -26,7 +26,7 @@ _PLACE: Final = {kind: place for place, kind in enumerate(CONTENT_KINDS)}
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class KindCounts:
     """Tokens by kind of content, in the order of `CONTENT_KINDS`, and the number of messages that they stand in."""
 
     tokens: tuple[int, ...] = (0,) * len(CONTENT_KINDS)
@@ -45,19 +45,19 @@ class Counts:
         """Return the tokens of each kind that there is."""
         return {kind: tokens for kind, tokens in zip(CONTENT_KINDS, self.tokens, strict=True) if tokens}
 
-    def __add__(self, other: Counts) -> Counts:
-        return Counts(tuple(map(int.__add__, self.tokens, other.tokens)), self.messages + other.messages)
+    def __add__(self, other: KindCounts) -> KindCounts:
+        return KindCounts(tuple(map(int.__add__, self.tokens, other.tokens)), self.messages + other.messages)
 
-    def __sub__(self, other: Counts) -> Counts:
-        return Counts(tuple(map(int.__sub__, self.tokens, other.tokens)), self.messages - other.messages)
+    def __sub__(self, other: KindCounts) -> KindCounts:
+        return KindCounts(tuple(map(int.__sub__, self.tokens, other.tokens)), self.messages - other.messages)
 
 
-def counts_of(tokens_by_kind: Iterable[tuple[ContentKind, int]], messages: int = 0) -> Counts:
+def counts_of(tokens_by_kind: Iterable[tuple[ContentKind, int]], messages: int = 0) -> KindCounts:
     """Return counts from tokens with their kinds, which may repeat."""
     tokens = [0] * len(CONTENT_KINDS)
     for kind, number in tokens_by_kind:
         tokens[_PLACE[kind]] += number
-    return Counts(tuple(tokens), messages)
+    return KindCounts(tuple(tokens), messages)
 
 
 def kind_of(part: Part, entry: Entry) -> ContentKind:
@@ -81,7 +81,7 @@ def kind_of(part: Part, entry: Entry) -> ContentKind:
             return "other"
 
 
-def entry_counts(entry: Entry, counts: Iterable[Count]) -> Counts:
+def entry_counts(entry: Entry, counts: Iterable[Count]) -> KindCounts:
     """Return the counts of one message, given the count of each of its parts in their order."""
     kinds = ((kind_of(part, entry), count.tokens) for part, count in zip(entry.parts, counts, strict=True))
     return counts_of(kinds, messages=1)

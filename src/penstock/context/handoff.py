@@ -51,7 +51,7 @@ _LINE_CHARS = 200  # of a command, an error, a path in a list
 _MOST = 50  # of a list that a handoff made without a model holds: the newest
 _ACTIVE_TURNS = 10  # the seed's "more than 10 turns ago" is stale
 _DEEPEST = 64  # levels of foreign JSON
-_MOST_BITS = 13_000  # of a number: Python prints at most 4,300 digits
+_MAX_BITS = 13_000  # of a number: Python prints at most 4,300 digits
 
 
 def passed_on(text: str) -> str:
@@ -173,17 +173,17 @@ class Handoff(_Record):
             raise CallerError(f"reason: one of {', '.join(REASONS)}, not {escape.clip(self.reason, 64)}")
 
 
-def shortened(text: str, most_chars: int = SUMMARY_CHARS) -> str:
-    """At most `most_chars` of a text, cut behind the last sentence or line that fits; within a long one, behind a word."""
-    if len(text) <= most_chars:
+def shortened(text: str, max_chars: int = SUMMARY_CHARS) -> str:
+    """At most `max_chars` of a text, cut behind the last sentence or line that fits; within a long one, behind a word."""
+    if len(text) <= max_chars:
         return text
-    ends = [match.end() for match in re.finditer(r"[.!?…][\"')\]]?(?=\s)|[^\s](?=\n)", text[: most_chars + 1])]
-    if ends and ends[-1] <= most_chars:
+    ends = [match.end() for match in re.finditer(r"[.!?…][\"')\]]?(?=\s)|[^\s](?=\n)", text[: max_chars + 1])]
+    if ends and ends[-1] <= max_chars:
         return text[: ends[-1]]
-    if most_chars < 1:
+    if max_chars < 1:
         return ""
-    head = text[: most_chars - 1]
-    if not text[most_chars - 1].isspace():
+    head = text[: max_chars - 1]
+    if not text[max_chars - 1].isspace():
         head = head.rpartition(" ")[0] or head
     return head.rstrip() + "…"
 
@@ -313,7 +313,7 @@ def _text(value: Json, name: str) -> str:
 
 
 def _whole(value: Json, name: str) -> int | None:
-    if value is None or (type(value) is int and value.bit_length() < _MOST_BITS):
+    if value is None or (type(value) is int and value.bit_length() < _MAX_BITS):
         return value
     raise CallerError(f"{name}: a whole number, not {_kind(value)}")
 
@@ -359,7 +359,7 @@ def _foreign(value: Json, name: str, depth: int) -> Json:
             return [_foreign(item, f"{name}[{place}]", depth + 1) for place, item in enumerate(value)]
         case bool() | None:
             return value
-        case int() if value.bit_length() < _MOST_BITS:
+        case int() if value.bit_length() < _MAX_BITS:
             return value
         case float() if math.isfinite(value):
             return value
@@ -436,7 +436,7 @@ def mechanical(
         completed_tasks=tuple(completed),
         pending_tasks=tuple(pending),
         modified_files=_newest(_path(action) for action in changed),
-        summary=activity.summary(done, most_chars=SUMMARY_CHARS),
+        summary=activity.summary(done, max_chars=SUMMARY_CHARS),
         created_at=created_at or "",
         reason=reason,
         goal=_begun(task.text, _GOAL_CHARS, f"message {task.index}") if task else "",
@@ -462,11 +462,11 @@ def _turns(transcript: Transcript) -> list[int]:
     return made
 
 
-def _begun(text: str, most_chars: int, where: str) -> str:
+def _begun(text: str, max_chars: int, where: str) -> str:
     """The text, or its beginning and where the rest is."""
-    if len(text) <= most_chars:
+    if len(text) <= max_chars:
         return text
-    return f"{text[:most_chars]}\n(… {len(text) - most_chars} more characters: {where} of the session)"
+    return f"{text[:max_chars]}\n(… {len(text) - max_chars} more characters: {where} of the session)"
 
 
 def _path(action: Action) -> str:
@@ -543,21 +543,21 @@ _STEPS = (  # how many items the lists show, until all of it fits: of what is op
 )
 
 
-def render(handoff: Handoff, *, most_chars: int, dialect: Dialect | None = None) -> str:
-    """The text with which a fresh session starts: inert, at most `most_chars`, the goal word for word as long as that fits.
+def render(handoff: Handoff, *, max_chars: int, dialect: Dialect | None = None) -> str:
+    """The text with which a fresh session starts: inert, at most `max_chars`, the goal word for word as long as that fits.
 
     Lists become shorter first, what is behind before what is open, and say how many items are not shown; then the summary
     goes; at last the next step is only begun, and then the goal.
     """
-    most_chars = max(0, most_chars)
-    brief = replace(handoff, next_step=_begun(handoff.next_step, most_chars // 4, "the end"))
-    begun = replace(brief, goal=_begun(handoff.goal, most_chars // 2, "the beginning"))
+    max_chars = max(0, max_chars)
+    brief = replace(handoff, next_step=_begun(handoff.next_step, max_chars // 4, "the end"))
+    begun = replace(brief, goal=_begun(handoff.goal, max_chars // 2, "the beginning"))
     for shown in (handoff, brief, begun):
         for still, behind in _STEPS:
             text = "\n\n".join(part for part in _parts(shown, still, behind, dialect or PYTHON) if part)
-            if len(text) <= most_chars:
+            if len(text) <= max_chars:
                 return text
-    return text[:most_chars]
+    return text[:max_chars]
 
 
 def _parts(handoff: Handoff, still: int, behind: int, dialect: Dialect) -> list[str]:

@@ -22,7 +22,7 @@ from penstock.context.compaction.plans import HANDLE, Plan, lasting
 from penstock.context.compaction.strategies import (
     KEEP_RESULTS,
     WORTH_TOKENS,
-    Failed,
+    FailedAttempts,
     Offload,
     Stale,
     View,
@@ -31,7 +31,7 @@ from penstock.context.compaction.strategies import (
     note_step,
     span_step,
 )
-from penstock.context.counts import CONTENT_KINDS, Counts, counts_of
+from penstock.context.counts import CONTENT_KINDS, KindCounts, counts_of
 from penstock.context.handoff import mechanical, render
 from penstock.context.sized import measure_entry
 from penstock.text import stand_ins
@@ -39,8 +39,8 @@ from penstock.text import stand_ins
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from penstock.context.compaction.plans import Step
-    from penstock.context.compaction.strategies import Result
+    from penstock.context.compaction.plans import PlanStep
+    from penstock.context.compaction.strategies import ShownResult
     from penstock.context.sized import Sized
     from penstock.text.calls import Dialect
     from penstock.wires import Turn
@@ -58,11 +58,11 @@ _MAX_SPAN_RUNGS = 32  # a note that grew turn by turn would be written anew for 
 _RESULTS = CONTENT_KINDS.index("results")
 
 
-class Change(NamedTuple):
+class RungChange(NamedTuple):
     """What leads from the request to a rung takes out of it and puts into it, by kind of content."""
 
-    removed: Counts
-    added: Counts
+    removed: KindCounts
+    added: KindCounts
 
 
 class Ladder:
@@ -97,8 +97,8 @@ class Ladder:
         )
         self._phases = self._make_phases()
         self._starts = [0, *accumulate(len(phase) for phase in self._phases)]
-        self._steps: dict[int, tuple[Step, ...]] = {0: ()}
-        self._changes: dict[int, Change] = {}
+        self._steps: dict[int, tuple[PlanStep, ...]] = {0: ()}
+        self._changes: dict[int, RungChange] = {}
 
     @property
     def last(self) -> int:
@@ -123,17 +123,17 @@ class Ladder:
 
     # ── one rung ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def steps(self, rung: int) -> tuple[Step, ...]:
+    def steps(self, rung: int) -> tuple[PlanStep, ...]:
         """Return the steps that lead from the request to a rung; those that later ones undo are left out."""
         if rung not in self._steps:
-            taken: list[Step] = []
+            taken: list[PlanStep] = []
             for phase, start, end in zip(self._phases, self._starts, self._starts[1:], strict=False):
                 if start < min(rung, end):
                     taken += phase.steps(min(rung, end) - start)
             self._steps[rung] = lasting(taken)
         return self._steps[rung]
 
-    def change(self, rung: int) -> Change:
+    def change(self, rung: int) -> RungChange:
         """Return what goes and what comes between the request and a rung."""
         if rung not in self._changes:
             removed, added = [0] * len(CONTENT_KINDS), 0
@@ -151,10 +151,10 @@ class Ladder:
                 messages_gone += len(gone)
                 messages_come += _NOTE_MESSAGES
             come = counts_of([("results", added), ("notes", notes)], messages=messages_come)
-            self._changes[rung] = Change(Counts(tuple(removed), messages_gone), come)
+            self._changes[rung] = RungChange(KindCounts(tuple(removed), messages_gone), come)
         return self._changes[rung]
 
-    def counts(self, rung: int) -> Counts:
+    def counts(self, rung: int) -> KindCounts:
         """Return the counts of a rung: those of the request, less what goes, and what comes."""
         change = self.change(rung)
         return self._base - change.removed + change.added
@@ -188,7 +188,7 @@ class Ladder:
         return min(low, self.last)
 
     @cached_property
-    def _base(self) -> Counts:
+    def _base(self) -> KindCounts:
         return self.sized.counts
 
     @cached_property
@@ -209,7 +209,7 @@ class Ladder:
             _Each(partial(self._cut, result, self._flood_tokens) for result in self._floods()),
             _Each(partial(_same, step) for step in Stale().steps(view)),
             _Each(partial(self._stub, result) for result in old),
-            _Each(partial(_same, step) for step in Failed().steps(view)),
+            _Each(partial(_same, step) for step in FailedAttempts().steps(view)),
             finished,
         ]
         assert len(phases) == _GENTLE_PHASES  # noqa: S101 - what `gentle` counts
@@ -219,37 +219,37 @@ class Ladder:
             _Spans(view, finished_turns(view, 1, users=True), users=True, whole=finished.rows),
             _Each(partial(self._cut, result, LAST_BATCH_TOKENS) for result in newest),
             _Each(partial(self._stub, result) for result in newest),
-            _Floor([partial(self._floor_steps, newest, most_chars) for most_chars in HANDOFF_CHARS]),
+            _Floor([partial(self._floor_steps, newest, max_chars) for max_chars in HANDOFF_CHARS]),
         ]
 
-    def _floods(self) -> list[Result]:
+    def _floods(self) -> list[ShownResult]:
         """Return the results that are cut to their ends, the largest first."""
         floods = [result for result in self._view.results if result.tokens > 2 * self._flood_tokens]
         return sorted(floods, key=lambda result: -result.tokens)
 
-    def _cut(self, result: Result, room_tokens: int) -> Step | None:
+    def _cut(self, result: ShownResult, room_tokens: int) -> PlanStep | None:
         if result.tokens <= 2 * room_tokens:
             return None
         step = Offload().cut(self._view, result, room_tokens)
         return step if step.after_tokens < step.before_tokens else None
 
-    def _stub(self, result: Result) -> Step | None:
+    def _stub(self, result: ShownResult) -> PlanStep | None:
         if result.tokens <= WORTH_TOKENS:
             return None
         step = self._view.short_stub("clear", result, stand_ins.CLEARED)
         return step if step.after_tokens < step.before_tokens else None
 
-    def _floor_steps(self, newest: Sequence[Result], most_chars: int) -> list[Step]:
+    def _floor_steps(self, newest: Sequence[ShownResult], max_chars: int) -> list[PlanStep]:
         """Return what leaves the floor: notes for all that may go, the first of which hands on, and stubs in the last batch."""
         view = self._view
         turns = finished_turns(view, 0, users=True)
         last_batch = next((turn for turn in reversed(view.transcript.turns()) if _has_calls(turn)), None)
         rows = list(neighbours([turn for turn in turns if turn is not last_batch], view.transcript.turns()))
         passed_on = mechanical(view.transcript, session_id=self._session_id, reason="context")
-        text = render(passed_on, most_chars=most_chars, dialect=view.dialect) if most_chars else ""
-        notes: list[Step] = []
+        text = render(passed_on, max_chars=max_chars, dialect=view.dialect) if max_chars else ""
+        notes: list[PlanStep] = []
         for place, row in enumerate(rows):
-            if all(turn.kind == "note" for turn in row) and not _is_long(row, most_chars if place == 0 else 0):
+            if all(turn.kind == "note" for turn in row) and not _is_long(row, max_chars if place == 0 else 0):
                 continue  # a note in the place of a note, hardly shorter
             handed_on = text if place == 0 else ""
             words = [stand_ins.handed_on_note(len(row), handed_on, handle, view.dialect) for handle in (None, HANDLE)]
@@ -269,7 +269,7 @@ def _is_long(row: Sequence[Turn], chars: int) -> bool:
     return said > 2 * (chars + _NOTE_CHARS)
 
 
-def _same(step: Step) -> Step:
+def _same(step: PlanStep) -> PlanStep:
     return step
 
 
@@ -282,7 +282,7 @@ class _Phase(Protocol):
 
     def __len__(self) -> int: ...
 
-    def steps(self, count: int) -> Sequence[Step]:
+    def steps(self, count: int) -> Sequence[PlanStep]:
         """Return the steps of its first `count` rungs."""
         ...
 
@@ -290,14 +290,14 @@ class _Phase(Protocol):
 class _Each:
     """A rung for each step, written when it is first looked at; a step that would not shrink is left out."""
 
-    def __init__(self, makers: Iterable[Callable[[], Step | None]]) -> None:
+    def __init__(self, makers: Iterable[Callable[[], PlanStep | None]]) -> None:
         self._makers = list(makers)
-        self._made: list[Step | None] = []
+        self._made: list[PlanStep | None] = []
 
     def __len__(self) -> int:
         return len(self._makers)
 
-    def steps(self, count: int) -> Sequence[Step]:
+    def steps(self, count: int) -> Sequence[PlanStep]:
         self._made += [make() for make in self._makers[len(self._made) : count]]
         return [step for step in self._made[:count] if step is not None]
 
@@ -305,13 +305,13 @@ class _Each:
 class _Floor:
     """The floor with ever less of a handoff: a rung for each."""
 
-    def __init__(self, makers: Sequence[Callable[[], list[Step]]]) -> None:
+    def __init__(self, makers: Sequence[Callable[[], list[PlanStep]]]) -> None:
         self._makers = makers
 
     def __len__(self) -> int:
         return len(self._makers)
 
-    def steps(self, count: int) -> Sequence[Step]:
+    def steps(self, count: int) -> Sequence[PlanStep]:
         return self._makers[count - 1]()
 
 
@@ -339,14 +339,14 @@ class _Spans:
                     ends.append(place)
         stride = max(1, -(-len(ends) // _MAX_SPAN_RUNGS))
         self._extents = ends[::-1][::stride][::-1]  # the last end is always one
-        self._written: dict[tuple[int, int], Step | None] = {}
+        self._written: dict[tuple[int, int], PlanStep | None] = {}
 
     def __len__(self) -> int:
         return len(self._extents)
 
-    def steps(self, count: int) -> Sequence[Step]:
+    def steps(self, count: int) -> Sequence[PlanStep]:
         left = self._extents[count - 1]
-        steps: list[Step] = []
+        steps: list[PlanStep] = []
         for row in self.rows:
             if left <= 0:
                 break
@@ -355,7 +355,7 @@ class _Spans:
             left -= len(row)
         return steps
 
-    def _note(self, turns: Sequence[Turn]) -> Step | None:
+    def _note(self, turns: Sequence[Turn]) -> PlanStep | None:
         key = turns[0].first, turns[-1].last
         if key not in self._written:
             is_one_note = all(turn.kind == "note" for turn in turns)

@@ -27,7 +27,7 @@ from penstock.context.counts import CONTENT_KINDS
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from penstock.context.counts import Counts
+    from penstock.context.counts import KindCounts
 
 MAX_FACTOR: Final = 4.0
 MIN_FACTOR: Final = 1 / MAX_FACTOR
@@ -48,7 +48,7 @@ class Observation:
     A number that is stated has both; a refusal that names only its limit says that the request took more than that (`low`).
     """
 
-    counts: Counts
+    counts: KindCounts
     low: float | None = None
     high: float | None = None
 
@@ -63,12 +63,12 @@ class Observation:
         return math.sqrt((self.low or 1.0) * (self.high or 1.0))
 
 
-def stated(counts: Counts, tokens: int) -> Observation:
+def stated(counts: KindCounts, tokens: int) -> Observation:
     """Return the observation that a provider stated `tokens` of input for a request."""
     return Observation(counts=counts, low=tokens / (1 + STATED_ERROR), high=tokens / (1 - STATED_ERROR))
 
 
-def more_than(counts: Counts, tokens: int) -> Observation:
+def more_than(counts: KindCounts, tokens: int) -> Observation:
     """Return the observation that a request took more than `tokens` of input."""
     return Observation(counts=counts, low=float(tokens))
 
@@ -76,7 +76,7 @@ def more_than(counts: Counts, tokens: int) -> Observation:
 # ── the worst case ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def worst_case(counts: Counts, observations: Sequence[Observation] = ()) -> float:
+def worst_case(counts: KindCounts, observations: Sequence[Observation] = ()) -> float:
     """Return the most that the provider can count for a request, given what it said of earlier ones.
 
     The linear programme is: maximise f·n over factors f in the box, where each observation i bounds f·a_i from both sides. By
@@ -155,7 +155,7 @@ def _minimum(function: Callable[[float], float], low: float, high: float) -> flo
     return best
 
 
-def least_decrease(removed: Counts, added: Counts, observations: Sequence[Observation] = ()) -> float:
+def min_decrease(removed: KindCounts, added: KindCounts, observations: Sequence[Observation] = ()) -> float:
     """Return by how much a request shrinks in the provider's count at least, when `removed` goes and `added` comes.
 
     Negative where some factors that are still possible would let it grow.
@@ -193,7 +193,7 @@ class Likelihood:
             self._weights, total = [1.0] * len(self._points), float(len(self._points))
         self._weights = [weight / total for weight in self._weights]
 
-    def chance_that_fits(self, counts: Counts, limit_tokens: float) -> float:
+    def chance_that_fits(self, counts: KindCounts, limit_tokens: float) -> float:
         """Return the share of the sample in which the provider counts at most `limit_tokens` for a request."""
         frames = _LIKELY_FRAME_TOKENS * counts.messages
         present = [place for place in _KINDS if counts.tokens[place]]

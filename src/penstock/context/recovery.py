@@ -25,10 +25,10 @@ from penstock.context import activity
 from penstock.context.bill import Bill, bill_of
 from penstock.context.compaction.plans import SAMPLE_HANDLE, Plan, lasting, with_steps
 from penstock.context.compaction.strategies import Summary, View, summary_span
-from penstock.context.counts import Counts
+from penstock.context.counts import KindCounts
 from penstock.context.handoff import mechanical, render
-from penstock.context.ladder import Change, Ladder
-from penstock.context.provider_counts import STATED_ERROR, Likelihood, least_decrease, more_than, stated, worst_case
+from penstock.context.ladder import Ladder, RungChange
+from penstock.context.provider_counts import STATED_ERROR, Likelihood, min_decrease, more_than, stated, worst_case
 from penstock.context.sized import ESTIMATOR, MESSAGE_TOKENS, Sized, size_of
 from penstock.errors import Ended
 from penstock.overflow.learned import SMALLEST_TOKENS
@@ -39,7 +39,7 @@ from penstock.text.json_access import as_json
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from penstock.context.compaction.plans import Step
+    from penstock.context.compaction.plans import PlanStep
     from penstock.context.handoff import Handoff
     from penstock.context.provider_counts import Observation
     from penstock.overflow import Overflow
@@ -143,7 +143,7 @@ class SendSmaller:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Summarise:
+class SummaryWanted:
     """Ask a model for a summary: `prompt` is all that it needs; `with_summary` makes the answer a cure."""
 
     prompt: str
@@ -164,7 +164,7 @@ class Irreducible:
     limit_tokens: int
 
 
-Cure = SendSmaller | Summarise | Irreducible
+Cure = SendSmaller | SummaryWanted | Irreducible
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -265,7 +265,7 @@ def recover(
     return decide(situation, can_summarise=can_summarise)
 
 
-def trim(situation: Situation, *, can_summarise: bool = False) -> SendSmaller | Summarise | None:
+def trim(situation: Situation, *, can_summarise: bool = False) -> SendSmaller | SummaryWanted | None:
     """Return how a request is made smaller that was not sent yet and certainly does not fit; None where it is sent as it is.
 
     By our own count a request is certain not to fit where even the low end of the count is above the window, or, where the
@@ -276,7 +276,7 @@ def trim(situation: Situation, *, can_summarise: bool = False) -> SendSmaller | 
     if situation.known:
         likely = Likelihood(situation.known)
 
-        def fits(counts: Counts) -> bool:
+        def fits(counts: KindCounts) -> bool:
             return likely.chance_that_fits(counts, room) >= LIKELY
 
         if fits(sized.counts):
@@ -285,7 +285,7 @@ def trim(situation: Situation, *, can_summarise: bool = False) -> SendSmaller | 
         if sum(count.low for count in sized.parts()) <= situation.budget.context_tokens:
             return None
 
-        def fits(counts: Counts) -> bool:
+        def fits(counts: KindCounts) -> bool:
             return counts.total + MESSAGE_TOKENS * counts.messages <= room - room // MARGIN
 
     ladder = situation.ladder(sized)
@@ -303,7 +303,7 @@ def decide(situation: Situation, *, can_summarise: bool = False) -> Cure:
     """Return the next thing to do with the request that was refused last.
 
     Returns:
-        `SendSmaller`; `Summarise` where a model could spare what else would have to go; `Irreducible`, with the proof, where no
+        `SendSmaller`; `SummaryWanted` where a model could spare what else would have to go; `Irreducible`, with the proof, where no
         request is left that is smaller for certain.
     """
     lowered = _lower_reserve(situation)
@@ -320,16 +320,16 @@ def decide(situation: Situation, *, can_summarise: bool = False) -> Cure:
     return _send(situation, ladder.plan(rung, situation.room_tokens), ladder.strategy(rung))
 
 
-def _summary_of(situation: Situation) -> Summarise | None:
+def _summary_of(situation: Situation) -> SummaryWanted | None:
     """Return what to ask a model; None where there is nothing that it could sum up."""
     span = summary_span(situation.sized.transcript, situation.kept)
     if span is None:
         return None
     max_chars = int(situation.room_tokens * SUMMARY_SHARE) * _CHARS_PER_TOKEN
-    return Summarise(prompt=_material(situation.sized.transcript, *span, max_chars), first=span[0], last=span[1])
+    return SummaryWanted(prompt=_material(situation.sized.transcript, *span, max_chars), first=span[0], last=span[1])
 
 
-def with_summary(situation: Situation, asked: Summarise, summary: str | None) -> Cure | None:
+def with_summary(situation: Situation, asked: SummaryWanted, summary: str | None) -> Cure | None:
     """Return the cure once the model has answered: with its summary where that is worth having, without it where it is not.
 
     None where nothing has to be made smaller.
@@ -356,7 +356,7 @@ def with_summary(situation: Situation, asked: Summarise, summary: str | None) ->
 # ── which rung ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _choose(situation: Situation, ladder: Ladder, *, after: int = 0, before: Change | None = None) -> int | None:
+def _choose(situation: Situation, ladder: Ladder, *, after: int = 0, before: RungChange | None = None) -> int | None:
     """Return the first rung that is small enough and smaller for certain; None where no rung is.
 
     Args:
@@ -371,7 +371,7 @@ def _choose(situation: Situation, ladder: Ladder, *, after: int = 0, before: Cha
         change = ladder.change(rung)
         removed = change.removed if before is None else change.removed + before.removed
         added = change.added if before is None else change.added + before.added
-        return least_decrease(removed, added, observations) >= 1
+        return min_decrease(removed, added, observations) >= 1
 
     if situation.calls_left <= 1 and situation.attempts:
         return _floor(ladder, is_smaller)
@@ -459,16 +459,16 @@ def _no_steps(sized: Sized) -> Plan:
     )
 
 
-def _plan_of(situation: Situation, steps: tuple[Step, ...], after_tokens: int) -> Plan:
+def _plan_of(situation: Situation, steps: tuple[PlanStep, ...], after_tokens: int) -> Plan:
     none = _no_steps(situation.sized)
     return replace(none, steps=steps, after_tokens=after_tokens, limit_tokens=situation.room_tokens, outcome="shrunk")
 
 
-def _difference(whole: Counts, smaller: Counts) -> Change:
+def _difference(whole: KindCounts, smaller: KindCounts) -> RungChange:
     """Return what went and what came between two counts, kind by kind."""
     change = [after - before for before, after in zip(whole.tokens, smaller.tokens, strict=True)]
     gone, come = tuple(max(0, -tokens) for tokens in change), tuple(max(0, tokens) for tokens in change)
-    return Change(Counts(gone, 0), Counts(come, 2))
+    return RungChange(KindCounts(gone, 0), KindCounts(come, 2))
 
 
 def _view(situation: Situation) -> View:
@@ -547,7 +547,7 @@ def fresh(
     left = limit_tokens - size_of(transcript.afresh("", newest=newest), counter)
     max_chars = int(left * HANDOFF_SHARE) * _CHARS_PER_TOKEN
     while max_chars >= _MIN_HANDOFF_CHARS:
-        begun = transcript.afresh(render(handoff, most_chars=max_chars), newest=newest)
+        begun = transcript.afresh(render(handoff, max_chars=max_chars), newest=newest)
         if size_of(begun, counter) <= limit_tokens:
             return begun
         max_chars //= 2

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from penstock.context.counts import Counts, counts_of, entry_counts
+from penstock.context.counts import KindCounts, counts_of, entry_counts
 from penstock.text.json_access import as_json
 from penstock.text.tokens import Count, Tokens
 from penstock.wires import Media, Reasoning, Text, ToolCall, ToolResult
@@ -30,7 +30,7 @@ ESTIMATOR = Tokens()
 """What counts where nobody names a counter."""
 
 
-class Measured(NamedTuple):
+class MeasuredMessage(NamedTuple):
     """One message as a counter saw it."""
 
     counter: TokenCounter
@@ -38,17 +38,17 @@ class Measured(NamedTuple):
     """What each part takes, in the order of the parts."""
     high: int
     """What all of it takes at most, its frame included."""
-    counts: Counts
+    counts: KindCounts
     """The same by kind of content, as it is likely, frames left out."""
 
 
-def measure_entry(entry: Entry, counter: TokenCounter) -> Measured:
+def measure_entry(entry: Entry, counter: TokenCounter) -> MeasuredMessage:
     """Return what a message takes; it is counted once for the same counter in a row."""
     if not entry.counts or (entry.counts[0].counter is not counter and entry.counts[0].counter != counter):
         parts = tuple(_count(part, counter) for part in entry.parts)
         high = MESSAGE_TOKENS + sum(count.high for count in parts)
-        entry.counts[:] = [Measured(counter, parts, high, entry_counts(entry, parts))]
-    return cast("Measured", entry.counts[0])
+        entry.counts[:] = [MeasuredMessage(counter, parts, high, entry_counts(entry, parts))]
+    return cast("MeasuredMessage", entry.counts[0])
 
 
 @dataclass(frozen=True)
@@ -89,16 +89,16 @@ class Sized:
             yield from measure_entry(entry, self.counter).parts
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> KindCounts:
         """What the request takes by kind of content, as it is likely."""
-        tokens = [0] * len(Counts().tokens)
+        tokens = [0] * len(KindCounts().tokens)
         shown = self.transcript.visible()
         for entry in shown:
             for place, number in enumerate(measure_entry(entry, self.counter).counts.tokens):
                 tokens[place] += number
         beside = self.beside()
         fixed = counts_of([("system", beside["system"].tokens), ("tools", beside["tools"].tokens)])
-        return Counts(tuple(tokens), len(shown)) + fixed
+        return KindCounts(tuple(tokens), len(shown)) + fixed
 
     def entry_high(self, entry: Entry) -> int:
         """Return what a message takes at most, its frame included."""

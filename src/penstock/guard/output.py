@@ -33,7 +33,7 @@ F = TypeVar("F", bound="Callable[..., Any]")
 MAX_TOOL_OUTPUT_CHARS = 28_000  # the seed's figure: 8,000 tokens; hosts cut between 8 KB and 51,200 bytes
 _VARIABLES = ("PENSTOCK_MAX_TOOL_OUTPUT", "QQ_MAX_TOOL_OUTPUT")
 _PER_TOKEN = ("PENSTOCK_CHARS_PER_TOKEN", "QQ_CHARS_PER_TOKEN")
-_LEAST_CHARS = 200  # a limit that cannot hold the notice is a mistake
+_MIN_CHARS = 200  # a limit that cannot hold the notice is a mistake
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,7 +45,7 @@ class OutputLimits:
     keep: Keep = Keep.HEAD
 
     def __post_init__(self) -> None:
-        for name, least in (("chars", _LEAST_CHARS), ("lines", 5)):
+        for name, least in (("chars", _MIN_CHARS), ("lines", 5)):
             value = getattr(self, name)
             if value is not None and (type(value) is not int or value < least):
                 raise CallerError(f"{name} is a whole number from {least} on, not {value!r}")
@@ -58,16 +58,16 @@ CHILD_AGENT = OutputLimits(chars=6_000, lines=50)
 class _Lines(Allowance):
     """An allowance of characters that bounds lines too."""
 
-    most_lines: int
+    max_lines: int
 
     @classmethod
     def of(cls, chars: int, lines: int) -> _Lines:
         made = cls(chars, "characters")
-        object.__setattr__(made, "most_lines", lines)
+        object.__setattr__(made, "max_lines", lines)
         return made
 
     def holds(self, text: str) -> bool:
-        return Allowance.holds(self, text) and text.count("\n") < self.most_lines
+        return Allowance.holds(self, text) and text.count("\n") < self.max_lines
 
 
 def guard_output(
@@ -98,7 +98,7 @@ def _guard(
 ) -> Guarded:
     keep = Keep.HEAD if limits is None else limits.keep
     per_token = chars_per_token()
-    if isinstance(output, Guarded) or len(output) <= fitting.most_chars(allowance):  # it may fit, or be kept already
+    if isinstance(output, Guarded) or len(output) <= fitting.max_chars(allowance):  # it may fit, or be kept already
         fitted = fitting.fit(output, allowance, keep, name=tool_name, dialect=dialect, chars_per_token=per_token)
         if not fitted.is_cut or fitted.handle is not None or fitted.way is not None:
             return fitted
@@ -107,7 +107,7 @@ def _guard(
         return fitting.fit(
             output, allowance, keep, handle, name=tool_name, way=way, dialect=dialect, chars_per_token=per_token
         )
-    most = fitting.most_chars(allowance)
+    most = fitting.max_chars(allowance)
     head, tail = output[:most], output[max(0, len(output) - most) :]
     return fitting.fit_ends(
         head, tail, whole, allowance, keep, handle, name=tool_name, dialect=dialect, chars_per_token=per_token
@@ -173,7 +173,7 @@ def _from_environment(names: tuple[str, ...], kind: type[Any], default: Any) -> 
             value = kind(text)
         except ValueError:
             value = 0
-        least = _LEAST_CHARS if kind is int else 0.1
+        least = _MIN_CHARS if kind is int else 0.1
         if least <= value < float("inf"):
             return value
         warnings.warn(

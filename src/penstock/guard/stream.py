@@ -51,7 +51,7 @@ def drain(
     chars_per_token: float = fitting.CHARS_PER_TOKEN,
 ) -> Passed:
     """Everything that `parts` brings, as one result; `open_store` is asked for a store when one is needed."""
-    ends = _Ends(4 * fitting.most_chars(allowance) + 8)
+    ends = _Ends(4 * fitting.max_chars(allowance) + 8)
     coming = ends.watched(parts)
     first: list[bytes] = []
     for part in coming:

@@ -44,14 +44,14 @@ _GRACE_SECONDS = 0.5  # tools look at the same clock and can say more; ours is f
 _RESULT_CHARS = 50_000  # what Claude Code shows at most; said in the list, it does not cut by tokens as well
 
 
-class Caller(Protocol):
+class ToolCaller(Protocol):
     """What does the work: `penstock.Tools`, or a double."""
 
     def call(self, name: str, arguments: Mapping[str, object], *, allowance: Allowance | None = None) -> Result: ...
 
 
 def create_server(
-    tools: Caller | Workspace | str | os.PathLike[str],
+    tools: ToolCaller | Workspace | str | os.PathLike[str],
     *,
     table: Sequence[Tool] | None = None,
     prefix: str = "ctx_",
@@ -124,7 +124,7 @@ async def _name_arguments(ctx: ServerRequestContext[Any], call_next: CallNext) -
 
 async def _answer(
     lanes: Lanes,
-    tools: Caller,
+    tools: ToolCaller,
     tool: Tool,
     arguments: Mapping[str, object],
     allowance: Allowance,

@@ -13,7 +13,7 @@ import sys
 from penstock.errors import CallerError
 from penstock.workspace.root import create_own, is_own, read_own
 
-_LEAST_CHARACTERS = 32
+_MIN_CHARACTERS = 32
 
 
 def default_file() -> str:
@@ -35,6 +35,6 @@ def load(path: str | None) -> tuple[bytes, str]:
     if not is_own(status) or (sys.platform != "win32" and stat.S_IMODE(status.st_mode) & 0o077):
         raise CallerError(f"{at} can be read by others. The token has to be its owner's alone: chmod 600 {at}")
     token = content.strip()
-    if len(token) < _LEAST_CHARACTERS or not token.isascii() or len(token.split()) != 1:
-        raise CallerError(f"{at} holds no token: one line of at least {_LEAST_CHARACTERS} ASCII characters")
+    if len(token) < _MIN_CHARACTERS or not token.isascii() or len(token.split()) != 1:
+        raise CallerError(f"{at} holds no token: one line of at least {_MIN_CHARACTERS} ASCII characters")
     return token, at

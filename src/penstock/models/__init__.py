@@ -14,7 +14,7 @@ from penstock.errors import CallerError
 from penstock.models.local import WINDOW_TOKENS, LocalModel
 from penstock.models.remote import TIMEOUT_SECONDS, RemoteModel
 from penstock.models.scripted import ScriptedModel, ScriptMismatch
-from penstock.models.steps import Step, call, calls, fail, refuse, say
+from penstock.models.steps import ScriptStep, call, calls, fail, refuse, say
 from penstock.wires.failures import Cancelled, Disconnected, Refused, Unreadable
 from penstock.wires.table import WIRES
 
@@ -31,8 +31,8 @@ __all__ = [
     "Refused",
     "RemoteModel",
     "ScriptMismatch",
+    "ScriptStep",
     "ScriptedModel",
-    "Step",
     "Unreadable",
     "call",
     "calls",

@@ -60,7 +60,11 @@ def exchange(
     on_text: Callable[[str], object] | None,
     cancelled: Callable[[], bool],
 ) -> dict[str, Json]:
-    """The body of the answer. Raises `Refused`, `Disconnected`, `Unreadable` and `Cancelled`, and what `on_text` raises."""
+    """The body of the answer.
+
+    Raises:
+        RequestRefused, Disconnected, UnreadableAnswer, Cancelled: As the answer goes; and what `on_text` raises.
+    """
     left = threading.Event()
 
     def look() -> None:
@@ -197,14 +201,14 @@ async def _streamed(response: httpx2.Response, wire: str, on_text: Callable[[str
     return stream.body()
 
 
-async def _content(response: httpx2.Response, most_bytes: int) -> bytes:
+async def _content(response: httpx2.Response, max_bytes: int) -> bytes:
     """The body, or the beginning of one that is larger."""
     content = bytearray()
     async for block in response.aiter_bytes():
         content += block
-        if len(content) >= most_bytes:
+        if len(content) >= max_bytes:
             break
-    return bytes(content[:most_bytes])
+    return bytes(content[:max_bytes])
 
 
 def _kept(headers: httpx2.Headers) -> dict[str, str]:

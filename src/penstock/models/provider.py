@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from penstock.errors import CallerError
 from penstock.models import sizes
 from penstock.models.refusals import refuser
-from penstock.models.steps import Fail, Refuse, Reply
+from penstock.models.steps import Fail, Refuse, ScriptedReply
 from penstock.wires.failures import Refused
 from penstock.wires.table import wire_named
 from penstock.wires.wire import AnswerContent, RequestSize
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from penstock.models.refusals import RefusalForm
-    from penstock.models.steps import Step
+    from penstock.models.steps import ScriptStep
     from penstock.text.json_access import Json
 
 Outcome = Literal["answered", "refused", "failed", "invalid"]
@@ -70,10 +70,10 @@ class Provider(NamedTuple):
         """Return the refusal of a request for its shape."""
         return DoubleAnswer(status, refuser(self.wire, self.form).error(sentence, status), "invalid")
 
-    def perform(self, step: Step, size: RequestSize, number: int) -> DoubleAnswer:
+    def perform(self, step: ScriptStep, size: RequestSize, number: int) -> DoubleAnswer:
         """Return the answer that a step has for the `number`-th request, which is of that size."""
         match step:
-            case Reply():
+            case ScriptedReply():
                 spoken = "\n".join([step.text, *(text for call in step.calls for text in call)]).strip()
                 content = AnswerContent(
                     text=step.text,

@@ -1,8 +1,8 @@
 """What a provider's bytes say: a body as it came whole, or what the events of a stream add up to.
 
 Law: however a stream divides an answer, its body is the one that comes unstreamed; an answer that is cut off, or is none, is never
-returned. An error in an answer is raised as `Refused`, whatever its HTTP status was. Keeps out: sockets, and where an event ends
-(`exchange`), and what an event means (its wire).
+returned. An error in an answer is raised as `Refused`, whatever its HTTP status was. Keeps out: sockets, and where an
+event ends (`exchange`), and what an event means (its wire).
 """
 
 from __future__ import annotations

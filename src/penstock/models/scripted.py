@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from penstock.errors import CallerError
 from penstock.models import sizes
 from penstock.models.provider import Provider
-from penstock.models.steps import Step, read_steps
+from penstock.models.steps import ScriptStep, read_steps
 from penstock.wires.table import WIRES, wire_named
 
 if TYPE_CHECKING:
@@ -35,16 +35,16 @@ class ScriptMismatch(AssertionError):
 class Script:
     """Steps in order; called with a request it gives the step that answers it, or raises `ScriptMismatch`."""
 
-    def __init__(self, steps: Iterable[Step]) -> None:
+    def __init__(self, steps: Iterable[ScriptStep]) -> None:
         self._steps = tuple(steps)
         for step in self._steps:
-            if not isinstance(step, Step):
+            if not isinstance(step, ScriptStep):
                 raise CallerError(f"a script holds steps, made by say, call, calls, refuse and fail, not {step!r}")
         self._place = 0
         self._left: tuple[str, str] | None = None
         self._lock = threading.Lock()
 
-    def __call__(self, request: dict[str, Json]) -> Step:
+    def __call__(self, request: dict[str, Json]) -> ScriptStep:
         with self._lock:
             if self._left is None and (why := self._mismatch(request)) is not None:
                 self._left = why, _end_of(request)
@@ -79,7 +79,9 @@ class ScriptedModel:
 
     name = "scripted"
 
-    def __init__(self, steps: Iterable[Step], wire: str = "openai-chat", window_tokens: int | None = None) -> None:
+    def __init__(
+        self, steps: Iterable[ScriptStep], wire: str = "openai-chat", window_tokens: int | None = None
+    ) -> None:
         self.wire = wire_named(wire).name
         self.window_tokens = window_tokens
         self.requests: list[dict[str, Json]] = []

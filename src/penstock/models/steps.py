@@ -31,7 +31,7 @@ class Asked(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class ScriptStep:
     """What every step has: regular expressions that must, and must not, match in the texts of the request."""
 
     requires: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reply(Step):
+class ScriptedReply(ScriptStep):
     """The model answers."""
 
     text: str = ""
@@ -62,7 +62,7 @@ class Reply(Step):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refuse(Step):
+class Refuse(ScriptStep):
     """The provider finds the input too large."""
 
     input_tokens: int
@@ -73,7 +73,7 @@ class Refuse(Step):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fail(Step):
+class Fail(ScriptStep):
     """The provider answers with a status and a body of any kind."""
 
     status: int
@@ -83,9 +83,9 @@ class Fail(Step):
         return f"fail({self.status})"
 
 
-def say(text: str, *, requires: Patterns = (), forbids: Patterns = ()) -> Step:
+def say(text: str, *, requires: Patterns = (), forbids: Patterns = ()) -> ScriptStep:
     """The model says `text`, and is done."""
-    return Reply(text=_a(str, text, "text"), requires=_patterns(requires), forbids=_patterns(forbids))
+    return ScriptedReply(text=_a(str, text, "text"), requires=_patterns(requires), forbids=_patterns(forbids))
 
 
 def call(
@@ -96,7 +96,7 @@ def call(
     requires: Patterns = (),
     forbids: Patterns = (),
     **more_arguments: Json,
-) -> Step:
+) -> ScriptStep:
     """The model calls a tool; arguments by name, or as a mapping for those named `requires` and `forbids`."""
     given = {**(arguments or {}), **more_arguments}
     try:
@@ -104,32 +104,34 @@ def call(
     except (TypeError, ValueError, RecursionError) as error:
         raise CallerError(f"the arguments of {tool_name!r} are no JSON: {error}") from error
     asked = Asked(_a(str, tool_name, "the name of a tool"), written)
-    return Reply(calls=(asked,), requires=_patterns(requires), forbids=_patterns(forbids))
+    return ScriptedReply(calls=(asked,), requires=_patterns(requires), forbids=_patterns(forbids))
 
 
-def calls(*made: Step, text: str = "", requires: Patterns = (), forbids: Patterns = ()) -> Step:
+def calls(*made: ScriptStep, text: str = "", requires: Patterns = (), forbids: Patterns = ()) -> ScriptStep:
     """The model makes several calls at once, and may say something before them; each is made by `call`."""
     if not made:
         raise CallerError("calls() takes the steps that call() makes, one at least")
     asked: list[Asked] = []
     required, forbidden = list(_patterns(requires)), list(_patterns(forbids))
     for step in made:
-        if not isinstance(step, Reply) or not step.calls:
+        if not isinstance(step, ScriptedReply) or not step.calls:
             raise CallerError(f"calls() takes the steps that call() makes, not {step}")
         asked += step.calls
         required += step.requires
         forbidden += step.forbids
-    return Reply(text=_a(str, text, "text"), calls=tuple(asked), requires=tuple(required), forbids=tuple(forbidden))
+    return ScriptedReply(
+        text=_a(str, text, "text"), calls=tuple(asked), requires=tuple(required), forbids=tuple(forbidden)
+    )
 
 
-def refuse(input_tokens: int, *, of: int, requires: Patterns = (), forbids: Patterns = ()) -> Step:
+def refuse(input_tokens: int, *, of: int, requires: Patterns = (), forbids: Patterns = ()) -> ScriptStep:
     """The provider refuses an input of `input_tokens` where it takes `of`, in its own words."""
     if not 0 < _a(int, of, "of") < _a(int, input_tokens, "input_tokens"):
         raise CallerError(f"refuse() takes more tokens than the limit, not {input_tokens} of {of}")
     return Refuse(input_tokens=input_tokens, limit_tokens=of, requires=_patterns(requires), forbids=_patterns(forbids))
 
 
-def fail(status: int, body: Json, *, requires: Patterns = (), forbids: Patterns = ()) -> Step:
+def fail(status: int, body: Json, *, requires: Patterns = (), forbids: Patterns = ()) -> ScriptStep:
     """The provider answers with that HTTP status and that body: JSON, or a text as it is. Below 400 it is an answer."""
     if not 200 <= _a(int, status, "status") <= 599:
         raise CallerError(f"an answer has a status from 200 to 599, not {status}")
@@ -140,7 +142,7 @@ def fail(status: int, body: Json, *, requires: Patterns = (), forbids: Patterns 
     return Fail(status=status, body=kept, requires=_patterns(requires), forbids=_patterns(forbids))
 
 
-def read_steps(content: bytes) -> list[Step]:
+def read_steps(content: bytes) -> list[ScriptStep]:
     """The steps of a script in JSON: a list of objects, the name of a step first, its arguments beside it."""
     try:
         listed = json.loads(content)
@@ -157,7 +159,7 @@ def read_steps(content: bytes) -> list[Step]:
     return steps
 
 
-_FORMS: dict[str, tuple[Callable[..., Step], frozenset[str]]] = {
+_FORMS: dict[str, tuple[Callable[..., ScriptStep], frozenset[str]]] = {
     "say": (say, frozenset()),
     "call": (call, frozenset({"arguments"})),
     "calls": (calls, frozenset({"text"})),
@@ -166,7 +168,7 @@ _FORMS: dict[str, tuple[Callable[..., Step], frozenset[str]]] = {
 }
 
 
-def _step(value: Json) -> Step:
+def _step(value: Json) -> ScriptStep:
     """One step: `{"call": "read_file", "arguments": {"path": "a.py"}, "requires": "…"}`."""
     named = [name for name in _FORMS if isinstance(value, dict) and name in value]
     if len(named) != 1:

@@ -23,7 +23,7 @@ _SCOPES = 200
 _TYPES = frozenset({"class", "interface", "struct", "union", "enum", "record", "trait", "impl", "namespace", "module"})
 
 
-class Rules(NamedTuple):
+class BraceRules(NamedTuple):
     """What a language looks like to the engine; every pattern is for a flat header or a gap between braces."""
 
     tokens: str
@@ -117,8 +117,8 @@ _RUST_MODIFIERS = (
     r"|extern\s*+(?:\"[^\"]*+\")?\s++)*)"
 )
 
-RULES: dict[str, Rules] = {
-    "javascript": Rules(
+RULES: dict[str, BraceRules] = {
+    "javascript": BraceRules(
         tokens=_STRINGS + r"|`|/(?![/*])",
         definitions=_JS_DEFINITIONS,
         members=_JS_MEMBERS,
@@ -126,7 +126,7 @@ RULES: dict[str, Rules] = {
         skip=r"@[\w.$]++\s*+(?:\([^()]*+\)\s*+|(?!\())",
         by_line=True,
     ),
-    "typescript": Rules(
+    "typescript": BraceRules(
         tokens=_STRINGS + r"|`|/(?![/*])",
         definitions=_JS_DEFINITIONS,
         members=_JS_MEMBERS,
@@ -135,7 +135,7 @@ RULES: dict[str, Rules] = {
         continues=r"(?:\)\s*:|[|&<])\s*\Z",
         by_line=True,
     ),
-    "go": Rules(
+    "go": BraceRules(
         tokens=_STRINGS + "|`",
         definitions=(
             ("function", r"func\s++[A-Za-z_]\w*[^\n]*\Z"),
@@ -152,7 +152,7 @@ RULES: dict[str, Rules] = {
         raw_backticks=True,
         nested=False,
     ),
-    "java": Rules(
+    "java": BraceRules(
         tokens=r'"""|' + _STRINGS,
         definitions=(
             (
@@ -173,7 +173,7 @@ RULES: dict[str, Rules] = {
         skip=r"@(?!interface\b)[\w.]++\s*+(?:\([^()]*+\)\s*+|(?!\())",
         nested=False,
     ),
-    "csharp": Rules(
+    "csharp": BraceRules(
         tokens=r'\$*"""+|(?:@\$?|\$@)"[^"]*+(?>(?:""[^"]*+)*)"?|' + _STRINGS + "|" + _PREPROCESSOR,
         definitions=(
             (
@@ -199,7 +199,7 @@ RULES: dict[str, Rules] = {
         long_strings=True,
         nested=False,
     ),
-    "c": Rules(
+    "c": BraceRules(
         tokens=_CPP_STRINGS + "|" + _PREPROCESSOR,
         definitions=(),
         members=(("=", _C_TYPE), ("namespace", r'\Aextern\s*"[^"]*"\s*\Z'), ("function", _C_FUNCTION)),
@@ -214,7 +214,7 @@ RULES: dict[str, Rules] = {
         preprocessor=True,
         nested=False,
     ),
-    "rust": Rules(
+    "rust": BraceRules(
         tokens=r"""(?<!\w)b?r\#*"|'(?:\\[^\n][^'\n]{0,10}+|[^\\'\n\x80-\xff]|[\x80-\xff]{2,4}+)'|"(?:[^"\\]|\\[\s\S])*+"?""",
         definitions=(
             ("function", r"\A" + _RUST_MODIFIERS + r"fn\s++\w"),
@@ -241,7 +241,7 @@ RULES: dict[str, Rules] = {
         skip=r"#!?\[[^\]]*\]\s*",
         long_strings=True,
     ),
-    "php": Rules(
+    "php": BraceRules(
         tokens=r"""\?>|<<<[ \t]*["']?\w+["']?|(?:\#(?!\[)[^\n]*+)|"(?:[^"\\]|\\[\s\S])*+"?|'(?:[^'\\]|\\[\s\S])*+'?""",
         definitions=(
             (

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from .symbols import Collector, Entry
+from .symbols import Collector, OpenSymbol
 
 # evidence cobol.md, rows 15 and 16: an explicit list, for a paragraph may well be called END-PROGRAM
 _SENTENCES = frozenset(
@@ -63,7 +63,7 @@ class CobolScanner:
         self._free: bool | None = None
         self._ended = True  # the last sentence before the block has its period
         self._division = b""
-        self._programs: list[Entry] = []
+        self._programs: list[OpenSymbol] = []
         self._unnamed = False  # the program that is open has not had its name yet
 
     def feed(self, block: bytes) -> None:

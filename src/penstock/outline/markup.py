@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from .symbols import Collector, Entry
+from .symbols import Collector, OpenSymbol
 
 KEY_DEPTH = 6  # deeper keys are no landmarks; their lines belong to the key above
 
@@ -128,7 +128,7 @@ class YamlScanner(_LineScanner):
 
     def __init__(self) -> None:
         super().__init__()
-        self._documents: list[Entry] = []
+        self._documents: list[OpenSymbol] = []
         self._scalar = -1  # the column of the key whose block scalar is open
 
     def feed(self, block: bytes) -> None:
@@ -236,10 +236,10 @@ class JsonScanner(_LineScanner):
         super().__init__()
         self._held = b""
         self._inside = b""  # what ends the long string or comment that is open
-        self._open: list[tuple[bool, int, Entry | None]] = []  # is it an object, its first line, its landmark
+        self._open: list[tuple[bool, int, OpenSymbol | None]] = []  # is it an object, its first line, its landmark
         self._deeper = 0  # brackets open below the deepest landmarks
         self._items: list[int] = []  # commas seen in each open bracket
-        self._key: Entry | None = None
+        self._key: OpenSymbol | None = None
 
     def feed(self, block: bytes) -> None:
         """Scan some bytes."""
@@ -315,7 +315,7 @@ class JsonScanner(_LineScanner):
             position = found + 1
         return len(block)
 
-    def _landmark(self, name: bytes, line: int) -> Entry | None:
+    def _landmark(self, name: bytes, line: int) -> OpenSymbol | None:
         depth = len(self._open) - 1
         self.found.close_to(depth, 0)
         if depth < 0 or (depth and self._open[-1][1] == line):

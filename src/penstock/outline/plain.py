@@ -14,7 +14,7 @@ import re
 from .symbols import Collector
 
 MAX_BLOCKS = 200
-LEAST_LINES = 4  # a landmark for fewer lines costs more than it says
+MIN_LINES = 4  # a landmark for fewer lines costs more than it says
 SPLIT_FACTOR = 25  # a block without blank lines is divided after this many times the least size: 100 at first
 
 _BLANK = re.compile(rb"\n[ \t\r\f]*+(?=\n|\Z)")
@@ -26,7 +26,7 @@ class PlainTextScanner:
     def __init__(self) -> None:
         self.found = Collector()
         self.line = 0
-        self._least = LEAST_LINES
+        self._least = MIN_LINES
         self._starts: list[tuple[int, bytes]] = []
         self._after_blank = True
 

@@ -46,7 +46,7 @@ def display(name: bytes) -> str:
     return text if len(text) <= MAX_NAME_CHARS else text[: MAX_NAME_CHARS - 1] + "…"
 
 
-class Entry:
+class OpenSymbol:
     """A landmark under construction; `end_line` is right once it has been closed."""
 
     __slots__ = ("depth", "end_line", "kind", "level", "name", "start_line")
@@ -70,16 +70,16 @@ class Collector:
     __slots__ = ("_max_depth", "complete", "entries", "stack")
 
     def __init__(self) -> None:
-        self.entries: list[Entry] = []
-        self.stack: list[Entry] = []
+        self.entries: list[OpenSymbol] = []
+        self.stack: list[OpenSymbol] = []
         self.complete = True
         self._max_depth = MAX_OPEN
 
-    def open(self, name: bytes, kind: str, line: int, level: int) -> Entry:
+    def open(self, name: bytes, kind: str, line: int, level: int) -> OpenSymbol:
         """Open a landmark inside whatever is open; close first what does not contain it."""
         stack = self.stack
         depth = len(stack)
-        entry = Entry(name[: 4 * MAX_NAME_CHARS], kind, line, depth, level)
+        entry = OpenSymbol(name[: 4 * MAX_NAME_CHARS], kind, line, depth, level)
         if depth <= self._max_depth:
             entries = self.entries
             entries.append(entry)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from penstock.overflow import walk
 from penstock.overflow.learned import Learned, LearnedLimits
 from penstock.overflow.refusal import CATASTROPHIC_TOKENS, MINOR_TOKENS, Diagnosis, Overflow, classify_overflow
-from penstock.overflow.rules import Rule, read_rules
+from penstock.overflow.rules import RefusalRule, read_rules
 from penstock.overflow.silent import Silence, silent_overflow
 from penstock.overflow.verdict import Judge
 
@@ -25,7 +25,7 @@ __all__ = [
     "Learned",
     "LearnedLimits",
     "Overflow",
-    "Rule",
+    "RefusalRule",
     "Silence",
     "classify_overflow",
     "diagnose",
@@ -35,12 +35,12 @@ __all__ = [
 ]
 
 
-def parse(error: object, http_status: int | None = None, *, rules: Sequence[Rule] = ()) -> Overflow | None:
+def parse(error: object, http_status: int | None = None, *, rules: Sequence[RefusalRule] = ()) -> Overflow | None:
     """The context overflow in `error`: an exception, a body, a stream event or a text. None for everything that is not one."""
     return diagnose(error, http_status, rules=rules).overflow
 
 
-def diagnose(error: object, http_status: int | None = None, *, rules: Sequence[Rule] = ()) -> Diagnosis:
+def diagnose(error: object, http_status: int | None = None, *, rules: Sequence[RefusalRule] = ()) -> Diagnosis:
     """The kind of any refusal and the action that cures it. `rules` of a user come first; never raises."""
     first: Diagnosis | None = None
     status = http_status if isinstance(http_status, int) else None

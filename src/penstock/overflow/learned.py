@@ -17,7 +17,7 @@ LIFETIME_SECONDS = 24 * 3600.0  # long enough for a session, short enough for a 
 SMALLEST_TOKENS = (
     256  # below this it is a code or an index: one agent halved its window for good by taking an error code for a limit
 )
-MOST_ENTRIES = 200
+MAX_ENTRIES = 200
 
 
 class Learned(NamedTuple):
@@ -48,7 +48,7 @@ class LearnedLimits:
             if entry[:3] != key and at_seconds - entry.at_seconds < self.lifetime_seconds
         )
         newest = Learned(*key, limit_tokens=int(limit), at_seconds=float(at_seconds))
-        return type(self)(entries=(*kept[-(MOST_ENTRIES - 1) :], newest), lifetime_seconds=self.lifetime_seconds)
+        return type(self)(entries=(*kept[-(MAX_ENTRIES - 1) :], newest), lifetime_seconds=self.lifetime_seconds)
 
     def window(self, provider: str, model: str, endpoint: str, configured: int, at_seconds: float | None = None) -> int:
         """The window to plan with: the configured one, or the reported one where that is smaller and not yet expired."""

@@ -19,13 +19,13 @@ from penstock.overflow.kinds import RECOVERIES
 from penstock.overflow.walk import flatten
 
 _NUMBERS = ("limit", "input", "output", "total", "excess")
-_MOST_GAPS = 8
+_MAX_GAPS = 8
 _GAP_CHARS = 120
 _KEYS = {"text", "kind", "recovery", "status", "unit"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Rule:
+class RefusalRule:
     """One sentence of one provider. `status` narrows it to an HTTP status."""
 
     text: str
@@ -71,8 +71,8 @@ def _segments(text: str) -> tuple[re.Pattern[str], ...]:
     segments = [segment.strip() for segment in flatten(text).split("...")]
     if not all(re.sub(r"\{\w+\}", "", segment).strip() for segment in segments):
         raise CallerError("The text of a rule needs words, also around every '...'")
-    if len(segments) > _MOST_GAPS:
-        raise CallerError(f"The text of a rule has at most {_MOST_GAPS} parts")
+    if len(segments) > _MAX_GAPS:
+        raise CallerError(f"The text of a rule has at most {_MAX_GAPS} parts")
     named = re.findall(r"\{(\w+)\}", " ".join(segments))
     for name in named:
         if name not in _NUMBERS:
@@ -91,7 +91,7 @@ def _pattern(segment: str) -> str:
     )
 
 
-def read_rules(toml: str) -> tuple[Rule, ...]:
+def read_rules(toml: str) -> tuple[RefusalRule, ...]:
     """The rules of a TOML text, in its order. Raises `CallerError` that names the rule and what is wrong with it."""
     import tomllib
 
@@ -106,7 +106,7 @@ def read_rules(toml: str) -> tuple[Rule, ...]:
         if not isinstance(table, dict) or not {"text", "kind"} <= table.keys() <= _KEYS:
             raise CallerError(f"Rule {position} takes text and kind, and may have recovery, status and unit")
         try:
-            rules.append(Rule(**table))
+            rules.append(RefusalRule(**table))
         except (TypeError, CallerError) as error:
             raise CallerError(f"Rule {position}: {error}") from error
     return tuple(rules)

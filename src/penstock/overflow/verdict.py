@@ -15,7 +15,7 @@ from penstock.overflow.waiting import retry_after
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from penstock.overflow.rules import Rule
+    from penstock.overflow.rules import RefusalRule
     from penstock.overflow.walk import Evidence
 
 _WAITS = frozenset(
@@ -39,7 +39,7 @@ _BOTH = (
 class Judge:
     """One layer of evidence, looked at in the order of `kinds`."""
 
-    def __init__(self, evidence: Evidence, http_status: int | None, rules: Sequence[Rule]) -> None:
+    def __init__(self, evidence: Evidence, http_status: int | None, rules: Sequence[RefusalRule]) -> None:
         self.evidence = evidence
         self.rules = rules
         stated = http_status if http_status is not None and http_status >= 300 else None
@@ -52,7 +52,7 @@ class Judge:
         """The diagnosis, and whether the error itself said so (True) or only its status did."""
         if (told := self._by_rules()) is not None:
             return told, True
-        said = self._said()
+        said = self._from_wording()
         if said is not None:
             return said, self.certain
         if (
@@ -86,7 +86,7 @@ class Judge:
                     return self._overflow(bound, rule.kind, rule.recovery)
         return None
 
-    def _said(self) -> Diagnosis | None:
+    def _from_wording(self) -> Diagnosis | None:
         texts = self.evidence.texts
         if not self.spoken_by_provider and not self.codes and texts and kinds.says(kinds.TOOL, texts[0]):
             return self._plain("tool_refusal")

@@ -28,11 +28,11 @@ from penstock.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from penstock.cobol import Format, Source
+    from penstock.cobol import Format, ScannedSource
     from penstock.cobol.estate import Copybooks, Estate, Member
     from penstock.models import Model
-    from penstock.scribe.documenting import Run, Subject
-    from penstock.scribe.gathering import Found, Gathered
+    from penstock.scribe.documenting import DocumentingRun, Subject
+    from penstock.scribe.gathering import Gathered, GatheredFile
     from penstock.scribe.pages.estate import EstateView
     from penstock.scribe.pool import Progress
     from penstock.text.json_access import Json
@@ -61,7 +61,7 @@ class Documented:
     skipped: tuple[Skipped, ...]
     empty: tuple[Skipped, ...]
     """Files that were taken for COBOL and have none;"""
-    run: Run
+    run: DocumentingRun
     written: int
 
     def to_dict(self) -> dict[str, Json]:
@@ -166,20 +166,20 @@ def _pages(told: EstateView, listings: Mapping[str, Sequence[tuple[int, str]]]) 
     yield from pages.site(told, listings)
 
 
-def subjects(found: Sequence[Found], paths: Iterable[str], source_format: Format | None = None) -> list[Subject]:
+def subjects(found: Sequence[GatheredFile], paths: Iterable[str], source_format: Format | None = None) -> list[Subject]:
     """What the files at `paths` say, with the copybooks among all that were found."""
     shelf = _shelf(found, _members(found))
     wanted = {os.path.normpath(path) for path in paths}
     return [_subject(one, shelf, source_format) for one in found if one.path in wanted]
 
 
-def _members(found: Iterable[Found]) -> list[Member]:
+def _members(found: Iterable[GatheredFile]) -> list[Member]:
     from penstock.cobol.estate import member
 
     return [member(one.path, one.kind, one.data) for one in found if one.kind != "cobol"]
 
 
-def _shelf(found: Sequence[Found], members: Iterable[Member]) -> Copybooks:
+def _shelf(found: Sequence[GatheredFile], members: Iterable[Member]) -> Copybooks:
     from penstock.cobol.estate import Copybooks
 
     return Copybooks(found, [(one.path, mapset) for one in members for mapset in one.mapsets])
@@ -224,7 +224,7 @@ class _Files:
             yield _situated(self._read.popleft(), self.linked)
 
 
-def _subject(found: Found, shelf: Copybooks, source_format: Format | None) -> Subject:
+def _subject(found: GatheredFile, shelf: Copybooks, source_format: Format | None) -> Subject:
     from penstock.cobol import scan
 
     source = scan(found.data, source_format=source_format)
@@ -232,9 +232,9 @@ def _subject(found: Found, shelf: Copybooks, source_format: Format | None) -> Su
     return subject(source, found.path, copybooks=books, paths=paths)
 
 
-def _books(source: Source, shelf: Copybooks) -> tuple[dict[str, Source], dict[str, str]]:
+def _books(source: ScannedSource, shelf: Copybooks) -> tuple[dict[str, ScannedSource], dict[str, str]]:
     """The copybooks that a source names, and those that they name; and where each stands."""
-    books: dict[str, Source] = {}
+    books: dict[str, ScannedSource] = {}
     paths: dict[str, str] = {}
     waiting = [source]
     while waiting:
@@ -258,7 +258,7 @@ def _says_anything(one: Subject) -> bool:
     )
 
 
-def _empty(file: Found, one: Subject) -> Skipped:
+def _empty(file: GatheredFile, one: Subject) -> Skipped:
     head = file.data[:HEAD_BYTES]
     if not head:
         said = "it is empty"
@@ -340,7 +340,7 @@ class _Ids:
         return made
 
 
-def _title(files: Sequence[Found], root: str) -> str:
+def _title(files: Sequence[GatheredFile], root: str) -> str:
     """The name of the folder that holds all files."""
     folders = [os.path.join(root, os.path.dirname(one.path)) for one in files]
     return os.path.basename(os.path.commonpath(folders or [root])) or "Programs"

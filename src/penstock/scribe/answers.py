@@ -39,21 +39,21 @@ class Claim(NamedTuple):
     names: tuple[str, ...] = ()
 
 
-class Answer(NamedTuple):
+class ParsedAnswer(NamedTuple):
     """What an answer holds; one that breaks off, or is broken within, is not `is_whole`."""
 
     claims: tuple[Claim, ...] = ()
     is_whole: bool = False
 
 
-def read_answer(text: str) -> Answer:
+def read_answer(text: str) -> ParsedAnswer:
     """The claims in an answer; none where there is nothing that can be read."""
     if len(text) > MAX_ANSWER_CHARS:
-        return Answer()
+        return ParsedAnswer()
     found = _object(text)
     listed = list(_rescued(text)) if found is None else found
     read = map(claim_of, listed[:MAX_CLAIMS])
-    return Answer(tuple(dict.fromkeys(claim for claim in read if claim is not None)), found is not None)
+    return ParsedAnswer(tuple(dict.fromkeys(claim for claim in read if claim is not None)), found is not None)
 
 
 # Not strict: evidence is often copied with its line ends as they are.

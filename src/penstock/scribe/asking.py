@@ -11,13 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from penstock.chunk.template import Grade, Record, Template, Value
+from penstock.chunk.template import Grade, Template, TemplateRecord, Value
 from penstock.scribe import prompts
-from penstock.scribe.answers import PROGRAM, Answer, claim_of, read_answer
+from penstock.scribe.answers import PROGRAM, ParsedAnswer, claim_of, read_answer
 from penstock.scribe.filling import SECTIONS
 from penstock.scribe.prompts import Prompt
 from penstock.scribe.results import key_of
-from penstock.scribe.verification import Verdict, same_claims, verify
+from penstock.scribe.verification import ClaimVerdict, same_claims, verify
 from penstock.text.json_access import field, objects, string
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from penstock.chunk.chunks import Chunk
     from penstock.chunk.template import Origin
-    from penstock.scribe.pool import Desk
+    from penstock.scribe.pool import ModelPool
     from penstock.scribe.results import Results
-    from penstock.scribe.verification import Item, Shown
+    from penstock.scribe.verification import ClaimSubject, Shown
     from penstock.text.json_access import Json
 
 _UNREADABLE_TRIES = 2  # an answer that is broken may be bad luck; a second one is a reason
@@ -59,7 +59,7 @@ class Answered(NamedTuple):
     """How a chunk fared."""
 
     outcome: Literal["answered", "too_large", "failed", "stopped"]
-    verdicts: tuple[Verdict, ...] = ()
+    verdicts: tuple[ClaimVerdict, ...] = ()
     calls: int = 0
     reason: str = ""
     fitting_tokens: int = 0
@@ -70,7 +70,7 @@ class Answered(NamedTuple):
     """How many claims were asked for again."""
 
 
-def asked(question: Question, desk: Desk, model: str, results: Results | None) -> Answered:
+def asked(question: Question, desk: ModelPool, model: str, results: Results | None) -> Answered:
     """The verified answer on a chunk: the one that is kept, else the model's."""
     key = question.key(model)
     size_tokens = question.chunk.prompt_tokens or 0
@@ -90,9 +90,9 @@ def asked(question: Question, desk: Desk, model: str, results: Results | None) -
     return made
 
 
-def _asked(question: Question, desk: Desk) -> Answered:
+def _asked(question: Question, desk: ModelPool) -> Answered:
     size_tokens = question.chunk.prompt_tokens or 0
-    calls, notes, answer = 0, question.notes, Answer()
+    calls, notes, answer = 0, question.notes, ParsedAnswer()
     for _ in range(_UNREADABLE_TRIES):
         reply = desk.ask(question.prompt(notes), size_tokens)
         calls += reply.sent
@@ -118,7 +118,7 @@ def _asked(question: Question, desk: Desk) -> Answered:
     return Answered("answered", tuple(_mended(verdicts, second)), calls + reply.sent, retried=len(wrong))
 
 
-def _mended(first: Sequence[Verdict], second: Iterable[Verdict]) -> list[Verdict]:
+def _mended(first: Sequence[ClaimVerdict], second: Iterable[ClaimVerdict]) -> list[ClaimVerdict]:
     """The first answer with what the second one bears out in place of what was wrong, by item and field."""
     better = [verdict for verdict in second if verdict.outcome != "rejected"]
     cured = {(verdict.claim.of, verdict.claim.field) for verdict in better}
@@ -155,7 +155,7 @@ def _to_keep(made: Answered, question: Question) -> Json:
     return {"claims": kept, "retried": made.retried}
 
 
-def _restored(kept: Json, question: Question) -> list[Verdict]:
+def _restored(kept: Json, question: Question) -> list[ClaimVerdict]:
     """The verdicts again: what held is held against the source as it is now, what did not hold does not hold now."""
     lines = _lines(question.chunk)
     places = {line: place for place, line in enumerate(lines)}
@@ -168,7 +168,7 @@ def _restored(kept: Json, question: Question) -> list[Verdict]:
         cited = tuple(lines[place] for place in claim.lines if 0 <= place < len(lines))
         claim = claim._replace(of=ids.get(claim.of, claim.of), lines=cited or (lines[0],))  # what is not shown now
         if value.get("outcome") == "rejected":
-            made.append(Verdict(claim, "rejected", reason=value.get("reason", "")))
+            made.append(ClaimVerdict(claim, "rejected", reason=value.get("reason", "")))
             continue
         verdict = verify(claim, question.held)
         is_moved = verdict.holds and value.get("outcome") == "relocated"
@@ -181,7 +181,7 @@ def _lines(chunk: Chunk) -> list[int]:
     return [line for first, last in (*chunk.spans, *chunk.context_spans) for line in range(first, last + 1)]
 
 
-def _relative(item: Item, places: Mapping[int, int]) -> str:
+def _relative(item: ClaimSubject, places: Mapping[int, int]) -> str:
     """The id of an item with the place of its line instead of the line."""
     line = str(item.first_line)
     if item.id[1:].partition(".")[0] != line:
@@ -203,7 +203,7 @@ _OF_THE_MODEL = frozenset({"purpose", "call_semantics", "open_questions"})
 """Sections that are there because a model said something."""
 
 
-def told(verdicts: Sequence[Verdict], held: Shown, chunk: str, program: int) -> Told:
+def told(verdicts: Sequence[ClaimVerdict], held: Shown, chunk: str, program: int) -> Told:
     """What may be said of a program, and what is open: a claim that was not borne out leaves a question in our own words."""
     grades: dict[tuple[str, str], list[int]] = {}
     of_program = [
@@ -214,7 +214,7 @@ def told(verdicts: Sequence[Verdict], held: Shown, chunk: str, program: int) -> 
     for verdict, item in of_program:
         counts = grades.setdefault((item.section, verdict.claim.field), [0, 0])
         counts[0 if verdict.holds else 1] += 1
-    records: dict[str, list[Record]] = {name: [] for name in SECTIONS}
+    records: dict[str, list[TemplateRecord]] = {name: [] for name in SECTIONS}
     for verdict, item in of_program:
         grade = Grade(chunk, *grades[item.section, verdict.claim.field])
         section, record = _record(verdict, item, grade)
@@ -226,7 +226,7 @@ def told(verdicts: Sequence[Verdict], held: Shown, chunk: str, program: int) -> 
     return Told(Template.of({name: (SECTIONS[name], found) for name, found in records.items()}), by_section)
 
 
-def _record(verdict: Verdict, item: Item, grade: Grade) -> tuple[str, Record]:
+def _record(verdict: ClaimVerdict, item: ClaimSubject, grade: Grade) -> tuple[str, TemplateRecord]:
     name, citations = verdict.claim.field, verdict.citations
     if not verdict.holds:
         fields = {
@@ -234,11 +234,11 @@ def _record(verdict: Verdict, item: Item, grade: Grade) -> tuple[str, Record]:
             "reason": prompts.reason_of(verdict.reason),
             "lines": sorted({item.first_line, item.last_line}),
         }
-        return "open_questions", Record.of(fields)
+        return "open_questions", TemplateRecord.of(fields)
     said = Value(verdict.claim.claim, "model", citations, (grade,))
     if name == "question":
         lines = [line for proof in citations for line in (proof.first_line, proof.last_line)]
         fields = {"question": said, "reason": prompts.ASKED, "lines": sorted(set(lines))}
-        return "open_questions", Record.of(fields, origin="model")
+        return "open_questions", TemplateRecord.of(fields, origin="model")
     origin: Origin = "model" if item.section in _OF_THE_MODEL else "code"
-    return item.section, Record.of({**item.key, name: said}, origin=origin)
+    return item.section, TemplateRecord.of({**item.key, name: said}, origin=origin)

@@ -21,14 +21,14 @@ from penstock.chunk import Overhead, plan
 from penstock.chunk.chunks import joined
 from penstock.chunk.merging import merge
 from penstock.chunk.template import Template
-from penstock.cobol import Source, scan
+from penstock.cobol import ScannedSource, scan
 from penstock.cobol.facts import facts as facts_of
 from penstock.errors import CallerError
 from penstock.scribe import prompts
 from penstock.scribe.asking import Answered, Question, Told, asked, told
-from penstock.scribe.documents import About, Coverage, Failure, Ticket, document_of
+from penstock.scribe.documents import About, ChunkFailure, Coverage, Ticket, document_of
 from penstock.scribe.filling import Part
-from penstock.scribe.pool import ATTEMPTS, LEAST_REPLY_TOKENS, REPLY_TOKENS, Desk, Pool
+from penstock.scribe.pool import ATTEMPTS, MIN_REPLY_TOKENS, REPLY_TOKENS, ModelPool, Pool
 from penstock.scribe.reconciling import reconciled
 from penstock.scribe.results import key_of
 from penstock.scribe.verification import shown
@@ -51,9 +51,9 @@ if TYPE_CHECKING:
 MAX_PROMPT_TOKENS = 15_000  # the seed's, SCRIBE_MAX_PROMPT_TOKENS
 JOBS = 4
 _REPLY_SHARE = 4  # of a window that is known, at most one part of so many is for the reply
-_MOST_SPLITS = 4
+_MAX_SPLITS = 4
 _SEAM_TOKENS = 4  # between the body of a prompt and its notes
-_MOST_BYTES_PER_TOKEN = 16  # of a source: blanks to column 80 come to nine
+_MAX_BYTES_PER_TOKEN = 16  # of a source: blanks to column 80 come to nine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,25 +61,25 @@ class Subject:
     """A file with programs, scanned and understood. `about` is what is known of each program from outside, in their order."""
 
     file_name: str
-    source: Source
+    source: ScannedSource
     parts: tuple[Part, ...]
     about: tuple[About, ...]
-    copybooks: Mapping[str, Source] = field(default_factory=dict, repr=False)
+    copybooks: Mapping[str, ScannedSource] = field(default_factory=dict, repr=False)
     names: frozenset[str] = frozenset()
     """What else there is around the programs: jobs, transactions, programs that call them."""
 
 
 def subject(
-    content: bytes | str | Source,
+    content: bytes | str | ScannedSource,
     file_name: str,
     *,
-    copybooks: Mapping[str, Source] | None = None,
+    copybooks: Mapping[str, ScannedSource] | None = None,
     paths: Mapping[str, str] | None = None,
     source_format: Format | None = None,
     debug_lines: bool = False,
 ) -> Subject:
     """What a file says. `copybooks` are sources by their names in capitals, `paths` where they were found."""
-    if not isinstance(content, Source):
+    if not isinstance(content, ScannedSource):
         content = scan(content, source_format=source_format, debug_lines=debug_lines)
     source = content
     books = copybooks or {}
@@ -92,7 +92,7 @@ def subject(
 
 
 @dataclass(slots=True, kw_only=True)
-class Run:
+class DocumentingRun:
     """What was made, and what it took. `documents` are those that nobody else was told of.
 
     `calls` are requests that went out, `resent` chunks that were asked about although an earlier run knew their file, `reused`
@@ -131,7 +131,7 @@ def run(
     finished: Callable[[Subject, list[dict[str, Json]]], None] | None = None,
     pause: Callable[[float], object] | None = None,
     clock: Callable[[], float] = time.monotonic,
-) -> Run:
+) -> DocumentingRun:
     """Documents every subject. `finished` is told of each as soon as its last chunk is done; an interrupt keeps what is there.
 
     Without a model one subject is taken at a time, and nothing of it is kept where `finished` takes it. With `reconcile` the
@@ -140,7 +140,7 @@ def run(
     """
     budget = _Budget.of(model, max_prompt_tokens, adaptive=adaptive)
     name = f"{model.wire}:{model.name}" if model is not None else ""
-    made = Run()
+    made = DocumentingRun()
 
     def complete(file: _File, reword: _Reword | None = None) -> None:
         documents = file.documents(reword)
@@ -159,7 +159,7 @@ def run(
             complete(file)
     if model is None:
         return made
-    desk = Desk(model, reply_tokens=budget.reply_tokens, attempts=attempts, clock=clock, pause=pause)
+    desk = ModelPool(model, reply_tokens=budget.reply_tokens, attempts=attempts, clock=clock, pause=pause)
 
     def work(task: _Task) -> tuple[Answered, list[_Task]]:
         return task.file.perform(task, desk, name)
@@ -181,7 +181,7 @@ def run(
     return made
 
 
-def _count(made: Run, file: _File, answered: Answered) -> None:
+def _count(made: DocumentingRun, file: _File, answered: Answered) -> None:
     made.calls += answered.calls
     made.reused += answered.was_kept
     made.resent += bool(answered.calls and file.was_known)
@@ -206,7 +206,7 @@ class _Budget(NamedTuple):
         window = model.window_tokens if model is not None else None
         reply = REPLY_TOKENS
         if window is not None:
-            reply = min(reply, max(window // _REPLY_SHARE, LEAST_REPLY_TOKENS))
+            reply = min(reply, max(window // _REPLY_SHARE, MIN_REPLY_TOKENS))
             max_prompt_tokens = min(max_prompt_tokens, max(window - reply, 1))
         return cls(max_prompt_tokens, reply, best_counter(model.name if model is not None else "o200k"), adaptive)
 
@@ -230,11 +230,11 @@ def planned(
 class _Reword(NamedTuple):
     """Asks for a wording; an answer that was kept is not asked for again."""
 
-    desk: Desk
+    desk: ModelPool
     budget: _Budget
     results: Results | None
     model: str
-    made: Run
+    made: DocumentingRun
 
     def fits(self, prompt: prompts.Prompt) -> bool:
         """Whether it may be sent."""
@@ -296,7 +296,7 @@ class _File:
 
     def _planned(self, prompt_tokens: int, previous: Mapping[str, str] | None) -> ChunkPlan:
         """In one piece where that fits, with notes in whatever room is left; else with room for notes in every prompt."""
-        if len(self.subject.source.data) <= prompt_tokens * _MOST_BYTES_PER_TOKEN:
+        if len(self.subject.source.data) <= prompt_tokens * _MAX_BYTES_PER_TOKEN:
             made = self._cut(prompt_tokens, 0, None)
             if len(made.chunks) < 2:
                 return made
@@ -322,7 +322,7 @@ class _File:
 
     def _split(self, task: _Task, tokens: int) -> list[_Task]:
         """The lines of a chunk that is too large, in chunks of a smaller budget; none where it was made smaller too often."""
-        if task.depth >= _MOST_SPLITS:
+        if task.depth >= _MAX_SPLITS:
             return []
         with self._lock:
             smaller = self._smaller.get((id(task.plan), tokens))
@@ -337,7 +337,7 @@ class _File:
 
     # ── answers ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def perform(self, task: _Task, desk: Desk, model: str) -> tuple[Answered, list[_Task]]:
+    def perform(self, task: _Task, desk: ModelPool, model: str) -> tuple[Answered, list[_Task]]:
         """Asks about a chunk; one that is too large turns into smaller ones."""
         chunk = task.chunk
         if chunk.id not in task.plan.prompts:
@@ -420,7 +420,7 @@ class _File:
             chunks=len(done) or len(waiting),
             documented=joined(described),
             failed=tuple(
-                Failure(
+                ChunkFailure(
                     one.chunk.id, _within(one.chunk.spans, lines), one.answered.reason or "stopped before it was asked"
                 )
                 for one in failed

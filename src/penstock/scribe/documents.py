@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from penstock.cobol.facts import call_diagram, flow_diagram
-from penstock.scribe.filling import Lines, cite
+from penstock.scribe.filling import SourceLines, cite
 from penstock.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from penstock.chunk.template import Citation, Plain, Record, Template, Value
+    from penstock.chunk.template import Citation, Plain, Template, TemplateRecord, Value
     from penstock.cobol.facts.values import Facts
     from penstock.text.json_access import Json
 
@@ -37,7 +37,7 @@ class Ticket(NamedTuple):
     reason: str | None = None
 
 
-class Failure(NamedTuple):
+class ChunkFailure(NamedTuple):
     """A chunk that nobody described, and why (C-9)."""
 
     chunk: str
@@ -53,7 +53,7 @@ class Coverage:
     chunks: int = 0
     documented: tuple[tuple[int, int], ...] = ()
     """The lines of the chunks that were answered,"""
-    failed: tuple[Failure, ...] = ()
+    failed: tuple[ChunkFailure, ...] = ()
     tickets: tuple[Ticket, ...] = ()
     grades: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """Claims that were accepted and rejected, by section;"""
@@ -173,7 +173,7 @@ _WORDS = {  # as `not_generated` names them
 
 
 def document_of(
-    template: Template, facts: Facts, source: Lines, about: About, coverage: Coverage | None = None
+    template: Template, facts: Facts, source: SourceLines, about: About, coverage: Coverage | None = None
 ) -> dict[str, Json]:
     """The document of a program. Without `coverage` nobody asked a model."""
     done = coverage or Coverage()
@@ -245,11 +245,11 @@ def document_of(
 # ── items ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _items(records: Iterable[Record], fields: Sequence[_Field]) -> list[dict[str, Json]]:
+def _items(records: Iterable[TemplateRecord], fields: Sequence[_Field]) -> list[dict[str, Json]]:
     return [_item(record, fields) for record in records]
 
 
-def _item(record: Record, fields: Sequence[_Field]) -> dict[str, Json]:
+def _item(record: TemplateRecord, fields: Sequence[_Field]) -> dict[str, Json]:
     item: dict[str, Json] = {}
     texts: list[Value] = []
     is_code = False
@@ -280,13 +280,13 @@ def _citations(citations: Iterable[Citation]) -> list[dict[str, Json]]:
     return [citation._asdict() for citation in citations]
 
 
-def _purpose(records: Sequence[Record]) -> dict[str, Json] | None:
+def _purpose(records: Sequence[TemplateRecord]) -> dict[str, Json] | None:
     if not records or not records[0].fields:
         return None
     return _item(records[0], _text("summary", "business_context"))
 
 
-def _entry(source: Lines, name: str, line: int) -> dict[str, Json]:
+def _entry(source: SourceLines, name: str, line: int) -> dict[str, Json]:
     return {"name": name, "line": line, "citations": _citations(cite(source, line)), "origin": "code"}
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Protocol
 
-from penstock.chunk.template import Citation, Record, Template
+from penstock.chunk.template import Citation, Template, TemplateRecord
 from penstock.text import escape
 
 if TYPE_CHECKING:
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
     from penstock.chunk.template import Plain
     from penstock.cobol.facts.values import (
+        BranchRule,
         CopybookUse,
         DataItem,
         Facts,
-        File,
         ProgramCall,
+        ProgramFile,
         Resolved,
-        Rule,
     )
     from penstock.cobol.program import Program
 
@@ -58,7 +58,7 @@ _MAIN = "(main)"
 """What the code before any header is called."""
 
 
-class Lines(Protocol):
+class SourceLines(Protocol):
     """What a source says of its lines."""
 
     @property
@@ -75,7 +75,7 @@ class Lines(Protocol):
         ...
 
 
-def cite(source: Lines, first_line: int, last_line: int | None = None) -> tuple[Citation, ...]:
+def cite(source: SourceLines, first_line: int, last_line: int | None = None) -> tuple[Citation, ...]:
     """The citation of these lines, from the first to the last of them that is code; none where none is."""
     last = min(first_line if last_line is None else last_line, source.lines)
     first = next((line for line in range(max(1, first_line), last + 1) if source.is_code(line)), None)
@@ -86,12 +86,12 @@ def cite(source: Lines, first_line: int, last_line: int | None = None) -> tuple[
     return (Citation(first, last, evidence_of(source, first)),)
 
 
-def evidence_of(source: Lines, line: int) -> str:
+def evidence_of(source: SourceLines, line: int) -> str:
     """The text of a line as a citation shows it: blanks folded, no longer than what finds it."""
     return text_of(source, line)[:EVIDENCE_CHARS]
 
 
-def text_of(source: Lines, line: int) -> str:
+def text_of(source: SourceLines, line: int) -> str:
     """A line as it is compared: inert, as a prompt shows it, and blanks folded."""
     return " ".join(escape.show(source.shown(line))[0].split())
 
@@ -107,7 +107,7 @@ class Part:
 
     program: Program
     facts: Facts
-    source: Lines
+    source: SourceLines
     paths: Mapping[str, str] | None = None
 
     @cached_property
@@ -116,7 +116,7 @@ class Part:
         return filled(self.facts, self.source, paths=self.paths)
 
 
-def filled(facts: Facts, source: Lines, *, paths: Mapping[str, str] | None = None) -> Template:
+def filled(facts: Facts, source: SourceLines, *, paths: Mapping[str, str] | None = None) -> Template:
     """All that the code says of a program. `paths` are where copybooks were found, by name."""
     fill = _Filling(facts, source, {name.upper(): path for name, path in (paths or {}).items()})
     return Template.of({name: (key, getattr(fill, f"_{name}", tuple)()) for name, key in SECTIONS.items()})
@@ -125,31 +125,31 @@ def filled(facts: Facts, source: Lines, *, paths: Mapping[str, str] | None = Non
 class _Filling:
     """One method for each section that the code can fill; `purpose`, `call_semantics` and `open_questions` it cannot."""
 
-    def __init__(self, facts: Facts, source: Lines, paths: Mapping[str, str]) -> None:
+    def __init__(self, facts: Facts, source: SourceLines, paths: Mapping[str, str]) -> None:
         self._facts, self._paths = facts, paths
         self._cite = cache(partial(cite, source))  # a line may hold thousands of items, and be a megabyte long
 
-    def _record(self, fields: Mapping[str, Plain], first: int, last: int | None = None) -> Record:
-        return Record.of(fields, self._cite(first, last))
+    def _record(self, fields: Mapping[str, Plain], first: int, last: int | None = None) -> TemplateRecord:
+        return TemplateRecord.of(fields, self._cite(first, last))
 
-    def _scattered(self, fields: Mapping[str, Plain], lines: Iterable[int]) -> Record:
-        return Record.of(fields, [proof for line in lines for proof in self._cite(line)])
+    def _scattered(self, fields: Mapping[str, Plain], lines: Iterable[int]) -> TemplateRecord:
+        return TemplateRecord.of(fields, [proof for line in lines for proof in self._cite(line)])
 
     # ── ways in and out ──────────────────────────────────────────────────────────────────────────────────────────
 
-    def _inputs(self) -> Iterator[Record]:
+    def _inputs(self) -> Iterator[TemplateRecord]:
         for found in self._facts.inputs:
             yield self._scattered(
                 {"name": found.name, "io_type": found.io_type, "copybook": found.copybook}, found.lines
             )
 
-    def _outputs(self) -> Iterator[Record]:
+    def _outputs(self) -> Iterator[TemplateRecord]:
         for found in self._facts.outputs:
             yield self._scattered(
                 {"name": found.name, "io_type": found.io_type, "copybook": found.copybook}, found.lines
             )
 
-    def _called_programs(self) -> Iterator[Record]:
+    def _called_programs(self) -> Iterator[TemplateRecord]:
         for call in self._facts.calls:
             for name, resolved in _reached(call):
                 fields = {
@@ -160,17 +160,17 @@ class _Filling:
                 }
                 yield self._record(fields, call.line, call.end_line)
 
-    def _reads_from(self) -> Iterator[Record]:
+    def _reads_from(self) -> Iterator[TemplateRecord]:
         for found in self._facts.crud:
             if found.read:
                 yield self._scattered({"name": found.resource, "kind": found.kind}, found.read)
 
-    def _writes_to(self) -> Iterator[Record]:
+    def _writes_to(self) -> Iterator[TemplateRecord]:
         for found in self._facts.crud:
             if lines := (*found.create, *found.update, *found.delete):
                 yield self._scattered({"name": found.resource, "kind": found.kind}, lines)
 
-    def _transforms(self) -> Iterator[Record]:
+    def _transforms(self) -> Iterator[TemplateRecord]:
         for found in self._facts.transforms:
             fields = {
                 "verb": found.verb,
@@ -182,11 +182,11 @@ class _Filling:
             }
             yield self._record(fields, found.line, found.end_line)
 
-    def _files(self) -> Iterator[Record]:
+    def _files(self) -> Iterator[TemplateRecord]:
         for file in self._facts.files:
             yield self._record(_file(file), file.line, file.end_line)
 
-    def _crud(self) -> Iterator[Record]:
+    def _crud(self) -> Iterator[TemplateRecord]:
         for found in self._facts.crud:
             deeds = {name: list(getattr(found, name)) for name in ("create", "read", "update", "delete")}
             lines = [line for deed in deeds.values() for line in deed]
@@ -194,7 +194,7 @@ class _Filling:
 
     # ── control ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _paragraphs(self) -> Iterator[Record]:
+    def _paragraphs(self) -> Iterator[TemplateRecord]:
         for found in self._facts.paragraphs:
             fields = {
                 "program": self._facts.program,
@@ -214,12 +214,12 @@ class _Filling:
             }
             yield self._record(fields, found.line, found.end_line)
 
-    def _business_rules(self) -> Iterator[Record]:
+    def _business_rules(self) -> Iterator[TemplateRecord]:
         for rule in self._facts.rules:
             if not rule.check:  # what it does about errors is error handling
                 yield self._record(_rule(rule), rule.line, rule.end_line)
 
-    def _error_handling(self) -> Iterator[Record]:
+    def _error_handling(self) -> Iterator[TemplateRecord]:
         for found in self._facts.errors:
             fields = {
                 "kind": found.kind,
@@ -232,7 +232,7 @@ class _Filling:
 
     # ── operations ───────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _sql_operations(self) -> Iterator[Record]:
+    def _sql_operations(self) -> Iterator[TemplateRecord]:
         for found in self._facts.sql:
             fields = {
                 "operation": found.operation,
@@ -245,7 +245,7 @@ class _Filling:
             }
             yield self._record(fields, found.line, found.end_line)
 
-    def _cics_operations(self) -> Iterator[Record]:
+    def _cics_operations(self) -> Iterator[TemplateRecord]:
         for found in self._facts.cics:
             fields = {
                 "command": found.command,
@@ -259,7 +259,7 @@ class _Filling:
             }
             yield self._record(fields, found.line, found.end_line)
 
-    def _dli_operations(self) -> Iterator[Record]:
+    def _dli_operations(self) -> Iterator[TemplateRecord]:
         for found in self._facts.dli:
             fields = {
                 "function": found.function,
@@ -271,7 +271,7 @@ class _Filling:
             }
             yield self._record(fields, found.line, found.end_line)
 
-    def _mq_operations(self) -> Iterator[Record]:
+    def _mq_operations(self) -> Iterator[TemplateRecord]:
         for found in self._facts.mq:
             fields = {
                 "call": found.call,
@@ -284,20 +284,20 @@ class _Filling:
 
     # ── data ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _copybooks_used(self) -> Iterator[Record]:
+    def _copybooks_used(self) -> Iterator[TemplateRecord]:
         for used in self._facts.copybooks:
             yield self._record(_copybook(used, self._paths.get(used.name.upper())), used.line, used.end_line)
 
-    def _data_items(self) -> Iterator[Record]:
+    def _data_items(self) -> Iterator[TemplateRecord]:
         for item in self._facts.items:
             yield self._record(_item(item), item.line, item.end_line)
 
-    def _constants(self) -> Iterator[Record]:
+    def _constants(self) -> Iterator[TemplateRecord]:
         for found in self._facts.constants:
             fields = {"name": found.name, "value": found.value, "line": found.line, "copybook": found.copybook}
             yield self._record(fields, found.line)
 
-    def _messages(self) -> Iterator[Record]:
+    def _messages(self) -> Iterator[TemplateRecord]:
         for found in self._facts.messages:
             fields = {"text": found.text, "target": found.target, "line": found.line, "copybook": found.copybook}
             yield self._record(fields, found.line)
@@ -315,7 +315,7 @@ def _from(found: Resolved) -> str:
     return f"{found.how} {found.value} at {place}"
 
 
-def _file(file: File) -> dict[str, Plain]:
+def _file(file: ProgramFile) -> dict[str, Plain]:
     return {
         "name": file.name,
         "assign": " ".join(file.assign) or None,
@@ -331,7 +331,7 @@ def _file(file: File) -> dict[str, Plain]:
     }
 
 
-def _rule(rule: Rule) -> dict[str, Plain]:
+def _rule(rule: BranchRule) -> dict[str, Plain]:
     whens = [branch.label for branch in rule.branches if branch.label not in {"THEN", "ELSE"}]
     return {
         "rule_id": rule.rule_id,

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from penstock.cobol.estate import Kind
     from penstock.workspace.root import OpenFile, Root
 
-MOST_BYTES = 32 << 20  # the largest program known has 4 MB; what is larger is data
+MAX_BYTES = 32 << 20  # the largest program known has 4 MB; what is larger is data
 HEAD_BYTES = 8_192
 
 
-class Found(NamedTuple):
+class GatheredFile(NamedTuple):
     """A file: its path from the root, what it is taken for, and its bytes."""
 
     path: str
@@ -46,7 +46,7 @@ class Skipped(NamedTuple):
 class Gathered(NamedTuple):
     """What was found, in the order of the paths; `others` counts files that are of no kind."""
 
-    files: tuple[Found, ...]
+    files: tuple[GatheredFile, ...]
     skipped: tuple[Skipped, ...]
     others: int
 
@@ -58,7 +58,7 @@ def gather(
     progress: Callable[[int], None] | None = None,
 ) -> Gathered:
     """The files at and beneath `paths`, each once. Raises `ToolError` for a path that cannot be looked at at all."""
-    files: dict[str, Found] = {}
+    files: dict[str, GatheredFile] = {}
     skipped: dict[str, Skipped] = {}
     others = 0
     for path, is_named in _names(root, paths, progress):
@@ -110,7 +110,7 @@ def read_whole(root: Root, path: str) -> bytes:
         file.close()
 
 
-def _read(root: Root, path: str, kind_of: Callable[[str, bytes], Kind | None], is_named: bool) -> Found | None:
+def _read(root: Root, path: str, kind_of: Callable[[str, bytes], Kind | None], is_named: bool) -> GatheredFile | None:
     """The file, None where it is of no kind. Raises `ToolError` or `OSError`."""
     file = root.open_file(os.fsencode(path))
     try:
@@ -121,16 +121,16 @@ def _read(root: Root, path: str, kind_of: Callable[[str, bytes], Kind | None], i
             if language not in {None, "cobol", "text"}:
                 raise ToolError("binary", f"it is {language}, and there is no COBOL in it")
             kind = "cobol"
-        return None if kind is None else Found(path, kind, _whole(file, path))
+        return None if kind is None else GatheredFile(path, kind, _whole(file, path))
     finally:
         file.close()
 
 
 def _whole(file: OpenFile, path: str) -> bytes:
-    if file.status.st_size > MOST_BYTES:
-        said = f"{escape.shorten(path)} has {file.status.st_size} bytes; a source has {MOST_BYTES} at most."
+    if file.status.st_size > MAX_BYTES:
+        said = f"{escape.shorten(path)} has {file.status.st_size} bytes; a source has {MAX_BYTES} at most."
         raise ToolError("binary", said)
     data = b""
-    while part := opens.read_at(file.descriptor, MOST_BYTES, len(data)):
+    while part := opens.read_at(file.descriptor, MAX_BYTES, len(data)):
         data += part
     return data

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 ATTEMPTS = 5  # of one question; the waits between them are 1, 2, 4 and 8 seconds where the provider names none
 LONGEST_WAIT_SECONDS = 300.0  # a provider that asks for more has no room for us today
 REPLY_TOKENS = 8_192  # forty paragraphs of two claims, and as many conditions
-LEAST_REPLY_TOKENS = 1_024  # less is no answer on a chunk, however small
+MIN_REPLY_TOKENS = 1_024  # less is no answer on a chunk, however small
 _SMALLER = 0.5  # of a prompt that was refused without a number
 _MARGIN = 0.9  # of what a provider's own count leaves, which is not ours
 _LARGEST_SHARE, _SMALLEST_SHARE = 0.8, 0.1
@@ -42,7 +42,7 @@ Task = TypeVar("Task")
 Made = TypeVar("Made")
 
 
-class Reply(NamedTuple):
+class PoolReply(NamedTuple):
     """What came of a question.
 
     `too_large`: the provider takes about `fitting_tokens`; `stopped`: nobody waits for it any more; `failed`: `reason` says why.
@@ -66,7 +66,7 @@ class Progress:
     left_seconds: float
 
 
-class Desk:
+class ModelPool:
     """Asks one model; threads share it."""
 
     def __init__(
@@ -91,56 +91,56 @@ class Desk:
         """Ends what is under way, and sends nothing more."""
         self._stopped.set()
 
-    def ask(self, prompt: Prompt, size_tokens: int) -> Reply:
+    def ask(self, prompt: Prompt, size_tokens: int) -> PoolReply:
         """What the model answers to a prompt of that size. Raises what a script of a test raises, and nothing else."""
         reason, sent = "", 0
         while sent < self._attempts:
             if self._useless:
-                return Reply("failed", reason=self._useless, sent=sent)
+                return PoolReply("failed", reason=self._useless, sent=sent)
             if self._refused is not None and size_tokens >= self._refused[0]:
-                return Reply("too_large", reason=self._too_large, sent=sent, fitting_tokens=self._refused[1])
+                return PoolReply("too_large", reason=self._too_large, sent=sent, fitting_tokens=self._refused[1])
             if not self._wait_turn():
-                return Reply("stopped", sent=sent)
+                return PoolReply("stopped", sent=sent)
             reply_tokens = self._reply_tokens
             try:
                 body = self._sent(_request(prompt, self._model, reply_tokens))
-                return Reply("answered", answer_words(body, self._model.wire), sent=sent + 1)
+                return PoolReply("answered", answer_words(body, self._model.wire), sent=sent + 1)
             except Cancelled:
-                return Reply("stopped", sent=sent + 1)
+                return PoolReply("stopped", sent=sent + 1)
             except AssertionError:
                 raise
             except Exception as error:  # noqa: BLE001 - whatever a model raises is read as a refusal
                 sent += 1
                 told = diagnose(error)
                 reason = _reason(told, error)
-                if told.kind == "output_cap" and reply_tokens > LEAST_REPLY_TOKENS:
+                if told.kind == "output_cap" and reply_tokens > MIN_REPLY_TOKENS:
                     self._shorten(reply_tokens // 2)
                 elif told.kind != "output_cap" and told.recovery in {"shrink_input", "shrink_output", "shrink_payload"}:
                     self._learn(told.overflow, size_tokens, reply_tokens, reason)
                 elif not self._may_pass(told, error):
                     if told.kind in {"auth", "quota"} or getattr(error, "status_code", None) == _NOT_FOUND:
                         self._useless = reason
-                    return Reply("failed", reason=reason, sent=sent)
+                    return PoolReply("failed", reason=reason, sent=sent)
                 else:
                     self._hold_back(told.retry_after_seconds, sent - 1)
-        return Reply("failed", reason=f"{reason}, {sent} times", sent=sent)
+        return PoolReply("failed", reason=f"{reason}, {sent} times", sent=sent)
 
     def _shorten(self, reply_tokens: int) -> None:
         """Replies of the model are no longer than that from now on: it has a cap, and seldom says which."""
         with self._lock:
-            self._reply_tokens = min(self._reply_tokens, max(reply_tokens, LEAST_REPLY_TOKENS))
+            self._reply_tokens = min(self._reply_tokens, max(reply_tokens, MIN_REPLY_TOKENS))
 
     def _learn(self, overflow: Overflow | None, size_tokens: int, reply_tokens: int, reason: str) -> None:
         """From a refusal for size: a shorter reply for all where that is enough, else that such a prompt is too large for all."""
         limit = overflow.limit if overflow is not None else None
         given = overflow.input if overflow is not None and overflow.bound == "exact" else None
         with self._lock:
-            if limit is not None and given is not None and limit - given >= LEAST_REPLY_TOKENS < reply_tokens:
-                self._reply_tokens = min(self._reply_tokens, limit - given - LEAST_REPLY_TOKENS // 8, reply_tokens - 1)
+            if limit is not None and given is not None and limit - given >= MIN_REPLY_TOKENS < reply_tokens:
+                self._reply_tokens = min(self._reply_tokens, limit - given - MIN_REPLY_TOKENS // 8, reply_tokens - 1)
                 return
             share = _SMALLER
             if limit is not None and given:
-                share = min(_LARGEST_SHARE, max(_SMALLEST_SHARE, _MARGIN * (limit - LEAST_REPLY_TOKENS) / given))
+                share = min(_LARGEST_SHARE, max(_SMALLEST_SHARE, _MARGIN * (limit - MIN_REPLY_TOKENS) / given))
             if self._refused is None or size_tokens < self._refused[0]:
                 self._too_large = reason
                 self._refused = size_tokens, int(size_tokens * share)

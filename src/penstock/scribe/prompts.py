@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.scribe.answers import PROGRAM
 from penstock.scribe.filling import SECTIONS
-from penstock.scribe.verification import Item, Known, names_in
+from penstock.scribe.verification import ClaimSubject, Known, names_in
 from penstock.text import escape
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from penstock.chunk.template import Plain
     from penstock.scribe.filling import Part
-    from penstock.scribe.verification import Reason, Verdict
+    from penstock.scribe.verification import ClaimVerdict, Reason
 
 VERSION = 1
 """Of the notes and the ids in them: results of another version, or of other instructions, are asked for again."""
@@ -100,7 +100,7 @@ class Prompt(NamedTuple):
 # ── what may be spoken of ────────────────────────────────────────────────────────────────────────────────────────
 
 
-def items_of(parts: Sequence[Part], spans: Sequence[tuple[int, int]]) -> list[Item]:
+def items_of(parts: Sequence[Part], spans: Sequence[tuple[int, int]]) -> list[ClaimSubject]:
     """What a chunk of these lines wants words for: the programs that it is of, and every record that begins in the chunk."""
     taken: set[str] = set()
     return [
@@ -112,12 +112,12 @@ def items_of(parts: Sequence[Part], spans: Sequence[tuple[int, int]]) -> list[It
 
 def _items(
     part: Part, spans: Sequence[tuple[int, int]], taken: set[str], number: int, *, is_only: bool
-) -> Iterator[Item]:
+) -> Iterator[ClaimSubject]:
     program, facts, template = part.program, part.facts, part.template
     if any(first <= program.end_line and program.start_line <= last for first, last in spans):
         made_id = PROGRAM if is_only else _free(f"{PROGRAM}-{facts.program}", taken)
         lines = program.start_line, program.end_line
-        yield Item(made_id, "purpose", PROGRAM_FIELDS, {}, *lines, "program", facts.program, number)
+        yield ClaimSubject(made_id, "purpose", PROGRAM_FIELDS, {}, *lines, "program", facts.program, number)
     for section, wanted in _WANTED.items():
         for record in template[section]:
             found = next((proof for proof in record.citations if _begins_in(proof.first_line, spans)), None)
@@ -131,10 +131,10 @@ def _items(
             place = found.first_line, found.last_line
             if section == "called_programs":
                 key: dict[str, Plain] = {"caller": facts.program, "callee": name, "line": found.first_line}
-                yield Item(made_id, "call_semantics", wanted.fields, key, *place, wanted.label, name, number)
+                yield ClaimSubject(made_id, "call_semantics", wanted.fields, key, *place, wanted.label, name, number)
                 continue
             key = {field: [value.said for value in record.fields.get(field, ())] for field in SECTIONS[section]}
-            yield Item(made_id, section, wanted.fields, key, *place, wanted.label, name, number)
+            yield ClaimSubject(made_id, section, wanted.fields, key, *place, wanted.label, name, number)
 
 
 def _begins_in(line: int, spans: Sequence[tuple[int, int]]) -> bool:
@@ -178,7 +178,7 @@ def known(parts: Sequence[Part], code: str, names: Iterable[str] = ()) -> Known:
 # ── notes ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def notes(items: Sequence[Item], place: tuple[int, int], fits: Callable[[str], bool]) -> str:
+def notes(items: Sequence[ClaimSubject], place: tuple[int, int], fits: Callable[[str], bool]) -> str:
     """What is known of a chunk, and the ids of what wants words: as many as fit, those of each kind in order; "" if nothing does.
 
     `place` is the number of the chunk and how many there are.
@@ -196,7 +196,7 @@ def notes(items: Sequence[Item], place: tuple[int, int], fits: Callable[[str], b
     return made if fits(made) else ""
 
 
-def _noted(head: str, shown: Sequence[Item], total: int) -> str:
+def _noted(head: str, shown: Sequence[ClaimSubject], total: int) -> str:
     lines = [head] if total else [head, "nothing"]
     for letter, title in _TITLES.items():
         row = ", ".join(map(_noted_item, (item for item in shown if item.id[0] == letter)))
@@ -206,7 +206,7 @@ def _noted(head: str, shown: Sequence[Item], total: int) -> str:
     return "\n".join(lines)
 
 
-def _noted_item(item: Item) -> str:
+def _noted_item(item: ClaimSubject) -> str:
     """An id, with a name where neither it nor its line says that."""
     return item.id if item.id[0] in "IOPR" else f"{item.id} {escape.show_name(item.name)}"
 
@@ -225,7 +225,7 @@ _REASONS: Mapping[Reason, str] = {
 }
 
 
-def again(rejected: Sequence[Verdict], fits: Callable[[str], bool]) -> str:
+def again(rejected: Sequence[ClaimVerdict], fits: Callable[[str], bool]) -> str:
     """What is asked a second time, as much as fits: what was said, and why it was not taken. Empty where nothing fits."""
     head = (
         "You answered before, and these claims were not borne out. Send each again with lines and evidence that prove it, "
@@ -250,7 +250,7 @@ def reason_of(reason: Reason) -> str:
     return _REASONS.get(reason, "it was not borne out")
 
 
-def question_of(item: Item | None, field: str) -> str:
+def question_of(item: ClaimSubject | None, field: str) -> str:
     """The question that stays open where what was said about an item was not true."""
     if item is None:
         return "What was said about something that is not in the program?"

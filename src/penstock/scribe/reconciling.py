@@ -11,7 +11,7 @@ import json
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock.chunk.template import Record, Section, Template, Value, folded
+from penstock.chunk.template import Template, TemplateRecord, TemplateSection, Value, folded
 from penstock.scribe.answers import MAX_CLAIM_CHARS, Claim
 from penstock.scribe.prompts import Prompt
 from penstock.scribe.verification import may_say, names_in
@@ -111,6 +111,8 @@ def _reworded(template: Template, group: _Group, text: str) -> Template:
         citations: set[Citation] = {proof for value in values for proof in value.citations}
         grades: set[Grade] = {grade for value in values for grade in value.grades}
         said = Value(text, "model", tuple(sorted(citations)), tuple(sorted(grades)))
-        records[at] = Record(MappingProxyType({**records[at].fields, group.field: (said,)}), records[at].citations)
-    changed = {**template.sections, group.section: Section(section.key, tuple(records))}
+        records[at] = TemplateRecord(
+            MappingProxyType({**records[at].fields, group.field: (said,)}), records[at].citations
+        )
+    changed = {**template.sections, group.section: TemplateSection(section.key, tuple(records))}
     return Template(MappingProxyType(changed))

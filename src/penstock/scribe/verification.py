@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
     from penstock.chunk.template import Plain
     from penstock.scribe.answers import Claim
-    from penstock.scribe.filling import Lines
+    from penstock.scribe.filling import SourceLines
 
 Outcome = Literal["accepted", "relocated", "rejected", "contradicted"]
 Reason = Literal["", "item", "range", "evidence", "elsewhere", "name", "call", "table", "copybook"]
 
-LEAST_CHARS = 3  # of evidence, unless it is all of a line: less stands anywhere
+MIN_CHARS = 3  # of evidence, unless it is all of a line: less stands anywhere
 NEAR_LINES = 20  # a line that was not shown is a slip if its evidence stands so near, else it was invented
-_MOST_PLACES = 10_000  # where a fragment stands
+_MAX_PLACES = 10_000  # where a fragment stands
 
 
-class Item(NamedTuple):
+class ClaimSubject(NamedTuple):
     """Something that claims may be about: how a prompt calls it, the fields that a claim may fill, and where its record is."""
 
     id: str
@@ -62,7 +62,7 @@ class Known:
     """what the program declares, of any kind: the rest of `names` are words of the language, and of literals."""
 
 
-class Verdict(NamedTuple):
+class ClaimVerdict(NamedTuple):
     """What became of a claim."""
 
     claim: Claim
@@ -80,9 +80,9 @@ class Verdict(NamedTuple):
 class Shown:
     """What a prompt shows, as far as claims are held against it. Made by `shown`."""
 
-    source: Lines
+    source: SourceLines
     spans: tuple[tuple[int, int], ...]
-    items: Mapping[str, Item]
+    items: Mapping[str, ClaimSubject]
     known: Known
     text: str = field(repr=False)
     """All lines of code that were shown, folded and joined by a blank;"""
@@ -98,7 +98,7 @@ class Shown:
     def places(self, fragment: str) -> Iterator[tuple[int, int]]:
         """The first and the last line of each place where a folded fragment stands."""
         at = self.text.find(fragment)
-        for _ in range(_MOST_PLACES):
+        for _ in range(_MAX_PLACES):
             if at < 0:
                 return
             last = bisect_right(self.starts, at + len(fragment) - 1) - 1
@@ -110,7 +110,7 @@ class Shown:
         return text_of(self.source, line) == fragment
 
 
-def shown(source: Lines, spans: Iterable[tuple[int, int]], items: Iterable[Item], known: Known) -> Shown:
+def shown(source: SourceLines, spans: Iterable[tuple[int, int]], items: Iterable[ClaimSubject], known: Known) -> Shown:
     """What the lines of these spans show."""
     sorted_spans = tuple(sorted(spans))
     pieces: dict[int, str] = {}
@@ -126,26 +126,26 @@ def shown(source: Lines, spans: Iterable[tuple[int, int]], items: Iterable[Item]
     return Shown(source, sorted_spans, by_id, known, " ".join(pieces.values()), tuple(pieces), tuple(starts))
 
 
-def verify(claim: Claim, held: Shown) -> Verdict:
+def verify(claim: Claim, held: Shown) -> ClaimVerdict:
     """Whether the source bears out a claim, and where."""
     item = held.items.get(claim.of)
     if item is None or claim.field not in item.fields:
-        return Verdict(claim, "rejected", reason="item")
+        return ClaimVerdict(claim, "rejected", reason="item")
     far = [line for line in claim.lines if not held.has(line)]
     if any(not 1 <= line <= held.source.lines for line in far):
-        return Verdict(claim, "rejected", reason="range")
+        return ClaimVerdict(claim, "rejected", reason="range")
     placed = _placed(claim, item, held)
     if placed is None:
-        return Verdict(claim, "rejected", reason="evidence")
+        return ClaimVerdict(claim, "rejected", reason="evidence")
     lines, is_moved = placed
     if far and (not is_moved or max(abs(line - lines[0]) for line in far) > NEAR_LINES + len(claim.lines)):
-        return Verdict(claim, "rejected", reason="elsewhere")
+        return ClaimVerdict(claim, "rejected", reason="elsewhere")
     citations = tuple(_runs(lines, held))
     if (reason := _contradiction(claim, held.known)) is not None:
-        return Verdict(claim, "contradicted", citations, reason)
+        return ClaimVerdict(claim, "contradicted", citations, reason)
     if not _names(claim) <= held.known.names:
-        return Verdict(claim, "rejected", reason="name")
-    return Verdict(claim, "relocated" if is_moved else "accepted", citations)
+        return ClaimVerdict(claim, "rejected", reason="name")
+    return ClaimVerdict(claim, "relocated" if is_moved else "accepted", citations)
 
 
 def may_say(claim: Claim, known: Known) -> bool:
@@ -156,7 +156,7 @@ def may_say(claim: Claim, known: Known) -> bool:
 # ── lines ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _placed(claim: Claim, item: Item, held: Shown) -> tuple[list[int], bool] | None:
+def _placed(claim: Claim, item: ClaimSubject, held: Shown) -> tuple[list[int], bool] | None:
     """The lines that the evidence bears out, and whether they are others than those cited; None where it stands nowhere.
 
     Where the evidence begins within the cited lines, those before it are not borne out. Where it stands elsewhere, all lines move
@@ -164,7 +164,7 @@ def _placed(claim: Claim, item: Item, held: Shown) -> tuple[list[int], bool] | N
     """
     fragment = _fragment(claim.evidence)
     found = list(held.places(fragment)) if fragment else []
-    if len("".join(fragment.split())) < LEAST_CHARS:
+    if len("".join(fragment.split())) < MIN_CHARS:
         found = [(first, last) for first, last in found if first == last and held.is_line(fragment, first)]
     if not found:
         return None
@@ -270,9 +270,9 @@ _TRADE = frozenset({"CICS", "SQL", "EXEC", "DLI", "IMS", "MQ", "DB2", "VSAM", "K
 """Words in capitals beside a call or a table that are no names of any."""
 
 
-def same_claims(verdicts: Iterable[Verdict]) -> list[Verdict]:
+def same_claims(verdicts: Iterable[ClaimVerdict]) -> list[ClaimVerdict]:
     """Each claim once: what is said twice about one thing, in other blanks or case, is said once, and held if any of it holds."""
-    kept: dict[Plain, Verdict] = {}
+    kept: dict[Plain, ClaimVerdict] = {}
     for verdict in verdicts:
         claim = verdict.claim
         said = (claim.of, claim.field, folded(claim.claim))

@@ -23,7 +23,7 @@ _COUNTED = frozenset({"opened", "reserved", "committed"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class BudgetChange:
     """One operation, for a journal: what was done, to which account, and how many tokens it was about.
 
     `opened` is the first of a tree; `released_orphans` and `closed` name the account that it was opened with.
@@ -51,10 +51,10 @@ class Change:
         return {name: value for name, value in values.items() if value is not None}
 
 
-def change_of(values: Mapping[str, Any]) -> Change:
+def change_of(values: Mapping[str, Any]) -> BudgetChange:
     """The change that a journal holds. Raises `CallerError` for what is none."""
     try:
-        return Change(**values)
+        return BudgetChange(**values)
     except TypeError as error:
         raise CallerError(f"this is no change of spending that was written whole: {error}") from error
 
@@ -82,13 +82,13 @@ class Spending:
     """A tree of accounts, made by `opened`. The first account is the root."""
 
     accounts: Mapping[str, Account]
-    latest: Change = field(compare=False)
+    latest: BudgetChange = field(compare=False)
     """What made it of the tree before: for the journal."""
 
     @classmethod
     def opened(cls, root: str, tokens: int) -> Spending:
         """A tree with one account that has all the tokens."""
-        latest = Change(kind="opened", account=root, tokens=tokens)
+        latest = BudgetChange(kind="opened", account=root, tokens=tokens)
         return cls(accounts={root: Account(parent=None, granted_tokens=tokens)}, latest=latest)
 
     @property
@@ -111,7 +111,7 @@ class Spending:
 
         A name is given once, so that a late word of an old child never reaches a new one.
         """
-        change = Change(kind="reserved", account=child, tokens=tokens, parent=parent)
+        change = BudgetChange(kind="reserved", account=child, tokens=tokens, parent=parent)
         if child in self.accounts:
             raise CallerError(f"there is an account {child!r} already: a name is given once")
         of = self._able(parent, tokens)
@@ -123,13 +123,13 @@ class Spending:
 
     def commit(self, account: str, tokens: int) -> Spending:
         """So many tokens were spent by that account. What a child took above its reservation is committed to its parent."""
-        change = Change(kind="committed", account=account, tokens=tokens)
+        change = BudgetChange(kind="committed", account=account, tokens=tokens)
         of = self._able(account, tokens)
         return self._with(change, {account: replace(of, spent_tokens=of.spent_tokens + tokens)})
 
     def release(self, child: str) -> Spending:
         """The child is done: what it did not use goes back to its parent. Its own children are released before."""
-        change = Change(kind="released", account=child)
+        change = BudgetChange(kind="released", account=child)
         if self._open(child).parent is None:
             raise CallerError(f"{child!r} is the root: it is closed, not released")
         if inner := self.children(child):
@@ -141,7 +141,7 @@ class Spending:
 
         What a call in flight took and nobody committed is not known, and not counted.
         """
-        return self._with(Change(kind="released_orphans", account=self.root), self._released(self._below_root()))
+        return self._with(BudgetChange(kind="released_orphans", account=self.root), self._released(self._below_root()))
 
     def close(self) -> Spending:
         """The tree is done: every child is released, and nothing is spent any more."""
@@ -149,9 +149,9 @@ class Spending:
         self._open(root)
         changed = self._released(self._below_root())
         changed[root] = replace(changed.get(root, self.accounts[root]), is_open=False)
-        return self._with(Change(kind="closed", account=root), changed)
+        return self._with(BudgetChange(kind="closed", account=root), changed)
 
-    def after(self, change: Change) -> Spending:
+    def after(self, change: BudgetChange) -> Spending:
         """The tree after a change that a journal holds; an error where it could not have been made."""
         if change.kind in {"released_orphans", "closed"} and change.account != self.root:
             raise CallerError(f"the tree of {self.root!r} cannot be {change.kind} as {change.account!r}")
@@ -209,11 +209,11 @@ class Spending:
             )
         return changed
 
-    def _with(self, change: Change, changed: dict[str, Account]) -> Spending:
+    def _with(self, change: BudgetChange, changed: dict[str, Account]) -> Spending:
         return Spending(accounts={**self.accounts, **changed}, latest=change)
 
 
-def replay(changes: Iterable[Change]) -> Spending:
+def replay(changes: Iterable[BudgetChange]) -> Spending:
     """The tree that a journal's changes make, equal to the one that made them.
 
     Who goes on after a crash continues with its `released_orphans()`, and writes down that change too.

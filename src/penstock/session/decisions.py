@@ -15,7 +15,7 @@ from penstock.context import recovery
 from penstock.context.compaction import DEFAULT, RECOVERY, plan
 from penstock.context.handoff import mechanical
 from penstock.context.recovery import Attempt, Irreducible, SendSmaller, Situation
-from penstock.context.recovery import Summarise as AskForSummary
+from penstock.context.recovery import SummaryWanted as AskForSummary
 from penstock.context.sized import ESTIMATOR, Sized, size_of
 from penstock.session.limits import Pressure
 from penstock.session.steps import Ask, Await, Call, Compact, HandOff, Step, Stop, Summarise, Wait
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 _REST_ENTRIES = 6  # a compaction rests for so many entries, unless the next rung is reached
 _FRESH_SHARE = 0.25  # of the room below compaction that what is handed on may take
-_LEAST_REPLY = 16  # of a window that is so small that a reply of the usual least is a good part of it
-_MOST_LINES = 50  # of what is behind that a handoff carries on: the newest
+_MIN_REPLY = 16  # of a window that is so small that a reply of the usual least is a good part of it
+_MAX_LINES = 50  # of what is behind that a handoff carries on: the newest
 _WORDS_CHARS = 1_000  # of what the user said between the goal and now: a wish is short, a document lies in the journal
-_LEAST_HANDOFF_TOKENS = 100  # what the shortest handoff takes: the goal and where the rest is
+_MIN_HANDOFF_TOKENS = 100  # what the shortest handoff takes: the goal and where the rest is
 
 _STOPS = {
     "errors": "Too much failed: the error budget of this session is used up. Look at what failed, then say how to go on.",
@@ -151,7 +151,7 @@ class Decider:
     def _most(self) -> int:
         """What a request may take, so that a reply worth having fits beside it."""
         window = self.state.limits.window_tokens
-        return window - min(self.reserve, recovery.REPLY_FLOOR_TOKENS, window // _LEAST_REPLY)
+        return window - min(self.reserve, recovery.REPLY_FLOOR_TOKENS, window // _MIN_REPLY)
 
     def _plan(self, size: int, by_tokens: Pressure, by_turns: Pressure) -> Plan | None:
         """A plan worth carrying out now: one that frees a good part, and not one after another."""
@@ -227,14 +227,14 @@ class Decider:
 
     # ── handing off ──────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _hand_off(self, reason: str, evidence: str, most_tokens: int | None = None) -> HandOff:
+    def _hand_off(self, reason: str, evidence: str, max_tokens: int | None = None) -> HandOff:
         most = int(max(0, self._room) * _FRESH_SHARE)
-        most = most if most_tokens is None else min(most, most_tokens)
+        most = most if max_tokens is None else min(most, max_tokens)
         return HandOff(
             handoff=self.handoff(reason),
             reason=reason,
             evidence=evidence,
-            most_tokens=max(_LEAST_HANDOFF_TOKENS, most),
+            max_tokens=max(_MIN_HANDOFF_TOKENS, most),
         )
 
     @property
@@ -252,7 +252,7 @@ class Decider:
     def _can_begin_afresh(self) -> bool:
         """Whether it would help: something was said since the last fresh start, and without it there is room again."""
         has_grown = len(self.state.transcript.entries) > (self.state.begun_at or 0)
-        return has_grown and self._room * _FRESH_SHARE >= _LEAST_HANDOFF_TOKENS
+        return has_grown and self._room * _FRESH_SHARE >= _MIN_HANDOFF_TOKENS
 
     def handoff(self, reason: str) -> Handoff:
         """What would be passed on now."""
@@ -287,9 +287,9 @@ def _gone_on(before: Handoff, made: Handoff) -> Handoff:
         next_step=made.next_step if made.next_step != before.goal else "",
         modified_files=tuple(dict.fromkeys((*before.modified_files, *made.modified_files))),
         file_history=tuple(history.values()),
-        failed_attempts=(*before.failed_attempts, *made.failed_attempts)[-_MOST_LINES:],
-        commands=(*before.commands, *made.commands)[-_MOST_LINES:],
-        handles=tuple(dict.fromkeys((*before.handles, *made.handles)))[-_MOST_LINES:],
+        failed_attempts=(*before.failed_attempts, *made.failed_attempts)[-_MAX_LINES:],
+        commands=(*before.commands, *made.commands)[-_MAX_LINES:],
+        handles=tuple(dict.fromkeys((*before.handles, *made.handles)))[-_MAX_LINES:],
         constraints=tuple(dict.fromkeys((*before.constraints, *made.constraints))),
         decisions=before.decisions,
         other=before.other,

@@ -126,7 +126,7 @@ class Cost(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class MetricReading:
     """What is known of one metric at a size: the nearest measurements, both the same one where it is of that size."""
 
     metric: str
@@ -148,7 +148,7 @@ class Assessment:
     window_tokens: int
     cost: Cost
     pressure: Pressure
-    readings: tuple[Reading, ...]
+    readings: tuple[MetricReading, ...]
 
     @property
     def statements(self) -> tuple[tuple[Word, str], ...]:
@@ -165,7 +165,7 @@ class Assessment:
         ]
         if not self.readings:
             said.append(("unknown", "how fast and how well the model works at this size: nothing was measured"))
-        return (*said, *((reading.word, _said(reading)) for reading in self.readings))
+        return (*said, *((reading.word, _sentence(reading)) for reading in self.readings))
 
     def __str__(self) -> str:
         over = "" if self.tokens <= self.window_tokens else ": more than the window holds"
@@ -205,16 +205,16 @@ def assess(
     )
 
 
-def _reading(metric: str, tokens: int, points: Points) -> Reading:
+def _reading(metric: str, tokens: int, points: Points) -> MetricReading:
     rows = sorted((one for one in points.measured if one.metric == metric), key=lambda one: one.tokens)
-    return Reading(
+    return MetricReading(
         metric=metric,
         below=next((one for one in reversed(rows) if one.tokens <= tokens), None),
         above=next((one for one in rows if one.tokens >= tokens), None),
     )
 
 
-def _said(reading: Reading) -> str:
+def _sentence(reading: MetricReading) -> str:
     metric = escape.clip(reading.metric)
     ends = [one for one in (reading.below, reading.above) if one is not None]
     shown = ", ".join(f"{metric} {one.value:g} at {one.tokens} tokens ({_origin(one)})" for one in dict.fromkeys(ends))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from penstock.context.activity import Action
 
 WINDOW_CALLS = 8
-LEAST_OVERLAP = 0.2
+MIN_OVERLAP = 0.2
 
 
 def changed_domain(actions: Sequence[Action], prompts: Sequence[int]) -> str:
@@ -30,7 +30,7 @@ def changed_domain(actions: Sequence[Action], prompts: Sequence[int]) -> str:
         return ""
     one, other = _places(before), _places(late)
     overlap = len(one & other) / len(one | other)
-    return f"overlap of places {overlap:.2f}" if overlap < LEAST_OVERLAP else ""
+    return f"overlap of places {overlap:.2f}" if overlap < MIN_OVERLAP else ""
 
 
 def _places(actions: Sequence[Action]) -> set[str]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from penstock.session.limits import ErrorLimits
 
 CURED_BY_WAITING = frozenset({"rate_limit", "overloaded", "server_error", "connection"})
-MOST_COOLDOWN_SECONDS = 600.0
+MAX_COOLDOWN_SECONDS = 600.0
 
 Breaker = Literal["closed", "open", "half-open"]
 
@@ -46,7 +46,7 @@ class Faults:
             return made
         cooldown = limits.cooldown_seconds
         if self.open_until_seconds is not None:  # that was the probe
-            cooldown = max(cooldown, min(MOST_COOLDOWN_SECONDS, self.cooldown_seconds * 2))
+            cooldown = max(cooldown, min(MAX_COOLDOWN_SECONDS, self.cooldown_seconds * 2))
         return replace(made, open_until_seconds=now_seconds + cooldown, cooldown_seconds=cooldown)
 
     @property

@@ -38,7 +38,7 @@ class Caps(NamedTuple):
     """What one response is held to; the lower ends say what is usual, nothing is too short."""
 
     advised_lines: tuple[int, int]
-    most_lines: int
+    max_lines: int
     seconds: tuple[float, float]
 
 
@@ -67,13 +67,13 @@ class Definition:
         return self.last_line - self.first_line + 1
 
     @property
-    def most_lines(self) -> int:
+    def max_lines(self) -> int:
         """The cap of what it is."""
         return CLASS_LINES if self.kind in _CLASSES else METHOD_LINES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class MeasuredCode:
     """One text that was measured, and by what: `syntax tree`, or the method of an `Outline`."""
 
     name: str
@@ -89,7 +89,7 @@ class Source:
     @property
     def oversized(self) -> tuple[Definition, ...]:
         """What is above the cap of its kind, in line order."""
-        return tuple(found for found in self.definitions if found.lines > found.most_lines)
+        return tuple(found for found in self.definitions if found.lines > found.max_lines)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +97,7 @@ class Report:
     """One response of that kind of work: all its sources count together."""
 
     kind: Kind
-    sources: tuple[Source, ...]
+    sources: tuple[MeasuredCode, ...]
 
     def __post_init__(self) -> None:
         caps_of(self.kind)
@@ -110,7 +110,7 @@ class Report:
     def level(self) -> Level:
         """Of the lines in all; the definitions have caps of their own."""
         caps = CAPS[self.kind]
-        return "above" if self.lines > caps.most_lines else "advised" if self.lines > caps.advised_lines[1] else "ok"
+        return "above" if self.lines > caps.max_lines else "advised" if self.lines > caps.advised_lines[1] else "ok"
 
     @property
     def is_within(self) -> bool:
@@ -120,11 +120,13 @@ class Report:
     def __str__(self) -> str:
         caps = CAPS[self.kind]
         said = {
-            "ok": f"advised at most {caps.advised_lines[1]}, allowed {caps.most_lines}",
-            "advised": f"more than the {caps.advised_lines[1]} advised, allowed {caps.most_lines}",
-            "above": f"above the cap of {caps.most_lines}",
+            "ok": f"advised at most {caps.advised_lines[1]}, allowed {caps.max_lines}",
+            "advised": f"more than the {caps.advised_lines[1]} advised, allowed {caps.max_lines}",
+            "above": f"above the cap of {caps.max_lines}",
         }
-        return "\n".join([f"{self.lines} lines of {self.kind}: {said[self.level]}", *chain(*map(_said, self.sources))])
+        return "\n".join(
+            [f"{self.lines} lines of {self.kind}: {said[self.level]}", *chain(*map(_lines_of_source, self.sources))]
+        )
 
 
 def check_code(text: str, language: str, kind: Kind) -> Report:
@@ -135,7 +137,7 @@ def check_code(text: str, language: str, kind: Kind) -> Report:
     return Report(kind=kind, sources=(measured((text,), language),))
 
 
-def measured(blocks: Iterable[str], language: str, name: str = "") -> Source:
+def measured(blocks: Iterable[str], language: str, name: str = "") -> MeasuredCode:
     """One source, from a text that comes in blocks cut anywhere. Memory is bounded however long it is."""
     waiting = iter(blocks)
     held: list[str] = []
@@ -151,7 +153,7 @@ def measured(blocks: Iterable[str], language: str, name: str = "") -> Source:
         found = _syntax(text)
         if not isinstance(found, str):
             lines = text.count("\n") + (not text.endswith("\n") and bool(text))
-            return Source(name=name, language=language, method="syntax tree", lines=lines, definitions=found)
+            return MeasuredCode(name=name, language=language, method="syntax tree", lines=lines, definitions=found)
         error = found
     return _outlined(outline(_encoded(text), language), name, error)
 
@@ -212,13 +214,13 @@ def _syntax(text: str) -> tuple[Definition, ...] | str:
     return tuple(sorted(found, key=lambda definition: (definition.first_line, -definition.last_line)))
 
 
-def _outlined(found: Outline, name: str, error: str = "") -> Source:
+def _outlined(found: Outline, name: str, error: str = "") -> MeasuredCode:
     definitions = tuple(
         Definition(kind=symbol.kind, name=symbol.name, first_line=symbol.start_line, last_line=symbol.end_line)
         for symbol in found.symbols
         if symbol.kind in _CLASSES or symbol.kind in _FUNCTIONS
     )
-    return Source(
+    return MeasuredCode(
         name=name,
         language=found.language,
         method=found.method,
@@ -233,7 +235,7 @@ def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _said(source: Source) -> list[str]:
+def _lines_of_source(source: MeasuredCode) -> list[str]:
     """What a report says of one source: how it was measured, and what is above a cap."""
     named = f"{escape.clip(source.name)}: " if source.name else ""
     said = [f"{named}{source.lines} lines of {source.language}, by {source.method}"]
@@ -243,7 +245,7 @@ def _said(source: Source) -> list[str]:
         said.append(f"  more definitions than are looked at: {len(source.definitions)} were")
     said += [
         f"  {found.kind} {escape.clip(found.name)}, lines {found.first_line}-{found.last_line}: "
-        f"{found.lines} lines, allowed {found.most_lines}"
+        f"{found.lines} lines, allowed {found.max_lines}"
         for found in source.oversized
     ]
     return said

@@ -35,7 +35,7 @@ _ENDLESS = 1 << 62  # lines of a file whose length nobody knows
 _PAGE_LINES = 500  # of a call that is recommended where no limit says so
 
 
-class Verdict(NamedTuple):
+class ActVerdict(NamedTuple):
     """What is thought of an act before it is done; `text` is for the model, empty when there is nothing to say."""
 
     level: Level
@@ -138,7 +138,7 @@ def file_version(version: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class File:
+class KnownFile:
     """One file as the session knows it: the newest version that it met, and which lines of that were shown."""
 
     path: str
@@ -178,7 +178,7 @@ class File:
         return {name: _listed(value) for name, (value, default) in made.items() if value != default}
 
     @classmethod
-    def from_dict(cls, value: Mapping[str, Json]) -> File:
+    def from_dict(cls, value: Mapping[str, Json]) -> KnownFile:
         """What `to_dict` wrote. Raises `CallerError` for anything else."""
         try:
             roles, seen = tuple(value.get("roles", ())), tuple((first, last) for first, last in value.get("seen", ()))
@@ -198,7 +198,7 @@ def _listed(value: Json) -> Json:
     return [_listed(item) for item in value] if isinstance(value, tuple) else value
 
 
-class Counts(NamedTuple):
+class LedgerCounts(NamedTuple):
     """Distinct files, and beside them how often one was read."""
 
     files_read: int
@@ -217,7 +217,7 @@ class Ledger:
     """The files of a session, by path. Paths are those that pages show, relative to the root; `.` and `..` are resolved by name."""
 
     limits: FileLimits = field(default_factory=FileLimits)
-    files: Mapping[str, File] = field(default_factory=dict)
+    files: Mapping[str, KnownFile] = field(default_factory=dict)
     """In the order in which they came."""
 
     # ── acts ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -241,9 +241,9 @@ class Ledger:
         _check(version=version, digest=digest, total_lines=total_lines, size_bytes=size_bytes, turn=turn)
         in_full = _in_full(first_line, last_line, total_lines, clipped)
         file = self.file(path)
-        known = file if file.holds(version, digest) else File(path=path)
+        known = file if file.holds(version, digest) else KnownFile(path=path)
         if known.contradicts(in_full, total_lines):
-            known = File(path=path)
+            known = KnownFile(path=path)
         return self._with(
             file,
             "read",
@@ -282,7 +282,7 @@ class Ledger:
         if is_whole:
             seen = _all(total_lines)
         else:
-            known = file if file.holds(before) else File(path=path)
+            known = file if file.holds(before) else KnownFile(path=path)
             seen, total_lines = _edited(known, edits, total_lines)
         return self._with(
             file,
@@ -341,7 +341,7 @@ class Ledger:
                 raise CallerError(f"{did}: {error}") from error
         return ledger
 
-    def _with(self, file: File, did: Role, turn: int | None, *, version: str, **changes: Json) -> Ledger:
+    def _with(self, file: KnownFile, did: Role, turn: int | None, *, version: str, **changes: Json) -> Ledger:
         role: Role = did
         if (did == "read" and file.role != "deleted") or (did == "modified" and file.role == "created"):
             role = file.role
@@ -354,19 +354,19 @@ class Ledger:
     # ── what is known ────────────────────────────────────────────────────────────────────────────────────────────
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> LedgerCounts:
         """How many files were read, modified, created, deleted; each counts once for each of these."""
         files = self.files.values()
-        return Counts(
+        return LedgerCounts(
             **{f"files_{role}": sum(role in file.roles for file in files) for role in ROLES},
             reads=sum(file.reads for file in files),
             repeated_reads=sum(file.repeated_reads for file in files),
         )
 
-    def file(self, path: str) -> File:
+    def file(self, path: str) -> KnownFile:
         """What is known of it; of a file that nobody met, its path."""
         name = _name(path)
-        return self.files.get(name) or File(path=name)
+        return self.files.get(name) or KnownFile(path=name)
 
     def seen(self, path: str, version: str) -> Ranges:
         """The lines of that version that were shown; a page's token or `file_version` of it."""
@@ -380,24 +380,24 @@ class Ledger:
 
     # ── checks before an act ─────────────────────────────────────────────────────────────────────────────────────
 
-    def may_read(self, path: str, lines: int | None = None, *, dialect: Dialect | None = None) -> Verdict:
+    def may_read(self, path: str, lines: int | None = None, *, dialect: Dialect | None = None) -> ActVerdict:
         """Whether another read is fine, of so many lines where that is known. A file that was read before is no new one."""
         said = [self._room("read", path, dialect)]
         limit = self.limits.lines_per_read
         if limit is not None and lines is not None:
             way = _read_in_windows(_view(_name(path), {"limit": self._page_lines}, dialect))
-            said.append(_said(limit.level(lines), _many_lines(lines, *limit), way, dialect))
+            said.append(_verdict(limit.level(lines), _many_lines(lines, *limit), way, dialect))
         return _worst(said)
 
-    def may_modify(self, path: str, content: str = "", *, dialect: Dialect | None = None) -> Verdict:
+    def may_modify(self, path: str, content: str = "", *, dialect: Dialect | None = None) -> ActVerdict:
         """Whether an edit is fine that puts `content` into the file."""
         return _worst([_clean(content, dialect), self._room("modified", path, dialect)])
 
-    def may_create(self, path: str, content: str = "", *, dialect: Dialect | None = None) -> Verdict:
+    def may_create(self, path: str, content: str = "", *, dialect: Dialect | None = None) -> ActVerdict:
         """Whether a new file with `content` is fine."""
         return _worst([_clean(content, dialect), self._room("created", path, dialect)])
 
-    def may_replace(self, path: str, version: str, content: str = "", *, dialect: Dialect | None = None) -> Verdict:
+    def may_replace(self, path: str, version: str, content: str = "", *, dialect: Dialect | None = None) -> ActVerdict:
         """Whether `content` may take the place of all that the file holds, which is `version` now."""
         return _worst(
             [
@@ -407,20 +407,20 @@ class Ledger:
             ]
         )
 
-    def _room(self, did: Role, path: str, dialect: Dialect | None) -> Verdict:
+    def _room(self, did: Role, path: str, dialect: Dialect | None) -> ActVerdict:
         """Whether one more distinct file is within its limit."""
         limit: Limit | None = getattr(self.limits, f"files_{did}")
         if limit is None or did in self.file(path).roles:
-            return Verdict("ok")
+            return ActVerdict("ok")
         count = sum(did in file.roles for file in self.files.values()) + 1
         level = limit.level(count)
-        return _said(level, _many_files(did, count, *limit), _WAYS[did], dialect)
+        return _verdict(level, _many_files(did, count, *limit), _WAYS[did], dialect)
 
-    def _known(self, path: str, version: str, dialect: Dialect | None) -> Verdict:
+    def _known(self, path: str, version: str, dialect: Dialect | None) -> ActVerdict:
         """Whether the model knows what it is about to replace."""
         file = self.file(path)
         if self.is_wholly_seen(path, version):
-            return Verdict("ok")
+            return ActVerdict("ok")
         is_this = file.holds(version)
         seen, total = (file.seen, file.total_lines) if is_this else ((), None)
         unseen = missing(seen, 1, _ENDLESS if total is None else total)
@@ -432,7 +432,7 @@ class Ledger:
         arguments = {"offset": first - 1} if first > 1 else {}
         arguments["limit"] = min(last - first + 1, self._page_lines)
         way = _show_first(_view(file.path, arguments, dialect))
-        return _said("refused", _would_replace(escape.show_argument(file.path), why), way, dialect)
+        return _verdict("refused", _would_replace(escape.show_argument(file.path), why), way, dialect)
 
     @property
     def _page_lines(self) -> int:
@@ -450,7 +450,7 @@ class Ledger:
     def from_dict(cls, value: Mapping[str, Json]) -> Ledger:
         """What `to_dict` wrote. Raises `CallerError` for anything else."""
         try:
-            files = [File.from_dict(item) for item in value["files"]]
+            files = [KnownFile.from_dict(item) for item in value["files"]]
             limits = FileLimits(**value["limits"])
         except (KeyError, TypeError) as error:
             raise CallerError(f"this is no ledger: {error}") from error
@@ -515,7 +515,7 @@ def _in_full(first: int | None, last: int | None, total: int | None, clipped: It
     return missing(merged((number, number) for number in clipped), first, last)
 
 
-def _edited(known: File, edits: Iterable[tuple[int, int, int]], total: int | None) -> tuple[Ranges, int | None]:
+def _edited(known: KnownFile, edits: Iterable[tuple[int, int, int]], total: int | None) -> tuple[Ranges, int | None]:
     """What is seen of a file, and how long it is, once each edit is made; nothing is seen where that does not add up.
 
     Lines that took the place of lines not seen are not seen either: an edit may have left a part of the old ones standing.
@@ -538,10 +538,10 @@ def _edited(known: File, edits: Iterable[tuple[int, int, int]], total: int | Non
     return (seen if adds_up else ()), total
 
 
-def _clean(content: str, dialect: Dialect | None) -> Verdict:
+def _clean(content: str, dialect: Dialect | None) -> ActVerdict:
     """Whether content is free of what stands for text that is elsewhere."""
     line = stand_ins.find_stand_in(content)
-    return _said("refused" if line else "ok", stand_ins.would_write(line), stand_ins.WRITE_THE_TEXT, dialect)
+    return _verdict("refused" if line else "ok", stand_ins.would_write(line), stand_ins.WRITE_THE_TEXT, dialect)
 
 
 def _view(path: str, arguments: Mapping[str, int], dialect: Dialect | None) -> str:
@@ -549,19 +549,19 @@ def _view(path: str, arguments: Mapping[str, int], dialect: Dialect | None) -> s
     return (dialect or PYTHON).write(Call("view", {"file_path": escape.show_argument(path), **arguments}))
 
 
-def _said(level: Level, what: str, way: str, dialect: Dialect | None) -> Verdict:
+def _verdict(level: Level, what: str, way: str, dialect: Dialect | None) -> ActVerdict:
     if level == "ok":
-        return Verdict("ok")
+        return ActVerdict("ok")
     if level == "advised":
-        return Verdict(level, _advised(what, way))
+        return ActVerdict(level, _advised(what, way))
     override = (dialect or PYTHON).name(Call("", {"override": True}), "override")
-    return Verdict(level, _refused(what, way, override))
+    return ActVerdict(level, _refused(what, way, override))
 
 
-def _worst(said: Sequence[Verdict]) -> Verdict:
+def _worst(said: Sequence[ActVerdict]) -> ActVerdict:
     """One verdict of several: an override is of all that is refused, so all of it is told."""
     level = max((verdict.level for verdict in said), key=_LEVELS.index)
-    return Verdict(level, "\n".join(verdict.text for verdict in said if verdict.level == level and verdict.text))
+    return ActVerdict(level, "\n".join(verdict.text for verdict in said if verdict.level == level and verdict.text))
 
 
 # ── the words of a verdict (S-5) ─────────────────────────────────────────────────────────────────────────────────

@@ -57,7 +57,7 @@ class HandOff:
     handoff: Handoff
     reason: str
     evidence: str
-    most_tokens: int
+    max_tokens: int
     """What the text may take with which the fresh transcript begins."""
 
 

@@ -19,8 +19,8 @@ from penstock.store.kept import (
     Damaged,
     Event,
     Handle,
+    JournalRecord,
     Pruned,
-    Record,
     SessionInfo,
     Size,
     Store,
@@ -39,8 +39,8 @@ __all__ = [
     "Damaged",
     "Event",
     "Handle",
+    "JournalRecord",
     "Pruned",
-    "Record",
     "SessionInfo",
     "Size",
     "Store",
@@ -52,7 +52,7 @@ __all__ = [
     "open_store",
 ]
 
-_MOST_DAYS = 36_500  # a hundred years: a date that can be printed
+_MAX_DAYS = 36_500  # a hundred years: a date that can be printed
 
 
 def default_url(environment: Mapping[str, str] | None = None) -> str:
@@ -85,8 +85,8 @@ def default_life_seconds(environment: Mapping[str, str] | None = None) -> float:
         days = float(text)
     except ValueError:
         days = 0.0
-    if not 0 < days <= _MOST_DAYS:
-        raise CallerError(f"PENSTOCK_STORE_LIFE_DAYS takes a number above 0, at most {_MOST_DAYS}, not {text[:40]!r}")
+    if not 0 < days <= _MAX_DAYS:
+        raise CallerError(f"PENSTOCK_STORE_LIFE_DAYS takes a number above 0, at most {_MAX_DAYS}, not {text[:40]!r}")
     return days * 86_400
 
 

@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.errors import CallerError
-from penstock.store.kept import Damaged, Record
+from penstock.store.kept import Damaged, JournalRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -19,7 +19,7 @@ FIRST_HASH = "0" * 64
 _LONGEST_NAME = 200
 
 
-class Row(NamedTuple):
+class JournalRow(NamedTuple):
     """A record as the tables hold it: `payload` is JSON, in ASCII."""
 
     session: str
@@ -36,8 +36,8 @@ class Row(NamedTuple):
         head = repr((self.schema_version, self.session, self.seq, self.type, self.at, self.prev_hash))
         return hashlib.sha256(f"{head}\n{self.payload}".encode("utf-8", "surrogatepass")).hexdigest()
 
-    def record(self) -> Record:
-        return Record(
+    def record(self) -> JournalRecord:
+        return JournalRecord(
             session=self.session,
             seq=self.seq,
             type=self.type,
@@ -77,8 +77,8 @@ def name(text: str, what: str) -> str:
 
 
 def verified(
-    rows: Iterable[Row], session: str, from_seq: int, prev_hash: str | None, lost_seq: int = -1
-) -> Iterator[Record]:
+    rows: Iterable[JournalRow], session: str, from_seq: int, prev_hash: str | None, lost_seq: int = -1
+) -> Iterator[JournalRecord]:
     """The records of `rows`, each checked against its hash and the one before; raises `Damaged` at the first that is not.
 
     `prev_hash` is that of the record before `from_seq`, None when it is not known. `lost_seq` was written and is not there.

@@ -48,7 +48,7 @@ class Event:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Record:
+class JournalRecord:
     """One event as it is kept. `sha256` covers everything here but itself; `prev_hash` is that of the record before."""
 
     session: str
@@ -176,7 +176,7 @@ class Store(Protocol):
         data: Mapping[str, object],
         *,
         handles: Sequence[str] = (),
-    ) -> Record:
+    ) -> JournalRecord:
         """Adds the record `seq` (from 0, without gaps) in one transaction with its references to artifacts.
 
         Once it returns, the record survives a kill and a power cut. The same event again is the same answer; another at its
@@ -184,11 +184,11 @@ class Store(Protocol):
         """
         ...
 
-    def append_all(self, session: str, events: Iterable[Event]) -> list[Record]:
+    def append_all(self, session: str, events: Iterable[Event]) -> list[JournalRecord]:
         """The same for several events in one commit: all of them are kept, or none."""
         ...
 
-    def events(self, session: str, from_seq: int = 0) -> Iterator[Record]:
+    def events(self, session: str, from_seq: int = 0) -> Iterator[JournalRecord]:
         """The records in order, each checked; raises `Damaged` at the first that is not sound."""
         ...
 

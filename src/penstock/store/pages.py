@@ -19,7 +19,7 @@ from penstock.text import escape, notices, window
 from penstock.text import fitting as guard
 from penstock.text.allowance import Allowance
 from penstock.text.calls import PYTHON, Call, Dialect
-from penstock.text.json_records import Scanner, is_one_line
+from penstock.text.json_records import JsonRecordScanner, is_one_line
 from penstock.text.window import Extent, Window
 from penstock.workspace import fitting
 from penstock.workspace.deadline import READ_SECONDS, WALK_SECONDS, Deadline
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from penstock.outline import Symbol
     from penstock.store import ArtifactInfo, Store
     from penstock.text.window import Encoding, Line
-    from penstock.workspace.fitting import Room
+    from penstock.workspace.fitting import PageRoom
     from penstock.workspace.pattern import LineFinder
 
 DEFAULT_MATCHES = 50
@@ -46,15 +46,15 @@ _LOOKS = 8
 _KEPT_INDEXES = 8
 
 
-class Answer(NamedTuple):
+class PageAnswer(NamedTuple):
     """A page or what was found: text for the model within its allowance, `outcome` as of a tool, the value for scripts."""
 
     text: guard.Guarded
     outcome: str
-    value: Window | Found
+    value: Window | FoundLines
 
 
-class Match(NamedTuple):
+class ArtifactMatch(NamedTuple):
     """A line that matches: `text` of it is inert and begins at `start_byte`."""
 
     line: int
@@ -63,11 +63,11 @@ class Match(NamedTuple):
     is_clipped: bool
 
 
-class Found(NamedTuple):
+class FoundLines(NamedTuple):
     """The first matching lines of an artifact, and how many there are."""
 
     handle: str
-    matches: tuple[Match, ...]
+    matches: tuple[ArtifactMatch, ...]
     total: int
     scanned_bytes: int
     total_bytes: int
@@ -88,7 +88,7 @@ def page(
     allowance: Allowance | None = None,
     dialect: Dialect | None = None,
     deadline: Deadline | None = None,
-) -> Answer:
+) -> PageAnswer:
     """A page of an artifact as text with its header. Raises `ToolError`."""
     allowance, dialect = allowance or Allowance.bytes(window.HARD_MAX_BYTES), dialect or PYTHON
     deadline = deadline or Deadline(READ_SECONDS)
@@ -99,7 +99,7 @@ def page(
         text = _render(shown, dialect)
         over = allowance.measure(text) - allowance.limit
         if over <= 0:
-            return Answer(guard.bounded(text), "partial" if shown.bound == "deadline" else "done", shown)
+            return PageAnswer(guard.bounded(text), "partial" if shown.bound == "deadline" else "done", shown)
         reserve += over + 32
     raise ToolError("bad_argument", notices.over_allowance(allowance))
 
@@ -113,7 +113,7 @@ def find(
     allowance: Allowance | None = None,
     dialect: Dialect | None = None,
     deadline: Deadline | None = None,
-) -> Answer:
+) -> PageAnswer:
     """The lines of an artifact that match, as text with a header. Raises `ToolError`."""
     allowance, dialect = allowance or Allowance.bytes(window.HARD_MAX_BYTES), dialect or PYTHON
     found = scan(store, handle, pattern, limit, deadline=deadline or Deadline(WALK_SECONDS))
@@ -130,10 +130,10 @@ def find(
     if not allowance.holds(text):
         raise ToolError("bad_argument", notices.over_allowance(allowance))
     outcome = "partial" if not found.complete else "done" if found.total else "nothing"
-    return Answer(guard.bounded(text), outcome, found._replace(matches=found.matches[:count]))
+    return PageAnswer(guard.bounded(text), outcome, found._replace(matches=found.matches[:count]))
 
 
-def _found(found: Found, shown: int, around: str) -> str:
+def _found(found: FoundLines, shown: int, around: str) -> str:
     """The first line of what was found in an artifact."""
     some, line = "" if found.complete else "at least ", "line" if found.total == 1 else "lines"
     parts = [f"{some}{found.total} matching {line}"]
@@ -151,7 +151,7 @@ FOUND_LINE = re.compile(r"^\d+\|\d+\|(.*)$")
 """What `_found_line` writes, with the text of the line."""
 
 
-def _found_line(match: Match) -> str:
+def _found_line(match: ArtifactMatch) -> str:
     """A line that matches, and the byte at which what is shown of it begins."""
     return f"{match.line}|{match.start_byte}|{match.text}"
 
@@ -199,7 +199,7 @@ def cut(
     offset: int | None = None,
     limit: int | None = None,
     *,
-    room: Room | None = None,
+    room: PageRoom | None = None,
     deadline: Deadline | None = None,
 ) -> Window:
     """A page by lines, by records of JSON on one line, or by bytes, as a value. Raises `ToolError`.
@@ -226,7 +226,7 @@ def _cut(
     max_bytes: int | None,
     offset: int | None,
     limit: int | None,
-    room: Room | None,
+    room: PageRoom | None,
     deadline: Deadline | None,
 ) -> Window:
     pages = _Pages(source, room or fitting.Boundless(), deadline or Deadline(READ_SECONDS))
@@ -244,7 +244,7 @@ def _cut(
 class _Pages:
     """Pages of one artifact for one call."""
 
-    def __init__(self, source: Artifact, room: Room, deadline: Deadline) -> None:
+    def __init__(self, source: Artifact, room: PageRoom, deadline: Deadline) -> None:
         self.source = source
         self.room = room
         self.deadline = deadline
@@ -417,7 +417,7 @@ class _RecordIndex:
         self.ends = array("Q")
         self.scanned = 0
         self.complete = False
-        self._scanner = Scanner()
+        self._scanner = JsonRecordScanner()
 
     def advance(self, source: Artifact, wanted: int, deadline: Deadline) -> None:
         """Looks until `wanted` records are known, then a little further, to know the total."""
@@ -458,7 +458,7 @@ _indexes = _RecordIndexes()
 
 def scan(
     store: Store, handle: str, pattern: str, limit: int = DEFAULT_MATCHES, *, deadline: Deadline | None = None
-) -> Found:
+) -> FoundLines:
     """The first `limit` matching lines and the number of all, as a value. Raises `ToolError`."""
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_MATCHES:
         raise ToolError("bad_argument", notices.argument("limit", f"takes an integer from 1 to {MAX_MATCHES}"))
@@ -475,7 +475,7 @@ def scan(
             raise
     except StoreFault as fault:
         raise unreadable(fault) from fault
-    return Found(
+    return FoundLines(
         handle=source.handle,
         matches=tuple(state.matches),
         total=state.total,
@@ -485,7 +485,7 @@ def scan(
     )
 
 
-def found_json(found: Found) -> dict[str, object]:
+def found_json(found: FoundLines) -> dict[str, object]:
     """What was found, for scripts."""
     return {
         "handle": found.handle,
@@ -530,7 +530,7 @@ class _Scan:
     """What has been found so far."""
 
     def __init__(self, search: LineFinder, limit: int) -> None:
-        self.matches: list[Match] = []
+        self.matches: list[ArtifactMatch] = []
         self.total = 0
         self.scanned = 0
         self._search = search
@@ -558,10 +558,10 @@ class _Scan:
         self.scanned = block.start_byte + len(data)
 
 
-def _match(data: bytes, base: int, line: int, begin: int, end: int, hit: int) -> Match:
+def _match(data: bytes, base: int, line: int, begin: int, end: int, hit: int) -> ArtifactMatch:
     first = begin if hit - begin <= _LEAD_BYTES else window.UTF8.floor_char(data, hit - _LEAD_BYTES)
     last = end if end - first <= _SHOWN_BYTES else window.UTF8.floor_char(data, first + _SHOWN_BYTES)
     text = escape.show(window.UTF8.decode(data[first:last].removesuffix(b"\r"))[0])[0]
     is_clipped = first > begin or last < end
     shown = ("…" if first > begin else "") + text + ("…" if last < end else "")
-    return Match(line, base + first, shown, is_clipped)
+    return ArtifactMatch(line, base + first, shown, is_clipped)

@@ -24,7 +24,7 @@ _THREAD_FROM = 8  # pieces; what is larger is hashed beside the writing
 _LEVEL = 1  # of zlib: 131 MB/s on source text and a seventh of its size; higher levels cost more than they save
 
 
-class Piece(NamedTuple):
+class ContentPiece(NamedTuple):
     stored_bytes: int
     crc: int
     newlines: int
@@ -37,25 +37,25 @@ class Content:
     digest: str
     bytes: int
     lines: int
-    pieces: tuple[Piece, ...]
+    pieces: tuple[ContentPiece, ...]
 
     @property
     def stored_bytes(self) -> int:
         return sum(piece.stored_bytes for piece in self.pieces)
 
 
-def pack(pieces: Iterable[Piece]) -> bytes:
+def pack(pieces: Iterable[ContentPiece]) -> bytes:
     return b"".join(_ENTRY.pack(*piece) for piece in pieces)
 
 
-def unpack(packed: bytes) -> tuple[Piece, ...]:
-    return tuple(Piece(*entry) for entry in _ENTRY.iter_unpack(packed))
+def unpack(packed: bytes) -> tuple[ContentPiece, ...]:
+    return tuple(ContentPiece(*entry) for entry in _ENTRY.iter_unpack(packed))
 
 
-class Layout:
+class PieceLayout:
     """Where pieces and lines of one content lie."""
 
-    def __init__(self, digest: str, place: str, total_bytes: int, pieces: tuple[Piece, ...]) -> None:
+    def __init__(self, digest: str, place: str, total_bytes: int, pieces: tuple[ContentPiece, ...]) -> None:
         self.digest = digest
         self.place = place
         self.bytes = total_bytes
@@ -100,7 +100,7 @@ class Layout:
         return self.newlines[number] + (piece(number).count(b"\n", 0, skip) if skip else 0)
 
 
-def plain(stored: bytes, piece: Piece, plain_bytes: int) -> bytes | None:
+def plain(stored: bytes, piece: ContentPiece, plain_bytes: int) -> bytes | None:
     """A piece as it came in; None when it is not what was written."""
     if len(stored) != piece.stored_bytes:
         return None
@@ -125,13 +125,13 @@ class _Tally:
     def __init__(self) -> None:
         self.digest = hashlib.sha256()
         self.bytes = 0
-        self.pieces: list[Piece] = []
+        self.pieces: list[ContentPiece] = []
         self.ends_line = True
 
     def add(self, piece: bytes, line_ends: int) -> None:
         self.digest.update(piece)
         self.bytes += len(piece)
-        self.pieces.append(Piece(len(piece), zlib.crc32(piece), line_ends))
+        self.pieces.append(ContentPiece(len(piece), zlib.crc32(piece), line_ends))
         self.ends_line = piece.endswith(b"\n")
 
     def content(self) -> Content:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.errors import CallerError
 from penstock.store import pieces, schema
-from penstock.store.kept import Event, Record, StoreFault
+from penstock.store.kept import Event, JournalRecord, StoreFault
 from penstock.store.tables import Staged, Tables
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ class PostgresStore(Tables):
             except self._psycopg.Error as error:
                 raise self._translated(error) from error
 
-    def append_all(self, session: str, events: Iterable[Event]) -> list[Record]:
+    def append_all(self, session: str, events: Iterable[Event]) -> list[JournalRecord]:
         """Adds several records in one commit. A commit whose answer was lost is asked for by its key."""
         events = tuple(events)
         try:

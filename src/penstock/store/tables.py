@@ -27,8 +27,8 @@ from penstock.store.kept import (
     Damaged,
     Event,
     Handle,
+    JournalRecord,
     Pruned,
-    Record,
     SessionInfo,
     Size,
     StoreFault,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from penstock.store.pieces import Content, Layout
+    from penstock.store.pieces import Content, PieceLayout
 
 _LETTERS = string.ascii_letters + string.digits
 _HANDLE_LETTERS = 22  # 130 bits
@@ -100,7 +100,7 @@ class Tables(ABC):
         self.life_seconds = life_seconds
         self._clock = clock
         self._lock = threading.RLock()
-        self._layouts: OrderedDict[str, Layout] = OrderedDict()
+        self._layouts: OrderedDict[str, PieceLayout] = OrderedDict()
         self._pieces: OrderedDict[tuple[str, int], bytes] = OrderedDict()
         self._heads: dict[str, tuple[int, str]] = {}
         self._generation: object = None
@@ -332,7 +332,7 @@ class Tables(ABC):
             raise Damaged(f"The entry of content {digest} is not what was written.")
         return (*row, bytes(packed), seal)
 
-    def _layout(self, handle: str) -> Layout:
+    def _layout(self, handle: str) -> PieceLayout:
         digest = self._row(handle).digest
         with self._lock:
             layout = self._layouts.get(digest)
@@ -340,14 +340,14 @@ class Tables(ABC):
                 self._layouts.move_to_end(digest)
                 return layout
         _, place, total, _, _, packed, _ = self._content(digest)
-        layout = pieces.Layout(digest, place, total, pieces.unpack(packed))
+        layout = pieces.PieceLayout(digest, place, total, pieces.unpack(packed))
         with self._lock:
             self._layouts[digest] = layout
             while len(self._layouts) > _KEPT_LAYOUTS:
                 self._layouts.popitem(last=False)
         return layout
 
-    def _piece(self, layout: Layout, number: int) -> bytes:
+    def _piece(self, layout: PieceLayout, number: int) -> bytes:
         """One piece in plain, checked. Raises `Damaged`."""
         key = (layout.digest, number)
         with self._lock:
@@ -359,7 +359,7 @@ class Tables(ABC):
             with self._lock:
                 self._layouts.pop(layout.digest, None)
             _, place, total, _, _, packed, _ = self._content(layout.digest)
-            layout = pieces.Layout(layout.digest, place, total, pieces.unpack(packed))
+            layout = pieces.PieceLayout(layout.digest, place, total, pieces.unpack(packed))
             data = self._plain(layout, number)
         if data is None:
             raise Damaged(
@@ -372,7 +372,7 @@ class Tables(ABC):
                 self._pieces.popitem(last=False)
         return data
 
-    def _plain(self, layout: Layout, number: int) -> bytes | None:
+    def _plain(self, layout: PieceLayout, number: int) -> bytes | None:
         if number >= len(layout.pieces):
             return None
         piece = layout.pieces[number]
@@ -418,11 +418,11 @@ class Tables(ABC):
         data: Mapping[str, object],
         *,
         handles: Sequence[str] = (),
-    ) -> Record:
+    ) -> JournalRecord:
         """Adds one record; once it returns, the record survives a kill and a power cut."""
         return self.append_all(session, (Event(seq=seq, type=type, data=data, handles=handles),))[0]
 
-    def append_all(self, session: str, events: Iterable[Event]) -> list[Record]:
+    def append_all(self, session: str, events: Iterable[Event]) -> list[JournalRecord]:
         """Adds several records in one commit: all of them, or none."""
         journal.name(session, "A session")
         prepared = [(event, journal.name(event.type, "A type"), journal.payload(event.data)) for event in events]
@@ -442,7 +442,7 @@ class Tables(ABC):
                         if event.seq > last + 1:
                             raise CallerError(f"Session {session}: the next record is {last + 1}, not {event.seq}.")
                         at = float(self._clock())
-                        row = journal.Row(session, event.seq, kind, SCHEMA_VERSION, at, prev_hash, "", text)
+                        row = journal.JournalRow(session, event.seq, kind, SCHEMA_VERSION, at, prev_hash, "", text)
                         row = row._replace(sha256=row.sealed())
                         execute("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?)", _columns(row))
                         for handle in dict.fromkeys(event.handles):
@@ -470,7 +470,7 @@ class Tables(ABC):
             known = (int(found[0][0]), str(found[0][1])) if found else (-1, journal.FIRST_HASH)
         return known
 
-    def _again(self, execute: Execute, session: str, seq: int, kind: str, text: str) -> Record:
+    def _again(self, execute: Execute, session: str, seq: int, kind: str, text: str) -> JournalRecord:
         """The record that stands at `seq` already, if it is the same event. Raises `Conflict`."""
         found = execute(f"SELECT {_COLUMNS} FROM records WHERE session = ? AND seq = ?", (session, seq))  # noqa: S608
         if not found:
@@ -492,14 +492,14 @@ class Tables(ABC):
             raise _expired(row.handle, row.gone or "its time was over")
         execute("INSERT INTO refs VALUES (?, ?, ?)", (session, seq, row.handle))
 
-    def events(self, session: str, from_seq: int = 0) -> Iterator[Record]:
+    def events(self, session: str, from_seq: int = 0) -> Iterator[JournalRecord]:
         """The records in order, each checked; raises `Damaged` at the first that is not sound."""
         before = self._read("SELECT sha256 FROM records WHERE session = ? AND seq = ?", (session, from_seq - 1))
         prev_hash = journal.FIRST_HASH if from_seq == 0 else str(before[0][0]) if before else None
         lost_seq = self._lost[1] if self._lost is not None and self._lost[0] == session else -1
         return journal.verified(self._rows(session, from_seq), session, from_seq, prev_hash, lost_seq)
 
-    def _rows(self, session: str, from_seq: int) -> Iterator[journal.Row]:
+    def _rows(self, session: str, from_seq: int) -> Iterator[journal.JournalRow]:
         statement = f"SELECT {_COLUMNS} FROM records WHERE session = ? AND seq >= ? ORDER BY seq LIMIT {_BATCH}"  # noqa: S608
         while True:
             batch = self._read(statement, (session, from_seq))
@@ -566,11 +566,11 @@ class Tables(ABC):
     def _compress(self, digest: str) -> bool:
         """Keeps content in less room, where that saves enough."""
         _, place, total, _, _, packed, _ = self._content(digest)
-        layout = pieces.Layout(digest, place, total, pieces.unpack(packed))
+        layout = pieces.PieceLayout(digest, place, total, pieces.unpack(packed))
         short = len(pieces.compressed(self._piece(layout, 0)))
         if short > _WORTH * layout.plain_bytes(0):
             return False
-        entries: list[pieces.Piece] = []
+        entries: list[pieces.ContentPiece] = []
 
         def shorter() -> Iterator[bytes]:
             for number, piece in enumerate(layout.pieces):
@@ -655,7 +655,7 @@ class Tables(ABC):
             _, place, total, _, _, packed, _ = self._content(digest)
         except Damaged as damage:
             return damage.message
-        layout = pieces.Layout(digest, place, total, pieces.unpack(packed))
+        layout = pieces.PieceLayout(digest, place, total, pieces.unpack(packed))
         whole = hashlib.sha256()
         for number in range(len(layout.pieces)):
             data = self._plain(layout, number)
@@ -668,12 +668,12 @@ class Tables(ABC):
 _COLUMNS = "session, seq, type, schema_version, at, prev_hash, sha256, payload"
 
 
-def _columns(row: journal.Row) -> tuple[object, ...]:
+def _columns(row: journal.JournalRow) -> tuple[object, ...]:
     return tuple(row)
 
 
-def _journal_row(values: tuple[Any, ...]) -> journal.Row:
-    return journal.Row(*values)
+def _journal_row(values: tuple[Any, ...]) -> journal.JournalRow:
+    return journal.JournalRow(*values)
 
 
 def _seal(*values: object) -> str:

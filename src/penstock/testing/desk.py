@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from penstock.models.provider import DoubleAnswer, Outcome, Provider
-    from penstock.models.steps import Step
+    from penstock.models.steps import ScriptStep
     from penstock.text.json_access import Json
 
 
@@ -32,7 +32,7 @@ class Received(NamedTuple):
     input_tokens: int
 
 
-class Decision(NamedTuple):
+class DeskDecision(NamedTuple):
     """What is answered, to the `number`-th request; `in_stream`: as an event after HTTP 200."""
 
     answer: DoubleAnswer
@@ -47,7 +47,7 @@ class Desk:
         self,
         provider: Provider,
         window_tokens: int,
-        policy: Callable[[dict[str, Json]], Step],
+        policy: Callable[[dict[str, Json]], ScriptStep],
         *,
         strict: bool,
         refuse_in_stream: bool,
@@ -67,7 +67,7 @@ class Desk:
         with self._lock:
             return tuple(self._received)
 
-    def decide(self, request: dict[str, Json], *, streamed: bool = False) -> Decision:
+    def decide(self, request: dict[str, Json], *, streamed: bool = False) -> DeskDecision:
         """The answer to a request; raises what the policy raises."""
         from penstock.text.json_access import copied
 
@@ -85,7 +85,7 @@ class Desk:
             raise
         in_stream = streamed and self._refuse_in_stream and answer.outcome == "refused"
         self._write(Received(kept, 200 if in_stream else answer.status, answer.outcome, size.input_tokens))
-        return Decision(answer, number, in_stream)
+        return DeskDecision(answer, number, in_stream)
 
     def turn_away(self, status: int, sentence: str) -> DoubleAnswer:
         """The answer to what was not, or could not be, read."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from penstock.models.refusals import RefusalForm
-    from penstock.models.steps import Step
+    from penstock.models.steps import ScriptStep
     from penstock.testing.desk import Received
     from penstock.text.json_access import Json
 
@@ -47,8 +47,8 @@ class LoopbackProvider:
         wire: str,
         window_tokens: int,
         *,
-        script: Iterable[Step] | None = None,
-        policy: Callable[[dict[str, Json]], Step] | None = None,
+        script: Iterable[ScriptStep] | None = None,
+        policy: Callable[[dict[str, Json]], ScriptStep] | None = None,
         refusal: RefusalForm | None = None,
         refuse_in_stream: bool = False,
         strict: bool = True,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 
-class Reply(NamedTuple):
+class HttpReply(NamedTuple):
     """What goes back: a body, as JSON or a text as it is, or the events of a stream."""
 
     status: int
@@ -35,15 +35,15 @@ class Routes:
         self._desk = desk
         self._double = wire_named(desk.provider.wire).double
 
-    def get(self, path: str) -> Reply:
+    def get(self, path: str) -> HttpReply:
         """The list of models, or the one on it."""
         name = self._desk.provider.model
         listed, model = self._double.models(name)
         if path == "/v1/models":
-            return Reply(200, listed)
-        return Reply(200, model) if path == f"/v1/models/{name}" else self._nothing_at(path)
+            return HttpReply(200, listed)
+        return HttpReply(200, model) if path == f"/v1/models/{name}" else self._nothing_at(path)
 
-    def post(self, path: str, content: bytes) -> Reply:
+    def post(self, path: str, content: bytes) -> HttpReply:
         """The answer to a request, or the count of its tokens. Raises what the policy raises."""
         counting = self._double.counting
         is_count = counting is not None and path == counting.path
@@ -56,26 +56,26 @@ class Routes:
         if not isinstance(request, dict):
             return self.turn_away(400, "The body of the request is no JSON object that can be read.")
         if counting is not None and is_count:
-            return Reply(200, counting.answer(self._desk.provider.size_of(request).input_tokens))
+            return HttpReply(200, counting.answer(self._desk.provider.size_of(request).input_tokens))
         streamed = request.get("stream") is True
         answer, number, in_stream = self._desk.decide(request, streamed=streamed)
         if in_stream:
-            return Reply(200, events=self._double.error_events(answer.body, number))
+            return HttpReply(200, events=self._double.error_events(answer.body, number))
         if streamed and answer.outcome == "answered":
-            return Reply(200, events=self._double.answer_events(answer.body, request))
-        return Reply(answer.status, answer.body)
+            return HttpReply(200, events=self._double.answer_events(answer.body, request))
+        return HttpReply(answer.status, answer.body)
 
-    def turn_away(self, status: int, sentence: str) -> Reply:
+    def turn_away(self, status: int, sentence: str) -> HttpReply:
         """A request that was not, or could not be, read."""
         answer = self._desk.turn_away(status, sentence)
-        return Reply(answer.status, answer.body)
+        return HttpReply(answer.status, answer.body)
 
-    def broke(self, error: BaseException) -> Reply:
+    def broke(self, error: BaseException) -> HttpReply:
         """Told in words that no request can change, since a client's error may be taken for the provider's."""
         self.broken = self.broken or error
         sentence = f"The test double raised {type(error).__name__}: it is raised again where the double ends."
-        return Reply(400, self._desk.provider.error(sentence).body)
+        return HttpReply(400, self._desk.provider.error(sentence).body)
 
-    def _nothing_at(self, path: str) -> Reply:
+    def _nothing_at(self, path: str) -> HttpReply:
         sentence = f"Nothing is at {path}; {self._desk.provider.wire} is at {self._double.path}."
-        return Reply(404, self._desk.provider.error(sentence, 404).body)
+        return HttpReply(404, self._desk.provider.error(sentence, 404).body)

@@ -16,7 +16,7 @@ from socketserver import TCPServer
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from penstock.testing.routes import Reply, Routes
+    from penstock.testing.routes import HttpReply, Routes
 
 _BLOCK_BYTES = 65_536
 
@@ -117,7 +117,7 @@ class _Handler(BaseHTTPRequestHandler):
         while rest and (block := self.rfile.read(min(rest, _BLOCK_BYTES))):
             rest -= len(block)
 
-    def _reply(self, reply: Reply) -> None:
+    def _reply(self, reply: HttpReply) -> None:
         self.send_response(reply.status)
         if self.close_connection:
             self.send_header("connection", "close")

@@ -98,11 +98,11 @@ def fit(
         text = text.text[text.notice_chars :]
     else:
         whole = measure(text, tokens)
-        if whole.chars <= most_chars(allowance):
+        if whole.chars <= max_chars(allowance):
             shown = _unforgeable(text)
             if allowance.holds(shown):
                 return _guarded(shown, whole, whole.chars, tokens(shown), handle, way, None)
-    window = most_chars(allowance)
+    window = max_chars(allowance)
     head, tail = text[:window], text[max(0, len(text) - window) :]
     return fit_ends(
         head, tail, whole, allowance, keep, handle, name=name, way=way, dialect=dialect, chars_per_token=chars_per_token
@@ -122,7 +122,7 @@ def fit_ends(
     dialect: Dialect | None = None,
     chars_per_token: float = CHARS_PER_TOKEN,
 ) -> Guarded:
-    """The same for a text that is not at hand as a whole: its first and last `most_chars` characters are, which may overlap."""
+    """The same for a text that is not at hand as a whole: its first and last `max_chars` characters are, which may overlap."""
     tokens = counter_of(allowance, chars_per_token)
     cut = _Cut(head, tail, whole, keep)
     said = way or (NARROWER if handle is None else _kept(handle, whole, dialect))
@@ -137,7 +137,7 @@ def fit_ends(
         brief = stand_ins.truncated_briefly(handle, dialect)
         held = _longest(len(brief), lambda n: allowance.holds(brief[:n]))
         return _guarded(brief[:held], whole, 0, 0, handle, way, held)
-    room = _longest(min(most_chars(allowance), whole.chars), lambda n: allowance.holds(render(*cut(n))))
+    room = _longest(min(max_chars(allowance), whole.chars), lambda n: allowance.holds(render(*cut(n))))
     body, shown = cut(room)
     while room and not allowance.holds(render(body, shown)):  # a cut that moved to a line end can be the longer one
         room = room * 9 // 10
@@ -194,7 +194,7 @@ def counter_of(allowance: Allowance, chars_per_token: float = CHARS_PER_TOKEN) -
     return lambda text: int(len(text) / chars_per_token)
 
 
-def most_chars(allowance: Allowance) -> int:
+def max_chars(allowance: Allowance) -> int:
     """No text of more characters can fit: what lies beyond is never looked at."""
     return allowance.limit * (_CHARS_PER_TOKEN_MOST if allowance.unit == "tokens" else 1)
 
@@ -256,7 +256,7 @@ class _Cut:
             return text[:newline]
         if json_records.is_one_line(text[:64], self._whole.lines):
             if self._records is None:
-                self._records = json_records.Scanner().feed(text)
+                self._records = json_records.JsonRecordScanner().feed(text)
             whole = bisect_right(self._records, room)
             if whole:
                 return text[: self._records[whole - 1]]

@@ -18,7 +18,7 @@ def is_one_line(first: str, lines: int) -> bool:
     return lines == 1 and first.lstrip()[:1] in {"[", "{"}
 
 
-class Scanner:
+class JsonRecordScanner:
     """Finds the ends of records in a text that comes in parts."""
 
     def __init__(self) -> None:

@@ -212,7 +212,7 @@ _FAMILIES: dict[str, _Weights] = {
 }
 
 
-_LEAST_SHARE = 85  # percent: one short line again and again takes less than any text that the fit has seen
+_MIN_SHARE = 85  # percent: one short line again and again takes less than any text that the fit has seen
 
 # A byte-level vocabulary never needs more than one token for a byte; Claude marks upper case on top.
 _TOKENS_PER_BYTE = {"claude": 2, "claude3": 2}
@@ -234,7 +234,7 @@ def _bounds(features: list[int], name: str) -> tuple[int, int, int]:
     most = -(-(sum(map(mul, weights.most, features)) + weights.margin) // 1000)
     most = max(most, features[_WORDS] + features[_WORDS] // 50 + 2)  # text of nothing but common words
     high = max(1, min(most, size_bytes * _TOKENS_PER_BYTE.get(name, 1)))
-    low = min(high, max(1, sum(map(mul, weights.least, features)) * _LEAST_SHARE // 100_000))
+    low = min(high, max(1, sum(map(mul, weights.least, features)) * _MIN_SHARE // 100_000))
     likely = (sum(map(mul, weights.likely, features)) + 500) // 1000
     return low, min(high, max(low, likely)), high
 

@@ -11,7 +11,7 @@ from penstock.tools.record import Parameter, Result, Tool
 
 if TYPE_CHECKING:
     from penstock.tools.invocation import Invocation
-    from penstock.workspace.listing import Counts, Listing, Omitted
+    from penstock.workspace.listing import Listing, ListingCounts, Omitted
 
 HIDDEN = Parameter("include_hidden", "boolean", False, "also files and folders whose names begin with a dot")
 IGNORED = Parameter("include_ignored", "boolean", False, "also what .gitignore leaves out")
@@ -236,7 +236,7 @@ def _page(listing: Listing, page: Page[str], following: str | None) -> str:
     return "\n".join([f"{head} {extra}".rstrip(), *map(_entry, page.items), foot])
 
 
-def _counts(path: str, counted: Counts, rows: int, *, sizes: bool) -> str:
+def _counts(path: str, counted: ListingCounts, rows: int, *, sizes: bool) -> str:
     """Totals, then the table by extension (L-4)."""
     some = "" if counted.complete else "at least "
     head = [f"{some}{counted.files} files"]

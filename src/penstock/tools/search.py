@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from penstock.tools.invocation import Invocation
-    from penstock.workspace.searching import Match, Search
+    from penstock.workspace.searching import Search, SearchMatch
 
 _FEW_FILES = 5  # whose counts are shown where those of all leave no room
 
@@ -91,7 +91,7 @@ SEARCH = Tool(
 # ── words ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _render(found: Search, matches: Sequence[Match], following: str | None) -> str:
+def _render(found: Search, matches: Sequence[SearchMatch], following: str | None) -> str:
     """Counts per file first where there are more matches than one page, then the matches, by file."""
     some = "" if found.complete else "at least "
     files = len(found.files) + found.more_files

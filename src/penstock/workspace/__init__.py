@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from penstock.text import tokens
-    from penstock.workspace.listing import Counts, Listing
+    from penstock.workspace.listing import Listing, ListingCounts
     from penstock.workspace.searching import Search
 
     Progress = Callable[[int], None]
@@ -92,7 +92,7 @@ class Workspace:
         include_ignored: bool = False,
         deadline: Deadline | None = None,
         progress: Progress | None = None,
-    ) -> Counts:
+    ) -> ListingCounts:
         """Files, bytes and estimated tokens by extension (L-4). Raises `ToolError`."""
         from penstock.workspace import listing
 

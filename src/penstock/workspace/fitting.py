@@ -1,6 +1,6 @@
 """How much of it fits? Lines and bytes that have been read, cut to what a page may take.
 
-A `Room` measures what a page costs once it is rendered: gutter, escapes and clip marks are inside. What does not fit in
+A `PageRoom` measures what a page costs once it is rendered: gutter, escapes and clip marks are inside. What does not fit in
 whole lines is cut between characters. Law: what is taken fits, or is one character; it never is nothing.
 Keeps out: where the bytes come from, and how a page is worded.
 """
@@ -24,7 +24,7 @@ CLIP_BYTES = 4 * CLIP_CHARACTERS + 4  # a character has at most four in any enco
 _GUTTER_CHARACTERS = 8  # of a line in `read_file`, `{n:>6}\t` and its end
 
 
-class Room(Protocol):
+class PageRoom(Protocol):
     """What a page may take once it is rendered. Costs never fall as what they measure grows."""
 
     limit: int
@@ -185,7 +185,7 @@ def _with_way(line: Line, path: str) -> Line:
     return line._replace(way=way)
 
 
-def shortened_line(line: Line, encoding: Encoding, room: Room, data: bytes, path: str) -> Line:
+def shortened_line(line: Line, encoding: Encoding, room: PageRoom, data: bytes, path: str) -> Line:
     """As much of one line as the room holds, at least a character of it. `data` begins with the bytes of the line."""
     longest = line.body_bytes  # the numbers in the mark are measured with all the digits that they can have
     way = Call("read_file", {"path": path, "start_byte": line.start_byte + longest, "max_bytes": longest})
@@ -249,7 +249,7 @@ def _ends_of(lines: list[bytes] | list[str]) -> list[int]:
     return [0, *accumulate([len(line) + 1 for line in lines[:-1]])]
 
 
-def head_of(extent: Extent, encoding: Encoding, room: Room) -> Extent:
+def head_of(extent: Extent, encoding: Encoding, room: PageRoom) -> Extent:
     """As many whole lines of an extent as the room holds, else as many characters of its first line."""
     text, _ = decoded(encoding, extent)
     if room.text(text) <= room.limit:
@@ -268,7 +268,7 @@ def head_of(extent: Extent, encoding: Encoding, room: Room) -> Extent:
     return window.shorten(extent, encoding, extent.start_byte + characters)
 
 
-def tail_of(data: bytes, begin: int, encoding: Encoding, room: Room) -> int:
+def tail_of(data: bytes, begin: int, encoding: Encoding, room: PageRoom) -> int:
     """From where on `data[begin:]` fits: a line start if one does, else a character boundary in the last line."""
     text, _ = encoding.decode(data[begin:])
     if room.text(text) <= room.limit:

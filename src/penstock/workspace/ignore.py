@@ -45,7 +45,7 @@ class _Rule(NamedTuple):
     anchored: bool  # matched against the path below the ignore file, not against the name
 
 
-class Rules:
+class IgnoreRules:
     """The rules in force in a folder: those of its own ignore file before those of `parent`.
 
     `prefix_length` is the length of the folder's path with its final slash; paths given later begin with it.
@@ -53,7 +53,7 @@ class Rules:
 
     __slots__ = ("_files", "_folders", "_negates", "_parent", "_prefix_length", "_rules", "size")
 
-    def __init__(self, source: bytes, prefix_length: int = 0, parent: Rules | None = None) -> None:
+    def __init__(self, source: bytes, prefix_length: int = 0, parent: IgnoreRules | None = None) -> None:
         room = MAX_RULE_BYTES - (parent.size if parent else 0)
         if len(source) > room:
             source = source[: source.rfind(b"\n", 0, max(room, 0)) + 1]
@@ -68,7 +68,7 @@ class Rules:
     def kept(self, prefix: str, names: list[str], *, folders: bool) -> list[str]:
         """Those of `names`, files or folders in the folder `prefix` (`a/b/`), that no rule excludes."""
         clear = names
-        rules: Rules | None = self
+        rules: IgnoreRules | None = self
         while rules is not None:
             positives = rules._folders if folders else rules._files
             clear = positives.clear(prefix[rules._prefix_length :], clear)
@@ -79,7 +79,7 @@ class Rules:
         return [name for name in names if name in spared or not self._excludes(prefix, name, folders)]
 
     def _excludes(self, prefix: str, name: str, folder: bool) -> bool:
-        rules: Rules | None = self
+        rules: IgnoreRules | None = self
         name_raw = _raw(name)
         while rules is not None:
             path = _raw(prefix[rules._prefix_length :]) + name_raw

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from penstock.text.calls import Call
 from penstock.text.page import Page, cut
 from penstock.workspace import texts
-from penstock.workspace.fitting import Room, most
+from penstock.workspace.fitting import PageRoom, most
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from penstock.outline import Outline, Symbol
     from penstock.text.window import Window
     from penstock.workspace.deadline import Deadline
-    from penstock.workspace.texts import Text
+    from penstock.workspace.texts import TextFile
 
     Content = Callable[[int | None, str], Window]
     """The content from its start: so many bytes (None: the default), with a notice that says why."""
@@ -58,7 +58,7 @@ class Landmarks:
         self._kept: OrderedDict[tuple[int, ...], Outline] = OrderedDict()
 
     def page(
-        self, text: Text, offset: int, limit: int, content: Content, room: Room, deadline: Deadline
+        self, text: TextFile, offset: int, limit: int, content: Content, room: PageRoom, deadline: Deadline
     ) -> OutlinePage | Window:
         """The landmarks from `offset` on, or the content where that is the shorter way."""
         source = text.source
@@ -86,7 +86,7 @@ class Landmarks:
             next=None if page.next_offset is None else call.but(offset=page.next_offset),
         )
 
-    def _outline(self, text: Text, deadline: Deadline) -> Outline:
+    def _outline(self, text: TextFile, deadline: Deadline) -> Outline:
         from penstock import outline as landmarks
 
         source, encoding, _ = text

@@ -137,13 +137,13 @@ class LineIndex:
                 break
         return behind
 
-    def lines_before(self, source: FileSource, at_byte: int, most_bytes: int) -> int | None:
-        """How many lines end before `at_byte`, None when that has not been scanned or would cost more than `most_bytes`."""
+    def lines_before(self, source: FileSource, at_byte: int, max_bytes: int) -> int | None:
+        """How many lines end before `at_byte`, None when that has not been scanned or would cost more than `max_bytes`."""
         if at_byte > self.scanned_bytes:
             return None
         stride = min(at_byte // self._stride, len(self._before) - 1)
         count, at = self._before[stride], stride * self._stride
-        if at_byte - at > most_bytes:
+        if at_byte - at > max_bytes:
             return None
         while at < at_byte:
             block = source.read(at, min(STRIDE_BYTES, at_byte - at))
@@ -181,7 +181,9 @@ class LineIndexes:
                 newest = self._kept.get(key)
             if newest is not None and newest.lines is kept.lines:
                 change = version.compare(newest.version, source)
-                if change is version.Change.SAME or (change is version.Change.GREW and kept.lines.is_aligned()):
+                if change is version.VersionChange.SAME or (
+                    change is version.VersionChange.GREW and kept.lines.is_aligned()
+                ):
                     return kept.lines
             kept.lines.lock.release()
         index = LineIndex(encoding)

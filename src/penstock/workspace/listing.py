@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 __all__ = [
     "MAX_FILES_PER_LIST",
     "MAX_FILES_WARNING_THRESHOLD",
-    "Counts",
     "ExtensionCount",
     "Listing",
+    "ListingCounts",
     "Omitted",
     "count_files",
     "list_files",
@@ -76,7 +76,7 @@ class ExtensionCount(NamedTuple):
     tokens: int
 
 
-class Counts(NamedTuple):
+class ListingCounts(NamedTuple):
     files: int
     bytes: int
     tokens: int
@@ -139,7 +139,7 @@ def count_files(
     include_ignored: bool = False,
     deadline: Deadline,
     progress: Callable[[int], None] | None = None,
-) -> Counts:
+) -> ListingCounts:
     """How many files match, how large they are together, and the same for each extension, most files first."""
     walk = Walk(
         root,
@@ -168,7 +168,7 @@ def count_files(
                 sums[extension] = sums.get(extension, 0) + size
             files[extension] = files.get(extension, 0) + 1
     rows = sorted((_row(extension, number, sums.get(extension, 0)) for extension, number in files.items()), key=_rank)
-    return Counts(
+    return ListingCounts(
         sum(row.files for row in rows),
         sum(row.bytes for row in rows),
         sum(row.tokens for row in rows),

@@ -138,7 +138,7 @@ def _without_re2(pattern: str, *, flags: str, never_newline: bool, deadline: Dea
         )
     try:
         return re_child.Matcher(re2_syntax.translate(flags + pattern, never_newline=never_newline), deadline)
-    except re2_syntax.Unreadable as error:
+    except re2_syntax.UnreadablePattern as error:
         raise _refused(str(error), flags, pattern) from None
     except re2_syntax.NotHere as error:
         raise ToolError(

@@ -56,7 +56,7 @@ _OCTAL = re.compile(r"0[0-7]{0,2}|[1-7][0-7]{1,2}")
 _NOTHING = "(?!)"
 
 
-class Unreadable(Exception):
+class UnreadablePattern(Exception):
     """A pattern that RE2 refuses; the text is RE2's."""
 
 
@@ -89,7 +89,7 @@ class _Group:
 def translate(pattern: str, *, never_newline: bool = False) -> str:
     """Return the expression that means in `re`, over text and with `re.ASCII | re.MULTILINE`, what `pattern` means in RE2.
 
-    `never_newline` is RE2's option `never_nl`: nothing matches a line feed. Raises `Unreadable` and `NotHere`.
+    `never_newline` is RE2's option `never_nl`: nothing matches a line feed. Raises `UnreadablePattern` and `NotHere`.
     """
     return _Translation(pattern, never_newline).result()
 
@@ -129,7 +129,7 @@ class _Translation:
             else:
                 self._add(self._literal(ord(character)), 1)
         if len(self._groups) > 1:
-            raise Unreadable(f"missing ): {pattern}")
+            raise UnreadablePattern(f"missing ): {pattern}")
         return "".join(self._groups[0].parts)
 
     # ── operands ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -204,7 +204,7 @@ class _Translation:
             return None
         match = _UNICODE.match(pattern, at)
         if match is None:
-            raise Unreadable(f"invalid character class range: {pattern[at:]}")
+            raise UnreadablePattern(f"invalid character class range: {pattern[at:]}")
         self._at = match.end()
         ranges = self._folded(_category(match[2] if match[2] is not None else match[3], match[0]))
         return _negated(ranges) if (following == "P") != bool(match[1]) else ranges
@@ -213,7 +213,7 @@ class _Translation:
         """The character that an escape stands for, and goes behind it."""
         pattern, at = self._pattern, self._at + 1
         if at == len(pattern):
-            raise Unreadable("trailing \\")
+            raise UnreadablePattern("trailing \\")
         character = pattern[at]
         if character in _SIMPLE:
             self._at = at + 1
@@ -232,7 +232,7 @@ class _Translation:
         end = at + 1
         if character == "x":  # RE2 shows as much as it has read
             end = min(len(pattern), at + 3)
-        raise Unreadable(f"invalid escape sequence: {pattern[at - 1 : end]}")
+        raise UnreadablePattern(f"invalid escape sequence: {pattern[at - 1 : end]}")
 
     # ── classes ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -257,17 +257,17 @@ class _Translation:
                 self._at += 1
                 high = self._member(begin)
                 if high < low:
-                    raise Unreadable(f"invalid character class range: {pattern[begin_range : self._at]}")
+                    raise UnreadablePattern(f"invalid character class range: {pattern[begin_range : self._at]}")
             ranges += self._folded([(low, high)])
         if self._at >= len(pattern):
-            raise Unreadable(f"missing ]: {pattern[begin:]}")
+            raise UnreadablePattern(f"missing ]: {pattern[begin:]}")
         self._at += 1
         united = _united(ranges)
         return self._set(_negated(united) if negated else united)
 
     def _member(self, begin: int) -> int:
         if self._at >= len(self._pattern):
-            raise Unreadable(f"missing ]: {self._pattern[begin:]}")
+            raise UnreadablePattern(f"missing ]: {self._pattern[begin:]}")
         if self._pattern[self._at] == "\\":
             return self._escaped()
         self._at += 1
@@ -281,7 +281,7 @@ class _Translation:
         name = self._pattern[self._at + 2 : end]
         ranges = _POSIX.get(name.removeprefix("^"))
         if ranges is None:
-            raise Unreadable(f"invalid character class range: {self._pattern[self._at : end + 2]}")
+            raise UnreadablePattern(f"invalid character class range: {self._pattern[self._at : end + 2]}")
         self._at = end + 2
         ranges = self._folded(ranges)
         return _negated(ranges) if name.startswith("^") else ranges
@@ -307,18 +307,18 @@ class _Translation:
         self._at += is_lazy
         whole = pattern[begin : self._at]
         if unary >= 0:
-            raise Unreadable(f"bad repetition operator: {pattern[unary : self._at]}")
+            raise UnreadablePattern(f"bad repetition operator: {pattern[unary : self._at]}")
         if group.operand < 0:
-            raise Unreadable(f"no argument for repetition operator: {whole}")
+            raise UnreadablePattern(f"no argument for repetition operator: {whole}")
         product = group.product
         if (match := _REPEAT.match(sign)) is not None:
             low = int(match[1])
             high = low if match[2] is None else int(match[3]) if match[3] else -1
             if max(low, high) > MAX_REPEAT or -1 < high < low:
-                raise Unreadable(f"invalid repetition size: {whole}")
+                raise UnreadablePattern(f"invalid repetition size: {whole}")
             product *= max(1, low if high < 0 else high)
             if product > MAX_REPEAT:
-                raise Unreadable(f"invalid repetition size: {whole}")
+                raise UnreadablePattern(f"invalid repetition size: {whole}")
         lazy = "?" if is_lazy != self._flags.lazy else ""
         operand = "".join(group.parts[group.operand :])
         del group.parts[group.operand :]
@@ -330,14 +330,14 @@ class _Translation:
         if not pattern.startswith("(?", at):
             self._at += 1
         elif pattern.startswith(("(?<=", "(?<!"), at):
-            raise Unreadable(f"invalid perl operator: {pattern[at : at + 4]}")
+            raise UnreadablePattern(f"invalid perl operator: {pattern[at : at + 4]}")
         elif pattern.startswith(("(?P<", "(?<"), at):
             match = _GROUP_NAME.match(pattern, at)
             if match is None:
-                raise Unreadable(f"invalid named capture group: {pattern[at:]}")
+                raise UnreadablePattern(f"invalid named capture group: {pattern[at:]}")
             name = match[1]
             if not name.replace("_", "a").isalnum():
-                raise Unreadable(f"invalid named capture group: {match[0]}")
+                raise UnreadablePattern(f"invalid named capture group: {match[0]}")
             self._at = match.end()
         elif not self._flags_set():
             return
@@ -363,11 +363,11 @@ class _Translation:
                 return character == ":"
             else:
                 break
-        raise Unreadable(f"invalid perl operator: {pattern[begin:at]}")
+        raise UnreadablePattern(f"invalid perl operator: {pattern[begin:at]}")
 
     def _close(self) -> None:
         if len(self._groups) == 1:
-            raise Unreadable(f"unexpected ): {self._pattern}")
+            raise UnreadablePattern(f"unexpected ): {self._pattern}")
         inner = self._groups.pop()
         self._flags = inner.flags
         self._add(f"(?:{''.join(inner.parts)})", 1, inner.total)
@@ -451,5 +451,5 @@ def _category(name: str, shown: str) -> Ranges:
         else:
             ranges.append((code, code))
     if not ranges:
-        raise Unreadable(f"invalid character class range: {shown}")
+        raise UnreadablePattern(f"invalid character class range: {shown}")
     return ranges

@@ -18,10 +18,10 @@ from penstock.text.window import Extent, Fragment, Line, Window
 from penstock.workspace import fitting, texts
 from penstock.workspace import version as versions
 from penstock.workspace.deadline import READ_SECONDS, Deadline
-from penstock.workspace.fitting import Boundless, Room
+from penstock.workspace.fitting import Boundless, PageRoom
 from penstock.workspace.landmarks import OUTLINE_LIMIT, Landmarks, OutlinePage
 from penstock.workspace.lines import LineIndex, LineIndexes
-from penstock.workspace.texts import Text
+from penstock.workspace.texts import TextFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from penstock.workspace.root import Root
     from penstock.workspace.source import FileSource
 
-__all__ = ["DEFAULT_VIEW_LINES", "OutlinePage", "Reader", "Room"]
+__all__ = ["DEFAULT_VIEW_LINES", "OutlinePage", "PageRoom", "Reader"]
 
 DEFAULT_VIEW_LINES = (
     100  # ADR-002 of the seed says 100, and deepagents; crush 200 (2,000 until 2026-05); most others 2,000
@@ -62,7 +62,7 @@ class Reader:
         offset: int = 0,
         limit: int | None = None,
         *,
-        room: Room | None = None,
+        room: PageRoom | None = None,
         deadline: Deadline | None = None,
     ) -> Window:
         """Lines `offset + 1` to `offset + limit`, long ones clipped (V-1 to V-8). Raises `ToolError`."""
@@ -114,7 +114,7 @@ class Reader:
             )
 
     def _view_lines(
-        self, text: Text, index: LineIndex, start: int, offset: int, count: int, deadline: Deadline
+        self, text: TextFile, index: LineIndex, start: int, offset: int, count: int, deadline: Deadline
     ) -> tuple[list[Line], int, str]:
         """The lines from byte `start` on, where they end, and what ended them: at most one hard cap of text."""
         source, encoding, path = text
@@ -154,7 +154,7 @@ class Reader:
         return lines, at, "limit" if at < source.size_bytes else "end"
 
     def _endless(
-        self, text: Text, index: LineIndex, before: int, at: int, head: bytes, deadline: Deadline
+        self, text: TextFile, index: LineIndex, before: int, at: int, head: bytes, deadline: Deadline
     ) -> tuple[Line, int | None]:
         """A line longer than a block: its beginning, and the byte behind it, None when time did not reach that."""
         source, encoding, path = text
@@ -181,7 +181,7 @@ class Reader:
         return line, after
 
     def _lines_before(
-        self, text: Text, index: LineIndex, start: int, offset: int, count: int, room: Room, deadline: Deadline
+        self, text: TextFile, index: LineIndex, start: int, offset: int, count: int, room: PageRoom, deadline: Deadline
     ) -> int:
         """How many of the `count` lines before line `offset` a page holds that ends exactly there."""
         size = min(count, offset)
@@ -215,7 +215,7 @@ class Reader:
         version: str | None = None,
         encoding: str | None = None,
         *,
-        room: Room | None = None,
+        room: PageRoom | None = None,
         deadline: Deadline | None = None,
     ) -> Window | OutlinePage:
         """Lines, else bytes, else the whole of a small file or the outline of a large one (B-1). Raises `ToolError`."""
@@ -235,7 +235,7 @@ class Reader:
         }
         if encoding is not None:
             with texts.open_file(self.root, path) as (source, shown):
-                plain = Text(source, window.UTF8, shown)
+                plain = TextFile(source, window.UTF8, shown)
                 said = texts.same_version(
                     source, earlier, Call("read_file", {"path": shown, **rest, "encoding": encoding})
                 )
@@ -258,7 +258,7 @@ class Reader:
         offset: int = 0,
         limit: int | None = None,
         *,
-        room: Room | None = None,
+        room: PageRoom | None = None,
         deadline: Deadline | None = None,
     ) -> OutlinePage | Window:
         """A page of landmarks, or the file itself where that is hardly longer (B-11). Raises `ToolError`."""
@@ -271,14 +271,14 @@ class Reader:
             )
 
     def _outline(
-        self, text: Text, offset: int, limit: int, bounds: _Bounds, deadline: Deadline, said: list[str]
+        self, text: TextFile, offset: int, limit: int, bounds: _Bounds, deadline: Deadline, said: list[str]
     ) -> OutlinePage | Window:
         def content(max_bytes: int | None, why: str) -> Window:
             return self._read_bytes(text, 0, max_bytes, bounds, [*said, why], None)
 
         return self._landmarks.page(text, offset, limit, content, bounds.room, deadline)
 
-    def _read_whole(self, text: Text, bounds: _Bounds, deadline: Deadline, said: list[str]) -> Window | OutlinePage:
+    def _read_whole(self, text: TextFile, bounds: _Bounds, deadline: Deadline, said: list[str]) -> Window | OutlinePage:
         source = text.source
         if source.size_bytes <= min(WHOLE_FILE_BYTES, bounds.cap):
             page = self._read_bytes(text, 0, WHOLE_FILE_BYTES, bounds, said, None)
@@ -288,7 +288,7 @@ class Reader:
 
     def _read_bytes(
         self,
-        text: Text,
+        text: TextFile,
         start_byte: int,
         max_bytes: int | None,
         bounds: _Bounds,
@@ -355,7 +355,7 @@ class Reader:
             notices=tuple(said),
         )
 
-    def _bytes_before(self, text: Text, start: int, wanted: int, bounds: _Bounds) -> Call | None:
+    def _bytes_before(self, text: TextFile, start: int, wanted: int, bounds: _Bounds) -> Call | None:
         """The call whose page ends where this one starts (B-8): whole lines where they fit, else characters of one."""
         if start <= 0:
             return None
@@ -379,7 +379,9 @@ class Reader:
             {"path": path, "start_byte": first + begin, "max_bytes": len(data) - begin, "version": version},
         )
 
-    def _read_exact(self, text: Text, start: int, max_bytes: int | None, bounds: _Bounds, said: list[str]) -> Window:
+    def _read_exact(
+        self, text: TextFile, start: int, max_bytes: int | None, bounds: _Bounds, said: list[str]
+    ) -> Window:
         """The bytes themselves in base64, of any file (B-7)."""
         source = text.source
         cap = bounds.cap // 4 * 3 - 3
@@ -417,7 +419,7 @@ class Reader:
 
     def _read_lines(
         self,
-        text: Text,
+        text: TextFile,
         start_line: int | None,
         end_line: int | None,
         bounds: _Bounds,
@@ -467,7 +469,7 @@ class Reader:
         )
 
     def _lines_at(
-        self, text: Text, start: int, first: int, count: int | None, bounds: _Bounds
+        self, text: TextFile, start: int, first: int, count: int | None, bounds: _Bounds
     ) -> tuple[Extent, list[Line], str]:
         """Whole lines from byte `start` on, else the beginning of the first; and what ended them."""
         source, encoding, _ = text
@@ -499,7 +501,7 @@ class Reader:
         return extent, [fitting.whole_line(encoding, first, extent.data, start)], "budget"
 
     def _line_page_before(
-        self, text: Text, index: LineIndex, first: int, count: int, start: int, bounds: _Bounds
+        self, text: TextFile, index: LineIndex, first: int, count: int, start: int, bounds: _Bounds
     ) -> Call | None:
         """The call for up to `count` lines that end before line `first`, which starts at byte `start`."""
         size = min(count, first - 1)
@@ -519,7 +521,7 @@ class Reader:
     # ── what they share ──────────────────────────────────────────────────────────────────────────────────────────
 
     @contextmanager
-    def _index(self, text: Text, deadline: Deadline) -> Iterator[LineIndex]:
+    def _index(self, text: TextFile, deadline: Deadline) -> Iterator[LineIndex]:
         index = self._indexes.borrow(text.source, text.encoding, deadline)
         if index is None:
             raise ToolError("busy", "Another call is counting the lines of this file. Try again.")
@@ -529,7 +531,7 @@ class Reader:
         finally:
             self._indexes.give_back(text.source, index)
 
-    def _line_start(self, text: Text, index: LineIndex, skipped: int, again: Call, deadline: Deadline) -> int:
+    def _line_start(self, text: TextFile, index: LineIndex, skipped: int, again: Call, deadline: Deadline) -> int:
         """The byte where the line behind `skipped` lines starts; the end of the file where there is none."""
         source = text.source
         if skipped:
@@ -550,7 +552,7 @@ class Reader:
             stretch = Deadline(CARRY_ON_SECONDS)
             index.advance(source, lambda: stretch.passed or deadline.passed)
 
-    def _numbers(self, text: Text, extent: Extent) -> tuple[int | None, int | None, int | None]:
+    def _numbers(self, text: TextFile, extent: Extent) -> tuple[int | None, int | None, int | None]:
         """First and last line of an extent and the total, where they are known or cost no more than the extent (B-9)."""
         source, encoding, _ = text
         index = self._indexes.borrow(source, encoding, Deadline(0))
@@ -569,7 +571,7 @@ class Reader:
         finally:
             self._indexes.give_back(source, index)
 
-    def _window(self, opened: Text, *, notices: tuple[str, ...] = (), **fields: object) -> Window:
+    def _window(self, opened: TextFile, *, notices: tuple[str, ...] = (), **fields: object) -> Window:
         """A window over an open file; the version stands for the place where the page ends."""
         source = opened.source
         defaults: dict[str, object] = {"encoding": opened.encoding.name}
@@ -590,8 +592,8 @@ def _not_reached(line: int, reached: int, scanned_bytes: int, size_bytes: int) -
 class _Bounds:
     """What a page of `read_file` may take: the room, and the cap in force with its name."""
 
-    def __init__(self, room: Room | None, caps_line_ranges: bool) -> None:
-        self.room: Room = Boundless() if room is None else room
+    def __init__(self, room: PageRoom | None, caps_line_ranges: bool) -> None:
+        self.room: PageRoom = Boundless() if room is None else room
         self.cap = min(window.HARD_MAX_BYTES, self.room.cap_bytes)
         self.name = "hard cap" if self.cap == window.HARD_MAX_BYTES else "budget"
         self.line_cap = self.cap if room is not None or caps_line_ranges else None

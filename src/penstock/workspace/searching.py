@@ -50,7 +50,7 @@ _ENCODINGS = (  # in this order: the BOM of UTF-32-LE begins with that of UTF-16
 _FIRST_OF_BOM = {bom[:1] for bom, _ in _ENCODINGS}
 
 
-class Match(NamedTuple):
+class SearchMatch(NamedTuple):
     """A line that matches: inert, clipped around the match. `start_byte` is where the line begins in the file."""
 
     path: str
@@ -70,7 +70,7 @@ class FileCount(NamedTuple):
 class Search(NamedTuple):
     """A page of `matches`, skipping `offset` of `total`; paths are relative to the root."""
 
-    matches: tuple[Match, ...]
+    matches: tuple[SearchMatch, ...]
     files: tuple[FileCount, ...]  # the first files with matches, in order of paths
     total: int
     offset: int
@@ -198,7 +198,7 @@ class _State:
         self._limit = limit
         self._context_lines = context_lines
         self._deadline = deadline
-        self._matches: list[Match] = []
+        self._matches: list[SearchMatch] = []
         self._files: list[FileCount] = []
         self._more_files = 0
         self._total = 0
@@ -356,7 +356,7 @@ class _File:
 
     def match(
         self, piece: _Piece, line: int, bounds: tuple[int, int], span: tuple[int, int], context_lines: int
-    ) -> Match:
+    ) -> SearchMatch:
         start, stop = bounds
         begun = piece.begun and start == 0
         at = self._line_start if begun else piece.start_byte + self.width(piece.data[:start])
@@ -368,7 +368,7 @@ class _File:
             before = self._before(at, context_lines)
             if stop < len(piece.data):
                 after = self._after(piece.start_byte + self.width(piece.data[: stop + 1]), context_lines)
-        return Match(escape.show_name(self._relative), line, text, clipped, before, after, at)
+        return SearchMatch(escape.show_name(self._relative), line, text, clipped, before, after, at)
 
     def _before(self, at: int, count: int) -> tuple[str, ...]:
         low = max(self._begin, at - _CONTEXT_BYTES)

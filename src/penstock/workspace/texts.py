@@ -30,7 +30,7 @@ _NAMES_COMPARED = 10_000  # of one folder, when a name is not found
 _NAMES_MEASURED = 50  # of those, by the slow measure
 
 
-class Text(NamedTuple):
+class TextFile(NamedTuple):
     """An open file that holds text."""
 
     source: FileSource
@@ -61,14 +61,14 @@ def open_file(root: Root, path: str) -> Iterator[tuple[FileSource, str]]:
 
 
 @contextmanager
-def open_text(root: Root, path: str) -> Iterator[Text]:
+def open_text(root: Root, path: str) -> Iterator[TextFile]:
     """The same for a file that holds text; binary ones are refused with their kind, and base64 as the way (B-7)."""
     with open_file(root, path) as (source, shown):
         encoding = source.encoding()
         if encoding is None:
             message = _binary(escape.shorten(shown), window.kind_of(source.read(0, 512)), source.size_bytes)
             raise ToolError("binary", message, Call("read_file", {"path": shown, "encoding": "base64"}))
-        yield Text(source, encoding, shown)
+        yield TextFile(source, encoding, shown)
 
 
 def token(source: FileSource, cursor_byte: int, before: bytes | None = None) -> str:
@@ -84,9 +84,9 @@ def same_version(source: FileSource, earlier: versions.Version | None, asked: Ca
     if earlier is None:
         return []
     change = versions.compare(earlier, source)
-    if change is versions.Change.SAME:
+    if change is versions.VersionChange.SAME:
         return []
-    if change is versions.Change.GREW:
+    if change is versions.VersionChange.GREW:
         return [_grew(source.size_bytes - earlier.size_bytes)]
     if {"start_line", "end_line"} & asked.arguments.keys():
         restart = asked.but(start_line=1, end_line=None)

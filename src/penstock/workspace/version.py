@@ -29,7 +29,7 @@ _IDENTITY, _TIMES, _ANCHOR = 5, 6, 10
 _FORM = r"([0-9]{1,19})\.([0-9]{1,19})\.([0-9]{5})([0-9]{6})([0-9]{10})"
 
 
-class Change(enum.Enum):
+class VersionChange(enum.Enum):
     """What became of a file since a token was made."""
 
     SAME = "same"
@@ -70,19 +70,19 @@ def of(source: FileSource, cursor_byte: int, *, before: bytes | None = None) -> 
     )
 
 
-def compare(earlier: Version, source: FileSource) -> Change:
+def compare(earlier: Version, source: FileSource) -> VersionChange:
     """What happened to the file since `earlier`, judged at the place where that page ended."""
     now = of(source, earlier.cursor_byte)
     if now.identity != earlier.identity:
-        return Change.REPLACED
+        return VersionChange.REPLACED
     if now.size_bytes < earlier.size_bytes:
-        return Change.SHRANK
+        return VersionChange.SHRANK
     anchored = now.anchor == earlier.anchor
     if now.size_bytes > earlier.size_bytes:
-        return Change.GREW if anchored else Change.RESIZED
+        return VersionChange.GREW if anchored else VersionChange.RESIZED
     if not anchored:
-        return Change.REWRITTEN
-    return Change.SAME if now.times == earlier.times else Change.TIMES
+        return VersionChange.REWRITTEN
+    return VersionChange.SAME if now.times == earlier.times else VersionChange.TIMES
 
 
 def parse(token: str) -> Version:

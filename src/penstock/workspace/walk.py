@@ -17,7 +17,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.errors import ToolError
-from penstock.workspace.ignore import MAX_RULE_BYTES, Rules
+from penstock.workspace.ignore import MAX_RULE_BYTES, IgnoreRules
 from penstock.workspace.root import MAX_PATH_BYTES, close_folder, scan_folder
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class _Frame:
 
     __slots__ = ("after", "descriptor", "files_done", "pending", "prefix_length", "read", "rules")
 
-    def __init__(self, descriptor: Folder, prefix_length: int, rules: Rules | None) -> None:
+    def __init__(self, descriptor: Folder, prefix_length: int, rules: IgnoreRules | None) -> None:
         self.descriptor: Folder | None = descriptor
         self.prefix_length = prefix_length
         self.rules = rules
@@ -293,7 +293,9 @@ class Walk:
 
     # ── ignore files ────────────────────────────────────────────────────────────────────────────────────
 
-    def _rules_in(self, descriptor: Folder, above: Rules | None, name: bytes = b".gitignore") -> Rules | None:
+    def _rules_in(
+        self, descriptor: Folder, above: IgnoreRules | None, name: bytes = b".gitignore"
+    ) -> IgnoreRules | None:
         try:
             file = self._root.open_entry(descriptor, name)
         except OSError:
@@ -304,9 +306,9 @@ class Walk:
             return above
         finally:
             os.close(file)
-        return Rules(source, len(self.prefix), above) if source else above
+        return IgnoreRules(source, len(self.prefix), above) if source else above
 
-    def _rules_above(self, start: bytes) -> Rules | None:
+    def _rules_above(self, start: bytes) -> IgnoreRules | None:
         """The rules that hold for `start` already: `.git/info/exclude`, and the ignore files above it."""
         whole, rules = self.prefix, None
         folders = [b".git/info"]

@@ -22,7 +22,7 @@ from penstock.wires import messages_of, violations
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from penstock.models import Step
+    from penstock.models import ScriptStep
     from penstock.text.json_access import Json
 
 TASK = "Read every chapter and say when you are done. The word is PELICAN."
@@ -92,7 +92,7 @@ class Case(NamedTuple):
 def flood(case: Case, mode: str) -> Json:
     """A tool returns a megabyte, and the model pages on from the handle that it was given."""
 
-    def policy(request: Json) -> Step:
+    def policy(request: Json) -> ScriptStep:
         text = text_of(messages_of(request, case.wire))
         if "nothing of note" not in text:
             return call("dump")

@@ -9,7 +9,7 @@ import pytest
 from tests.context.compaction.talks import WIRES, Shelf, did, edited, lines, more, seen, step, told, viewed
 from tests.growth import BOUND, growth
 
-from penstock.context.compaction import DEFAULT, RECOVERY, Clear, NewLines, Spans, Step, apply, plan
+from penstock.context.compaction import DEFAULT, RECOVERY, Clear, NewLines, PlanStep, Spans, apply, plan
 from penstock.context.sized import ESTIMATOR, size_of
 from penstock.errors import CallerError
 from penstock.text.allowance import Budget
@@ -161,10 +161,10 @@ def test_a_strategy_of_ones_own_is_measured_and_held_to_the_rules() -> None:
         def __init__(self, first: int, text: str) -> None:
             self._first, self._text = first, text
 
-        def steps(self, view: View) -> Sequence[Step]:
+        def steps(self, view: View) -> Sequence[PlanStep]:
             shown = view.transcript.visible()[-1].index
             return [
-                Step(
+                PlanStep(
                     strategy=self.name, what="all", first=self._first, last=shown, call_id=None,
                     text=self._text, kept_text=self._text, before_tokens=0, after_tokens=0,
                 )

@@ -22,7 +22,7 @@ from penstock.wires import dump, load, repair
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from penstock.models import Step
+    from penstock.models import ScriptStep
     from penstock.wires import Transcript
 
     Forget = Callable[[Transcript, Shelf], Transcript]
@@ -79,7 +79,7 @@ class Session:
     """A model behind a window, its tools, and what is forgotten after every turn."""
 
     wire: str
-    policy: Callable[[list[str]], Step]
+    policy: Callable[[list[str]], ScriptStep]
     tools: Tools
     forget: Forget
     shelf: Shelf = field(default_factory=Shelf)
@@ -192,7 +192,7 @@ def read_on(texts: list[str]) -> bool:
 def obeys_a_constraint(wire: str, forget: Forget) -> bool:
     """Told on turn 2, it governs the answer on turn 200."""
 
-    def policy(texts: list[str]) -> Step:
+    def policy(texts: list[str]) -> ScriptStep:
         told = "Never touch the README, and answer in French." in "\n".join(texts)
         if read_on(texts):
             return call("read_next")
@@ -210,7 +210,7 @@ def obeys_a_constraint(wire: str, forget: Forget) -> bool:
 def gathers(wire: str, forget: Forget, *, notes: bool) -> bool:
     """The answer holds one value from each of 40 files; what it cannot see it reads back by the handles that it sees."""
 
-    def policy(texts: list[str]) -> Step:
+    def policy(texts: list[str]) -> ScriptStep:
         seen = "\n".join(texts)
         known = dict(re.findall(r"the value of (f\d+) is (\d+)", seen))
         if read_on(texts):
@@ -243,7 +243,7 @@ def gathers(wire: str, forget: Forget, *, notes: bool) -> bool:
 def remembers_the_goal(wire: str, forget: Forget) -> bool:
     """It was said once, in the first message, a hundred turns ago."""
 
-    def policy(texts: list[str]) -> Step:
+    def policy(texts: list[str]) -> ScriptStep:
         goal = re.search(r"The goal is to serve port (\d+)", "\n".join(texts))
         return call("read_next") if read_on(texts) else say(f"Port {goal[1]}." if goal else "I do not know.")
 
@@ -264,7 +264,7 @@ def edits_what_it_saw(wire: str, forget: Forget) -> bool:
         file = file.replace(old, f"{new}  # as measured on {value(7)}")
         return "The file was edited."
 
-    def policy(texts: list[str]) -> Step:
+    def policy(texts: list[str]) -> ScriptStep:
         if read_on(texts):
             return call("read_next")
         if texts[-1].endswith("Raise the limit."):

@@ -22,7 +22,7 @@ from tests.context.compaction.talks import (
 
 from penstock.context.compaction import (
     Clear,
-    Failed,
+    FailedAttempts,
     NewLines,
     Offload,
     Spans,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from tests.wires.strategies import Round
 
-    from penstock.context.compaction import Step
+    from penstock.context.compaction import PlanStep
 
 wires = pytest.mark.parametrize("wire", WIRES)
 
@@ -50,7 +50,7 @@ def fillers(number: int, size: int = 60, prefix: str = "other") -> list[Round]:
     return [step(viewed(f"{prefix}{at}.py", size)) for at in range(number)]
 
 
-def cleared(steps: Iterable[Step]) -> list[str | None]:
+def cleared(steps: Iterable[PlanStep]) -> list[str | None]:
     """The calls whose results go."""
     return [made.call_id for made in steps]
 
@@ -255,11 +255,11 @@ def failed_edits(number: int) -> list[Round]:
 def test_a_row_of_failed_attempts_becomes_one_note_with_the_error_and_their_number(wire: str) -> None:
     """On the wire of chat a failure is known by its words, on the others by its mark as well."""
     talk = told(wire, step(viewed("a.py")), *failed_edits(4), *fillers(3))
-    made = Failed().steps(seen(talk))
+    made = FailedAttempts().steps(seen(talk))
     assert len(made) == 1
     assert "Left out here: 4 steps" in made[0].text
     assert "failed: edit_file parser.py: Error: no match for the old text (×4)" in made[0].text
-    after = apply(talk, plan(talk, seen(talk).size_tokens - 10, [Failed()]), Shelf())
+    after = apply(talk, plan(talk, seen(talk).size_tokens - 10, [FailedAttempts()]), Shelf())
     assert violations(dump(after, wire), wire) == []
     assert "Error: no match" in next(entry.text for entry in after.visible() if "Left out here" in entry.text)
 
@@ -268,7 +268,7 @@ def test_a_row_of_failed_attempts_becomes_one_note_with_the_error_and_their_numb
 def test_a_turn_in_which_one_of_two_calls_went_well_did_not_fail(wire: str) -> None:
     """What the other call returned must not go with it."""
     both = [step(did("edit_file", "Error: no match", failed=True, path="a.py"), viewed("b.py")) for _ in range(3)]
-    assert Failed().steps(seen(told(wire, *both, *fillers(3)))) == []
+    assert FailedAttempts().steps(seen(told(wire, *both, *fillers(3)))) == []
 
 
 @wires
@@ -278,7 +278,7 @@ def test_a_single_old_failure_keeps_its_head(wire: str) -> None:
         "bash", f"Exit code 2\n{lines(60)}\nTraceback (most recent call last):\nValueError: bad tab", command="make"
     )
     talk = told(wire, step(run), *fillers(3))
-    (made,) = Failed().steps(seen(talk))
+    (made,) = FailedAttempts().steps(seen(talk))
     assert made.call_id == run.id
     assert made.text.startswith("[failed attempt, cleared: ValueError: bad tab: bash make; about ")
 
@@ -426,13 +426,13 @@ def test_a_stub_is_smaller_than_what_it_replaces_and_is_not_stubbed_again(wire: 
         *[step(did("view", lines(80), path=f"{long}{at}.py")) for at in range(3)],
         *fillers(3),
     )
-    for strategy in (Clear(keep=0, active=True), Failed(), Stale(), Offload(most_tokens=200, least_tokens=60)):
+    for strategy in (Clear(keep=0, active=True), FailedAttempts(), Stale(), Offload(max_tokens=200, min_tokens=60)):
         view = seen(talk, over_tokens=10**6)
         assert all(made.after_tokens < made.before_tokens for made in strategy.steps(view))
     shelf = Shelf()
-    once = apply(talk, plan(talk, 3_000, [Failed(), Clear(keep=0)]), shelf)
+    once = apply(talk, plan(talk, 3_000, [FailedAttempts(), Clear(keep=0)]), shelf)
     again = plan(
-        once, 1_000, [Stale(), Clear(keep=0, active=True), Failed(), Offload(most_tokens=200, least_tokens=60)]
+        once, 1_000, [Stale(), Clear(keep=0, active=True), FailedAttempts(), Offload(max_tokens=200, min_tokens=60)]
     )
     assert {made.call_id for made in again.steps if made.call_id}.isdisjoint(
         edit.call_id for edit in once.edits if hasattr(edit, "call_id")

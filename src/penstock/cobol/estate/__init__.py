@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from .copybooks import Copybooks
 from .kinds import HEAD_BYTES, Kind, kind_of
-from .links import Caller, DataSet, Estate, Located, Missing, Run, Transaction, User
+from .links import CallingProgram, DataSet, Estate, Located, Missing, StepRun, Transaction, User
 from .members import Member, member
 
 __all__ = [
     "HEAD_BYTES",
-    "Caller",
+    "CallingProgram",
     "Copybooks",
     "DataSet",
     "Estate",
@@ -21,7 +21,7 @@ __all__ = [
     "Located",
     "Member",
     "Missing",
-    "Run",
+    "StepRun",
     "Transaction",
     "User",
     "kind_of",

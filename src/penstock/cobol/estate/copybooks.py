@@ -14,7 +14,7 @@ from .members import stem
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..source import Source
+    from ..source import ScannedSource
     from .bms import Mapset
     from .kinds import Kind
 
@@ -34,9 +34,9 @@ class Copybooks:
                 self._found.setdefault(name, []).append((2, path, mapset))
         for rows in self._found.values():
             rows.sort(key=lambda row: row[:2])
-        self._scanned: dict[str, Source] = {}
+        self._scanned: dict[str, ScannedSource] = {}
 
-    def __call__(self, name: str, library: str | None) -> Source | None:
+    def __call__(self, name: str, library: str | None) -> ScannedSource | None:
         """The copybook, scanned; None where there is none."""
         row = self._row(name, library)
         if row is None:
@@ -65,7 +65,7 @@ class Copybooks:
         return rows[0] if rows else None
 
 
-def _scanned(content: bytes | Mapset) -> Source:
+def _scanned(content: bytes | Mapset) -> ScannedSource:
     from .. import scan
     from .bms import copybook
 

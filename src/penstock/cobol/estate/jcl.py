@@ -33,7 +33,7 @@ class Dd(NamedTuple):
     step: str | None = None
 
 
-class Step(NamedTuple):
+class JobStep(NamedTuple):
     """An EXEC. `programs` are those that run: PGM, or what TSO and IMS are told to run; `psb` is what IMS is given."""
 
     name: str
@@ -52,7 +52,7 @@ class Job(NamedTuple):
 
     name: str
     kind: Literal["job", "proc", "fragment"]
-    steps: tuple[Step, ...]
+    steps: tuple[JobStep, ...]
     includes: tuple[str, ...]
     line: int
     end_line: int
@@ -100,7 +100,7 @@ class _Building:
     def __init__(self, name: str, kind: Literal["job", "proc", "fragment"], card: _Card) -> None:
         self._head = Job(name, kind, (), (), card.line, card.end_line)
         self._end_line = card.end_line
-        self._steps: list[tuple[Step, list[Dd]]] = []
+        self._steps: list[tuple[JobStep, list[Dd]]] = []
         self._includes: list[str] = []
 
     def take(self, card: _Card) -> None:
@@ -135,7 +135,7 @@ class _Building:
             self._steps[-1] = (step._replace(programs=(*step.programs, *(name.upper() for name in run))), dds)
 
 
-def _step(card: _Card) -> Step:
+def _step(card: _Card) -> JobStep:
     program = card.operands.get("PGM")
     procedure = card.operands.get("PROC") or (card.operands.get("1") if program is None else None)
     parm = card.operands.get("PARM")
@@ -145,7 +145,7 @@ def _step(card: _Card) -> Step:
     if program and program.upper() in _IMS and len(parts) > 1:  # PARM='BMP,program,psb'
         programs = (*programs, parts[1].strip("'").upper())
         psb = parts[2].strip("'").upper() if len(parts) > 2 else None
-    return Step(card.name, program, procedure, programs, psb, parm, (), card.line, card.end_line)
+    return JobStep(card.name, program, procedure, programs, psb, parm, (), card.line, card.end_line)
 
 
 def _dd(card: _Card) -> Dd:

@@ -52,9 +52,9 @@ def kind_of(name: str, head: bytes) -> Kind | None:
     """What a file is, by its name and its first bytes; None for what is none of an estate."""
     suffix = name.rpartition("/")[2].rpartition(".")[2].lower() if "." in name.rpartition("/")[2] else ""
     by_name = _SUFFIXES.get(suffix)
-    if by_name in {"pli", "hlasm"} and not (by_name == "hlasm" and _said(head) in {"bms", "psb", "dbd"}):
+    if by_name in {"pli", "hlasm"} and not (by_name == "hlasm" and _kind_of_text(head) in {"bms", "psb", "dbd"}):
         return by_name
-    said = _said(head) if by_name is not None or suffix in _TEXTS else None
+    said = _kind_of_text(head) if by_name is not None or suffix in _TEXTS else None
     if by_name is None:
         return said
     if said is None or said == "ddl":
@@ -79,7 +79,7 @@ def decoded(data: bytes) -> str:
         return data.decode("latin-1").replace("\r", "")
 
 
-def _said(head: bytes) -> Kind | None:
+def _kind_of_text(head: bytes) -> Kind | None:
     text = decoded(head[:HEAD_BYTES])
     if "\0" in text:
         return None

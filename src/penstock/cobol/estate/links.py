@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ..facts.values import Facts
-    from .jcl import Dd, Job, Step
+    from .jcl import Dd, Job, JobStep
     from .members import Member
 
 
 _REGIONS = frozenset({"DLITCBL", "DLITPLI", "DLITASM"})  # where IMS enters any program
 
 
-class Caller(NamedTuple):
+class CallingProgram(NamedTuple):
     """A program that calls another. `resolved`: the name comes from a data item's value."""
 
     program: str
@@ -32,7 +32,7 @@ class Caller(NamedTuple):
     line: int
 
 
-class Run(NamedTuple):
+class StepRun(NamedTuple):
     """A step that runs a program; `via` is the procedure that holds the step, "" where the job does."""
 
     job: str
@@ -94,8 +94,8 @@ class Estate:
     def __init__(self, members: Iterable[Member], programs: Iterable[Located]) -> None:
         self.members = tuple(members)
         self.programs = tuple(programs)
-        self._callers: dict[str, list[Caller]] = {}
-        self._runs: dict[str, list[Run]] = {}
+        self._callers: dict[str, list[CallingProgram]] = {}
+        self._runs: dict[str, list[StepRun]] = {}
         self._data: dict[str, list[DataSet]] = {}
         self._transactions: dict[str, list[Transaction]] = {}
         self._starts: dict[str, dict[str, None]] = {}  # programs by transaction
@@ -124,11 +124,11 @@ class Estate:
                 if job.kind == "job":
                     self._job(member, job)
 
-    def called_by(self, program: str) -> tuple[Caller, ...]:
+    def called_by(self, program: str) -> tuple[CallingProgram, ...]:
         """The programs that call, link or transfer to a program."""
         return tuple(self._callers.get(key(program), ()))
 
-    def runs(self, program: str) -> tuple[Run, ...]:
+    def runs(self, program: str) -> tuple[StepRun, ...]:
         """The steps of jobs that run a program."""
         return tuple(self._runs.get(key(program), ()))
 
@@ -174,7 +174,7 @@ class Estate:
             for name in call.names:
                 transaction = call.call_type in {"start", "return_transid"}
                 for target in self._started(name) if transaction else (name,):
-                    caller = Caller(facts.program, path, call.call_type, bool(call.resolved), call.line)
+                    caller = CallingProgram(facts.program, path, call.call_type, bool(call.resolved), call.line)
                     self._callers.setdefault(key(target), []).append(caller)
                 known = self._started(name) if transaction else self._named.get(key(name))
                 here = known or key(name) in self._others or is_interface(name)
@@ -207,12 +207,14 @@ class Estate:
     def _job(self, member: Member, job: Job) -> None:
         for step in job.steps:
             for via, inner, dds in self._steps(member, step, ()):
-                run = Run(job.name or member.name, step.name, via, member.path, step.line)
+                run = StepRun(job.name or member.name, step.name, via, member.path, step.line)
                 for program in inner.programs:
                     self._runs.setdefault(key(program), []).append(run)
                     self._bind(program, run, dds)
 
-    def _steps(self, member: Member, step: Step, above: tuple[str, ...]) -> Iterator[tuple[str, Step, tuple[Dd, ...]]]:
+    def _steps(
+        self, member: Member, step: JobStep, above: tuple[str, ...]
+    ) -> Iterator[tuple[str, JobStep, tuple[Dd, ...]]]:
         """The steps that an EXEC comes to, with the DD statements of the procedure and what overrides them."""
         if step.procedure is None:
             yield (above[-1] if above else ""), step, step.dds
@@ -228,7 +230,7 @@ class Estate:
                     replaced = {key(dd.name) for dd in own}
                     yield via, run, (*(dd for dd in dds if key(dd.name) not in replaced), *own)
 
-    def _bind(self, program: str, run: Run, dds: Sequence[Dd]) -> None:
+    def _bind(self, program: str, run: StepRun, dds: Sequence[Dd]) -> None:
         by_name = {key(dd.name): dd for dd in dds}
         for located in self._named.get(key(program), ()):
             for file in located.facts.files:

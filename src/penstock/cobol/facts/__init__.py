@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from ..program import Program
-    from ..source import Source
+    from ..source import ScannedSource
     from .code import Code
-    from .expanding import Row
+    from .expanding import EntryRow
     from .flow import Flow
     from .references import References
     from .shape import Shape
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
 
 __all__ = ["Copybooks", "Facts", "call_diagram", "facts", "flow_diagram"]
 
-Copybooks: TypeAlias = "Mapping[str, Source] | Callable[[str, str | None], Source | None]"
+Copybooks: TypeAlias = "Mapping[str, ScannedSource] | Callable[[str, str | None], ScannedSource | None]"
 """Copybooks by name in capitals, or a lookup by name and library."""
 
 
 _CONFIGURATION = frozenset({"CONFIGURATION", "SOURCE-COMPUTER", "OBJECT-COMPUTER", "SPECIAL-NAMES", "REPOSITORY"})
 
 
-def facts(source: Source, program: Program, *, copybooks: Copybooks | None = None) -> Facts:
+def facts(source: ScannedSource, program: Program, *, copybooks: Copybooks | None = None) -> Facts:
     """Everything that `program`, one of those in `source`, says."""
     from . import calls, cics, failing, files, ims, interface, mq, rules, sql, wording
     from .code import Code
     from .expanding import expand
     from .flow import flow
     from .layout import layout
-    from .naming import Names
+    from .naming import DataNames
     from .references import references
     from .resolving import Values
     from .shape import counts, shape, trees
@@ -47,15 +47,15 @@ def facts(source: Source, program: Program, *, copybooks: Copybooks | None = Non
     expanded = expand(source, program, _lookup(copybooks))
     code = Code(expanded.pieces)
     described = layout(expanded.rows)
-    names = Names(described.items)
+    names = DataNames(described.items)
     records = files.record_names(expanded.rows, described.items)
     referred = references(code, names, records)
     items = referred.applied(described.items)
-    names = Names(items)
+    names = DataNames(items)
     values = Values(code, names)
     called = calls.callings(code)
     commands = cics.operations(code, values)
-    found = interface.Found(
+    found = interface.InterfaceOperations(
         files=files.files(expanded.rows, items, records, code, values.of),
         sql=sql.operations(code),
         cics=commands,
@@ -123,7 +123,7 @@ def call_diagram(found: Facts) -> str:
     return draw(found)
 
 
-def _lookup(copybooks: Copybooks | None) -> Callable[[str, str | None], Source | None]:
+def _lookup(copybooks: Copybooks | None) -> Callable[[str, str | None], ScannedSource | None]:
     if copybooks is None:
         return lambda name, library: None  # noqa: ARG005
     if callable(copybooks):
@@ -188,7 +188,9 @@ def _transforms(code: Code, referred: References) -> tuple[Transform, ...]:
     return tuple(found)
 
 
-def _undeclared(referred: References, source: Source, program: Program, rows: Iterable[Row]) -> tuple[Undeclared, ...]:
+def _undeclared(
+    referred: References, source: ScannedSource, program: Program, rows: Iterable[EntryRow]
+) -> tuple[Undeclared, ...]:
     from .values import Undeclared
 
     declared = _declared(source, program, rows) if referred.undefined else set()
@@ -199,7 +201,7 @@ def _undeclared(referred: References, source: Source, program: Program, rows: It
     return tuple(Undeclared(name, tuple(sorted(at))) for name, at in lines.values())
 
 
-def _declared(source: Source, program: Program, rows: Iterable[Row]) -> set[str]:
+def _declared(source: ScannedSource, program: Program, rows: Iterable[EntryRow]) -> set[str]:
     """Names that are declared and are no data of this program: paragraphs, constants, special names, data of what is around it."""
     from .layout import pieces
 

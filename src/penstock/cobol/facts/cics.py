@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from .code import Block, Code
-    from .execs import Command
+    from .execs import ExecCommand
     from .resolving import Values
 
 _RESOURCES: tuple[tuple[frozenset[str], tuple[str, ...], str], ...] = (
@@ -91,7 +91,7 @@ def _operation(
     )
 
 
-def _resource(command: Command) -> tuple[str | None, str | None]:
+def _resource(command: ExecCommand) -> tuple[str | None, str | None]:
     known = _BY_COMMAND.get(command.name)
     if known is not None:
         options, kind = known

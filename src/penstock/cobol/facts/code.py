@@ -8,14 +8,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
-from .execs import Command, command
+from .execs import ExecCommand, command
 from .vocabulary import is_reserved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ..program import Exec, Word
-    from .expanding import Piece
+    from .expanding import CodePiece
 
 _OPENING = frozenset({"(", ":"})
 _CLOSING = frozenset({")", ":", ","})
@@ -49,7 +49,7 @@ class Block(NamedTuple):
     """An EXEC block and where it stands; the command of CICS and DLI."""
 
     exec: Exec
-    command: Command
+    command: ExecCommand
     line: int
     end_line: int
     paragraph: int
@@ -70,7 +70,7 @@ class Node:
 class Code:
     """All statements of a program and its procedure copybooks."""
 
-    def __init__(self, pieces: Sequence[Piece]) -> None:
+    def __init__(self, pieces: Sequence[CodePiece]) -> None:
         self.program = pieces[0].program
         self._starts = [paragraph.start_line for paragraph in self.program.paragraphs]
         self.said: list[Said] = []
@@ -89,7 +89,7 @@ class Code:
         """What a paragraph is called; "" for none."""
         return self.program.paragraphs[paragraph].name if paragraph >= 0 else ""
 
-    def _read(self, piece: Piece) -> Iterator[Said]:
+    def _read(self, piece: CodePiece) -> Iterator[Said]:
         source = piece.source
         for statement in piece.program.statements:
             words = tuple(word for word in source.words(statement.start, statement.end) if word.kind != "period")
@@ -108,10 +108,10 @@ class Code:
                 start=statement.start,
             )
 
-    def _blocks(self, piece: Piece) -> Iterator[Block]:
+    def _blocks(self, piece: CodePiece) -> Iterator[Block]:
         for found in piece.program.execs:
             line, end_line = (piece.line, piece.end_line) if piece.copybook else (found.line, found.end_line)
-            parsed = command(found.text) if found.kind in {"CICS", "DLI"} else Command("", ())
+            parsed = command(found.text) if found.kind in {"CICS", "DLI"} else ExecCommand("", ())
             yield Block(found, parsed, line, end_line, self.paragraph(line), piece.copybook)
 
 

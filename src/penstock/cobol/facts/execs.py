@@ -38,7 +38,7 @@ _SECOND = {
 _ALIASES = {"RECV": "RECEIVE"}
 
 
-class Command(NamedTuple):
+class ExecCommand(NamedTuple):
     """`name` is `SEND MAP`, `READ` …; options in order, a flag with "" as its argument."""
 
     name: str
@@ -70,7 +70,7 @@ def tokens(text: str) -> list[str]:
     return _TOKEN.findall(text)
 
 
-def command(text: str) -> Command:
+def command(text: str) -> ExecCommand:
     """The command of an EXEC CICS or EXEC DLI."""
     words = tokens(body(text))
     options: list[tuple[str, str]] = []
@@ -87,14 +87,14 @@ def command(text: str) -> Command:
             argument = joined(words[start : at - 1])
         options.append((name, argument))
     if not options:
-        return Command("", ())
+        return ExecCommand("", ())
     first = options[0][0]
     first = _ALIASES.get(first, first)
     second = next((name for name, _ in options[1:] if name in _SECOND.get(first, ())), None)
     if first in {"READQ", "WRITEQ", "DELETEQ"} and second is None:
         second = "TS"
     rest = [option for option in (options if options[0][1] else options[1:]) if option != (second, "")]
-    return Command(f"{first} {second}" if second else first, tuple(rest))
+    return ExecCommand(f"{first} {second}" if second else first, tuple(rest))
 
 
 def joined(words: list[str]) -> str:

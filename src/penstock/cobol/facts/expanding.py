@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..program import Copy, Entry, Program, key
+from ..program import Copy, DeclarationEntry, Program, key
 from ..reading import BREAK
 from .values import CopybookUse, Note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ..source import Source
+    from ..source import ScannedSource
 
 MAX_DEPTH = 12
 MAX_COPIES = 4_000
@@ -32,10 +32,10 @@ _ELSEWHERE = frozenset({"COPY", "EXEC", "REPLACE"})  # sentences that are told b
 _PARTS = re.compile(r"\S+")
 
 
-class Row(NamedTuple):
+class EntryRow(NamedTuple):
     """An entry of a division before PROCEDURE, its code, and where it stands."""
 
-    entry: Entry
+    entry: DeclarationEntry
     code: str
     section: str
     line: int
@@ -43,10 +43,10 @@ class Row(NamedTuple):
     copybook: str | None
 
 
-class Piece(NamedTuple):
+class CodePiece(NamedTuple):
     """Code that runs: that of the program itself, or of a copybook in its PROCEDURE DIVISION, which is cited at `line`."""
 
-    source: Source
+    source: ScannedSource
     program: Program
     copybook: str | None = None
     line: int = 0
@@ -56,8 +56,8 @@ class Piece(NamedTuple):
 class Expanded(NamedTuple):
     """The program with its copybooks."""
 
-    rows: tuple[Row, ...]
-    pieces: tuple[Piece, ...]
+    rows: tuple[EntryRow, ...]
+    pieces: tuple[CodePiece, ...]
     uses: tuple[CopybookUse, ...]
     notes: tuple[Note, ...]
 
@@ -67,7 +67,9 @@ def is_system(name: str) -> bool:
     return _SYSTEM.fullmatch(name) is not None
 
 
-def expand(source: Source, program: Program, find: Callable[[str, str | None], Source | None]) -> Expanded:
+def expand(
+    source: ScannedSource, program: Program, find: Callable[[str, str | None], ScannedSource | None]
+) -> Expanded:
     """The entries and the code of a program, copybooks in place."""
     expanding = _Expanding(find)
     rows = tuple(expanding.walk(source, program, None, ()))
@@ -84,39 +86,41 @@ class _Place(NamedTuple):
 
 
 class _Expanding:
-    def __init__(self, find: Callable[[str, str | None], Source | None]) -> None:
+    def __init__(self, find: Callable[[str, str | None], ScannedSource | None]) -> None:
         self._find = find
-        self.pieces: list[Piece] = []
+        self.pieces: list[CodePiece] = []
         self.uses: list[CopybookUse] = []
         self.notes: list[Note] = []
         self._count = self._chars = 0
         self._full = False
 
-    def walk(self, source: Source, program: Program, place: _Place | None, above: tuple[str, ...]) -> Iterator[Row]:
+    def walk(
+        self, source: ScannedSource, program: Program, place: _Place | None, above: tuple[str, ...]
+    ) -> Iterator[EntryRow]:
         """The entries in order, those of copybooks between them; code is collected beside."""
         if place is None:
-            self.pieces.append(Piece(source, program))
+            self.pieces.append(CodePiece(source, program))
         elif program.statements and place.division in {"PROCEDURE", ""}:
-            self.pieces.append(Piece(source, program, place.copybook, place.line, place.end_line))
+            self.pieces.append(CodePiece(source, program, place.copybook, place.line, place.end_line))
         section = ""
-        queue: list[tuple[int, int, Entry | Copy]] = [
+        queue: list[tuple[int, int, DeclarationEntry | Copy]] = [
             (entry.line, 0, entry) for entry in program.entries if entry.word.upper() not in _ELSEWHERE
         ]
         queue += [(copy.line, 1, copy) for copy in program.copies]
         queue.sort(key=lambda row: row[:2])
         for _, _, found in queue:
-            if isinstance(found, Entry):
+            if isinstance(found, DeclarationEntry):
                 section = found.section or section
                 code = source.code[found.start : found.end].replace(BREAK, "")
                 if place is None:
-                    yield Row(found, code, section, found.line, found.end_line, None)
+                    yield EntryRow(found, code, section, found.line, found.end_line, None)
                 else:
-                    yield Row(found, code, section, place.line, place.end_line, place.copybook)
+                    yield EntryRow(found, code, section, place.line, place.end_line, place.copybook)
             else:
                 for row in self._copied(program, found, place, above):
                     yield row._replace(section=row.section or section)
 
-    def _copied(self, program: Program, copy: Copy, place: _Place | None, above: tuple[str, ...]) -> Iterator[Row]:
+    def _copied(self, program: Program, copy: Copy, place: _Place | None, above: tuple[str, ...]) -> Iterator[EntryRow]:
         self._count += 1
         if self._count > MAX_COPIES or self._chars > MAX_COPIED_CHARS:
             if not self._full:
@@ -159,17 +163,17 @@ class _Expanding:
             yield from self.walk(found, part, inner, (*above, key(copy.name)))
 
 
-def _missing(copy: Copy, place: _Place) -> Row:
+def _missing(copy: Copy, place: _Place) -> EntryRow:
     """What stands for a copybook that was not found: nothing is known of what follows in its record."""
-    entry = Entry("COPY", copy.name, None, "", copy.line, copy.end_line, 0, 0)
-    return Row(entry, "", "", place.line, place.end_line, copy.name)
+    entry = DeclarationEntry("COPY", copy.name, None, "", copy.line, copy.end_line, 0, 0)
+    return EntryRow(entry, "", "", place.line, place.end_line, copy.name)
 
 
 def _division(program: Program, line: int) -> str:
     return next((d.name for d in reversed(program.divisions) if d.start_line <= line <= d.end_line), "")
 
 
-def _replaced(source: Source, replacing: tuple[tuple[str, str], ...]) -> Source:
+def _replaced(source: ScannedSource, replacing: tuple[tuple[str, str], ...]) -> ScannedSource:
     """The copybook as REPLACING makes it, line for line."""
     from .. import scan
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from .calls import Calling
     from .code import Code, Node, Said
-    from .values import Branch, CicsOperation, Rule, SqlOperation
+    from .values import Branch, BranchRule, CicsOperation, SqlOperation
 
 _PHRASES = {
     "AT END": "AT END",
@@ -34,7 +34,7 @@ _VALUE = re.compile(r"'([^']*)'|\"([^\"]*)\"|([A-Za-z0-9+-]+)")
 def sites(
     code: Code,
     trees: Sequence[Sequence[Node]],
-    rules: Sequence[Rule],
+    rules: Sequence[BranchRule],
     cics: Sequence[CicsOperation],
     sql: Sequence[SqlOperation],
     calls: Sequence[Calling],
@@ -45,7 +45,7 @@ def sites(
         name = code.program.paragraphs[at].name
         for node, _ in walk(nodes):
             found += _phrases(node, name)
-            found += _said(node.said, name)
+            found += _error_sites(node.said, name)
     for operation in cics:
         if operation.command == "ABEND" or operation.command in {"HANDLE CONDITION", "HANDLE ABEND"}:
             kind = "ABEND" if operation.command == "ABEND" else "HANDLE"
@@ -83,13 +83,13 @@ def sites(
     return tuple(sorted(found, key=lambda site: (site.line, site.kind)))
 
 
-def _checked(rule: Rule) -> ErrorSite:
+def _checked(rule: BranchRule) -> ErrorSite:
     branch = _failing(rule)
     action = next((one.text for one in branch.actions if one.text.upper() != "CONTINUE"), None) if branch else None
     return ErrorSite(rule.check, f"{rule.verb} {rule.condition}", action, rule.line, rule.end_line, rule.paragraph)
 
 
-def _failing(rule: Rule) -> Branch | None:
+def _failing(rule: BranchRule) -> Branch | None:
     """The branch that is taken where something went wrong."""
     if not rule.branches:
         return None
@@ -112,7 +112,7 @@ def _phrases(node: Node, paragraph: str) -> Iterator[ErrorSite]:
             yield ErrorSite(kind, condition, action, opener.line, end, paragraph)
 
 
-def _said(said: Said, paragraph: str) -> Iterator[ErrorSite]:
+def _error_sites(said: Said, paragraph: str) -> Iterator[ErrorSite]:
     keys = said.keys
     if said.verb == "MOVE" and "TO" in keys and "RETURN-CODE" in keys[keys.index("TO") :]:
         yield ErrorSite("RETURN-CODE", text_of(said.words, 200), None, said.line, said.end_line, paragraph)

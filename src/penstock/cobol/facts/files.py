@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ..program import key
 from .layout import pieces
-from .values import File, FileUse
+from .values import FileUse, ProgramFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from .code import Code, Said
-    from .expanding import Row
+    from .expanding import EntryRow
     from .values import DataItem, Resolved
 
 _NOISE = frozenset({"TO", "IS", "ARE", "MODE", "KEY", "RECORD", "WITH"})
@@ -36,7 +36,7 @@ _LABELS = frozenset({"S", "AS", "UT", "UR", "DA"})
 _Resolve: TypeAlias = "Callable[[str], tuple[Resolved, ...]]"
 
 
-def record_names(rows: Sequence[Row], items: Sequence[DataItem]) -> dict[str, list[int]]:
+def record_names(rows: Sequence[EntryRow], items: Sequence[DataItem]) -> dict[str, list[int]]:
     """The level 01 items of each file, by its name in capitals."""
     found: dict[str, list[int]] = {
         key(row.entry.name): [] for row in rows if row.entry.word.upper() in {"FD", "SD", "SELECT"}
@@ -48,18 +48,20 @@ def record_names(rows: Sequence[Row], items: Sequence[DataItem]) -> dict[str, li
 
 
 def files(
-    rows: Sequence[Row], items: Sequence[DataItem], records: dict[str, list[int]], code: Code, resolve: _Resolve
-) -> tuple[File, ...]:
+    rows: Sequence[EntryRow], items: Sequence[DataItem], records: dict[str, list[int]], code: Code, resolve: _Resolve
+) -> tuple[ProgramFile, ...]:
     """Every file that is selected or described, with what is done with it."""
     uses = _uses(code, items, records)
     described = {key(row.entry.name): row for row in rows if row.entry.word.upper() in {"FD", "SD"}}
-    found: dict[str, File] = {}
+    found: dict[str, ProgramFile] = {}
     for row in rows:
         if row.entry.word.upper() == "SELECT":
             file = _selected(row, resolve)
             found.setdefault(key(file.name), file)
     for name, row in described.items():
-        found.setdefault(name, File(name=row.entry.name, line=row.line, end_line=row.end_line, copybook=row.copybook))
+        found.setdefault(
+            name, ProgramFile(name=row.entry.name, line=row.line, end_line=row.end_line, copybook=row.copybook)
+        )
     return tuple(
         _described(file, described.get(name), items, records.get(name, ()), uses.get(name, ()))
         for name, file in found.items()
@@ -67,8 +69,8 @@ def files(
 
 
 def _described(
-    file: File, row: Row | None, items: Sequence[DataItem], records: Sequence[int], uses: Sequence[FileUse]
-) -> File:
+    file: ProgramFile, row: EntryRow | None, items: Sequence[DataItem], records: Sequence[int], uses: Sequence[FileUse]
+) -> ProgramFile:
     return replace(
         file,
         kind=None if row is None else "SD" if row.entry.word.upper() == "SD" else "FD",
@@ -79,7 +81,7 @@ def _described(
     )
 
 
-def _selected(row: Row, resolve: _Resolve) -> File:
+def _selected(row: EntryRow, resolve: _Resolve) -> ProgramFile:
     words = pieces(row.code)
     upper = [word.upper() for word in words]
     at = 2 if upper[1:2] == ["OPTIONAL"] else 1
@@ -113,7 +115,7 @@ def _selected(row: Row, resolve: _Resolve) -> File:
         elif word in {"RECORD", "ALTERNATE"} and at < end:
             keys.append(words[at])
     dd, resolved = _dd(assign, resolve)
-    return File(
+    return ProgramFile(
         name=name,
         line=row.line,
         end_line=row.end_line,

@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import key
-from .values import Edge, Note, Outside
+from .values import ControlEdge, Note, Outside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..program import Paragraph, Program
     from .code import Code, Node
-    from .expanding import Piece
+    from .expanding import CodePiece
     from .values import CopybookUse
 
 MAIN = "(main)"
@@ -31,7 +31,7 @@ _LEAVES = frozenset({"RETURN", "XCTL", "ABEND"})
 class Flow(NamedTuple):
     """What the graph says of every paragraph, at its key."""
 
-    edges: tuple[Edge, ...]
+    edges: tuple[ControlEdge, ...]
     outside: tuple[Outside, ...]
     calls: list[dict[str, None]]
     jumps: list[dict[str, None]]
@@ -48,13 +48,13 @@ def label(paragraph: Paragraph) -> str:
     return paragraph.name or paragraph.section or MAIN
 
 
-def is_jump(edge: Edge) -> bool:
+def is_jump(edge: ControlEdge) -> bool:
     """Does control stay where it goes, rather than come back?"""
     return edge.via in {"GO TO", "ALTER", "WHENEVER"} or edge.via.startswith("HANDLE")
 
 
 def flow(
-    code: Code, pieces: Sequence[Piece], nodes: Sequence[Sequence[Node]], copybooks: Sequence[CopybookUse]
+    code: Code, pieces: Sequence[CodePiece], nodes: Sequence[Sequence[Node]], copybooks: Sequence[CopybookUse]
 ) -> Flow:
     """The graph of a program; `nodes` are the statements of each paragraph as trees."""
     program = code.program
@@ -174,8 +174,8 @@ class _Places:
 class _Drawing:
     """Edges, and what leads outside."""
 
-    def __init__(self, code: Code, places: _Places, pieces: Sequence[Piece]) -> None:
-        self.edges: list[Edge] = []
+    def __init__(self, code: Code, places: _Places, pieces: Sequence[CodePiece]) -> None:
+        self.edges: list[ControlEdge] = []
         self.range_ends: set[int] = set()
         self._code = code
         self._places = places
@@ -198,7 +198,7 @@ class _Drawing:
             for name, lines in self._outside.items()
         )
 
-    def _draw(self, piece: Piece) -> None:
+    def _draw(self, piece: CodePiece) -> None:
         for perform in piece.program.performs:
             line = piece.line if piece.copybook else perform.line
             self._edge(perform.target, perform.thru, perform.section, perform.via, line, piece.copybook)
@@ -223,11 +223,11 @@ class _Drawing:
         if found is not None or copybook is None:
             ranged = found is not None and end is not None and end != found[0]
             self.edges.append(
-                Edge(source, found[0] if found else None, name, via, line, end if ranged else None, copybook)
+                ControlEdge(source, found[0] if found else None, name, via, line, end if ranged else None, copybook)
             )
 
 
-def _span(edge: Edge) -> Sequence[int]:
+def _span(edge: ControlEdge) -> Sequence[int]:
     first = edge.target or 0
     last = first if edge.thru is None else edge.thru
     if last < first or last - first > _WIDE:
@@ -260,7 +260,7 @@ def _doubts(code: Code, copybooks: Sequence[CopybookUse]) -> tuple[str, ...]:
 
 
 def _live(
-    code: Code, edges: Sequence[Edge], falls: Sequence[int | None], range_ends: set[int]
+    code: Code, edges: Sequence[ControlEdge], falls: Sequence[int | None], range_ends: set[int]
 ) -> tuple[set[int], set[int], bool]:
     """The paragraphs that control may reach, and those whose end it may fall over; False where there are too many ways to follow.
 
@@ -322,7 +322,9 @@ def _roots(code: Code) -> list[tuple[int, int | None]]:
     return found
 
 
-def _dead(program: Program, edges: Sequence[Edge], falls: Sequence[int | None], live: set[int]) -> dict[int, str]:
+def _dead(
+    program: Program, edges: Sequence[ControlEdge], falls: Sequence[int | None], live: set[int]
+) -> dict[int, str]:
     paragraphs = program.paragraphs
     unreached = {at for at in range(len(paragraphs)) if at not in live}
     by: dict[int, dict[str, None]] = {at: {} for at in unreached}

@@ -14,11 +14,11 @@ from .values import DliOperation
 if TYPE_CHECKING:
     from .calls import Calling
     from .code import Block, Code
-    from .naming import Names
+    from .naming import DataNames
     from .resolving import Values
 
 
-def operations(code: Code, names: Names, values: Values, calls: tuple[Calling, ...]) -> tuple[DliOperation, ...]:
+def operations(code: Code, names: DataNames, values: Values, calls: tuple[Calling, ...]) -> tuple[DliOperation, ...]:
     """EXEC DLI and CALL 'CBLTDLI', in the order of the source."""
     found = [_block(block, code, values) for block in code.blocks if block.exec.kind == "DLI"]
     found += [
@@ -46,7 +46,7 @@ def _block(block: Block, code: Code, values: Values) -> DliOperation:
     )
 
 
-def _called(call: Calling, code: Code, names: Names, values: Values) -> DliOperation:
+def _called(call: Calling, code: Code, names: DataNames, values: Values) -> DliOperation:
     """Its parameters: their count (which may be missing), the function, the PCB or AIB, the area, segment search arguments."""
     parameters = list(call.parameters)
     if parameters and not _function(parameters[0], values) and len(parameters) > 1 and _function(parameters[1], values):
@@ -74,7 +74,7 @@ def _function(name: str, values: Values) -> str | None:
     return text.upper() if text and len(text) <= 4 else None
 
 
-def _segment(name: str, names: Names, values: Values) -> str | None:
+def _segment(name: str, names: DataNames, values: Values) -> str | None:
     """A segment search argument begins with the segment's name in eight characters."""
     found = values.of(name)
     if not found:

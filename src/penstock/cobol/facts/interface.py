@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from ..program import Program
     from .code import Code
-    from .naming import Names
-    from .values import CicsOperation, DliOperation, File, MqOperation, ProgramType, Resolved, SqlOperation
+    from .naming import DataNames
+    from .values import CicsOperation, DliOperation, MqOperation, ProgramFile, ProgramType, Resolved, SqlOperation
 
 _FILE_DEEDS = {
     "READ": "read",
@@ -65,17 +65,17 @@ _Deed: TypeAlias = tuple[str, str, str, int]
 """Kind and name of a resource, what is done, and where."""
 
 
-class Found(NamedTuple):
+class InterfaceOperations(NamedTuple):
     """The operations of a program."""
 
-    files: tuple[File, ...]
+    files: tuple[ProgramFile, ...]
     sql: tuple[SqlOperation, ...]
     cics: tuple[CicsOperation, ...]
     dli: tuple[DliOperation, ...]
     mq: tuple[MqOperation, ...]
 
 
-def crud(found: Found) -> tuple[Access, ...]:
+def crud(found: InterfaceOperations) -> tuple[Access, ...]:
     """What is created, read, updated and deleted, by kind and name."""
     deeds = _Deeds()
     for kind, name, deed, line in (
@@ -89,7 +89,7 @@ def crud(found: Found) -> tuple[Access, ...]:
     return deeds.found()
 
 
-def _of_files(found: Found) -> Iterator[_Deed]:
+def _of_files(found: InterfaceOperations) -> Iterator[_Deed]:
     for file in found.files:
         for use in file.uses:
             deed = _SORT_DEEDS.get(use.mode or "") if use.verb in {"SORT", "MERGE"} else _FILE_DEEDS.get(use.verb)
@@ -97,7 +97,7 @@ def _of_files(found: Found) -> Iterator[_Deed]:
                 yield "file", file.name, deed, use.line
 
 
-def _of_cics(found: Found) -> Iterator[_Deed]:
+def _of_cics(found: InterfaceOperations) -> Iterator[_Deed]:
     for operation in found.cics:
         deed = _CICS_DEEDS.get(operation.command)
         if deed and operation.resource and operation.kind in {"file", "tsqueue", "tdqueue"}:
@@ -106,7 +106,7 @@ def _of_cics(found: Found) -> Iterator[_Deed]:
                 yield operation.kind, name, "update" if again else deed, operation.line
 
 
-def _of_sql(found: Found) -> Iterator[_Deed]:
+def _of_sql(found: InterfaceOperations) -> Iterator[_Deed]:
     cursors = {key(one.cursor): one.tables for one in found.sql if one.operation == "DECLARE CURSOR" and one.cursor}
     for one in found.sql:
         tables = cursors.get(key(one.cursor), ()) if one.operation == "FETCH" and one.cursor else one.tables
@@ -115,7 +115,7 @@ def _of_sql(found: Found) -> Iterator[_Deed]:
                 yield "table", table, deed, one.line
 
 
-def _of_dli(found: Found) -> Iterator[_Deed]:
+def _of_dli(found: InterfaceOperations) -> Iterator[_Deed]:
     for call in found.dli:
         deed = _DLI_DEEDS.get(call.function)
         if deed:
@@ -123,7 +123,7 @@ def _of_dli(found: Found) -> Iterator[_Deed]:
                 yield "segment", segment, deed, call.line
 
 
-def _of_mq(found: Found) -> Iterator[_Deed]:
+def _of_mq(found: InterfaceOperations) -> Iterator[_Deed]:
     for call in found.mq:
         deed = _MQ_DEEDS.get(call.call)
         if deed and call.queue:
@@ -132,7 +132,7 @@ def _of_mq(found: Found) -> Iterator[_Deed]:
 
 
 def channels(
-    code: Code, found: Found, accesses: Sequence[Access], names: Names
+    code: Code, found: InterfaceOperations, accesses: Sequence[Access], names: DataNames
 ) -> tuple[tuple[Channel, ...], tuple[Channel, ...]]:
     """The ways in, and the ways out."""
     into, out = _Channels(), _Channels()
@@ -163,7 +163,7 @@ def channels(
     return into.found(), out.found()
 
 
-def type_of(program: Program, code: Code, found: Found, names: Names) -> tuple[ProgramType, str]:
+def type_of(program: Program, code: Code, found: InterfaceOperations, names: DataNames) -> tuple[ProgramType, str]:
     """What kind of program it is, and what says so."""
     if program.kind == "copybook":
         return "copybook", "no division of a program is in it"
@@ -222,7 +222,7 @@ def _named(name: str, resolved: Sequence[Resolved]) -> Sequence[str]:
     return tuple(one.value for one in resolved) or (name,)
 
 
-def _cics(cics: Sequence[CicsOperation], into: _Channels, out: _Channels, names: Names) -> None:
+def _cics(cics: Sequence[CicsOperation], into: _Channels, out: _Channels, names: DataNames) -> None:
     for one in cics:
         lines = (one.line,)
         if one.command in {"SEND MAP", "RECEIVE MAP"} and one.resource:
@@ -244,7 +244,7 @@ def _cics(cics: Sequence[CicsOperation], into: _Channels, out: _Channels, names:
                 out.add(area, "commarea" if one.option("COMMAREA") else "start data", lines, _where(area, names))
 
 
-def _where(name: str | None, names: Names) -> str | None:
+def _where(name: str | None, names: DataNames) -> str | None:
     index = names.one(name) if name else None
     return names.items[index].copybook if index is not None else None
 
@@ -259,7 +259,7 @@ def _statements(code: Code, into: _Channels, out: _Channels) -> None:
             out.add(name, "console", (said.line,))
 
 
-def _parameters(code: Code, names: Names, into: _Channels, out: _Channels) -> None:
+def _parameters(code: Code, names: DataNames, into: _Channels, out: _Channels) -> None:
     division = code.program.division("PROCEDURE")
     line = division.start_line if division else code.program.start_line
     used = list(code.program.using)
@@ -282,7 +282,7 @@ def _parameters(code: Code, names: Names, into: _Channels, out: _Channels) -> No
             out.add(name, "parameter", written, copybook)
 
 
-def _is_parm(using: Sequence[str], names: Names) -> bool:
+def _is_parm(using: Sequence[str], names: DataNames) -> bool:
     """One parameter that begins with its length in two binary bytes is what JCL's PARM gives a main program."""
     index = names.one(using[0]) if len(using) == 1 else None
     if index is None:

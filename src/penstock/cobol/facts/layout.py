@@ -18,7 +18,7 @@ from .values import Condition, DataItem
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from .expanding import Row
+    from .expanding import EntryRow
 
 _PIECE = re.compile(
     r"""[A-Za-z]{0,2}"(?:[^"]|"")*+"?|[A-Za-z]{0,2}'(?:[^']|'')*+'?|[^\s"']+""",
@@ -32,7 +32,7 @@ _CLAUSES_WORDS = """
 _CLAUSES = frozenset(_CLAUSES_WORDS.split())
 
 
-class Layout(NamedTuple):
+class DataLayout(NamedTuple):
     """The items in order, and what level 78s stand for, by `key`."""
 
     items: tuple[DataItem, ...]
@@ -51,13 +51,13 @@ def pieces(code: str) -> list[str]:
     return found
 
 
-def layout(rows: Sequence[Row]) -> Layout:
+def layout(rows: Sequence[EntryRow]) -> DataLayout:
     """Everything that is described between FILE SECTION and PROCEDURE DIVISION."""
     building = _Building()
     for row in rows:
         building.take(row)
     building.close()
-    return Layout(tuple(building.items), tuple(building.constants))
+    return DataLayout(tuple(building.items), tuple(building.constants))
 
 
 class _Open:
@@ -91,7 +91,7 @@ class _Building:
         self._siblings: dict[tuple[int | None, str], int] = {}
         self._in_record: dict[tuple[int, str], int] = {}
 
-    def take(self, row: Row) -> None:
+    def take(self, row: EntryRow) -> None:
         """One more entry."""
         entry = row.entry
         level = entry.level
@@ -128,7 +128,7 @@ class _Building:
         for group in (self._loose, *self._open):
             group.next = group.end = None
 
-    def _condition(self, row: Row) -> None:
+    def _condition(self, row: EntryRow) -> None:
         if not self.items:
             return
         words = pieces(row.code)
@@ -150,7 +150,7 @@ class _Building:
         name = words[1] if len(words) > 1 else row.entry.name
         self._conditions.setdefault(len(self.items) - 1, []).append(Condition(name, tuple(values), row.line))
 
-    def _constant(self, row: Row) -> None:
+    def _constant(self, row: EntryRow) -> None:
         words = pieces(row.code)
         values = [word for word in words[2:] if word.upper() not in {"VALUE", "VALUES", "IS", "ARE"}]
         if len(words) < 2 or not values:
@@ -159,7 +159,7 @@ class _Building:
         if _NUMBER.fullmatch(values[0]) and len(values) == 1:
             self._numbers[key(words[1])] = int(values[0])
 
-    def _item(self, row: Row, level: int) -> None:
+    def _item(self, row: EntryRow, level: int) -> None:
         clauses = _Clauses(pieces(row.code), self._numbers)
         if level == 66:
             self._renames(row, clauses)
@@ -266,7 +266,7 @@ class _Building:
             above.varies |= done.varies
             self._placed(above, item)
 
-    def _renames(self, row: Row, clauses: _Clauses) -> None:
+    def _renames(self, row: EntryRow, clauses: _Clauses) -> None:
         if clauses.renames is None or not self.items:
             return
         self._close(2)

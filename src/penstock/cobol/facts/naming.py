@@ -25,7 +25,7 @@ class Meaning(NamedTuple):
     condition: int | None = None
 
 
-class Names:
+class DataNames:
     """The names of a program's data, and what holds what."""
 
     def __init__(self, items: Sequence[DataItem]) -> None:

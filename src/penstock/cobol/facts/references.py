@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from .code import Block, Code, Said
-    from .naming import Names
+    from .naming import DataNames
     from .values import DataItem
 
 READ, WRITE, BOTH, PASS, NONE = 1, 2, 3, 4, 0
@@ -130,7 +130,7 @@ class Undefined(NamedTuple):
 class References:
     """Collects the lines of every item and condition."""
 
-    def __init__(self, names: Names, records: dict[str, list[int]]) -> None:
+    def __init__(self, names: DataNames, records: dict[str, list[int]]) -> None:
         self._names = names
         self._records = records  # the records of each file, by its name
         self._read: dict[tuple[int, int | None], set[int]] = {}
@@ -311,7 +311,7 @@ class References:
                         self._written.setdefault((other, None), set()).add(said.line)
 
 
-def references(code: Code, names: Names, records: dict[str, list[int]]) -> References:
+def references(code: Code, names: DataNames, records: dict[str, list[int]]) -> References:
     """Every reference of a program's code."""
     found = References(names, records)
     for said in code.said:

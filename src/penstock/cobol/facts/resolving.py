@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .code import Code, Said
-    from .naming import Names
+    from .naming import DataNames
 
 MAX_STEPS = 6
 MAX_VALUES = 64
@@ -28,7 +28,7 @@ _FIGURATIVE = frozenset(
 class Values:
     """The constants of every item."""
 
-    def __init__(self, code: Code, names: Names) -> None:
+    def __init__(self, code: Code, names: DataNames) -> None:
         self._names = names
         self._given: dict[int, list[Resolved]] = {}
         self._from: dict[int, list[int]] = {}

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Literal
 
 from ..program import key
 from .code import text_of, walk
-from .values import Action, Branch, Rule
+from .values import Branch, BranchAction, BranchRule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from .code import Code, Node, Said
-    from .naming import Names
-    from .values import CicsOperation, File, MqOperation
+    from .naming import DataNames
+    from .values import CicsOperation, MqOperation, ProgramFile
 
 _VERBS: dict[str, Literal["IF", "EVALUATE", "SEARCH"]] = {"IF": "IF", "EVALUATE": "EVALUATE", "SEARCH": "SEARCH"}
 MAX_ACTIONS = 40
@@ -39,7 +39,12 @@ class Checks:
     """Which names hold the outcome of an operation: FILE STATUS, SQLCODE, RESP, …"""
 
     def __init__(
-        self, code: Code, names: Names, files: Iterable[File], cics: Iterable[CicsOperation], mq: Iterable[MqOperation]
+        self,
+        code: Code,
+        names: DataNames,
+        files: Iterable[ProgramFile],
+        cics: Iterable[CicsOperation],
+        mq: Iterable[MqOperation],
     ) -> None:
         self._kinds: dict[str, str] = dict(_REGISTERS)
         for file in files:
@@ -67,7 +72,7 @@ class Checks:
         """The first kind that one of these names holds."""
         return next(filter(None, map(self.of, keys)), "")
 
-    def _inside(self, names: Names) -> None:
+    def _inside(self, names: DataNames) -> None:
         """The conditions of such an item, and what it holds, hold it too."""
         for index, item in enumerate(names.items):
             kind = self.of(key(item.name)) if item.name != "FILLER" else ""
@@ -79,9 +84,11 @@ class Checks:
                         self._kinds.setdefault(key(names.items[at].name), kind)
 
 
-def rules(code: Code, trees: Sequence[Sequence[Node]], names: Names, checks: Checks, program: str) -> tuple[Rule, ...]:
+def rules(
+    code: Code, trees: Sequence[Sequence[Node]], names: DataNames, checks: Checks, program: str
+) -> tuple[BranchRule, ...]:
     """Every IF, EVALUATE and SEARCH of the program itself, in order."""
-    found: list[Rule] = []
+    found: list[BranchRule] = []
     seen: Counter[tuple[str, str]] = Counter()
     for at, nodes in enumerate(trees):
         paragraph = code.program.paragraphs[at].name
@@ -96,11 +103,11 @@ def _rule(
     node: Node,
     verb: Literal["IF", "EVALUATE", "SEARCH"],
     paragraph: str,
-    names: Names,
+    names: DataNames,
     checks: Checks,
     program: str,
     seen: Counter[tuple[str, str]],
-) -> Rule:
+) -> BranchRule:
     said = node.said
     words = said.words[1:]
     if words and said.keys[-1] == "THEN":
@@ -111,7 +118,7 @@ def _rule(
     whole = key("\n".join([condition, *(text_of(opener.words) for opener in openers)]))
     seen[paragraph, whole] += 1
     identity = "\0".join((key(program), key(paragraph), verb, whole, str(seen[paragraph, whole])))
-    return Rule(
+    return BranchRule(
         rule_id="R-" + hashlib.sha256(identity.encode("utf-8", "replace")).hexdigest()[:10],
         verb=verb,
         condition=condition,
@@ -125,7 +132,7 @@ def _rule(
     )
 
 
-def _used(statements: Iterable[Said], names: Names) -> dict[str, str]:
+def _used(statements: Iterable[Said], names: DataNames) -> dict[str, str]:
     """The data names in order, in capitals, with their spelling."""
     found: dict[str, str] = {}
     for said in statements:
@@ -135,7 +142,7 @@ def _used(statements: Iterable[Said], names: Names) -> dict[str, str]:
     return found
 
 
-def _meanings(used: Mapping[str, str], names: Names) -> tuple[tuple[str, str], ...]:
+def _meanings(used: Mapping[str, str], names: DataNames) -> tuple[tuple[str, str], ...]:
     found: list[tuple[str, str]] = []
     for word, spelling in used.items():
         for item, condition in names.known.get(word, ())[:1]:
@@ -146,7 +153,9 @@ def _meanings(used: Mapping[str, str], names: Names) -> tuple[tuple[str, str], .
 
 
 def _branch(label: str, opener: Said, inner: Sequence[Node]) -> Branch:
-    actions = tuple(Action(text_of(node.said.words, _ACTION_CHARS), node.said.line) for node in inner[:MAX_ACTIONS])
+    actions = tuple(
+        BranchAction(text_of(node.said.words, _ACTION_CHARS), node.said.line) for node in inner[:MAX_ACTIONS]
+    )
     if len(inner) > MAX_ACTIONS:
-        actions += (Action(f"… and {len(inner) - MAX_ACTIONS} more statements", inner[MAX_ACTIONS].said.line),)
+        actions += (BranchAction(f"… and {len(inner) - MAX_ACTIONS} more statements", inner[MAX_ACTIONS].said.line),)
     return Branch(label, opener.line, inner[-1].end_line if inner else opener.end_line, actions)

@@ -116,7 +116,7 @@ class FileUse(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class File:
+class ProgramFile:
     """A SELECT with its FD or SD, its records, and what is done with it."""
 
     name: str
@@ -256,7 +256,7 @@ class ProgramCall(NamedTuple):
         return (self.target.strip("'\""),) if literal else tuple(dict.fromkeys(found.value for found in self.resolved))
 
 
-class Edge(NamedTuple):
+class ControlEdge(NamedTuple):
     """Control goes from one paragraph to another. `source` and `target` are keys of paragraphs, `target` None where it is outside.
 
     `via`: PERFORM, GO TO, ALTER, SORT INPUT, SORT OUTPUT, USE, HANDLE …, FALL; `thru` is the key of the last paragraph of a range.
@@ -307,7 +307,7 @@ class ParagraphFacts:
     doubts: tuple[str, ...] = ()  # why it could be reached all the same
 
 
-class Action(NamedTuple):
+class BranchAction(NamedTuple):
     """One statement of a branch, folded."""
 
     text: str
@@ -320,10 +320,10 @@ class Branch(NamedTuple):
     label: str
     line: int
     end_line: int
-    actions: tuple[Action, ...]
+    actions: tuple[BranchAction, ...]
 
 
-class Rule(NamedTuple):
+class BranchRule(NamedTuple):
     """An IF or EVALUATE: what may be a business rule. `meanings` says what level 88s in it stand for: (name, "ITEM = 'Y'").
 
     `rule_id` depends on the program, the paragraph and the words of the condition, not on lines.
@@ -397,7 +397,7 @@ class Facts:
     messages: tuple[Message, ...] = ()
     transforms: tuple[Transform, ...] = ()
     undeclared: tuple[Undeclared, ...] = ()
-    files: tuple[File, ...] = ()
+    files: tuple[ProgramFile, ...] = ()
     sql: tuple[SqlOperation, ...] = ()
     cics: tuple[CicsOperation, ...] = ()
     dli: tuple[DliOperation, ...] = ()
@@ -410,9 +410,9 @@ class Facts:
     linkage: tuple[str, ...] = ()  # the records of the LINKAGE SECTION
     entry_points: tuple[tuple[str, int], ...] = ()
     paragraphs: tuple[ParagraphFacts, ...] = ()
-    edges: tuple[Edge, ...] = ()
+    edges: tuple[ControlEdge, ...] = ()
     outside: tuple[Outside, ...] = ()
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[BranchRule, ...] = ()
     errors: tuple[ErrorSite, ...] = ()
     copybooks: tuple[CopybookUse, ...] = ()
     verbs: tuple[tuple[str, int], ...] = ()  # how many statements of each, most first

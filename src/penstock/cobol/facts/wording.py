@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from .code import Code, Said
-    from .naming import Names
+    from .naming import DataNames
     from .values import DataItem
 
 _MESSAGE_NAME = re.compile(
@@ -26,7 +26,7 @@ _WORDS = re.compile(r"[A-Za-z]{2}")
 
 
 def constants(
-    items: Sequence[DataItem], named: Sequence[tuple[str, str, int, str | None]], names: Names
+    items: Sequence[DataItem], named: Sequence[tuple[str, str, int, str | None]], names: DataNames
 ) -> tuple[Constant, ...]:
     """Level 78s, and items with a VALUE that nothing writes: not they, nor what holds or redefines them."""
     found = [Constant(*row) for row in named]
@@ -44,11 +44,11 @@ def constants(
     return tuple(found)
 
 
-def messages(code: Code, names: Names) -> tuple[Message, ...]:
+def messages(code: Code, names: DataNames) -> tuple[Message, ...]:
     """What DISPLAY says, what is moved or composed into a message, and the values of messages; each once a line."""
     found: dict[tuple[int, str], Message] = {}
     for said in code.own:
-        for message in _said(said):
+        for message in _messages(said):
             found.setdefault((message.line, message.text), message)
     for item in names.items:
         for message in _valued(item):
@@ -56,7 +56,7 @@ def messages(code: Code, names: Names) -> tuple[Message, ...]:
     return tuple(sorted(found.values(), key=lambda message: message.line))
 
 
-def _shared(items: Sequence[DataItem], names: Names) -> set[int]:
+def _shared(items: Sequence[DataItem], names: DataNames) -> set[int]:
     """What another description of the same storage writes."""
     found: set[int] = set()
     for index, item in enumerate(items):
@@ -69,7 +69,7 @@ def _touched(item: DataItem) -> bool:
     return bool(item.written_lines or item.passed_lines)
 
 
-def _said(said: Said) -> Iterator[Message]:
+def _messages(said: Said) -> Iterator[Message]:
     target = ""
     if said.verb == "DISPLAY":
         target = "DISPLAY"

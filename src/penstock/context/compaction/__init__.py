@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 
 from penstock.context.activity import actions
 from penstock.context.bill import bill_of
-from penstock.context.compaction.plans import SAMPLE_HANDLE, Plan, Step, apply, lasting, with_steps
+from penstock.context.compaction.plans import SAMPLE_HANDLE, Plan, PlanStep, apply, lasting, with_steps
 from penstock.context.compaction.strategies import (
     CALLS_LEFT,
     DEFAULT,
     GENTLE,
     RECOVERY,
     Clear,
-    Failed,
+    FailedAttempts,
     NewLines,
     Offload,
     Spans,
@@ -50,13 +50,13 @@ __all__ = [
     "LOW_WATER",
     "RECOVERY",
     "Clear",
-    "Failed",
+    "FailedAttempts",
     "NewLines",
     "Offload",
     "Plan",
+    "PlanStep",
     "Spans",
     "Stale",
-    "Step",
     "Strategy",
     "Summary",
     "apply",
@@ -94,7 +94,7 @@ def plan(
     enough = (limit + goal) // 2
     current = transcript
     before = size = size_of(current, counter)
-    steps: list[Step] = []
+    steps: list[PlanStep] = []
     shrinks = size > limit
     done = actions(transcript) if shrinks else ()
     while shrinks:
@@ -135,7 +135,7 @@ def plan(
     )
 
 
-def _resized(transcript: Transcript, steps: Sequence[Step], counter: TokenCounter) -> list[Step]:
+def _resized(transcript: Transcript, steps: Sequence[PlanStep], counter: TokenCounter) -> list[PlanStep]:
     """The steps with the sizes of what they take from this transcript, not of what an earlier step made of it."""
     touched = {step.first for step in steps if step.call_id is not None}
     results: dict[tuple[int, str | None], int] = {}
@@ -153,7 +153,7 @@ def _resized(transcript: Transcript, steps: Sequence[Step], counter: TokenCounte
     ]
 
 
-def _behind(transcript: Transcript, steps: Sequence[Step], counter: TokenCounter) -> int:
+def _behind(transcript: Transcript, steps: Sequence[PlanStep], counter: TokenCounter) -> int:
     """What stands behind the first edit: a provider's cache no longer knows it."""
     first = min((step.first for step in steps), default=None)
     if first is None:

@@ -31,7 +31,7 @@ SAMPLE_HANDLE = "qX7Zk2Wp9TrJ4mGs8LnB3v"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Step:
+class PlanStep:
     """One thing that is no longer shown as it was: the result of a call, or the entries from `first` to `last` as a note.
 
     `text` stands in its place; `kept_text` is the same with the way to the whole, `HANDLE` being where the handle goes.
@@ -64,7 +64,7 @@ class Plan:
     `rewritten_tokens` is the text after the first edit that a provider has to read anew instead of from its cache.
     """
 
-    steps: tuple[Step, ...]
+    steps: tuple[PlanStep, ...]
     before_tokens: int
     after_tokens: int
     limit_tokens: int
@@ -132,9 +132,9 @@ def apply(transcript: Transcript, plan: Plan, keep: Callable[[str, str], str] | 
     return with_steps(transcript, plan.steps, lambda step: keep(whole(transcript, step), step.what))
 
 
-def lasting(steps: Sequence[Step]) -> tuple[Step, ...]:
+def lasting(steps: Sequence[PlanStep]) -> tuple[PlanStep, ...]:
     """Without those whose outcome a later step takes away again: what they took goes with that one, under one handle."""
-    kept: list[Step] = []
+    kept: list[PlanStep] = []
     spans: set[int] = set()
     results: set[tuple[int, str]] = set()
     for step in reversed(steps):
@@ -150,7 +150,9 @@ def lasting(steps: Sequence[Step]) -> tuple[Step, ...]:
     return tuple(reversed(kept))
 
 
-def with_steps(transcript: Transcript, steps: Sequence[Step], handle_of: Callable[[Step], str | None]) -> Transcript:
+def with_steps(
+    transcript: Transcript, steps: Sequence[PlanStep], handle_of: Callable[[PlanStep], str | None]
+) -> Transcript:
     """With these steps taken, all at once, in their order; none of them touches what another one takes."""
     edits = tuple(step.edit(handle_of(step)) for step in steps)
     transcript.replace_results(edit for edit in edits if isinstance(edit, Cleared))  # raises for what has to stay
@@ -160,7 +162,7 @@ def with_steps(transcript: Transcript, steps: Sequence[Step], handle_of: Callabl
     return replace(transcript, edits=transcript.edits + edits)
 
 
-def whole(transcript: Transcript, step: Step) -> str:
+def whole(transcript: Transcript, step: PlanStep) -> str:
     """What a step takes from view: a result as it came, as its text or as JSON where it is more; a span as a line of JSON each."""
     if step.call_id is None:
         shown = transcript.visible()

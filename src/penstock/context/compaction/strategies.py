@@ -15,7 +15,7 @@ from itertools import accumulate, groupby, pairwise
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from penstock.context import activity
-from penstock.context.compaction.plans import CACHE_READ, CACHE_WRITE, HANDLE, SAMPLE_HANDLE, Step
+from penstock.context.compaction.plans import CACHE_READ, CACHE_WRITE, HANDLE, SAMPLE_HANDLE, PlanStep
 from penstock.context.sized import ESTIMATOR, measure_entry
 from penstock.overflow import diagnose
 from penstock.text import escape, fitting, stand_ins
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 CALLS_LEFT = 20  # what a plan expects where nobody says: public SWE-agent runs take 12 to 50 calls
 KEEP_RESULTS = 5  # sessions.md 2.4: a batch that keeps 5 left 98 % of the needed text visible
 NOTE_CHARS = 6_000
-_LEAST_NOTE_CHARS = 200
+_MIN_NOTE_CHARS = 200
 WORTH_TOKENS = 150  # what is not larger is left alone: its stub takes about 70
 _ACTIVE_SHARE = 0.5
 _TASTE = 1.05  # an older start is taken as long as it costs no more than this, because what is newer is needed more
 
 
-class Result(NamedTuple):
+class ShownResult(NamedTuple):
     """A result as it is shown now."""
 
     entry: Entry
@@ -71,7 +71,7 @@ class View:
     kept: frozenset[tuple[int, str]] = frozenset()
 
     @cached_property
-    def results(self) -> tuple[Result, ...]:
+    def results(self) -> tuple[ShownResult, ...]:
         """Every result that may be replaced, in the order of the prompt."""
         shown = self.transcript.visible()
         by_result: dict[tuple[int | None, str], list[Action]] = {}
@@ -79,7 +79,7 @@ class View:
             by_result.setdefault((done.result_index, done.call_id), []).append(done)
         starts = [0, *accumulate(measure_entry(entry, self.counter).high for entry in shown)]
         answers = [0, *accumulate(_answers(shown))]
-        found: list[Result] = []
+        found: list[ShownResult] = []
         for place, entry in enumerate(shown):
             if entry.pinned or entry.is_note or not entry.results:
                 continue
@@ -88,7 +88,7 @@ class View:
                     about = by_result.get((entry.index, part.call_id), [])
                     action = about[0] if len(about) == 1 else None
                     age = answers[-1] - answers[place]
-                    found.append(Result(entry, part, count.high, count.tokens, starts[place], action, age))
+                    found.append(ShownResult(entry, part, count.high, count.tokens, starts[place], action, age))
         return tuple(found)
 
     @cached_property
@@ -124,13 +124,13 @@ class View:
         """What a text takes at most."""
         return self.counter.count(text).high
 
-    def is_active(self, result: Result) -> bool:
+    def is_active(self, result: ShownResult) -> bool:
         return (result.entry.index, result.part.call_id) in self.active
 
-    def stub(self, strategy: str, result: Result, text: str, kept_text: str) -> Step:
+    def stub(self, strategy: str, result: ShownResult, text: str, kept_text: str) -> PlanStep:
         """The step that shows `text` in place of a result."""
         after = self.count(kept_text.replace(HANDLE, SAMPLE_HANDLE))
-        return Step(
+        return PlanStep(
             strategy=strategy,
             what=_name(result.action),
             first=result.entry.index,
@@ -142,7 +142,7 @@ class View:
             after_tokens=after,
         )
 
-    def short_stub(self, strategy: str, result: Result, why: str) -> Step:
+    def short_stub(self, strategy: str, result: ShownResult, why: str) -> PlanStep:
         """The same with a line of ours."""
         lines = result.part.text.count("\n") + 1
         said = [
@@ -166,7 +166,7 @@ class Strategy(Protocol):
         """How a plan and a result of recovery call it."""
         ...
 
-    def steps(self, view: View) -> Sequence[Step]:
+    def steps(self, view: View) -> Sequence[PlanStep]:
         """What it would do, all of which shrinks; nothing where it can do nothing."""
         ...
 
@@ -183,13 +183,13 @@ class Stale:
 
     name: str = "stale"
 
-    def steps(self, view: View) -> Sequence[Step]:
+    def steps(self, view: View) -> Sequence[PlanStep]:
         newest: dict[tuple[str | None, ...], list[Action]] = {}
         for done in reversed(view.actions):
             row = newest.setdefault(_topic(done), [])
             if len(row) < _LOOK_AT:
                 row.append(done)
-        made: list[Step] = []
+        made: list[PlanStep] = []
         for result in view.results:
             action = result.action
             if action is None or not result.age_turns or result.tokens <= WORTH_TOKENS or view.is_active(result):
@@ -230,7 +230,7 @@ class Clear:
     """Whether the newest views of modified files, and what no model has seen yet, go too."""
     name: str = "clear"
 
-    def steps(self, view: View) -> Sequence[Step]:
+    def steps(self, view: View) -> Sequence[PlanStep]:
         old = view.results[: max(0, len(view.results) - self.keep)]
         can = [
             result
@@ -273,25 +273,25 @@ def _batch(view: View, spans: Sequence[tuple[int, int]]) -> tuple[int, int]:
 class Offload:
     """Results that flood the window, cut to their ends until the limit is met, the largest first.
 
-    Each keeps `most_tokens`; those that came together and that no model has seen keep less where that frees too little, all
-    alike, down to `least_tokens`.
+    Each keeps `max_tokens`; those that came together and that no model has seen keep less where that frees too little, all
+    alike, down to `min_tokens`.
     """
 
-    most_tokens: int = 2_000
-    least_tokens: int = 200
+    max_tokens: int = 2_000
+    min_tokens: int = 200
     active: bool = False
     """Whether the newest views of modified files are cut too."""
     name: str = "offload"
 
-    def steps(self, view: View) -> Sequence[Step]:
+    def steps(self, view: View) -> Sequence[PlanStep]:
         share = (view.size_tokens - view.over_tokens) // _SHARE_OF_ROOM
-        most = room = max(self.least_tokens, min(self.most_tokens, share))
+        most = room = max(self.min_tokens, min(self.max_tokens, share))
         can = [result for result in view.results if self.active or not view.is_active(result)]
         old = [result for result in can if result.age_turns]
         new = [result for result in can if not result.age_turns]
-        while room > self.least_tokens and _freed(old, most) + _freed(new, room) < view.over_tokens:
-            room = max(self.least_tokens, room // 2)
-        made: list[Step] = []
+        while room > self.min_tokens and _freed(old, most) + _freed(new, room) < view.over_tokens:
+            room = max(self.min_tokens, room // 2)
+        made: list[PlanStep] = []
         freed = 0
         for result in sorted(can, key=lambda result: -result.tokens):
             own = most if result.age_turns else room
@@ -303,7 +303,7 @@ class Offload:
                 freed += step.before_tokens - step.after_tokens
         return made
 
-    def cut(self, view: View, result: Result, room: int) -> Step:
+    def cut(self, view: View, result: ShownResult, room: int) -> PlanStep:
         allowance = Allowance.tokens(room, view.counter)
         name = "tool" if result.action is None else result.action.name
         came = view.transcript.entries[result.entry.index].results  # not what an earlier cut has left of it
@@ -315,7 +315,7 @@ class Offload:
         return view.stub(self.name, result, *said)
 
 
-def _freed(results: Sequence[Result], room: int) -> int:
+def _freed(results: Sequence[ShownResult], room: int) -> int:
     return sum(result.tokens - room for result in results if result.tokens > 2 * room)
 
 
@@ -326,21 +326,21 @@ _SHARE_OF_ROOM = 8  # of the whole that one cut result may take: there will be o
 class NewLines:
     """A second read of a file shows only the lines that an earlier result, still shown, does not.
 
-    Runs of at least `least_lines` are left out, each with the lines that it stands for.
+    Runs of at least `min_lines` are left out, each with the lines that it stands for.
     """
 
-    least_lines: int = 8
+    min_lines: int = 8
     name: str = "new-lines"
 
-    def steps(self, view: View) -> Sequence[Step]:
-        made: list[Step] = []
+    def steps(self, view: View) -> Sequence[PlanStep]:
+        made: list[PlanStep] = []
         seen: dict[str, _Seen] = {}
         for result in view.results:
             action = result.action
             if action is None or action.kind != "read" or action.path is None or action.failed:
                 continue
             lines = result.part.text.split("\n")
-            before = seen.setdefault(action.path, _Seen(self.least_lines))
+            before = seen.setdefault(action.path, _Seen(self.min_lines))
             runs = [] if view.is_active(result) else before.runs_of(lines)
             if runs:
                 said = [
@@ -360,8 +360,8 @@ class NewLines:
 class _Seen:
     """The lines that the results for one file show, so that each is looked at once, however often the file was read."""
 
-    def __init__(self, least_lines: int) -> None:
-        self._least = least_lines
+    def __init__(self, min_lines: int) -> None:
+        self._least = min_lines
         self._places: dict[tuple[str, ...], tuple[Sequence[str], int]] = {}
 
     def add(self, lines: Sequence[str]) -> None:
@@ -406,17 +406,17 @@ def _harmless(lines: Sequence[str]) -> list[str]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Failed:
+class FailedAttempts:
     """Failed attempts: two or more in a row of the same kind become a note with the error's head and their number; the result
     of a single old one becomes its error's head."""
 
     keep_turns: int = 2
     name: str = "failed"
 
-    def steps(self, view: View) -> Sequence[Step]:
+    def steps(self, view: View) -> Sequence[PlanStep]:
         failed = {(action.index, action.call_id) for action in view.actions if action.failed}
         turns = finished_turns(view, self.keep_turns)
-        made: list[Step] = []
+        made: list[PlanStep] = []
         for name, row in groupby(turns, lambda turn: _failed_name(turn, failed)):
             runs = neighbours(list(row), view.transcript.turns()) if name else ()
             made += [span_step(view, self.name, run, users=False) for run in runs if len(run) > 1]
@@ -452,14 +452,14 @@ class Spans:
     """Goes no lower than this share of the limit: words are needed longer than results."""
     name: str = "spans"
 
-    def steps(self, view: View) -> Sequence[Step]:
+    def steps(self, view: View) -> Sequence[PlanStep]:
         finished = finished_turns(view, self.keep_turns, users=self.users)
         if not self.changes:
             changed = {action.index for action in view.actions if action.changes}
             finished = [turn for turn in finished if not any(entry.index in changed for entry in turn.entries)]
         limit = view.size_tokens - view.over_tokens
         goal = min(view.goal_tokens, view.size_tokens - int(limit * self.low_water))
-        made: list[Step] = []
+        made: list[PlanStep] = []
         freed = 0
         for run in neighbours(finished, view.transcript.turns()):
             if freed >= goal:
@@ -486,7 +486,7 @@ class Summary:
     last: int
     name: str = "model_summary"
 
-    def steps(self, view: View) -> Sequence[Step]:
+    def steps(self, view: View) -> Sequence[PlanStep]:
         turns = [turn for turn in view.transcript.turns() if self.first <= turn.first and turn.last <= self.last]
         if not turns or (turns[0].first, turns[-1].last) != (self.first, self.last) or summary_problem(self.text):
             return []
@@ -569,7 +569,7 @@ def _size(view: View, turn: Turn) -> int:
     return sum(measure_entry(entry, view.counter).high for entry in turn.entries)
 
 
-def span_step(view: View, strategy: str, turns: Sequence[Turn], *, users: bool, note_share: float = 1.0) -> Step:
+def span_step(view: View, strategy: str, turns: Sequence[Turn], *, users: bool, note_share: float = 1.0) -> PlanStep:
     """Return the step that shows a note in place of some turns: as much as is worth it, less where that would not shrink.
 
     Args:
@@ -590,14 +590,14 @@ def span_step(view: View, strategy: str, turns: Sequence[Turn], *, users: bool, 
         if text.strip()
     ]
     rounds = _rounds(view, turns)
-    most_chars = max(_LEAST_NOTE_CHARS, min(NOTE_CHARS, int(before * note_share)))  # a third of what goes, at most
+    max_chars = max(_MIN_NOTE_CHARS, min(NOTE_CHARS, int(before * note_share)))  # a third of what goes, at most
     while True:
-        facts = activity.summary(done, most_chars=most_chars // 2)
-        said = [stand_ins.note(rounds, facts, words, most_chars, handle, view.dialect) for handle in (None, HANDLE)]
+        facts = activity.summary(done, max_chars=max_chars // 2)
+        said = [stand_ins.note(rounds, facts, words, max_chars, handle, view.dialect) for handle in (None, HANDLE)]
         step = note_step(view, strategy, turns, said)
-        if step.after_tokens < step.before_tokens or most_chars == _LEAST_NOTE_CHARS:
+        if step.after_tokens < step.before_tokens or max_chars == _MIN_NOTE_CHARS:
             return step
-        most_chars = max(_LEAST_NOTE_CHARS, most_chars // 2)
+        max_chars = max(_MIN_NOTE_CHARS, max_chars // 2)
 
 
 def _remarks(entry: Entry, *, users: bool) -> list[tuple[str, str]]:
@@ -613,9 +613,9 @@ def _rounds(view: View, turns: Sequence[Turn]) -> int:
     return sum(_answers(gone)) + sum(entry.speaks for entry in gone)
 
 
-def note_step(view: View, strategy: str, turns: Sequence[Turn], said: Sequence[str]) -> Step:
+def note_step(view: View, strategy: str, turns: Sequence[Turn], said: Sequence[str]) -> PlanStep:
     first, last = turns[0].first, turns[-1].last
-    return Step(
+    return PlanStep(
         strategy=strategy,
         what=f"messages {first} to {last}",
         first=first,
@@ -649,19 +649,19 @@ def _label(action: Action | None) -> str:
 DEFAULT: tuple[Strategy, ...] = (
     Stale(),
     Clear(),
-    Failed(),
+    FailedAttempts(),
     Spans(changes=False),
     Spans(low_water=0.75),
-    Offload(least_tokens=1_000),
+    Offload(min_tokens=1_000),
 )
 """For a transcript that has grown: what is needless or old first, words later than results, what changed a file later still."""
-GENTLE: tuple[Strategy, ...] = (Offload(), Stale(), Clear(), Failed(), Spans())
+GENTLE: tuple[Strategy, ...] = (Offload(), Stale(), Clear(), FailedAttempts(), Spans())
 """For a request that was refused (O-4): the flood first, then what is old, then what is finished."""
 LAST_RESORT: tuple[Strategy, ...] = (
     Clear(keep=1, active=True),
     Spans(keep_turns=1),
     Spans(keep_turns=0, users=True),
-    Offload(most_tokens=200, least_tokens=60, active=True),
+    Offload(max_tokens=200, min_tokens=60, active=True),
     Clear(keep=0, active=True),
 )
 RECOVERY: tuple[Strategy, ...] = (*GENTLE, *LAST_RESORT)

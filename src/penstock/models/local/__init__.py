@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from penstock.errors import CallerError
 from penstock.models import sizes
 from penstock.models.provider import Provider
-from penstock.models.steps import Asked, Reply
+from penstock.models.steps import Asked, ScriptedReply
 from penstock.wires.table import wire_named
 
 if TYPE_CHECKING:
@@ -55,4 +55,4 @@ class LocalModel:
         number = zlib.crc32(
             sizes.text_of(request).encode("utf-8", "surrogatepass")
         )  # so that ids differ where requests do
-        return self._provider.perform(Reply(text=text, calls=calls), size, number).returned()
+        return self._provider.perform(ScriptedReply(text=text, calls=calls), size, number).returned()

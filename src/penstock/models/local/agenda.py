@@ -2,7 +2,7 @@
 
 Quoted texts first, then names of files, definitions of names to their end, words and lines of the kind asked for within the files
 that they point at; where none is named, lines that join two of the words, and the files that hold most of them; and the lines
-around the best of what was found. Law: at most `MOST_CALLS` looks, none of them twice, and an end at each point. Keeps out:
+around the best of what was found. Law: at most `MAX_CALLS` looks, none of them twice, and an end at each point. Keeps out:
 what was seen (`memory`), what it weighs (`weighing`), how it is said (`wording`).
 """
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from penstock.models.local.weighing import Hit
     from penstock.text.json_access import Json
 
-MOST_CALLS = 12
+MAX_CALLS = 12
 _ROOM_TOKENS = 2_500  # that the next result and the answer may take: what has less room answers now
 _PATTERN_BYTES = 1_000  # a tool takes 1,024
 _LISTED = 60
@@ -39,13 +39,13 @@ _BELOW = 60  # of a definition
 _OUTLINED = 80
 _COUNTED = 4  # words
 _JOINED = 6  # words that may stand on a line together
-_MOST_FILES = 100  # that a search counts
+_MAX_FILES = 100  # that a search counts
 _LIKELY = 3
 _ENOUGH = 0.8  # of the question near one line
 _FAIR = 0.6  # is enough after the usual number of calls
 _USUAL = 6
 OF_THE_KIND = 0.3  # what a line is worth that gives a value
-_MOST_VIEWS = 3
+_MAX_VIEWS = 3
 _KNOWN = 5  # lines on either side, where a passage needs no view
 
 
@@ -59,7 +59,7 @@ class Look(NamedTuple):
 
 def next_look(memory: Memory, found: list[Hit], chosen: list[Passage], room_tokens: int) -> Look | None:
     """The call to make after what was found, the best first; None where it is time to answer."""
-    if memory.calls >= MOST_CALLS or room_tokens < _ROOM_TOKENS:
+    if memory.calls >= MAX_CALLS or room_tokens < _ROOM_TOKENS:
         return None
     for look in chain(_looks(memory, found, chosen), _whole_lines(memory, chosen)):
         name = memory.tools.get(look.tool)
@@ -75,7 +75,7 @@ def next_look(memory: Memory, found: list[Hit], chosen: list[Passage], room_toke
 def _looks(memory: Memory, found: list[Hit], chosen: list[Passage]) -> Iterator[Look]:
     question, best = memory.question, [one.hit for one in chosen]
     yield from _what_was_cut(memory)
-    if memory.calls >= MOST_CALLS - _MOST_VIEWS:
+    if memory.calls >= MAX_CALLS - _MAX_VIEWS:
         yield from _around(memory, best)
         return
     if _settled(memory, found):
@@ -388,7 +388,7 @@ def likely(memory: Memory) -> list[tuple[str, float]]:
     scored: defaultdict[str, float] = defaultdict(float, dict.fromkeys(memory.evidence.places, 0.0))
     for counted in memory.evidence.counts.values():
         for path, lines in counted.items():
-            scored[path] += log2(2 * _MOST_FILES / len(counted)) / 5 * lines / (lines + 2)
+            scored[path] += log2(2 * _MAX_FILES / len(counted)) / 5 * lines / (lines + 2)
     for path in scored:
         said = {term: path_credit(path, term) for term in memory.question.terms}
         scored[path] += sum(term.weight * (credit if credit >= 0.8 else credit / 2) for term, credit in said.items())

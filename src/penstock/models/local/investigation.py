@@ -46,7 +46,7 @@ def reply(request: dict[str, Json], wire: str, room_tokens: int) -> tuple[str, L
         likely=tuple(agenda.likely(memory)) if memory.evidence.likely or memory.evidence.counts else (),
         found=tuple(_quoted(memory, *place) for place in _to_note(memory, scale, found, chosen)),
     )
-    return wording.note(memory.question.text, noted, agenda.MOST_CALLS, look.label), look
+    return wording.note(memory.question.text, noted, agenda.MAX_CALLS, look.label), look
 
 
 def _to_note(memory: Memory, scale: Scale, found: list[Hit], chosen: list[Passage]) -> list[tuple[str, int]]:

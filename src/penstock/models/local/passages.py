@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from penstock.models.local.weighing import Hit, Scale
 
 MOST = 3
-MOST_LINES = 40
+MAX_LINES = 40
 _LINES = 13  # of a passage
 _WHOLE = 16  # lines of a definition that is quoted whole
 _ABOVE = 4  # lines before the best one, and before what it stands in
@@ -48,7 +48,7 @@ def passages(
     open_to = [(hit, *extent(evidence.lines[hit.path], hit.line)) for hit in found[:_LOOKED_AT]]
     chosen: list[Passage] = []
     said: set[Term] = set()
-    room = MOST_LINES
+    room = MAX_LINES
     while open_to and len(chosen) < MOST and room > 0:
         weighed = [_weighed(scale, hit, first, last, said) for hit, first, last in open_to]
         best = max(weighed, key=lambda one: one.score)

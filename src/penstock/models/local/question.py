@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Form = Literal["phrase", "name", "word", "part"]
 
-MOST_TERMS = 12
+MAX_TERMS = 12
 _PHRASE_CHARS = 200
 _READ_CHARS = 2_000  # at either end of a text
 CALLED = 2.5  # the weight of what is called so, a module as a rule
@@ -120,8 +120,8 @@ def read(text: str) -> Question:
     if re.search(_LEFT_OUT, text):
         add(Term(text="default", pattern=_loosely("default"), weight=1.0, form="word"))
     kept = sorted(terms.values(), key=lambda term: (term.form == "part", -term.weight))
-    kept = [term for term in kept[:MOST_TERMS] if term.form != "part"] + [t for t in kept if t.form == "part"][
-        :MOST_TERMS
+    kept = [term for term in kept[:MAX_TERMS] if term.form != "part"] + [t for t in kept if t.form == "part"][
+        :MAX_TERMS
     ]
     kinds = frozenset(kind for kind, pattern in KINDS.items() if re.search(rf"(?i)\b(?:{pattern})\b", rest))
     return Question(text=text, terms=tuple(term for term in terms.values() if term in kept), kinds=kinds)

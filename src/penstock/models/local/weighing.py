@@ -70,7 +70,7 @@ _ERROR_NAME = re.compile(r"\b\w*(?:Error|Exception|Warning)\b")
 
 _CLASS = re.compile(r"^\s*(?:\w+\s+)*(?:class|struct|interface|enum|trait|module)\b")
 _SHORT = 40  # lines of a definition that may leave its work to others
-_MOST_CALLED = 10
+_MAX_CALLED = 10
 _CALLED = re.compile(r"(?:\bself\.|(?:^|[^.\w]))(_?[a-z]\w{2,})\(")
 
 
@@ -393,7 +393,7 @@ def called_by(lines: dict[int, str], line: int) -> list[str]:
         if n not in lines:
             break
         if lines[n].strip() and indent_of(lines[n]) <= indent_of(lines[line]) and lines[n].strip()[0] not in ")]}":
-            return list(made)[:_MOST_CALLED]
+            return list(made)[:_MAX_CALLED]
         if defined_name(lines[n]) is None and not is_prose(lines[n]):
             made |= dict.fromkeys(_CALLED.findall(lines[n]))
     return []

@@ -38,9 +38,9 @@ class Note(NamedTuple):
     found: tuple[tuple[str, int, str], ...]
 
 
-def note(question: str, made: Note, most_calls: int, now: str) -> str:
+def note(question: str, made: Note, max_calls: int, now: str) -> str:
     """The words of a message that calls a tool."""
-    lines = [f"{NAME} (rules, no language model), call {made.calls} of {most_calls} on: {_one_line(question)}"]
+    lines = [f"{NAME} (rules, no language model), call {made.calls} of {max_calls} on: {_one_line(question)}"]
     if made.tried:
         lines.append(f"tried: {'; '.join(made.tried)}")
     if made.places:

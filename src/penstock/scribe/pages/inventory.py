@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from penstock.cobol.estate import Estate as Linked
     from penstock.cobol.estate import User
-    from penstock.cobol.estate.jcl import Step as LinkedStep
+    from penstock.cobol.estate.jcl import JobStep as LinkedStep
     from penstock.scribe.pages.estate import (
         CopybookView,
         DataSetView,

@@ -77,7 +77,7 @@ ANTHROPIC = Wire(
             input=("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"),
             output=("output_tokens",),
         ),
-        stream=answers.EventReader,
+        stream=answers.MessageEvents,
         streamed_body=answers.streamed_body,
     ),
     service=Service(

@@ -34,7 +34,7 @@ def streamed_body(body: dict[str, Json]) -> dict[str, Json]:
     return {**{key: value for key, value in body.items() if key != "stream_options"}, "stream": True}
 
 
-class EventReader:
+class MessageEvents:
     """The events of one streamed message: blocks that start, go on in deltas, and stop."""
 
     def __init__(self) -> None:

@@ -46,7 +46,7 @@ OPENAI_RESPONSES = Wire(
         messages=answers.answer_messages,
         text=answers.answer_text,
         usage=UsageKeys(holder="usage", input=("input_tokens",), output=("output_tokens",)),
-        stream=answers.EventReader,
+        stream=answers.ResponseEvents,
         streamed_body=answers.streamed_body,
     ),
     service=Service(

@@ -35,7 +35,7 @@ def streamed_body(body: dict[str, Json]) -> dict[str, Json]:
     return {**{key: value for key, value in body.items() if key != "stream_options"}, "stream": True}
 
 
-class EventReader:
+class ResponseEvents:
     """The events of one streamed response; the last of them holds the whole response."""
 
     def __init__(self) -> None:
