@@ -17,7 +17,7 @@ from tests.scribe.pages.conftest import HOSTILE, estate_at, hostile
 
 from penstock.scribe import pages
 from penstock.scribe.pages import drawing, graphs, html, markdown
-from penstock.scribe.pages.blocks import Graph, GraphEdge, GraphNode
+from penstock.scribe.pages.blocks import Graph, GraphEdge, GraphNode, PageSection, TextBlock
 from penstock.text import escape
 
 if TYPE_CHECKING:
@@ -337,6 +337,13 @@ def test_any_text_can_only_be_read(text: str) -> None:
     assert "".join(Parsed(f"<p>{put_out(text)}</p>").texts) == escape.show(text)[0]
     label = graphs.mermaid(Graph((GraphNode("a", text),), ())).split('["', 1)[1].rsplit('"]', 1)[0]
     assert not set(label) & set('"[](){}<>|`\n')
+
+
+@given(st.from_regex(r"\A(?:[-+*=#>~.]{1,4}|[0-9]{1,9}[.)])(?: [a-z]*)?\Z"))
+def test_words_that_begin_a_line_begin_no_list(text: str) -> None:
+    """A model's words stand in a paragraph of their own, and there is none but paragraphs: no list, rule, heading or quotation."""
+    page = markdown.page("T", [PageSection("S", (TextBlock((text,)),))], "")
+    assert not re.search(r"^(?:[-+*=#>~]|[0-9]+[.)])", page.splitlines()[-1])
 
 
 def _active(text: str) -> str | None:

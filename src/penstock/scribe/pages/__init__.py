@@ -1,8 +1,12 @@
-"""How is a document read? As Markdown, as an index of its estate, and as a site that opens from disk.
+"""Documents as people read them: Markdown, an index of the estate, and a site that opens from disk.
 
-Values in, texts out: what a document says, in the order in which a maintainer asks, with every citation. Nothing here opens a file.
-Law: a name or a literal of a program can only be read, wherever it is shown. Keeps out: what is known (`documents`), and who
-writes the files.
+    estate = estate_of("Millwater", programs, layouts, linked)
+    for path, text in site(estate, listings): ...
+
+Values in, texts out: what a document says, in the order in which a maintainer asks, with every citation. What is said is decided
+once (`program`, `copybook`, `index`), as blocks that are neither Markdown nor HTML; each form renders all of them. Nothing here
+opens a file of a user. Law: a name or a literal of a program can only be read, wherever it is shown.
+Keeps out: what is known (`documents`), and who writes the files.
 """
 
 from __future__ import annotations
@@ -32,18 +36,24 @@ __all__ = [
 
 
 def program_markdown(document: Json, page: str = "", names: NameIndex | None = None) -> str:
-    """A program, to be read. With the names of its estate, others are links: `page` is the id of this one there."""
+    """Return the document of a program as Markdown.
+
+    Args:
+        document: The program, as `scribe.documents` describes it.
+        page: The id of its page within its estate.
+        names: Where the names of others lead; without it they are no links.
+    """
     told = program.sections(page, document, names or NameIndex({page: document}))
     return markdown.page(name_of(document), told, "../")
 
 
 def copybook_markdown(document: Json, page: str, names: NameIndex) -> str:
-    """A copybook, to be read, with who uses it."""
+    """Return the document of a copybook as Markdown, with who uses it."""
     return markdown.page(name_of(document), copybook.sections(page, document, names), "../")
 
 
 def index_markdown(estate: EstateView) -> str:
-    """The index of an estate, its data dictionary at the end."""
+    """Return the index of an estate as Markdown, its data dictionary at the end."""
     names = NameIndex(estate["programs"], estate["layouts"])
     sections = [*index.overview(estate, names), *index.shared(estate, names), *index.around(estate, names)]
     if terms := index.terms(estate):
@@ -52,7 +62,7 @@ def index_markdown(estate: EstateView) -> str:
 
 
 def index_json(estate: EstateView) -> str:
-    """The same as JSON."""
+    """Return the index of an estate as JSON, for scripts."""
     return (
         json.dumps(
             index.as_json(estate, NameIndex(estate["programs"], estate["layouts"])), ensure_ascii=False, indent=1

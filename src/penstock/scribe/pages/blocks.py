@@ -1,7 +1,9 @@
-"""What does a page consist of? Sections of words, tables and pictures, before it is known whether they become Markdown or HTML.
+"""What a page consists of: sections of text, facts, tables and diagrams, before it is known whether they become Markdown or HTML.
 
-Text in here is as the program or the model has it: whoever renders it makes it inert. Law: a renderer knows every kind of piece, so
-that what is said in one form is said in the other. Keeps out: what is said (`program`, `index`).
+A section has blocks, a block has cells, and a cell is a tuple of pieces: strings, and values that say what a word is (a span of
+code, a citation, a link). Text in here is as the program or the model has it; whoever renders it makes it inert. Law: a renderer
+knows every kind of block and piece, so that what is said in one form is said in the other. Keeps out: what is said (`program`,
+`index`), and every letter of markup.
 """
 
 from __future__ import annotations
@@ -13,13 +15,17 @@ if TYPE_CHECKING:
 
 
 class CodeSpan(NamedTuple):
-    """Words of the source."""
+    """Words of the source: names, literals, statements, paths."""
 
     text: str
 
 
 class CitedLines(NamedTuple):
-    """A citation. `evidence` is the text of its first line, `path` the page of another document that is cited."""
+    """A citation of lines of the source, 1-based and inclusive.
+
+    `evidence` is the text of the first line; `path` is the page of another document whose lines are meant, without suffix, and
+    empty for the document's own.
+    """
 
     first_line: int
     last_line: int
@@ -28,7 +34,10 @@ class CitedLines(NamedTuple):
 
 
 class DocumentLink(NamedTuple):
-    """The name of a program or a copybook that has a page: its path without suffix, and the row that is meant."""
+    """The name of a program or a copybook that has a page, as a link to it.
+
+    `path` is without suffix, because the page is HTML and Markdown; `anchor` is the row that is meant, if any.
+    """
 
     name: str
     path: str
@@ -36,14 +45,14 @@ class DocumentLink(NamedTuple):
 
 
 class PageLink(NamedTuple):
-    """Another page of the same index."""
+    """The name of another page of the site, as a link; `path` has its suffix."""
 
     name: str
     path: str
 
 
 class ParagraphLink(NamedTuple):
-    """The name of a paragraph, and where it begins: here, or on the page of another document."""
+    """The name of a paragraph, as a link to the row of the paragraph that begins at `line`: here, or on the page at `path`."""
 
     name: str
     line: int
@@ -51,14 +60,14 @@ class ParagraphLink(NamedTuple):
 
 
 class ModelWords(NamedTuple):
-    """Words of a model, and the share of its claims that held."""
+    """Words of a model, with the share of its claims that the code bore out (0 to 1); None where none was counted."""
 
     text: str
     confidence: float | None
 
 
 class Tag(NamedTuple):
-    """A short mark: `CICS`, `dead`, `missing`."""
+    """A short mark such as `dead` or `not here`, and whether that is good, doubtful or bad."""
 
     text: str
     tone: Literal["plain", "good", "doubt", "bad"] = "plain"
@@ -67,24 +76,27 @@ class Tag(NamedTuple):
 Piece: TypeAlias = str | CodeSpan | CitedLines | DocumentLink | PageLink | ParagraphLink | ModelWords | Tag
 Cell: TypeAlias = tuple[Piece, ...]
 BELOW = "\n"
-"""Between pieces: each stands on a line of its own, or after a dot where a cell is one line."""
+"""The piece between two that stand below each other; where a cell is one line, a dot."""
 
 
 class TextBlock(NamedTuple):
-    """A paragraph of text; an aside stands back."""
+    """A paragraph of text; an aside is set smaller and paler."""
 
     cell: Cell
     is_aside: bool = False
 
 
 class FactBlock(NamedTuple):
-    """What is told in a word or two: names and values."""
+    """Facts that are told in a word or two: names, and the cell of each."""
 
     rows: tuple[tuple[str, Cell], ...]
 
 
 class TableRow(NamedTuple):
-    """A row of a table. `anchor` is what a link can go to, `depth` indents its first cell."""
+    """A row of a table.
+
+    `anchor` is what a link can go to, empty for nothing; `depth` indents the first cell, as levels of data are shown.
+    """
 
     cells: tuple[Cell, ...]
     anchor: str = ""
@@ -92,7 +104,7 @@ class TableRow(NamedTuple):
 
 
 class TableBlock(NamedTuple):
-    """Rows under columns; `numbers` are the columns that are set to the right."""
+    """Rows under columns, as many cells in each as there are columns; `numbers` are the columns that are set to the right."""
 
     columns: tuple[str, ...]
     rows: tuple[TableRow, ...]
@@ -100,7 +112,11 @@ class TableBlock(NamedTuple):
 
 
 class GraphNode(NamedTuple):
-    """A box. `page` is the program whose page it opens, `line` the line of this one."""
+    """A box of a diagram, and where it leads.
+
+    `page` is the id of the program whose page it opens, empty for none; else `line` is where its paragraph begins on this page,
+    0 for nowhere. `kind` decides the colour and the shape.
+    """
 
     id: str
     label: str
@@ -110,7 +126,7 @@ class GraphNode(NamedTuple):
 
 
 class GraphEdge(NamedTuple):
-    """From box to box; a weak one is dashed."""
+    """An arrow from box to box, by their ids; a weak one may not be taken, and is dashed."""
 
     source: str
     target: str
@@ -125,7 +141,7 @@ class Graph(NamedTuple):
 
 
 class GraphBlock(NamedTuple):
-    """A graph, and what it shows."""
+    """A graph as a diagram, with the line beneath that says what its arrows are and what was left out."""
 
     graph: Graph
     caption: str
@@ -135,19 +151,19 @@ Block: TypeAlias = TextBlock | FactBlock | TableBlock | GraphBlock
 
 
 class PageSection(NamedTuple):
-    """What stands under one heading."""
+    """A heading and the blocks under it."""
 
     title: str
     blocks: tuple[Block, ...]
 
     @property
     def slug(self) -> str:
-        """What a link to it says."""
+        """The anchor of the heading: its words in small letters, with hyphens."""
         return "-".join("".join(c if c.isalnum() else " " for c in self.title.lower()).split())
 
 
 def joined(pieces: Iterable[Piece], by: str = ", ") -> Cell:
-    """Pieces one after the other."""
+    """Return pieces one after the other, with `by` between each two."""
     out: list[Piece] = []
     for piece in pieces:
         out += [by, piece] if out else [piece]
@@ -155,5 +171,5 @@ def joined(pieces: Iterable[Piece], by: str = ", ") -> Cell:
 
 
 def count(number: int, one: str, many: str = "") -> str:
-    """`1 program`, `3 programs`."""
+    """Return a number with its noun: `1 program`, `3 programs`; `many` is the plural where it takes more than an s."""
     return f"{number} {one if number == 1 else many or one + 's'}"

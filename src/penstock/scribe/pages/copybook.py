@@ -1,14 +1,16 @@
-"""What does the page of a copybook say? Who uses it, its layout, and whatever else its code says.
+"""What the page of a copybook says: who uses it, its layout, and whatever else its code says.
 
-No model is asked about a copybook, so nothing here waits for one. Law: as on the page of a program, every item that has citations
-has them. Keeps out: how each is told (`program`), Markdown and HTML.
+A copybook is a document of the same shape as a program's, so that the sections about code are the same. Who opens it asks other
+things first: where it is copied to, and what lies at which offset. No model is asked about a copybook, so nothing here
+waits for one. Law: as on the page of a program, every item that has citations has them.
+Keeps out: how each item is told (`source`).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.scribe.pages import columns, operations, program
+from penstock.scribe.pages import columns, operations, program, source
 from penstock.scribe.pages.blocks import CodeSpan, FactBlock, GraphNode, PageSection, TextBlock, count
 from penstock.scribe.pages.estate import name_of
 
@@ -21,11 +23,18 @@ if TYPE_CHECKING:
 
 
 def sections(page: str, document: Json, names: NameIndex) -> Iterator[PageSection]:
-    """All sections that have something to say: who uses it and the layout first."""
+    """Yield all sections that have something to say: who uses it and the layout first.
+
+    Args:
+        page: The id of the copybook's page.
+        document: The copybook, as `scribe.documents` describes it.
+        names: Where names lead, and who copies a file.
+    """
     yield PageSection("At a glance", (_glance(document), *program.notes(document)))
     yield PageSection("Used by", tuple(_users(names.users(document["header"]["file_name"]))))
     here = GraphNode(f"copybook {page}", name_of(document))
-    told = {section.title: section for section in program.of_code(here, document, names)}
+    # The sections of its code in their own order, but for two that come first and have other names here.
+    told = {section.title: section for section in source.of_code(here, document, names)}
     for title, ours in (("Data dictionary", "Layout"), ("Copybooks", "What it copies")):
         if section := told.pop(title, None):
             yield section._replace(title=ours)

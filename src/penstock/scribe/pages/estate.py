@@ -1,6 +1,8 @@
-"""What is an estate, to a page? Plain values: the documents of its programs, and what lies around them.
+"""An estate as its pages see it: plain values, the documents of its programs and what lies around them.
 
-All of it is JSON, as the inventory and the scribe give it. Keeps out: how it was found (`penstock.cobol.estate`), and how it looks.
+All of it is JSON, as `inventory` and the scribe give it, and as `index.json` has it: the names of the views' fields are a contract.
+`NameIndex` says where a name leads, and the functions at the end name pages and the places in them, so that whoever makes a link
+and whoever makes its target cannot differ. Keeps out: how it was found (`penstock.cobol.estate`), and how it looks.
 """
 
 from __future__ import annotations
@@ -123,7 +125,7 @@ class EstateView(TypedDict):
 
 
 class CopyUser(NamedTuple):
-    """Who copies a file, and its COPY as its document has it."""
+    """A program or copybook that copies a file: the link to it, what kind of program it is, and its COPY as its document has it."""
 
     document: DocumentLink
     type: str
@@ -131,9 +133,11 @@ class CopyUser(NamedTuple):
 
 
 class NameIndex:
-    """Who is meant by a name: a program with a page, or somebody outside. Other entries of a program are names of it, too.
+    """Who is meant by a name: a program with a page, or somebody outside.
 
-    Copybooks are known by their files, of which several may have one name; so is who copies them.
+    Programs are known by their names, in any case of letters, and by their other entries (ENTRY); of two programs of one name the
+    first is meant, and a program's own name wins against another's entry. Copybooks are known by their files, because several may
+    have one name and each program has taken one of them; so is who copies them.
     """
 
     def __init__(self, programs: Mapping[str, Json], layouts: Mapping[str, Json] | None = None) -> None:
@@ -152,14 +156,17 @@ class NameIndex:
             self._files.setdefault(header["file_name"], program_path(page))
             self._use(DocumentLink(name, program_path(page)), header["program_type"], document["copybooks_used"])
             entries += [(entry["name"], page) for entry in document["calling_context"]["entry_points"]]
+        # Only when all programs have their own names: an ENTRY may be called like a program of another file.
         for name, page in entries:
             self._pages.setdefault(name.strip("'\"").upper(), page)
         for page, document in (layouts or {}).items():
             path = document["header"]["file_name"]
             self._files.setdefault(path, copybook_path(page))
             self._items.setdefault(path, frozenset(filter(None, map(line_of_item, document["data_items"]))))
+            # Reversed: of several paragraphs of one name the first stays.
             starts = {item["paragraph_name"].upper(): item["start_line"] for item in reversed(document["paragraphs"])}
             self._paragraphs.setdefault(path, starts)
+            # A copybook's document lists what it comes to by way of others, too; those say so themselves.
             direct = [used for used in document["copybooks_used"] if not used["copybook"]]
             self._use(DocumentLink(name_of(document), copybook_path(page)), "copybook", direct)
 
@@ -169,20 +176,26 @@ class NameIndex:
                 self._users.setdefault(one["path"], []).append(CopyUser(document, kind, one))
 
     def is_here(self, name: str) -> bool:
-        """Whether there is a page of that program."""
+        """Return whether a program of that name has a page."""
         return name.upper() in self._pages
 
     def piece(self, name: str) -> Piece:
-        """The name of a program, as a link where there is a page."""
+        """Return the name of a program, as a link where it has a page."""
         page = self._pages.get(name.upper())
         return CodeSpan(name) if page is None else DocumentLink(name, program_path(page))
 
     def piece_of(self, page: str) -> Piece:
-        """A program by the id of its page."""
+        """Return the name of a program by the id of its page, as a link; what is no id is a name, and stays one."""
         return DocumentLink(self._names[page], program_path(page)) if page in self._names else CodeSpan(page)
 
     def file(self, path: str | None, shown: str, line: int | None = None) -> Piece:
-        """What is shown of a file, as a link where it has a page: to the data item of that line, where there is one."""
+        """Return what is shown of a file, as a link where it has a page.
+
+        Args:
+            path: The file; None where it was not found.
+            shown: The words of the link.
+            line: A line of the file, 1-based: if a data item begins there, the link leads to its row.
+        """
         page = self._files.get(path or "")
         if page is None:
             return CodeSpan(shown)
@@ -190,7 +203,7 @@ class NameIndex:
         return DocumentLink(shown, page, item_anchor(line) if line is not None and is_item else "")
 
     def paragraph(self, paths: Iterable[str | None], name: str) -> Piece:
-        """The name of a paragraph, as a link where one of those copybooks has it."""
+        """Return the name of a paragraph, as a link where one of those copybooks has it; the first of them that does is meant."""
         for path in paths:
             line = self._paragraphs.get(path or "", {}).get(name.upper())
             if path and line is not None:
@@ -198,58 +211,58 @@ class NameIndex:
         return CodeSpan(name)
 
     def users(self, path: str) -> Sequence[CopyUser]:
-        """Who copies a file: programs, also by way of another copybook, then copybooks themselves."""
+        """Return who copies a file: programs, also by way of another copybook, then copybooks themselves."""
         return self._users.get(path, ())
 
     def own(self, page: str) -> GraphNode:
-        """The box of the program that a page is about."""
+        """Return the box of the program that a page is about."""
         return GraphNode(f"program {page}", self._names[page], "program", page=page)
 
     def program(self, name: str) -> GraphNode:
-        """The box of whatever program has that name."""
+        """Return the box of whatever program has that name, here or outside."""
         page = self._pages.get(name.upper())
         return GraphNode(f"outside {name.upper()}", name, "outside") if page is None else self.own(page)
 
     def called(self, call: Json) -> GraphNode:
-        """The box of what a call reaches: a program, or a transaction for START and RETURN TRANSID."""
+        """Return the box of what a call reaches: a program, or a transaction for START and RETURN TRANSID."""
         name = call["program_name"]
         return self.entrance("transaction", name) if call["call_type"] in TO_TRANSACTION else self.program(name)
 
     def entrance(self, kind: str, name: str) -> GraphNode:
-        """The box of a job or a transaction."""
+        """Return the box of a job or a transaction; `kind` is which, and keeps a job apart from a transaction of its name."""
         return GraphNode(f"{kind} {name.upper()}", name, "job" if kind == "job" else "transaction")
 
 
 def name_of(document: Json) -> str:
-    """What a program is called, or else its file: copybooks have no other name."""
+    """Return what a program is called, or else the name of its file: copybooks have no other name."""
     header = document["header"]
     return str(header["program_id"] or stem(header["file_name"]))
 
 
 def program_path(page: str) -> str:
-    """The path of a program's page, without suffix."""
+    """Return the path of a program's page, without suffix: HTML, Markdown and JSON stand beside each other."""
     return f"programs/{page}"
 
 
 def copybook_path(page: str) -> str:
-    """The path of a copybook's page, without suffix."""
+    """Return the path of a copybook's page, without suffix."""
     return f"copybooks/{page}"
 
 
 def line_of_item(item: Json) -> int | None:
-    """The line of a data item in its own file; None for one that was copied."""
+    """Return the line of a data item in its own file; None for one that was copied, whose line is that of the COPY."""
     return None if item["copybook"] or not item["citations"] else item["citations"][0]["first_line"]
 
 
 def paragraph_anchor(line: int) -> str:
-    """What a link to the paragraph that begins on a line says."""
+    """Return the anchor of the paragraph that begins on a line: lines are unique, names are not."""
     return f"p{line}"
 
 
 def item_anchor(line: int) -> str:
-    """What a link to the data item of a line says."""
+    """Return the anchor of the data item that begins on a line."""
     return f"d{line}"
 
 
 TO_TRANSACTION = frozenset({"start", "return_transid"})
-"""Calls whose target is a transaction."""
+"""The kinds of call whose target is the name of a transaction, which some program serves later."""

@@ -1,7 +1,8 @@
-"""Which boxes and arrows show it? The control flow of a program, its neighbours, the calls of an estate.
+"""The diagrams of a site as graphs: the control flow of a program, its neighbours, the calls of an estate.
 
-A graph that would be too large to be read is folded, and says so: paragraphs into their sections, then to what is nearest to the
-way in. Law: no arrow leads to a box that is not there; equal documents give equal graphs. Keeps out: where boxes stand (`drawing`).
+A graph that would be too large to be read is folded, and its caption says so: first the paragraphs that only end a range go, then
+paragraphs are folded into their sections, then what is nearest to the way in is kept. A dashed edge is one that may not be taken.
+Law: no edge leads to a box that is not there; equal documents give equal graphs. Keeps out: where boxes stand (`drawing`).
 """
 
 from __future__ import annotations
@@ -18,13 +19,19 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 MAX_FLOW_BOXES = 60
-"""Of a program's control flow: what fits on two screens and can be followed with a finger."""
+"""The most boxes of a program's control flow: what fits on two screens and can be followed with a finger."""
 MAX_ESTATE_BOXES = 240
+"""The most boxes of an estate's calls; more are a carpet, which every program's own page shows in pieces."""
 MAX_LABEL = 30
+"""The most letters of a label: names of COBOL have up to 30 (31 since 2002)."""
 
 
 def flow(document: Json) -> GraphBlock | None:
-    """Which paragraph performs, jumps to or falls into which; None for a program of one paragraph."""
+    """Return which paragraph performs, jumps to or runs on into which; None for a program of one paragraph.
+
+    The steps of folding come in the order of what a reader misses least: ends of ranges say nothing that their begin does not,
+    sections are what the author grouped by, and only what then still is too large loses boxes that have a meaning.
+    """
     paragraphs: Sequence[Json] = document["paragraphs"]
     if len(paragraphs) < 2:
         return None
@@ -47,13 +54,19 @@ _FLOW = "Solid: PERFORM. Dashed: GO TO, or control runs on."
 
 
 def _ends(graph: Graph) -> set[str]:
-    """Boxes that control only runs on or jumps to, and that lead nowhere: `X-EXIT` and the like."""
+    """Return the paragraphs that control only runs on or jumps to, and that lead nowhere: `X-EXIT` and the like."""
     ends = {node.id for node in graph.nodes if node.kind == "paragraph"} & {edge.target for edge in graph.edges}
     return ends - {edge.source for edge in graph.edges} - {edge.target for edge in graph.edges if not edge.is_weak}
 
 
 def neighbours(here: GraphNode, document: Json, names: NameIndex) -> GraphBlock | None:
-    """Who runs this program, and what it calls; None where nobody and nothing is known."""
+    """Return who runs a program, and what it calls; None where nobody and nothing is known.
+
+    Args:
+        here: The box in the middle.
+        document: The program or copybook, with its calls and its calling context.
+        names: Where the names of others lead.
+    """
     context = document["calling_context"]
     nodes = {here.id: here._replace(kind="main")}
     edges: dict[tuple[str, str], bool] = {}
@@ -65,15 +78,20 @@ def neighbours(here: GraphNode, document: Json, names: NameIndex) -> GraphBlock 
     for call in _programs_called(document):
         node = names.called(call)
         nodes.setdefault(node.id, node)
+        # One certain call among several to the same program makes the edge certain.
         edges[here.id, node.id] = edges.get((here.id, node.id), True) and _is_weak(call)
     return GraphBlock(Graph(tuple(nodes.values()), _arrows(edges)), _WEAK_CALL) if edges else None
 
 
 def estate_calls(estate: EstateView, names: NameIndex) -> GraphBlock | None:
-    """Jobs and transactions, the programs they run, and the programs that those call."""
+    """Return jobs and transactions, the programs they run, and the programs that those call; None where nothing leads anywhere.
+
+    Too large a graph loses jobs and programs of others first: both are leaves, and the tables list them.
+    """
     nodes: dict[str, GraphNode] = {}
     edges: dict[tuple[str, str], bool] = {}
 
+    # Boxes come to be with their edges, so that an estate's isolated parts are in no diagram of calls; programs are in any case.
     def edge(source: GraphNode, target: GraphNode, *, is_weak: bool = False) -> None:
         nodes.setdefault(source.id, source)
         nodes.setdefault(target.id, target)
@@ -104,7 +122,10 @@ def estate_calls(estate: EstateView, names: NameIndex) -> GraphBlock | None:
 
 
 def mermaid(graph: Graph) -> str:
-    """The graph in the language that many viewers of Markdown draw."""
+    """Return a graph in the language of Mermaid, which many viewers of Markdown draw.
+
+    Nodes are numbered, because an id is syntax and a name of COBOL is not safe there; names stand only in quoted labels.
+    """
     ids = {node.id: f"n{at}" for at, node in enumerate(graph.nodes)}
     shapes = {"job": ("[[", "]]"), "transaction": ("([", "])"), "outside": ("{{", "}}")}
     lines = ["flowchart LR"]
@@ -116,7 +137,7 @@ def mermaid(graph: Graph) -> str:
 
 
 def _entities(text: str) -> str:
-    """Whatever could be syntax, as mermaid's entities: letters, digits and what names have stay."""
+    """Return a label in which whatever could be syntax is an entity of Mermaid; letters, digits and what names have stay."""
     return "".join(c if c.isascii() and (c.isalnum() or c in " -_.$@") else f"#{ord(c)};" for c in text[:MAX_LABEL])
 
 
@@ -128,21 +149,29 @@ def _arrows(found: Mapping[tuple[str, str], bool]) -> tuple[GraphEdge, ...]:
 
 
 def _programs_called(document: Json) -> list[Json]:
-    """The calls that lead to programs of somebody: those of IMS, MQ and the like are operations."""
+    """Return the calls that lead to programs of somebody: those of IMS, MQ and the like are operations."""
     return [call for call in document["called_programs"] if not is_interface(call["program_name"])]
 
 
 def _is_weak(call: Json) -> bool:
+    """Return whether a call may lead elsewhere: its target is data, or a transaction that starts later."""
     return call["call_type"] in {"dynamic", "start", "return_transid"} or bool(call["resolved_from"])
 
 
 class _Place(NamedTuple):
+    """A paragraph as a target: its number in the program, its name, and its section, both in capitals."""
+
     id: str
     name: str
     section: str | None
 
 
 def _paragraphs(paragraphs: Sequence[Json]) -> Graph:
+    """Return the whole control flow: a box for each paragraph, solid edges for PERFORM, dashed ones for GO TO and running on.
+
+    Names are not unique: two paragraphs of one name are told apart by their sections, and a section is entered at its first
+    paragraph. Hence boxes are numbered, and a name is looked up from the place that names it.
+    """
     places = [
         _Place(f"{at}", item["paragraph_name"].upper(), (item["section"] or "").upper())
         for at, item in enumerate(paragraphs)
@@ -166,6 +195,9 @@ def _paragraphs(paragraphs: Sequence[Json]) -> Graph:
             for name in names:
                 if (target := _nearest_place(found.get(name.upper(), ()), place)) is not None:
                     edges.setdefault((place.id, target), weak)
+        # Control runs on from the end of a paragraph into the next, but not where the paragraph was performed alone: then it goes
+        # back. So an edge is drawn only where one paragraph performs both as parts of a range (PERFORM A THRU B), that is, where it
+        # is among the callers of both and does not name the second itself; or where nobody performs the second at all.
         if item["falls_into"] and at + 1 < len(places) and not paragraphs[at + 1]["is_dead_code"]:
             following = places[at + 1]
             entered = {following.name, following.section if following.section != place.section else ""}
@@ -176,13 +208,16 @@ def _paragraphs(paragraphs: Sequence[Json]) -> Graph:
 
 
 def _nearest_place(candidates: Iterable[_Place], to: _Place) -> str | None:
-    """Of paragraphs of one name that of the same section, else the first."""
+    """Return the paragraph that a name means at a place: of those of that name the one in the same section, else the first.
+
+    So does a compiler: the name of a paragraph need not be qualified within its own section.
+    """
     ordered = sorted(candidates, key=lambda place: place.section != to.section)
     return ordered[0].id if ordered else None
 
 
 def _sections(paragraphs: Sequence[Json], graph: Graph) -> Graph:
-    """The same with a box for each section."""
+    """Return the same flow with a box for each section; what stays within one is no edge."""
     box_of: dict[str, str] = {}
     boxes: dict[str, GraphNode] = {}
     for node, item in zip(graph.nodes, paragraphs, strict=True):
@@ -199,7 +234,10 @@ def _sections(paragraphs: Sequence[Json], graph: Graph) -> Graph:
 
 
 def _nearest(graph: Graph, most: int) -> Graph:
-    """What is reached first from the ways in."""
+    """Return the part of a graph that is reached first from its ways in, wave by wave, with at most so many boxes.
+
+    The first node is a way in whatever leads to it: a program begins there, and a loop may lead back to its head.
+    """
     after: dict[str, list[str]] = {node.id: [] for node in graph.nodes}
     reached = {edge.target for edge in graph.edges if edge.source != edge.target}
     for edge in graph.edges:
@@ -218,5 +256,6 @@ def _nearest(graph: Graph, most: int) -> Graph:
 
 
 def _without(graph: Graph, gone: set[str]) -> Graph:
+    """Return a graph without some nodes, and without the edges that one of them ends."""
     nodes = tuple(node for node in graph.nodes if node.id not in gone)
     return Graph(nodes, tuple(a for a in graph.edges if a.source not in gone and a.target not in gone))

@@ -27,7 +27,12 @@ _OF_TERM = ("declared", "bytes", "conditions", "copybooks", "programs")
 
 
 def overview(estate: EstateView, names: NameIndex) -> Iterator[PageSection]:
-    """Yield what a first look needs: how much there is, how it is entered, who calls whom, what is missing."""
+    """Yield what a first look needs: how much there is, who calls whom, how it is entered, what is missing.
+
+    Args:
+        estate: The programs and what lies around them.
+        names: Where names lead.
+    """
     yield PageSection("At a glance", (_glance(estate),))
     if (calls := graphs.estate_calls(estate, names)) is not None:
         yield PageSection("Who calls whom", (calls,))
@@ -153,13 +158,21 @@ def terms(estate: EstateView) -> list[dict[str, Json]]:
     return [_term(name, term) for _, (name, term) in sorted(found.items())]
 
 
+# The keys of a copybook's declaration in `index.json`.
+_OF_DECLARATION = ("copybook", "path", "line")
+
+
 def _term(name: str, term: Mapping[str, Mapping[Json, None]]) -> dict[str, Json]:
-    copybooks = [dict(zip(("copybook", "path", "line"), one, strict=True)) for one in term["copybooks"]]
+    copybooks = [dict(zip(_OF_DECLARATION, one, strict=True)) for one in term["copybooks"]]
     return {"name": name, **{field: list(values) for field, values in term.items()}, "copybooks": copybooks}
 
 
 def as_json(estate: EstateView, names: NameIndex) -> dict[str, Json]:
-    """Return the index as one object: the headers of programs, what lies around them, and the tables of the pages."""
+    """Return the index as one object: the headers of programs, what lies around them, and the tables of the pages.
+
+    Scripts of users read it (`index.json`): its keys are a contract, and what a page no longer shows stays here. The diagram of
+    calls is the source of a Mermaid chart, folded as on the page.
+    """
     return {
         "name": estate["name"],
         "programs": [
@@ -196,12 +209,14 @@ def _users(field: str, names: NameIndex) -> Column:
 
 
 def _path(path: str | None, *, is_system: bool = False) -> Cell:
+    """Return the path of a file, or why there is none: nobody ships what belongs to CICS or DB2, and the rest is missing."""
     if path:
         return (CodeSpan(path),)
     return (Tag("of the system"),) if is_system else (Tag("not here", "doubt"),)
 
 
 def _glance(estate: EstateView) -> Block:
+    """Return how much there is: programs by their types, lines, what lies around them, and how many a model described."""
     headers = [document["header"] for document in estate["programs"].values()]
     kinds = Counter(header["program_type"] for header in headers)
     said: Cell = (", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items())),) if kinds else ("none",)
@@ -226,6 +241,11 @@ def _glance(estate: EstateView) -> Block:
 
 
 def _entrances(estate: EstateView, names: NameIndex) -> list[Block]:
+    """Return how an estate is entered: transactions with the programs that they start, and jobs with all that they run.
+
+    Procedures run nothing by themselves, and a job that runs nothing but programs of the system is no way in.
+    """
+
     def started(one: Json) -> Cell:
         program = one["program"]
         if not program:
@@ -244,6 +264,7 @@ def _entrances(estate: EstateView, names: NameIndex) -> list[Block]:
 
 
 def _programs(estate: EstateView, names: NameIndex) -> Iterator[Block]:
+    """Yield the table of programs: how large each is, what a model says that it is for, and what a maintainer should know first."""
     if not estate["programs"]:
         yield TextBlock(("There is no program.",))
         return
@@ -277,6 +298,7 @@ def _programs(estate: EstateView, names: NameIndex) -> Iterator[Block]:
 
 
 def _jobs(jobs: Sequence[JobView], names: NameIndex) -> list[Block]:
+    """Return the table of jobs and procedures, a row for each step."""
     procedure: Cell = (" ", Tag("procedure"))
     return table(
         [(job, step) for job in jobs for step in job["steps"]],
@@ -291,10 +313,12 @@ def _jobs(jobs: Sequence[JobView], names: NameIndex) -> list[Block]:
 
 
 def _dd(dd: DdView) -> str:
+    """Return a DD statement as one line: its name, and the data sets behind it where there are any."""
     return f"{dd['name']} = {', '.join(dd['datasets'])}" if dd["datasets"] else dd["name"]
 
 
 def _runs(step: StepView, names: NameIndex) -> Cell:
+    """Return what a step runs: programs, a procedure, or programs that a procedure of the system runs for it."""
     program = joined(map(names.piece, step["programs"]))
     procedure: Cell = (
         (*((" by ",) if program else ()), CodeSpan(step["procedure"]), " ", Tag("procedure"))

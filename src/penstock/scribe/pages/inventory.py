@@ -1,5 +1,7 @@
-"""What lies around the programs, as pages show it? The linked estate as plain values, programs by the ids of their pages.
+"""What lies around the programs, as pages show it: the linked estate as plain values, programs by the ids of their pages.
 
+The analysis of an estate knows files and names; pages are known by ids, which are made later and only for what has a document. This
+is where the one becomes the other. Law: whoever uses something is named once, by the id of a page where there is one.
 Keeps out: reading and linking (`penstock.cobol.estate`).
 """
 
@@ -30,7 +32,14 @@ if TYPE_CHECKING:
 
 
 def estate_of(name: str, programs: Mapping[str, Json], layouts: Mapping[str, Json], linked: Linked) -> EstateView:
-    """The estate as pages want it. `programs`, and `layouts` of copybooks, are documents by the ids of their pages."""
+    """Return an estate as its pages show it.
+
+    Args:
+        name: What the estate is called.
+        programs: The documents of programs, by the ids of their pages.
+        layouts: The documents of copybooks, in the same way.
+        linked: The analysis of all files: who calls, runs and uses whom.
+    """
     whose = _Whose(programs)
     return {
         "name": name,
@@ -52,7 +61,10 @@ def estate_of(name: str, programs: Mapping[str, Json], layouts: Mapping[str, Jso
 
 
 class _Whose:
-    """Whose page it is: by the file and the name of a program."""
+    """The ids of pages by the file and the name of a program.
+
+    Neither alone is enough: a file may hold several programs, and two files may hold programs of one name.
+    """
 
     def __init__(self, programs: Mapping[str, Json]) -> None:
         self._pages: dict[tuple[str, str], str] = {}
@@ -65,20 +77,25 @@ class _Whose:
             self._names.setdefault(key(header["program_id"]), page)
 
     def pages(self, users: Sequence[User]) -> list[str]:
-        """The pages of users, each once."""
+        """Return the pages of users, each once; a user without a page by the name of its program."""
         return list(dict.fromkeys(self._pages.get((user.path, key(user.program)), user.program) for user in users))
 
     def of_file(self, path: str) -> str:
-        """The program of a file; the file where it holds several, or none."""
+        """Return the page of the one program in a file; the path where it holds several, or none."""
         found = self._files.get(path, ())
         return found[0] if len(found) == 1 else path
 
     def of_name(self, program: str) -> str:
-        """The page of a program, or its name."""
+        """Return the page of the first program of a name; the name where none has it."""
         return self._names.get(key(program), program)
 
 
 def _jobs(linked: Linked) -> Iterator[JobView]:
+    """Yield jobs and procedures, each with all programs that it comes to.
+
+    The links lead from programs to the jobs that run them, through procedures and the programs of DB2 and IMS that run others. They
+    are turned round here, so that a job says what it runs without going those ways again.
+    """
     ran: dict[tuple[str, str], dict[str, None]] = {}
     for located in linked.programs:
         for run in linked.runs(located.facts.program):
@@ -119,7 +136,10 @@ def _maps(linked: Linked, whose: _Whose) -> Iterator[MapsetView]:
 
 
 def _copybooks(programs: Mapping[str, Json], layouts: Mapping[str, Json]) -> list[CopybookView]:
-    """Each file that is copied or could be, and each name that leads to none, by name."""
+    """Return each file that is copied or could be, and each name that leads to none, by name and path.
+
+    Two files of one name are two copybooks: which of them a program takes was decided when it was read.
+    """
     ids: dict[str, str] = {}
     for page, document in layouts.items():
         ids.setdefault(document["header"]["file_name"], page)
@@ -144,6 +164,8 @@ def _copybooks(programs: Mapping[str, Json], layouts: Mapping[str, Json]) -> lis
 
 
 def _tables(linked: Linked, whose: _Whose) -> Iterator[DbTableView]:
+    """Yield the tables of databases by name: those that a file defines, and those that only programs name."""
+    # Of several definitions the first file's holds: reversed, it is the last to be put in.
     defined = {key(table.name): (member, table) for member in reversed(linked.members) for table in member.tables}
     for name in sorted({*defined, *map(key, linked.used("table"))}):
         used_by = whose.pages(linked.users("table", name))
@@ -156,10 +178,15 @@ def _tables(linked: Linked, whose: _Whose) -> Iterator[DbTableView]:
 
 
 def _data_sets(linked: Linked, whose: _Whose) -> Iterator[DataSetView]:
+    """Yield the data sets behind the files of programs.
+
+    A SELECT names a DD; each step that runs the program may have a DD statement of that name, with data sets of its own.
+    """
     seen: dict[tuple[str, str, int, str], None] = {}
     for located in linked.programs:
         for one in linked.data_sets(located.facts.program):
             for dataset in one.dsns:
+                # Two files may hold programs of one name, and both lead to the same steps.
                 where = (one.path, one.file, one.line, dataset)
                 if where not in seen:
                     seen[where] = None

@@ -1,7 +1,8 @@
-"""How does a page look as Markdown? Sections as GitHub and every other viewer show them.
+"""Sections as Markdown, as GitHub and every other viewer show them (CommonMark with GitHub's tables, Mermaid for diagrams).
 
 Law: whatever a program is called or says, it can only be read: no markup, no link and no HTML of its own gets out of its place.
-Keeps out: what is said.
+There is no template here: Markdown has no escaping that a template could do by itself, because what has to be escaped depends on
+where a text stands (`escaped` in prose, `code` in a span, entities in a diagram). Keeps out: what is said.
 """
 
 from __future__ import annotations
@@ -32,12 +33,22 @@ if TYPE_CHECKING:
 
     from penstock.scribe.pages.blocks import Block, Cell, PageSection, Piece
 
+# Whatever CommonMark and GitHub's extensions could act on within a line. `$` begins mathematics, `~` strikes out, `!` makes a link
+# a picture.
 _ACTIVE = re.compile(r"([\\`*_{}\[\]<>#|~$&!])")
+# What acts only at the beginning of a line: lists and rules. Words of a model may begin one.
+_LEADING = re.compile(r"^(\d*)([-+=.)])")
 _BLANKS = re.compile(r"\s+")
 
 
 def page(title: str, sections: Iterable[PageSection], up: str) -> str:
-    """The sections under a title. `up` is the way to the folder that holds those of programs and copybooks."""
+    """Return a whole page as Markdown.
+
+    Args:
+        title: The heading.
+        sections: What the page says, in this order.
+        up: The way from this page to the folder that holds those of programs and copybooks: empty, or `../`.
+    """
     parts = [f"# {escaped(title)}"]
     for section in sections:
         parts.append(f"## {escaped(section.title)}")
@@ -46,12 +57,16 @@ def page(title: str, sections: Iterable[PageSection], up: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text that stands for itself, on one line."""
+    """Return a text that stands for itself, on one line, with a backslash before each letter that could act."""
     return _ACTIVE.sub(r"\\\1", _one_line(text))
 
 
 def code(text: str) -> str:
-    """A span of code that holds any text; a bar is escaped because it may stand in a table."""
+    """Return a span of code that holds any text.
+
+    The fence is longer than any run of backticks within (CommonMark 6.1). A bar is escaped although it stands in code: GitHub
+    splits the rows of a table before it looks for spans.
+    """
     shown = _one_line(text)
     fence = "`" * (max((len(run) for run in re.findall(r"`+", shown)), default=0) + 1)
     padded = f" {shown} " if shown[:1] == "`" or shown[-1:] == "`" else shown
@@ -64,7 +79,7 @@ def _one_line(text: str) -> str:
 
 def _block(block: Block, up: str) -> str:
     if isinstance(block, TextBlock):
-        text = cell(block.cell, up)
+        text = _LEADING.sub(r"\1\\\2", cell(block.cell, up))
         return (
             f"*{text}*" if block.is_aside and not any(isinstance(piece, ModelWords) for piece in block.cell) else text
         )
@@ -87,7 +102,7 @@ def _table(table: TableBlock, up: str) -> str:
 
 
 def cell(pieces: Cell, up: str) -> str:
-    """Pieces as one line; what looks like an address is none."""
+    """Return pieces as one line, with links relative to `up`."""
     return "".join(_piece(piece, up) for piece in pieces).strip()
 
 
@@ -95,6 +110,7 @@ def _piece(piece: Piece, up: str) -> str:
     if piece == BELOW:
         return " · "
     if isinstance(piece, str):
+        # Blanks at the ends of a piece part it from the next: they stay, as one each, while those within are folded.
         lead, trail = piece[: len(piece) - len(piece.lstrip())], piece[len(piece.rstrip()) :]
         return f"{lead and ' '}{escaped(piece)}{trail and ' '}" if piece.strip() else " "
     if isinstance(piece, CodeSpan):

@@ -34,6 +34,7 @@ MAX_PAIRS = 12
 """Of what the COPYs of one copybook replace; the JSON has all."""
 
 
+# The ends of most tables: the paragraph that an operation is in, and its lines.
 _WHERE = {"In": code("paragraph"), "Lines": lines}
 
 
@@ -53,6 +54,7 @@ def replaced(item: Json) -> Cell:
 
 
 def _opened(file: Json) -> Cell:
+    """Return the modes in which a file is opened, each with the line of its OPEN."""
     return tuple(
         piece
         for at, use in enumerate(file["opens"])

@@ -1,23 +1,20 @@
-"""What does the page of a program say? The sections of a document, in the order in which a maintainer asks.
+"""What the page of a program says: the sections of a document, in the order in which a maintainer asks.
 
-What nobody generated is said to be missing, in one place; a section without content is left out and named. Law: every item of the
-document that has citations has them here. Keeps out: Markdown and HTML (`markdown`, `html`).
+First what the program is for and how much it is, then what its code says (`source`), and last how sure all of that is. What a
+model said is marked as its words; what nobody generated is said to be missing, in one place; a section without content is left out
+and named at the top. Keeps out: Markdown and HTML (`markdown`, `html`).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.cobol.facts.calls import is_interface
-from penstock.cobol.program import key
-from penstock.scribe.pages import graphs, operations
+from penstock.scribe.pages import source
 from penstock.scribe.pages.blocks import (
-    BELOW,
     CitedLines,
     CodeSpan,
     FactBlock,
     PageSection,
-    ParagraphLink,
     Tag,
     TextBlock,
     count,
@@ -25,29 +22,22 @@ from penstock.scribe.pages.blocks import (
 )
 from penstock.scribe.pages.columns import (
     code,
-    code_cell,
     codes_cell,
-    condition,
-    line_list,
     lines,
     not_found,
-    once,
     percent_cell,
     plain,
     plain_cell,
     spans,
     table,
-    words,
     words_cell,
 )
-from penstock.scribe.pages.estate import TO_TRANSACTION, item_anchor, line_of_item, paragraph_anchor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator
 
-    from penstock.scribe.pages.blocks import Block, Cell, GraphNode, Piece
+    from penstock.scribe.pages.blocks import Block, Cell
     from penstock.scribe.pages.estate import NameIndex
-    from penstock.scribe.pages.operations import OperationTable
     from penstock.text.json_access import Json
 
 
@@ -61,64 +51,17 @@ def sections(page: str, document: Json, names: NameIndex) -> Iterator[PageSectio
     """
     yield PageSection("Purpose", tuple(_purpose(document)))
     yield PageSection("At a glance", tuple(_glance(document, names)))
-    yield from of_code(names.own(page), document, names)
+    yield from source.of_code(names.own(page), document, names)
     if questions := _questions(document):
         yield PageSection("Open questions", tuple(questions))
     yield PageSection("Coverage and confidence", tuple(_coverage(document)))
-
-
-def of_code(here: GraphNode, document: Json, names: NameIndex) -> Iterator[PageSection]:
-    """Yield the sections about the code, of a program or a copybook; those without content are left out.
-
-    Args:
-        here: The box of the program or copybook in the diagram of its neighbours.
-        document: What its code says.
-        names: Where the names of others lead.
-    """
-    copied = _Copied(document, names)
-    flow = graphs.flow(document)
-    known = {**document, "transforms": document["data_flow"]["transforms"]}
-
-    def shown(tables: Iterable[OperationTable]) -> Iterator[tuple[str, list[Block]]]:
-        return ((one.title, table(known[one.field], one.columns)) for one in tables)
-
-    all_blocks: list[tuple[str, list[Block]]] = [
-        ("Inputs and outputs", _channels(document, copied)),
-        ("Calls", _calls(here, document, names)),
-        ("Control flow", [flow] if flow else []),
-        ("Paragraphs", _paragraphs(document, copied)),
-        ("Business rules", _rules(document)),
-        *shown(operations.RESOURCES),
-        ("Copybooks", _copybooks(document, copied)),
-        ("Data dictionary", _items(document, copied)),
-        *shown(operations.AT_THE_END),
-    ]
-    found: dict[str, list[Block]] = {}  # two tables of one title share a section
-    for title, blocks in all_blocks:
-        found.setdefault(title, []).extend(blocks)
-    yield from (PageSection(title, tuple(blocks)) for title, blocks in found.items() if blocks)
-
-
-class _Copied:
-    """Where the names of a document's copybooks lead, and the names of the paragraphs that stand in them."""
-
-    def __init__(self, document: Json, names: NameIndex) -> None:
-        self._names = names
-        self._paths = {key(used["copybook_name"]): used["path"] for used in document["copybooks_used"]}
-
-    def __call__(self, name: str | None, line: int | None = None) -> Cell:
-        """The name of a copybook; of one with a page as a link, to the data item of that line."""
-        return (self._names.file(self._paths.get(key(name)), name, line),) if name else ()
-
-    def paragraph(self, name: str) -> Piece:
-        """The name of a paragraph that the document itself does not have."""
-        return self._names.paragraph(self._paths.values(), name)
 
 
 # ── what it is ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _purpose(document: Json) -> list[Block]:
+    """Return what a model says that the program is for, with its citations; or that no model was asked."""
     purpose = document["purpose"]
     if purpose is None:
         return [
@@ -135,6 +78,11 @@ def _purpose(document: Json) -> list[Block]:
 
 
 def _glance(document: Json, names: NameIndex) -> list[Block]:
+    """Return the facts about a program in a word or two, and what was looked for and not found.
+
+    The second part matters as much: a page without a section "SQL" could be one of a program without SQL, or of a tool that knows
+    none.
+    """
     header, context, size = document["header"], document["calling_context"], document["complexity"]
     coverage, confidence = document["coverage"], document["confidence"]
     told: list[tuple[str, Cell]] = [
@@ -185,7 +133,7 @@ def _glance(document: Json, names: NameIndex) -> list[Block]:
 
 
 def file_rows(document: Json) -> list[tuple[str, Cell]]:
-    """Where it stands, and how much it is."""
+    """Return the facts about a file that programs and copybooks share: where it stands, and how much it is."""
     header, statements = document["header"], document["complexity"]["statements"]
     size = f"{count(header['lines'], 'line')}: {header['code_lines']} of code, {header['comment_lines']} of comment"
     return [
@@ -198,191 +146,11 @@ def _entry(entry: Json) -> Cell:
     return (CodeSpan(entry["name"]), " ", CitedLines(entry["line"], entry["line"]), " ")
 
 
-def _channels(document: Json, copied: _Copied) -> list[Block]:
-    channels = (("in", document["inputs"]), ("out", document["outputs"]))
-    return table(
-        [{**item, "direction": direction} for direction, items in channels for item in items],
-        {
-            "Direction": plain("direction"),
-            "Name": code("name"),
-            "Kind": plain("io_type"),
-            "Copybook": lambda item: copied(item["copybook"]),
-            "What it is": words("description"),
-            "Lines": lines,
-        },
-    )
-
-
-# ── control ──────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _calls(here: GraphNode, document: Json, names: NameIndex) -> list[Block]:
-    picture = graphs.neighbours(here, document, names)
-    blocks: list[Block] = [] if picture is None else [picture]
-    purposes = {item["callee"].upper(): item for item in document["call_semantics"] if item["callee"]}
-    blocks += table(
-        document["called_programs"],
-        {
-            "Program": lambda call: _target(call, names),
-            "How": lambda call: (call["call_type"].replace("_", " "),),
-            "Known from": plain("resolved_from"),
-            "Parameters": lambda call: joined(_parameters(call["parameters"])),
-            "What for": lambda call: words_cell(purposes.get(call["program_name"].upper(), {}), "purpose"),
-            "Lines": lines,
-        },
-    )
-    return blocks
-
-
-def _target(call: Json, names: NameIndex) -> Cell:
-    name = call["program_name"]
-    if call["call_type"] in TO_TRANSACTION:
-        return (CodeSpan(name), " ", Tag("transaction"))
-    if names.is_here(name):
-        return (names.piece(name),)
-    return (CodeSpan(name), " ", Tag("of the system") if is_interface(name) else Tag("not here", "doubt"))
-
-
-def _parameters(given: Sequence[Json]) -> Iterator[Piece]:
-    for parameter in given:
-        yield from (CodeSpan(str(one)) for one in (parameter if isinstance(parameter, list) else [parameter]))
-
-
-def _paragraphs(document: Json, copied: _Copied) -> list[Block]:
-    starts: dict[str, int] = {}
-    for item in document["paragraphs"]:
-        starts.setdefault(item["paragraph_name"].upper(), item["start_line"])
-    for item in document["paragraphs"]:
-        if item["section"]:  # a section is entered at its first paragraph
-            starts.setdefault(item["section"].upper(), item["start_line"])
-
-    def named(texts: Iterable[str]) -> Cell:
-        return joined(
-            ParagraphLink(name, starts[name.upper()]) if name.upper() in starts else copied.paragraph(name)
-            for name in texts
-        )
-
-    def name_of(item: Json) -> Cell:
-        dead: Cell = (" ", Tag("dead", "bad")) if item["is_dead_code"] else ()
-        return (ParagraphLink(item["paragraph_name"], item["start_line"]), *dead)
-
-    return table(
-        document["paragraphs"],
-        {
-            "Paragraph": name_of,
-            "Section": code("section"),
-            "Lines": lines,
-            "Statements": lambda item: (str(item["statements"]),),
-            "Complexity": lambda item: (str(item["complexity"]),),
-            "What it does": words("summary", "purpose"),
-            "Calls": lambda item: named(item["calls"]),
-            "Called by": lambda item: named(item["called_by"]),
-            "Jumps to": lambda item: named(item["jumps"]),
-            "Runs on into": lambda item: named([item["falls_into"]] if item["falls_into"] else []),
-        },
-        numbers=("Statements", "Complexity"),
-        anchor=once(lambda item: paragraph_anchor(item["start_line"])),
-    )
-
-
-def _rules(document: Json) -> list[Block]:
-    def when(rule: Json) -> Cell:
-        meanings = [f"{one['name']}: {one['meaning']}" for one in rule["meanings"]]
-        said = joined((CodeSpan(condition) for condition in rule["conditions"]), BELOW)
-        return (*said, " (", *codes_cell(meanings), ")") if meanings else said
-
-    rows = table(
-        document["business_rules"],
-        {
-            "Rule": code("rule_id"),
-            "In": code("paragraph"),
-            "When": when,
-            "Then": lambda rule: joined((CodeSpan(action) for action in rule["actions"]), BELOW),
-            "What it means": words("logic_summary", "description"),
-            "Lines": lines,
-        },
-    )
-    if not rows:
-        return []
-    told = "Decisions that the code makes and that may be rules of the business; what looks at errors is under error handling."
-    return [TextBlock((told,), is_aside=True), *rows]
-
-
-# ── data ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _copybooks(document: Json, copied: _Copied) -> list[Block]:
-    def found(item: Json) -> Cell:
-        if item["found"]:
-            return code_cell(item["path"]) or (Tag("found", "good"),)
-        return (Tag("of the system"),) if item["system"] else (Tag("not found", "doubt"),)
-
-    return table(
-        document["copybooks_used"],
-        {
-            "Copybook": lambda item: copied(item["copybook_name"]),
-            "Library": code("library"),
-            "By": plain("via"),
-            "Where": found,
-            "Replacing": operations.replaced,
-            "Within": lambda item: copied(item["copybook"]),
-            "Lines": lines,
-        },
-    )
-
-
-def _items(document: Json, copied: _Copied) -> list[Block]:
-    levels: list[int] = []
-
-    def depth(item: Json) -> int:
-        level = item["level"]
-        if level in {1, 66, 77, 78}:
-            levels.clear()
-        while levels and levels[-1] >= level:
-            levels.pop()
-        levels.append(level)
-        return len(levels) - 1
-
-    def occurs(item: Json) -> Cell:
-        if item["occurs"] is None:
-            return ()
-        depending = item["depending"]
-        return (str(item["occurs"]), *((" by ", CodeSpan(depending)) if depending else ()))
-
-    def meaning(item: Json) -> Cell:
-        return joined((*code_cell(item["value"]), *map(CodeSpan, map(condition, item["conditions"]))), BELOW)
-
-    def anchor(item: Json) -> str:
-        line = line_of_item(item)
-        return item_anchor(line) if line else ""
-
-    return table(
-        document["data_items"],
-        {
-            "Name": lambda item: (CodeSpan(f"{item['level']:02d} {item['name']}"),),
-            "Picture": code("picture"),
-            "Usage": lambda item: plain_cell(None if item["usage"] in {"DISPLAY", "GROUP"} else item["usage"]),
-            "Occurs": occurs,
-            "Redefines": code("redefines"),
-            "Offset": plain("offset"),
-            "Bytes": plain("bytes"),
-            "Values": meaning,
-            "Section": code("section"),
-            "Copybook": lambda item: copied(item["copybook"], item["copybook_line"]),
-            "Read": line_list("read_lines"),
-            "Written": line_list("written_lines"),
-            "Lines": lines,
-        },
-        numbers=("Offset", "Bytes"),
-        depth=depth,
-        anchor=once(anchor),
-    )
-
-
 # ── how it went ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _questions(document: Json) -> list[Block]:
+    """Return the table of what a model asked or said without proof, for a person to answer."""
     return table(
         document["open_questions"],
         {
@@ -394,6 +162,7 @@ def _questions(document: Json) -> list[Block]:
 
 
 def _coverage(document: Json) -> list[Block]:
+    """Return how much of the program was described, what failed and why, and what share of a model's claims the code bore out."""
     coverage, confidence = document["coverage"], document["confidence"]
     blocks: list[Block] = [
         FactBlock(
@@ -438,5 +207,5 @@ def _coverage(document: Json) -> list[Block]:
 
 
 def notes(document: Json) -> list[Block]:
-    """What was odd in the source and was read all the same."""
+    """Return what was odd in the source and was read all the same, a line each."""
     return [TextBlock((Tag("note", "doubt"), " ", str(warning))) for warning in document["warnings"]]

@@ -1,7 +1,8 @@
-"""Which files is the site made of? Pages of the estate, one for each program and each copybook, and what they share.
+"""The files of the site: pages of the estate, one page for each program and each copybook, and what they share.
 
-It opens from disk: no page asks for anything but files beside it. Law: every link leads to a page or a line that is there.
-Keeps out: writing the files.
+It opens from disk: no page asks for anything but files beside it. The index that is searched is a script and no JSON, because a
+browser lets a page from disk load scripts beside it, but fetch nothing. Law: every link leads to a page or a line that is there;
+what has no content has neither page nor tab. Keeps out: writing the files, and what a page looks like (`templates`, `static`).
 """
 
 from __future__ import annotations
@@ -33,13 +34,19 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 TERMS_PER_PAGE = 1_500
-"""Names of a page of the data dictionary: about half a megabyte."""
+"""The names on one page of the data dictionary: about half a megabyte, which a browser lays out at once."""
 KINDS = ("program", "transaction", "job", "paragraph", "resource", "copybook", "data")
-"""What can be searched for; of equal matches the first kind is shown first."""
+"""What can be searched for. Of equal matches the first kind is shown first: who types a name means the program of that name."""
 
 
 def site(estate: EstateView, listings: Mapping[str, Sequence[tuple[int, str]]]) -> Iterator[tuple[str, str]]:
-    """Paths and texts, one after the other. `listings` are the numbered lines of programs and copybooks, by the paths of pages."""
+    """Yield the path and the text of each file of the site, one after the other: a large estate is never in memory as a whole.
+
+    Args:
+        estate: What is shown.
+        listings: The numbered lines of programs and copybooks, by the paths of their pages without suffix. Where a document has
+            none, its citations are no links.
+    """
     names = NameIndex(estate["programs"], estate["layouts"])
     terms = index.terms(estate)
     pages = [terms[at : at + TERMS_PER_PAGE] for at in range(0, len(terms), TERMS_PER_PAGE)]
@@ -69,7 +76,7 @@ def site(estate: EstateView, listings: Mapping[str, Sequence[tuple[int, str]]]) 
 
 
 def _documents(estate: EstateView, names: NameIndex) -> Iterator[tuple[str, Json, Iterator[PageSection]]]:
-    """Programs and copybooks: the path of each, its document, and what its page says."""
+    """Yield programs and copybooks: the path of each page, the document, and what the page says."""
     for page, document in estate["programs"].items():
         yield program_path(page), document, program.sections(page, document, names)
     for page, document in estate["layouts"].items():
@@ -81,14 +88,18 @@ def _data_path(at: int) -> str:
 
 
 def _data(part: Sequence[Json], pages: int, here: int, names: NameIndex) -> tuple[PageSection, ...]:
-    """A page of names, and the way to the others."""
+    """Return a page of names of the data dictionary, and the way to the others."""
     turn = joined((str(at + 1) if at == here else PageLink(str(at + 1), _data_path(at)) for at in range(pages)), " · ")
     blocks = (TextBlock(("Pages: ", *turn)),) if pages > 1 else ()
     return (PageSection("Names", (*blocks, *index.dictionary(part, names))),)
 
 
 def _search(estate: EstateView, pages: Sequence[Sequence[Json]]) -> str:
-    """The index that the script looks in: names with their kind, their page and the place in it."""
+    """Return the index that the script looks in: names, each with its kind, its page and the place in it.
+
+    Pages and kinds are numbers of two lists, as each stands for thousands of names. Names are made inert here, because a script
+    puts them on the page and no template sees them; that it puts them there as text is the script's part.
+    """
     places: list[tuple[str, str]] = [("parts.html", ""), ("resources.html", "")]
     entries: list[tuple[str, int, int, str]] = []
 
@@ -104,7 +115,10 @@ def _search(estate: EstateView, pages: Sequence[Sequence[Json]]) -> str:
         places.append((quote(f"{program_path(page)}.html"), escape.show_name(name)))
         add(name, "program", len(places) - 1)
         paragraphs(document)
+    # A data item of a copybook that some program copies is in the data dictionary, with all its uses. Only what no program has is
+    # searched for on the page of its copybook: else every name would be found once for each copybook, and nothing else.
     known = {"FILLER", *(key(term["name"]) for part in pages for term in part)}
+    # Copybooks of one name are told apart by their files.
     alike = Counter(key(name_of(document)) for document in estate["layouts"].values())
     for page, document in estate["layouts"].items():
         name = name_of(document)
@@ -130,5 +144,6 @@ def _search(estate: EstateView, pages: Sequence[Sequence[Json]]) -> str:
         for number, term in enumerate(part):
             add(term["name"], "data", len(places), f"n{number}")
         places.append((_data_path(at), ""))
+    # `json` escapes all that is not ASCII, U+2028 among it; `</script>` has no meaning in a file that a page loads as a script.
     index_json = json.dumps({"kinds": KINDS, "pages": places, "entries": entries}, separators=(",", ":"))
     return f"window.penstockIndex = {index_json};\n"

@@ -1,0 +1,290 @@
+"""What the code of a program or a copybook says, section by section: its calls, how control goes, what it works on, and its data.
+
+Both have the same sections, and a model adds words to them at most. Law: every item of the document that has citations has them
+here. Keeps out: what a program is for and how sure that is (`program`), tables that only show fields (`operations`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.cobol.facts.calls import is_interface
+from penstock.cobol.program import key
+from penstock.scribe.pages import graphs, operations
+from penstock.scribe.pages.blocks import (
+    BELOW,
+    CodeSpan,
+    PageSection,
+    ParagraphLink,
+    Tag,
+    TextBlock,
+    joined,
+)
+from penstock.scribe.pages.columns import (
+    code,
+    code_cell,
+    codes,
+    codes_cell,
+    condition,
+    line_list,
+    lines,
+    once,
+    plain,
+    plain_cell,
+    table,
+    words,
+    words_cell,
+)
+from penstock.scribe.pages.estate import TO_TRANSACTION, item_anchor, line_of_item, paragraph_anchor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from penstock.scribe.pages.blocks import Block, Cell, GraphNode, Piece
+    from penstock.scribe.pages.estate import NameIndex
+    from penstock.scribe.pages.operations import OperationTable
+    from penstock.text.json_access import Json
+
+
+def of_code(here: GraphNode, document: Json, names: NameIndex) -> Iterator[PageSection]:
+    """Yield the sections about the code, of a program or a copybook; those without content are left out.
+
+    Args:
+        here: The box of the program or copybook in the diagram of its neighbours.
+        document: What its code says.
+        names: Where the names of others lead.
+    """
+    copied = _Copied(document, names)
+    flow = graphs.flow(document)
+    known = {**document, "transforms": document["data_flow"]["transforms"]}
+
+    def shown(tables: Iterable[OperationTable]) -> Iterator[tuple[str, list[Block]]]:
+        return ((one.title, table(known[one.field], one.columns)) for one in tables)
+
+    all_blocks: list[tuple[str, list[Block]]] = [
+        ("Inputs and outputs", _channels(document, copied)),
+        ("Calls", _calls(here, document, names)),
+        ("Control flow", [flow] if flow else []),
+        ("Paragraphs", _paragraphs(document, copied)),
+        ("Business rules", _rules(document)),
+        *shown(operations.RESOURCES),
+        ("Copybooks", _copybooks(document, copied)),
+        ("Data dictionary", _items(document, copied)),
+        *shown(operations.AT_THE_END),
+    ]
+    found: dict[str, list[Block]] = {}  # two tables of one title share a section
+    for title, blocks in all_blocks:
+        found.setdefault(title, []).extend(blocks)
+    yield from (PageSection(title, tuple(blocks)) for title, blocks in found.items() if blocks)
+
+
+class _Copied:
+    """Where the names of a document's copybooks lead, and the names of the paragraphs that stand in them."""
+
+    def __init__(self, document: Json, names: NameIndex) -> None:
+        self._names = names
+        self._paths = {key(used["copybook_name"]): used["path"] for used in document["copybooks_used"]}
+
+    def __call__(self, name: str | None, line: int | None = None) -> Cell:
+        """Return the name of a copybook, as a link where it has a page: to the data item of that line, if there is one."""
+        return (self._names.file(self._paths.get(key(name)), name, line),) if name else ()
+
+    def paragraph(self, name: str) -> Piece:
+        """Return the name of a paragraph that the document itself does not have, as a link where one of the copybooks has it."""
+        return self._names.paragraph(self._paths.values(), name)
+
+
+def _channels(document: Json, copied: _Copied) -> list[Block]:
+    """Return the table of what comes in and what goes out: files, screens, parameters, queues, tables."""
+    channels = (("in", document["inputs"]), ("out", document["outputs"]))
+    return table(
+        [{**item, "direction": direction} for direction, items in channels for item in items],
+        {
+            "Direction": plain("direction"),
+            "Name": code("name"),
+            "Kind": plain("io_type"),
+            "Copybook": lambda item: copied(item["copybook"]),
+            "What it is": words("description"),
+            "Lines": lines,
+        },
+    )
+
+
+# ── control ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _calls(here: GraphNode, document: Json, names: NameIndex) -> list[Block]:
+    """Return the diagram of a program's neighbours, and the table of its calls.
+
+    What a model says of a call it says of the program that is called: all calls of one name share it.
+    """
+    picture = graphs.neighbours(here, document, names)
+    blocks: list[Block] = [] if picture is None else [picture]
+    purposes = {item["callee"].upper(): item for item in document["call_semantics"] if item["callee"]}
+    blocks += table(
+        document["called_programs"],
+        {
+            "Program": lambda call: _target(call, names),
+            "How": lambda call: (call["call_type"].replace("_", " "),),
+            "Known from": plain("resolved_from"),
+            "Parameters": codes("parameters"),
+            "What for": lambda call: words_cell(purposes.get(call["program_name"].upper(), {}), "purpose"),
+            "Lines": lines,
+        },
+    )
+    return blocks
+
+
+def _target(call: Json, names: NameIndex) -> Cell:
+    """Return the target of a call: a link, or a name with why it is none.
+
+    The kind of the call is asked first. START and RETURN name transactions, and a transaction may have the name of a program.
+    """
+    name = call["program_name"]
+    if call["call_type"] in TO_TRANSACTION:
+        return (CodeSpan(name), " ", Tag("transaction"))
+    if names.is_here(name):
+        return (names.piece(name),)
+    return (CodeSpan(name), " ", Tag("of the system") if is_interface(name) else Tag("not here", "doubt"))
+
+
+def _paragraphs(document: Json, copied: _Copied) -> list[Block]:
+    """Return the table of paragraphs, each name a link to its row, or to the row in the copybook that it came from."""
+    # Of several paragraphs of one name the first is what a link leads to. Sections are put in afterwards, so that a paragraph wins
+    # against a section of its name.
+    starts: dict[str, int] = {}
+    for item in document["paragraphs"]:
+        starts.setdefault(item["paragraph_name"].upper(), item["start_line"])
+    for item in document["paragraphs"]:
+        if item["section"]:  # a section is entered at its first paragraph
+            starts.setdefault(item["section"].upper(), item["start_line"])
+
+    def named(texts: Iterable[str]) -> Cell:
+        return joined(
+            ParagraphLink(name, starts[name.upper()]) if name.upper() in starts else copied.paragraph(name)
+            for name in texts
+        )
+
+    def name_of(item: Json) -> Cell:
+        # "Dead" says that nothing reaches it, by all that the code shows; the section on dead code has the reason and the doubts.
+        dead: Cell = (" ", Tag("dead", "bad")) if item["is_dead_code"] else ()
+        return (ParagraphLink(item["paragraph_name"], item["start_line"]), *dead)
+
+    return table(
+        document["paragraphs"],
+        {
+            "Paragraph": name_of,
+            "Section": code("section"),
+            "Lines": lines,
+            "Statements": lambda item: (str(item["statements"]),),
+            "Complexity": lambda item: (str(item["complexity"]),),
+            "What it does": words("summary", "purpose"),
+            "Calls": lambda item: named(item["calls"]),
+            "Called by": lambda item: named(item["called_by"]),
+            "Jumps to": lambda item: named(item["jumps"]),
+            "Runs on into": lambda item: named([item["falls_into"]] if item["falls_into"] else []),
+        },
+        numbers=("Statements", "Complexity"),
+        anchor=once(lambda item: paragraph_anchor(item["start_line"])),
+    )
+
+
+def _rules(document: Json) -> list[Block]:
+    """Return the table of decisions that may be rules of the business, under a line that says that they may."""
+
+    def when(rule: Json) -> Cell:
+        meanings = [f"{one['name']}: {one['meaning']}" for one in rule["meanings"]]
+        said = joined((CodeSpan(condition) for condition in rule["conditions"]), BELOW)
+        return (*said, " (", *codes_cell(meanings), ")") if meanings else said
+
+    rows = table(
+        document["business_rules"],
+        {
+            "Rule": code("rule_id"),
+            "In": code("paragraph"),
+            "When": when,
+            "Then": lambda rule: joined((CodeSpan(action) for action in rule["actions"]), BELOW),
+            "What it means": words("logic_summary", "description"),
+            "Lines": lines,
+        },
+    )
+    if not rows:
+        return []
+    told = "Decisions that the code makes and that may be rules of the business; what looks at errors is under error handling."
+    return [TextBlock((told,), is_aside=True), *rows]
+
+
+# ── data ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _copybooks(document: Json, copied: _Copied) -> list[Block]:
+    """Return the table of what is copied, with where each copybook was found, or that it belongs to the system, or is missing."""
+
+    def found(item: Json) -> Cell:
+        if item["found"]:
+            return code_cell(item["path"]) or (Tag("found", "good"),)
+        return (Tag("of the system"),) if item["system"] else (Tag("not found", "doubt"),)
+
+    return table(
+        document["copybooks_used"],
+        {
+            "Copybook": lambda item: copied(item["copybook_name"]),
+            "Library": code("library"),
+            "By": plain("via"),
+            "Where": found,
+            "Replacing": operations.replaced,
+            "Within": lambda item: copied(item["copybook"]),
+            "Lines": lines,
+        },
+    )
+
+
+def _items(document: Json, copied: _Copied) -> list[Block]:
+    """Return the table of data items, indented by their levels, with offsets and lengths in bytes and the lines that use them."""
+    # The levels of the groups that the current item is within. Level numbers need not be consecutive, and 01 may be followed by 10
+    # and then 05: how deep an item is can only be known from the items before it. `table` asks row by row, in their order.
+    levels: list[int] = []
+
+    def depth(item: Json) -> int:
+        level = item["level"]
+        if level in {1, 66, 77, 78}:  # these begin anew: records, RENAMES, items alone, constants
+            levels.clear()
+        while levels and levels[-1] >= level:
+            levels.pop()
+        levels.append(level)
+        return len(levels) - 1
+
+    def occurs(item: Json) -> Cell:
+        if item["occurs"] is None:
+            return ()
+        depending = item["depending"]
+        return (str(item["occurs"]), *((" by ", CodeSpan(depending)) if depending else ()))
+
+    def meaning(item: Json) -> Cell:
+        return joined((*code_cell(item["value"]), *map(CodeSpan, map(condition, item["conditions"]))), BELOW)
+
+    def anchor(item: Json) -> str:
+        line = line_of_item(item)
+        return item_anchor(line) if line else ""
+
+    return table(
+        document["data_items"],
+        {
+            "Name": lambda item: (CodeSpan(f"{item['level']:02d} {item['name']}"),),
+            "Picture": code("picture"),
+            "Usage": lambda item: plain_cell(None if item["usage"] in {"DISPLAY", "GROUP"} else item["usage"]),
+            "Occurs": occurs,
+            "Redefines": code("redefines"),
+            "Offset": plain("offset"),
+            "Bytes": plain("bytes"),
+            "Values": meaning,
+            "Section": code("section"),
+            "Copybook": lambda item: copied(item["copybook"], item["copybook_line"]),
+            "Read": line_list("read_lines"),
+            "Written": line_list("written_lines"),
+            "Lines": lines,
+        },
+        numbers=("Offset", "Bytes"),
+        depth=depth,
+        anchor=once(anchor),
+    )
