@@ -14,10 +14,10 @@ from penstock.models import call, say
 from penstock.testing import LoopbackProvider
 
 if TYPE_CHECKING:
-    from penstock.models import Step
+    from penstock.models import ScriptStep
 
 
-def step(text: str) -> Step:
+def step(text: str) -> ScriptStep:
     """One step of a script."""
     kind, _, rest = text.partition(":")
     if kind == "say":
