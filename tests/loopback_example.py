@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import tempfile
 from typing import TYPE_CHECKING
 
 from penstock.models import call, say
@@ -29,7 +30,8 @@ def step(text: str) -> ScriptStep:
 def main(wire: str, window_tokens: str, steps: str, code: str) -> None:
     """Run the code."""
     script = [step(text) for text in steps.split("|")]
-    with LoopbackProvider(wire, int(window_tokens), script=script) as provider:
+    with LoopbackProvider(wire, int(window_tokens), script=script) as provider, tempfile.TemporaryDirectory() as store:
+        os.environ["PENSTOCK_STORE"] = store
         for name in ("OPENAI", "ANTHROPIC"):
             os.environ.update({f"{name}_BASE_URL": provider.base_url, f"{name}_API_KEY": "none"})
         os.environ["OPENAI_API_BASE"] = provider.base_url  # LiteLLM and LlamaIndex read this one

@@ -28,6 +28,17 @@ PINS = {
     ),
     "strands": ("strands-agents[openai,anthropic]==1.62.0",),
 }
+RECIPE_PINS = {
+    "litellm": ("litellm==1.106.2",),
+    "langgraph": ("langgraph==1.2.22", "langchain-openai==1.7.3"),
+    "llamaindex": ("llama-index-core==0.14.25", "llama-index-llms-openai==0.8.3"),
+    "adk": ("google-adk==2.13.0", "litellm==1.106.2", "mcp==2.3.0"),
+    "crewai": ("crewai==1.15.30",),
+    "smolagents": ("smolagents[openai]==1.26.0",),
+    "dspy": ("dspy==3.4.1",),
+}
+QUIET = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "CREWAI_DISABLE_TELEMETRY": "true", "OTEL_SDK_DISABLED": "true"}
+"""No framework asks the network for anything but its provider."""
 OURS = ("click", "google-re2")  # what penstock itself needs
 
 
@@ -35,11 +46,12 @@ def python_of(framework: str) -> Path:
     """A Python that has the framework; where it cannot be had the test is skipped, or fails where all is required."""
     folder = TOOLS_CACHE / "adapters" / framework
     python, pins = folder / "bin" / "python", folder / ".pins"
-    wanted = " ".join((*PINS[framework], *OURS, sys.version))
+    frameworks = (PINS | RECIPE_PINS)[framework]
+    wanted = " ".join((*frameworks, *OURS, sys.version))
     with one_at_a_time(TOOLS_CACHE / "adapters.lock"):
         if not pins.exists() or pins.read_text() != wanted:
             subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True, capture_output=True)
-            command = [str(python), "-m", "pip", "install", "-qq", "--only-binary", ":all:", *PINS[framework], *OURS]
+            command = [str(python), "-m", "pip", "install", "-qq", "--only-binary", ":all:", *frameworks, *OURS]
             done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
             if done.returncode != 0:
                 missing = f"{framework} cannot be installed: {done.stderr.strip().splitlines()[-1:]}"
@@ -54,7 +66,7 @@ def run_in(framework: str, *arguments: str | Path) -> str:
     """What a script printed that ran in the framework's environment."""
     if not WANTED:
         pytest.skip("agent frameworks take minutes: PENSTOCK_TEST_ADAPTERS=1 installs them and plays the scenes")
-    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY / "src")}
+    environment = {**os.environ, **QUIET, "PYTHONPATH": str(REPOSITORY / "src")}
     done = subprocess.run(
         [python_of(framework), *arguments], env=environment, capture_output=True, text=True, timeout=500, check=False
     )
