@@ -33,6 +33,7 @@ from penstock.context.compaction import apply
 from penstock.context.counts import CONTENT_KINDS
 from penstock.context.ladder import Ladder
 from penstock.context.sized import Sized, measure_entry
+from penstock.text.json_access import nested
 from penstock.text.tokens import Count
 from penstock.wires import WIRES, dump, dump_valid, load, load_request, wire_named
 
@@ -118,14 +119,16 @@ def history(dice: random.Random, wire: str) -> dict[str, Any]:
             if message["role"] == "assistant" and isinstance(message["content"], list):
                 thought = {"type": "thinking", "thinking": words(dice, 120), "signature": words(dice, 60)}
                 message["content"].insert(0, thought)
-    layout = wire_named(wire).body
-    request: dict[str, Any] = {"model": "gpt-4o", layout.messages_key: told}
-    if layout.system_key and dice.random() < 0.8:
-        request[layout.system_key] = words(dice, dice.randint(50, 3_000))
+    spoken = wire_named(wire)
+    request: dict[str, Any] = {"model": "gpt-4o", spoken.body.messages_key: told}
+    if spoken.body.system_paths and dice.random() < 0.8:
+        system = spoken.codec.write_system(words(dice, dice.randint(50, 3_000)))
+        request = nested(request, spoken.body.system_paths[0], system)
     if dice.random() < 0.8:
-        request["tools"] = [
+        tools = [
             {"name": f"tool{n}", "description": words(dice, dice.randint(20, 200))} for n in range(dice.randint(1, 25))
         ]
+        request = nested(request, spoken.body.tools_paths[0], tools)
     return request
 
 

@@ -11,7 +11,18 @@ import pytest
 from penstock import CallerError, execute, ways_back
 from penstock.models import call, say
 from penstock.testing import LoopbackProvider
-from penstock.wires import WIRES, answer_messages, dump, load, messages_of, violations, wire_named, with_messages
+from penstock.text.json_access import nested
+from penstock.wires import (
+    WIRES,
+    answer_messages,
+    dump,
+    load,
+    messages_of,
+    text_message,
+    violations,
+    wire_named,
+    with_messages,
+)
 
 if TYPE_CHECKING:
     from penstock.store import Store
@@ -36,7 +47,7 @@ def flooded(wire: str, *, tools: list[Any] | None = None) -> dict[str, Any]:
     }
     if wire == "anthropic":
         body["max_tokens"] = 500
-    return {**body, "tools": tools} if tools else body
+    return nested(body, wire_named(wire).body.tools_paths[0], tools) if tools else body
 
 
 def handle_in(request: Any) -> str:
@@ -88,13 +99,13 @@ def test_calls_of_other_tools_are_left_to_their_owner(wire: str, store: Store) -
     with LoopbackProvider(
         wire, 16_000, script=[call("view", path="a.py"), call("ctx_page", handle="x" * 22)]
     ) as provider:
-        ask = {**flooded(wire), wire_named(wire).body.messages_key: [{"role": "user", "content": "Go."}]}
+        ask = {**flooded(wire), wire_named(wire).body.messages_key: [text_message(wire, "user", "Go.")]}
         foreign, ours = provider.send(ask), provider.send(ask)
     assert back.answer_all(foreign) == []
     made = answer_messages(foreign, wire)
-    one = (
-        made[0]["tool_calls"][0] if wire == "openai-chat" else made[0]["content"][0] if wire == "anthropic" else made[0]
-    )
+    held = {"openai-chat": "tool_calls", "anthropic": "content", "gemini": "parts"}.get(wire)
+    one = made[0][held][0] if held else made[0]
+    assert load(answer_messages(ours, wire), wire).entries[0].calls[0].name == "ctx_page"
     assert not back.is_own(one)
     with pytest.raises(CallerError, match="ctx_page or ctx_find"):
         back.answer(one)

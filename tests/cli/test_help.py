@@ -147,11 +147,19 @@ def test_a_page_is_as_wide_as_the_terminal(tmp_path: Path) -> None:
 
 
 def test_names_that_are_written_twice_are_the_same() -> None:
-    """The kinds of work of `check-code`, the extras of `doctor` and the schemes of models are those of the rooms that know them."""
+    """The kinds of work of `check-code` are those of the room that knows them."""
     from penstock.cli.code import _KINDS
-    from penstock.cli.completion import _MODELS
     from penstock.session.generated_code import Kind
-    from penstock.wires import WIRES
 
     assert get_args(Kind) == _KINDS
-    assert set(_MODELS) == {"local", "scripted:", *(f"{wire}:" for wire in WIRES)}
+
+
+def test_every_wire_is_offered_as_the_scheme_of_a_model() -> None:
+    """With a word on what answers there, from the wire's own record."""
+    from penstock.cli.completion import complete_model
+    from penstock.wires import WIRES
+
+    context = click.Context(click.Command("run"))
+    offered = complete_model(context, click.Option(["--model"]), "")
+    assert {item.value for item in offered} == {"local", "scripted:", *(f"{wire}:" for wire in WIRES)}
+    assert all(item.help for item in offered)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.wires.strategies import TELLERS, Call, Round, Story, stories
+from tests.wires.strategies import MESSAGES, TELLERS, Call, Round, Story, stories
 
 from penstock.context.bill import Bill, bill, bill_of
 from penstock.context.sized import size_of, total
@@ -25,7 +25,6 @@ GOLDEN = """\
      1369  in all, at most"""
 
 wires = pytest.mark.parametrize("wire", WIRES)
-LIST = {"openai-chat": "messages", "openai-responses": "input", "anthropic": "messages"}
 
 
 class Letters:
@@ -67,7 +66,7 @@ def test_the_items_of_any_request_add_up(data: st.DataObject, wire: str, model: 
 @wires
 def test_each_part_of_a_request_has_its_item(wire: str) -> None:
     """The task, the newest words, results by their tool, the assistant."""
-    made = bill({LIST[wire]: talk(wire)}, wire, counter=Letters())
+    made = bill({MESSAGES[wire]: talk(wire)}, wire, counter=Letters())
     assert set(kinds(made)) == {"task", "assistant", "result", "newest user message"}
     (result,) = [item for item in made.items if item.kind == "result"]
     assert (result.name, result.count.high) == ("view", 504)
@@ -135,7 +134,7 @@ def test_an_image_in_a_result_is_of_the_result() -> None:
 @wires
 def test_the_wire_is_read_from_the_body(wire: str) -> None:
     """Where the body shows it."""
-    body: dict[str, Any] = {"model": "any", LIST[wire]: talk(wire)}
+    body: dict[str, Any] = {"model": "any", MESSAGES[wire]: talk(wire)}
     if wire == "anthropic":
         body |= {"system": "Be brief.", "max_tokens": 100}
     assert bill(body).input == bill(body, wire).input
@@ -150,8 +149,8 @@ def test_what_is_no_request_is_said(request_: Any) -> None:
 
 def test_an_unknown_wire_is_said_with_those_that_there_are() -> None:
     """So that the next try works."""
-    with pytest.raises(CallerError, match="'gemini' is no wire; there are openai-chat, openai-responses, anthropic"):
-        bill({"messages": []}, "gemini")
+    with pytest.raises(CallerError, match="'cohere' is no wire; there are openai-chat, openai-responses, anthropic"):
+        bill({"messages": []}, "cohere")
 
 
 @pytest.mark.parametrize("key", ["max_tokens", "max_completion_tokens", "max_output_tokens"])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.wires.strategies import TELLERS, WIRES, stories
+from tests.wires.strategies import MESSAGES, REPLY, TELLERS, WIRES, asking, stories, with_reply
 
 from penstock import aexecute, execute
 from penstock.context.bill import bill
@@ -70,11 +70,10 @@ def cases(draw: st.DrawFn) -> tuple[Any, Provider, int]:
     wire = draw(st.sampled_from(WIRES))
     request: dict[str, Any] = {
         "model": draw(st.sampled_from(["gpt-4o", "claude-opus-4-8", "llama-4"])),
-        "input" if wire == "openai-responses" else "messages": TELLERS[wire](draw(stories(max_rounds=10))),
+        MESSAGES[wire]: TELLERS[wire](draw(stories(max_rounds=10))),
     }
-    key = "max_output_tokens" if wire == "openai-responses" else "max_tokens"
     if draw(st.booleans()) or wire == "anthropic":
-        request[key] = draw(st.sampled_from([16, 500, 4_000, 64_000]))
+        request = with_reply(wire, request, draw(st.sampled_from([16, 500, 4_000, 64_000])))
     if wire == "anthropic" and draw(st.booleans()):
         request["system"] = draw(st.sampled_from(["Be brief.", "Rules. " * 4_000]))
     window = draw(st.sampled_from([300, 1_000, 4_000, 16_000]))
@@ -140,7 +139,7 @@ def _run(provider: Provider, request: Any, window: int, store: Any, asks: bool, 
 
 def _same_but_for_history(request: Any, sent: Any, wire: str) -> None:
     """System, tools and every setting as they were, but for a lower reserve; the newest words of the user verbatim."""
-    caps = {"max_tokens", "max_output_tokens", "max_completion_tokens", "messages", "input"}
+    caps = {*MESSAGES.values(), *(path[0] for path in REPLY.values()), "max_completion_tokens"}
     assert {k: v for k, v in sent.items() if k not in caps} == {k: v for k, v in request.items() if k not in caps}
     assert (reply_tokens(sent) or 0) <= (reply_tokens(request) or 10**9)
     newest = load_request(request, wire).newest_user()
@@ -152,7 +151,7 @@ def _same_but_for_history(request: Any, sent: Any, wire: str) -> None:
 
 def _next_prompt_works(provider: Provider, result: RecoveryResult) -> None:
     """What is left takes another prompt without a violation: it fits, or is the instructions and a short handoff."""
-    messages = [*messages_of(result.fresh, provider.wire), {"role": "user", "content": "Go on."}]
+    messages = [*messages_of(result.fresh, provider.wire), *asking(provider.wire, "Go on.")]
     assert violations(messages, provider.wire) == []
     instructions = [message for message in messages if message.get("role") in {"system", "developer"}]
     least = provider.count(with_messages(result.fresh, provider.wire, instructions))

@@ -261,8 +261,8 @@ def test_threads_take_the_steps_one_by_one() -> None:
             "a script holds steps, made by say, call, calls, refuse and fail, not 'done'",
         ),
         (
-            lambda: ScriptedModel([], "gemini"),
-            "'gemini' is no wire; there are openai-chat, openai-responses, anthropic",
+            lambda: ScriptedModel([], "cohere"),
+            "'cohere' is no wire; there are openai-chat, openai-responses, anthropic",
         ),
         (lambda: ScriptedModel([]).send([]), "a request is the body of openai-chat, an object, not list"),  # type: ignore[arg-type]
     ],

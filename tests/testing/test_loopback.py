@@ -367,7 +367,7 @@ def test_in_process_the_policy_raises_to_its_caller() -> None:
     [
         (lambda: LoopbackProvider("openai-chat", 10), "by script= or by policy=, one of them"),
         (lambda: LoopbackProvider("openai-chat", 10, script=[], policy=lambda _: say("x")), "one of them"),
-        (lambda: LoopbackProvider("gemini", 10, script=[]), "'gemini' is no wire"),
+        (lambda: LoopbackProvider("cohere", 10, script=[]), "'cohere' is no wire"),
         (lambda: LoopbackProvider("anthropic", 0, script=[]), "a window holds a token at least, not 0"),
         (
             lambda: LoopbackProvider("anthropic", 9, script=[], refusal=NO_FORM),

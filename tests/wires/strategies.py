@@ -12,7 +12,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-WIRES = ("openai-chat", "openai-responses", "anthropic")
+WIRES = ("openai-chat", "openai-responses", "anthropic", "gemini")
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
 
 
@@ -241,7 +241,78 @@ def _anthropic_result(call: Call) -> Any:
     return block
 
 
-TELLERS = {"openai-chat": chat, "openai-responses": responses, "anthropic": anthropic}
+def gemini(story: Story) -> list[Any]:
+    """The story as contents of Gemini: with ids of calls or without, in either spelling of its keys."""
+    snake = story.ids == "toolu_"
+    contents: list[Any] = [{"role": "user", "parts": _gemini_said(story.task, story.task_image, snake)}]
+    for place, step in enumerate(story.rounds):
+        signature = {"thought_signature" if snake else "thoughtSignature": f"CiQB{place}{PNG}=="}
+        parts: list[Any] = []
+        if step.thinking:
+            parts.append({"text": "It is the lexer.", "thought": True, **(signature if step.thinking == 2 else {})})
+        if step.server_tool:
+            parts.append({"executableCode": {"language": "PYTHON", "code": "print(1)"}})
+            parts.append({"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1"}})
+        texts = [step.text, "And so on."] if step.text and step.split_text else [step.text] if step.text else []
+        parts += [{"text": text} for text in texts]
+        calls = [_gemini_call(used, story.ids, snake) for used in step.calls]
+        if step.thinking == 1:  # Gemini 3 signs the first of parallel calls, else an empty text at the end
+            calls = [{**calls[0], **signature}, *calls[1:]] if calls else [{"text": "", **signature}]
+        contents.append({"role": "model", "parts": [*parts, *calls]})
+        back = [_gemini_response(used, story.ids, snake) for used in step.calls]
+        if back and step.split_text and len({used.name for used in step.calls}) == len(step.calls):
+            back.reverse()
+        if step.user:
+            back += _gemini_said(step.user, step.user_image, snake)
+        if back:
+            contents.append({"role": "user", "parts": back} if place % 3 else {"parts": back, "role": "user"})
+    return contents
+
+
+def _gemini_said(text: str, image: bool, snake: bool) -> list[Any]:
+    blob = {"mime_type" if snake else "mimeType": "image/png", "data": PNG}
+    return [{"text": text}, {"inline_data" if snake else "inlineData": blob}] if image else [{"text": text}]
+
+
+def _gemini_call(call: Call, ids: str, snake: bool) -> dict[str, Any]:
+    own = {} if ids == "chatcmpl-tool-" else {"id": call.id}
+    named = {**own, "name": call.name, **({"args": call.arguments} if call.arguments or not call.custom else {})}
+    return {"function_call" if snake else "functionCall": named}
+
+
+def _gemini_response(call: Call, ids: str, snake: bool) -> Any:
+    # google-genai's `Part.from_function_response` leaves out the id of a call that has one.
+    own = {"id": call.id} if ids == "call" else {}
+    key = "error" if call.failed else "result" if call.custom else "output"
+    made: dict[str, Any] = {**own, "name": call.name, "response": {key: call.result}}
+    if call.image:
+        made["parts"] = [{"inlineData": {"mimeType": "image/png", "data": PNG}}]
+    return {"function_response" if snake else "functionResponse": made}
+
+
+TELLERS = {"openai-chat": chat, "openai-responses": responses, "anthropic": anthropic, "gemini": gemini}
+
+
+MESSAGES = {"openai-chat": "messages", "openai-responses": "input", "anthropic": "messages", "gemini": "contents"}
+"""Where each wire's body has its messages."""
+REPLY = {
+    "openai-chat": ("max_tokens",),
+    "openai-responses": ("max_output_tokens",),
+    "anthropic": ("max_tokens",),
+    "gemini": ("generationConfig", "maxOutputTokens"),
+}
+"""Where each wire's body asks for the length of its reply."""
+
+
+def asking(wire: str, text: str = "hi") -> list[Any]:
+    """One message of the user on a wire."""
+    return [{"role": "user", "parts": [{"text": text}]} if wire == "gemini" else {"role": "user", "content": text}]
+
+
+def with_reply(wire: str, body: dict[str, Any], tokens: int) -> dict[str, Any]:
+    """A body that asks for so much of reply."""
+    *holder, key = REPLY[wire]
+    return {**body, holder[0]: {**body.get(holder[0], {}), key: tokens}} if holder else {**body, key: tokens}
 
 
 def requests(wire: str, *, max_rounds: int = 5, huge: bool = True) -> st.SearchStrategy[list[Any]]:
@@ -259,14 +330,15 @@ json_values: st.SearchStrategy[Any] = st.recursive(
 _KEYS = (
     "role", "type", "content", "tool_calls", "tool_call_id", "id", "call_id", "output", "arguments", "function", "name",
     "input", "text", "tool_use_id", "is_error", "signature", "thinking", "data", "function_call", "refusal", "source",
-    "encrypted_content", "image_url", "custom", "approval_request_id", "action",
+    "encrypted_content", "image_url", "custom", "approval_request_id", "action", "parts", "functionCall", "functionResponse",
+    "function_call", "function_response", "args", "response", "thought", "thoughtSignature", "inlineData", "error",
 )  # fmt: skip
 _WORDS = (
     "user", "assistant", "system", "developer", "tool", "function", "text", "tool_use", "tool_result", "thinking",
     "redacted_thinking", "message", "function_call", "function_call_output", "custom_tool_call", "reasoning",
     "item_reference", "computer_call", "computer_call_output", "local_shell_call", "shell_call", "shell_call_output",
     "mcp_approval_request", "mcp_approval_response", "server_tool_use", "web_search_tool_result", "image_url", "image",
-    "input_text", "call1", "call2", "", " ", "{}", "{",
+    "input_text", "call1", "call2", "", " ", "{}", "{", "model", "view",
 )  # fmt: skip
 likely: st.SearchStrategy[Any] = st.recursive(
     st.one_of(st.none(), st.booleans(), st.sampled_from(_WORDS), st.integers(-1, 3)),

@@ -59,6 +59,25 @@ def text(words: str) -> dict[str, Any]:
     return {"type": "text", "text": words}
 
 
+def user(*parts: Any) -> dict[str, Any]:
+    return {"role": "user", "parts": list(parts)}
+
+
+def model(*parts: Any) -> dict[str, Any]:
+    return {"role": "model", "parts": list(parts)}
+
+
+def asks(name: str = "view", **more: Any) -> dict[str, Any]:
+    return {"functionCall": {"name": name, "args": {}, **more}}
+
+
+def tells(name: str = "view", **more: Any) -> dict[str, Any]:
+    return {"functionResponse": {"name": name, "response": {"output": "ok"}, **more}}
+
+
+HI = user({"text": "hi"})
+FINE = model({"text": "yes"})
+SIGNATURE = {"thoughtSignature": "CiQB=="}
 PROGRAM = said({"type": "server_tool_use", "id": "s", "name": "code_execution", "input": {}}, *uses("a")["content"])
 
 BROKEN: dict[str, list[tuple[str, list[Any], list[int]]]] = {
@@ -132,6 +151,34 @@ BROKEN: dict[str, list[tuple[str, list[Any], list[int]]]] = {
         ("thinking_unsigned", [USER, said({"type": "thinking", "thinking": "…"}, text("yes"))], [1]),
         ("thinking_last", [USER, said(text("yes"), THINKING)], [1]),
     ],
+    "gemini": [
+        ("empty", [], [0]),
+        ("bad_shape", [HI, "hello"], [1]),
+        ("bad_shape", [HI, {"role": "assistant", "parts": [{"text": "yes"}]}], [1]),
+        ("bad_shape", [{"role": "user", "parts": "hi"}], [0]),
+        ("bad_shape", [user({"text": "hi"}, {})], [0]),
+        ("bad_shape", [user({"text": "hi"}, {"thought": True})], [0]),
+        ("bad_shape", [user({"text": 7})], [0]),
+        ("bad_shape", [HI, model({"text": "x"}, {"functionCall": {"args": {}}})], [1]),
+        ("bad_shape", [HI, model(asks()), user(tells(response="ok"))], [2]),
+        ("wrong_role", [user({"text": "hi"}, asks())], [0]),
+        ("wrong_role", [HI, model({"text": "x"}, tells())], [1]),
+        ("call_place", [model(asks()), user(tells())], [0]),
+        ("call_place", [HI, FINE, model(asks()), user(tells())], [2]),
+        ("missing_result", [HI, model(asks())], [1]),
+        ("missing_result", [HI, model(asks(), asks()), user(tells())], [1]),
+        ("missing_result", [HI, model(asks(id="a"), asks(id="b")), user(tells(id="b"))], [1]),
+        ("missing_result", [HI, model(asks()), HI], [1]),
+        ("orphan_result", [HI, FINE, user(tells())], [2]),
+        ("orphan_result", [HI, model(asks()), user(tells()), user(tells())], [3]),
+        ("orphan_result", [HI, model(asks()), user(tells(), tells("search"))], [2]),
+        ("duplicate_result", [HI, model(asks(id="a")), user(tells(id="a"), tells(id="a"))], [2]),
+        ("duplicate_call", [HI, model(asks(id="a"), asks(id="a")), user(tells(id="a"))], [1]),
+        ("bad_arguments", [HI, model(asks(args="{}")), user(tells())], [1]),
+        ("empty_content", [HI, model()], [1]),
+        ("empty_content", [{"role": "user"}], [0]),
+        ("empty_text", [HI, model({"text": ""}, {"text": "yes"})], [1]),
+    ],
 }  # fmt: skip
 CASES = [
     pytest.param(wire, code, messages, where, id=f"{wire}-{code}-{number}")
@@ -197,6 +244,16 @@ VALID: dict[str, list[list[Any]]] = {
         [USER, PROGRAM, results("a"), said(RAN, text("done")), USER],
         [USER, uses("a"), {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a"}]}, said(text(" x"))],
     ],
+    "gemini": [
+        [HI, FINE, FINE, HI, HI],
+        [{"parts": [{"text": "hi"}]}, model(asks(), asks()), user(tells(), tells(), {"text": "go on"})],
+        [HI, model(asks(id="a"), asks(id="b")), user(tells(id="b"), tells(id="a")), model(asks(id="a")), user(tells())],
+        [HI, model({**asks(id="x"), **SIGNATURE}), user(tells()), model({"text": "", **SIGNATURE})],
+        [HI, {"role": "model", "parts": [{"function_call": {"name": "view"}}]},
+         {"role": "function", "parts": [{"function_response": {"name": "view", "response": {}}}]}],
+        [HI, model({"text": "hm", "thought": True}, {"executableCode": {"code": "1"}}, {"somethingNew": {}})],
+        [user({"text": "hi", "function_call": None, "inline_data": None})],
+    ],
 }  # fmt: skip
 
 
@@ -223,7 +280,7 @@ def test_a_text_is_an_input_of_responses_and_of_no_other_wire() -> None:
 def test_a_wire_that_is_none_is_the_programmers() -> None:
     """The error names the wires."""
     with pytest.raises(CallerError, match="openai-chat"):
-        violations([], "gemini")
+        violations([], "cohere")
 
 
 def test_arguments_nested_beyond_reason_are_answered() -> None:

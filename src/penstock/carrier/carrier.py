@@ -18,8 +18,7 @@ from penstock.carrier.execution import adrive, drive
 from penstock.carrier.memory import LIFETIME_SECONDS, Memory, memory_of
 from penstock.context.recovery import MAX_CALLS
 from penstock.errors import PenstockError
-from penstock.text.json_access import field, string
-from penstock.wires import load_request, messages_of, wire_named
+from penstock.wires import load_request, messages_of, model_of, wire_named
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -130,7 +129,7 @@ class Carrier:
     # ── what is remembered ───────────────────────────────────────────────────────────────────────────────────────
 
     def _course(self, request: Json, session_id: str, *, can_summarise: bool) -> Course:
-        memory = self._memory(string(field(request, "model")))
+        memory = self._memory(model_of(request))
         settings = replace(
             self._settings,
             window_tokens=memory.window(self._settings.window_tokens),
@@ -141,7 +140,7 @@ class Carrier:
         return Course(request, settings, self._recalled(request))
 
     def _learn(self, course: Course) -> None:
-        model = string(field(course.request, "model"))
+        model = model_of(course.request)
         before = memory = self._memory(model)
         for attempt in course.attempts:
             memory = memory.refused(attempt)

@@ -15,7 +15,6 @@ from penstock.errors import CallerError
 from penstock.store import default_url
 from penstock.text.allowance import Allowance
 from penstock.text.calls import CommandLine, mcp
-from penstock.text.json_access import field
 from penstock.tools import TOOLS, Tools
 from penstock.wires import ToolCall, answer_messages, load, result_messages, tool_definitions, wire_named
 
@@ -130,9 +129,8 @@ def call_syntax(request: Json, wire: str, store: Store | None = None) -> Dialect
         store: where the texts are kept; a command names it where it is not the user's own. A URL that may hold a password is never
             named: whoever has it knows it.
     """
-    layout = wire_named(wire).body
-    held = request if isinstance(request, dict) else {}
-    names = wire_named(wire).codec.tool_names(field(held, *layout.tools_path))
+    spoken = wire_named(wire)
+    names = spoken.codec.tool_names(spoken.body.tools_of(request))
     pages = [name for name in names if name == "page" or name.endswith("_page")]
     if pages:
         return mcp(pages[0].removesuffix("page"))

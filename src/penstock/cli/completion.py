@@ -21,13 +21,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 _HELP_CHARS = 60
-_MODELS = {
-    "local": "answers by rules, needs no key",
-    "scripted:": "a file of answers, for tests",
-    "openai-chat:": "a model behind OpenAI's chat completions, or a server that speaks them",
-    "openai-responses:": "a model behind OpenAI's responses",
-    "anthropic:": "a model behind Anthropic's messages",
-}
+_OWN_MODELS = {"local": "answers by rules, needs no key", "scripted:": "a file of answers, for tests"}
 
 
 def _offered(names: Iterable[tuple[str, str]], incomplete: str) -> list[CompletionItem[str]]:
@@ -74,12 +68,15 @@ def _paths(root: str, incomplete: str) -> list[str]:
 
 def complete_model(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
     """Offer the schemes of model names, and behind `scripted:` the files."""
+    from penstock.wires.table import WIRES, wire_named
+
     del ctx, param
     scheme, colon, file = incomplete.partition(":")
     # Only this scheme names something that lies on this machine; the names of providers' models are not ours to know.
     if scheme == "scripted" and colon:
         return _offered(((f"scripted:{path}", "") for path in _paths(".", file)), incomplete)
-    return _offered(_MODELS.items(), incomplete)
+    providers = {f"{wire}:": wire_named(wire).about for wire in WIRES}
+    return _offered([*_OWN_MODELS.items(), *providers.items()], incomplete)
 
 
 def complete_session(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:

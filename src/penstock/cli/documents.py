@@ -253,7 +253,7 @@ def _chunk_lines(path: str, made: ChunkPlan) -> list[str]:
     "model_name",
     metavar="NAME",
     shell_complete=complete_model,
-    help="Who writes what the code does not say: openai-chat:NAME, openai-responses:NAME, anthropic:NAME or scripted:FILE. "
+    help="Who writes what the code does not say: WIRE:NAME at a provider (anthropic:NAME, gemini:NAME …) or scripted:FILE. "
     "Without one the documents hold what the code says.",
 )
 @options.base_url_option

@@ -30,7 +30,7 @@ model_option = click.option(
     show_default=True,
     metavar="NAME",
     shell_complete=complete_model,
-    help="local, scripted:FILE, openai-chat:NAME, openai-responses:NAME or anthropic:NAME.",
+    help="local, scripted:FILE, or WIRE:NAME at a provider: anthropic:NAME, gemini:NAME, openai-chat:NAME …",
 )
 base_url_option = click.option("--base-url", metavar="URL", help="Where the model is served.")
 window_option = click.option(

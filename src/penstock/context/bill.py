@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 from penstock.context.sized import ESTIMATOR, MESSAGE_TOKENS, Sized, measure_entry, total
 from penstock.text import escape
-from penstock.text.json_access import field, string
 from penstock.text.tokens import Count, best_counter
-from penstock.wires import Media, ToolResult, load_request, reply_tokens, wire_of
+from penstock.wires import Media, ToolResult, load_request, model_of, reply_tokens, wire_of
 
 if TYPE_CHECKING:
     from penstock.text.json_access import Json
@@ -87,7 +86,7 @@ def bill(
 
 def counter_for(request: Json, model: str | None = None) -> TokenCounter:
     """The counter that decides about a body: of `model`, else of the model that the body names."""
-    return best_counter(model or string(field(request, "model")) or "o200k")
+    return best_counter(model or model_of(request) or "o200k")
 
 
 def bill_of(transcript: Transcript | Sized, counter: TokenCounter | None = None, reserve_tokens: int = 0) -> Bill:

@@ -48,7 +48,7 @@ class Model(Protocol):
 
     @property
     def wire(self) -> str:
-        """`openai-chat`, `openai-responses` or `anthropic`."""
+        """The API's name, one of `penstock.transcript.WIRES`."""
         ...
 
     @property
@@ -76,8 +76,8 @@ def load_model(
 ) -> Model:
     """The model of that name. Raises `CallerError` for a name that is none, and for a key that is missing.
 
-    - `openai-chat:NAME`, `openai-responses:NAME`, `anthropic:NAME`: a `RemoteModel`, at `base_url`, at that of the provider's
-      usual variable, or at the provider's own; its key is in the variable too.
+    - `openai-chat:NAME`, `anthropic:NAME` and the like, a wire and a name on it: a `RemoteModel`, at `base_url`, at that of the
+      provider's usual variable, or at the provider's own; its key is in the variable too.
     - `local`: a `LocalModel`, which answers questions about files by rules, without a key.
     - `scripted:FILE` answers from a file (see `ScriptedModel.from_file`).
     """

@@ -26,7 +26,7 @@ from penstock.wires.table import wire_named
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Callable, Coroutine, Mapping
+    from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
     from typing import Any
 
     from penstock.text.json_access import Json
@@ -38,7 +38,7 @@ MAX_STREAM_BYTES = 8 * MAX_ANSWER_BYTES  # OpenAI wraps a token of 4 bytes in 25
 MAX_REFUSAL_BYTES = 65_536  # as much as `penstock.overflow` reads as JSON
 POLL_SECONDS = 0.05  # between two looks at `cancelled`
 _HIDDEN = "[key]"
-_KEPT_HEADERS = ("retry-after", "retry-after-ms", "request-id", "x-request-id")
+_KEPT_HEADERS = ("retry-after", "retry-after-ms", "request-id", "x-request-id", "x-amzn-requestid")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,10 @@ class Endpoint:
     """Where requests go, and as whom. `direct` is past any proxy that the environment names."""
 
     url: str
+    stream_url: str
     headers: Mapping[str, str] = field(repr=False)
+    sign: Callable[[str, bytes], Mapping[str, str]] | None = field(repr=False)
+    """The headers that sign a request, given its address and its body; None where a key is among the headers."""
     secret: str = field(repr=False)
     timeout_seconds: float
     direct: bool
@@ -170,15 +173,15 @@ async def _posted(
         client = httpx2.AsyncClient(timeout=timeout, verify=_certificates(), trust_env=not endpoint.direct)
     except (ImportError, ValueError, httpx2.InvalidURL) as error:
         raise CallerError(f"The proxy that the environment names cannot be used: {error}") from None
-    async with (
-        client,
-        client.stream("POST", endpoint.url, content=content, headers=dict(endpoint.headers)) as response,
-    ):
+    url = endpoint.url if on_text is None else endpoint.stream_url
+    headers = {**endpoint.headers, **(endpoint.sign(url, content) if endpoint.sign else {})}
+    async with client, client.stream("POST", url, content=content, headers=headers) as response:
         if not response.is_success:
             text = (await _content(response, MAX_REFUSAL_BYTES)).decode("utf-8", "replace")
             ok, body = parsed(text)
             raise Refused(response.status_code, body if ok else text, _kept(response.headers))
-        if on_text is not None and "text/event-stream" in response.headers.get("content-type", ""):
+        is_stream = "event-stream" in response.headers.get("content-type", "")
+        if on_text is not None and is_stream:
             return await _streamed(response, wire, on_text)
         answer = await _content(response, MAX_ANSWER_BYTES + 1)
         if len(answer) > MAX_ANSWER_BYTES:
@@ -191,14 +194,27 @@ async def _posted(
 
 async def _streamed(response: httpx2.Response, wire: str, on_text: Callable[[str], object]) -> dict[str, Json]:
     stream = AnswerStream(wire)
-    async for event in httpx2.EventSource(response, MAX_ANSWER_BYTES):
+    async for data in _events(response, wire):
         if response.num_bytes_downloaded > MAX_STREAM_BYTES:
             raise Unreadable(f"The answer's stream is above {MAX_STREAM_BYTES:,} bytes.")
-        if event.data and (text := stream.feed(event.data)):
+        if data and (text := stream.feed(data)):
             on_text(text)
         if stream.is_ended:
             break
     return stream.body()
+
+
+async def _events(response: httpx2.Response, wire: str) -> AsyncIterator[str]:
+    """The data of each event of a stream."""
+    frames = wire_named(wire).answers.frames
+    if frames is None:
+        async for event in httpx2.EventSource(response, MAX_ANSWER_BYTES):
+            yield event.data
+        return
+    reader = frames()
+    async for block in response.aiter_bytes():
+        for data in reader.feed(block):
+            yield data
 
 
 async def _content(response: httpx2.Response, max_bytes: int) -> bytes:

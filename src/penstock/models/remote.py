@@ -12,8 +12,10 @@ from __future__ import annotations
 import json
 import os
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from penstock.errors import CallerError
+from penstock.models.signing import aws_signer
 from penstock.version import __version__
 from penstock.wires.failures import Cancelled
 from penstock.wires.table import wire_named
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from penstock.text.json_access import Json
+    from penstock.wires.wire import Service
 
 TIMEOUT_SECONDS = 600.0  # as both official SDKs; Anthropic's takes no unstreamed request that would last longer
 
@@ -50,12 +53,17 @@ class RemoteModel:
             raise CallerError(f"a window holds a token at least, not {window_tokens}")
         service = wire_named(wire).service
         given = os.environ if environment is None else environment
-        base = (base_url or _value(given, service.base_url_variable) or service.base_url).rstrip("/")
+        region = next((value for name in service.region_variables if (value := _value(given, name))), "")
+        base = (base_url or _value(given, service.base_url_variable) or _own_url(service, region)).rstrip("/")
         is_local = _is_local(base)
         key = next((key for key in service.keys if _value(given, key.variable)), service.keys[0])
         secret = _value(given, key.variable)
-        if not secret and not is_local:
-            raise CallerError(f"{wire}:{name} at {base} needs a key: set {key.variable}")
+        signer = None
+        if not secret and service.signs_for and (not is_local or _value(given, "AWS_ACCESS_KEY_ID")):
+            signer = aws_signer(service.signs_for, region, given)
+        if not secret and signer is None and not is_local:
+            also = ", or install boto3 and set what it reads" if service.signs_for else ""
+            raise CallerError(f"{wire}:{name} at {base} needs a key: set {key.variable}{also}")
         headers = {"content-type": "application/json", "accept-encoding": "identity", **service.headers}
         headers |= {"user-agent": f"penstock/{__version__}"}
         headers |= {to: value for origin, to in service.variable_headers.items() if (value := _value(given, origin))}
@@ -64,8 +72,10 @@ class RemoteModel:
         self.name = name
         self.window_tokens = window_tokens
         self._endpoint = Endpoint(
-            url=base.removesuffix(service.root) + service.root + service.path,
+            url=_address(base, service, service.path, name),
+            stream_url=_address(base, service, service.stream_path, name),
             headers=headers,
+            sign=signer,
             secret=secret,
             timeout_seconds=timeout_seconds,
             direct=is_local,
@@ -100,10 +110,13 @@ class RemoteModel:
         """The request as it goes out: whether it is streamed is said by `on_text` alone."""
         if not isinstance(request, dict):
             raise CallerError(f"a request is the body of {self.wire}, an object, not {type(request).__name__}")
-        body: Json = {"model": self.name, **request}
+        spoken = wire_named(self.wire)
+        body: Json = {spoken.body.model_key: self.name, **request}
+        if "{model}" in spoken.service.path:  # there it is in the address, and nowhere else
+            del body[spoken.body.model_key]
         body.pop("stream", None)
         if streamed:
-            body = wire_named(self.wire).answers.streamed_body(body)
+            body = spoken.answers.streamed_body(body)
         else:
             body.pop("stream_options", None)
         try:
@@ -112,6 +125,17 @@ class RemoteModel:
             return json.dumps(body, allow_nan=False, separators=(",", ":")).encode()
         except (TypeError, ValueError, RecursionError) as error:
             raise CallerError(f"a request is JSON: {error}") from error
+
+
+def _own_url(service: Service, region: str) -> str:
+    """The provider's own address; `CallerError` where it has one for each region and none is set."""
+    if service.region_variables and not region:
+        raise CallerError(f"the address is one for each region: set {service.region_variables[0]}, or give a base URL")
+    return service.base_url.replace("{region}", region)
+
+
+def _address(base: str, service: Service, path: str, name: str) -> str:
+    return base.removesuffix(service.root) + service.root + path.replace("{model}", quote(name, safe=""))
 
 
 def _asked(cancelled: threading.Event | Callable[[], bool] | None) -> Callable[[], bool]:

@@ -36,8 +36,8 @@ def size_of(request: dict[str, Json], wire: str, count: Callable[[str], int] = e
     layout = wire_named(wire).body
     asked = (field(request, *path) for path in layout.reply_paths)
     return RequestSize(
-        prompt_tokens=_counted([request.get(layout.system_key or ""), request.get(layout.messages_key)], count),
-        tools_tokens=_counted([field(request, *layout.tools_path), request.get("functions")], count),
+        prompt_tokens=_counted([layout.system_of(request), request.get(layout.messages_key)], count),
+        tools_tokens=_counted([layout.tools_of(request), request.get("functions")], count),
         reply_tokens=max(0, next((tokens for tokens in asked if isinstance(tokens, int)), 0)),
     )
 

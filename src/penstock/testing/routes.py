@@ -23,6 +23,8 @@ class HttpReply(NamedTuple):
     status: int
     body: Json = None
     events: Iterator[bytes] | None = None
+    events_type: str = ""
+    """The content type of a stream."""
 
 
 class Routes:
@@ -39,15 +41,17 @@ class Routes:
         """The list of models, or the one on it."""
         name = self._desk.provider.model
         listed, model = self._double.models(name)
-        if path == "/v1/models":
+        at = self._double.models_path
+        if path == at:
             return HttpReply(200, listed)
-        return HttpReply(200, model) if path == f"/v1/models/{name}" else self._nothing_at(path)
+        return HttpReply(200, model) if path == f"{at}/{name}" else self._nothing_at(path)
 
     def post(self, path: str, content: bytes) -> HttpReply:
         """The answer to a request, or the count of its tokens. Raises what the policy raises."""
         counting = self._double.counting
-        is_count = counting is not None and path == counting.path
-        if path != self._double.path and not is_count:
+        is_count = counting is not None and _is_at(counting.path, path)
+        is_stream = self._double.stream_path != self._double.path and _is_at(self._double.stream_path, path)
+        if not _is_at(self._double.path, path) and not is_count and not is_stream:
             return self._nothing_at(path)
         try:
             request = json.loads(content)
@@ -56,13 +60,13 @@ class Routes:
         if not isinstance(request, dict):
             return self.turn_away(400, "The body of the request is no JSON object that can be read.")
         if counting is not None and is_count:
-            return HttpReply(200, counting.answer(self._desk.provider.size_of(request).input_tokens))
-        streamed = request.get("stream") is True
+            return HttpReply(200, counting.answer(self._desk.provider.size_of(counting.request(request)).input_tokens))
+        streamed = is_stream if self._double.stream_path != self._double.path else request.get("stream") is True
         answer, number, in_stream = self._desk.decide(request, streamed=streamed)
         if in_stream:
-            return HttpReply(200, events=self._double.error_events(answer.body, number))
+            return self._stream(self._double.error_events(answer.body, number))
         if streamed and answer.outcome == "answered":
-            return HttpReply(200, events=self._double.answer_events(answer.body, request))
+            return self._stream(self._double.answer_events(answer.body, request))
         return HttpReply(answer.status, answer.body)
 
     def turn_away(self, status: int, sentence: str) -> HttpReply:
@@ -76,6 +80,17 @@ class Routes:
         sentence = f"The test double raised {type(error).__name__}: it is raised again where the double ends."
         return HttpReply(400, self._desk.provider.error(sentence).body)
 
+    def _stream(self, events: Iterator[bytes]) -> HttpReply:
+        return HttpReply(200, events=events, events_type=self._double.stream_type)
+
     def _nothing_at(self, path: str) -> HttpReply:
         sentence = f"Nothing is at {path}; {self._desk.provider.wire} is at {self._double.path}."
         return HttpReply(404, self._desk.provider.error(sentence, 404).body)
+
+
+def _is_at(pattern: str, path: str) -> bool:
+    """Whether a path is the one of a pattern, in which `{model}` is any name."""
+    before, has_model, behind = pattern.partition("{model}")
+    if not has_model:
+        return path == pattern
+    return path.startswith(before) and path.endswith(behind) and len(path) > len(before) + len(behind)

@@ -129,7 +129,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.end_headers()
             self.wfile.write(content)
             return
-        self.send_header("content-type", "text/event-stream; charset=utf-8")
+        self.send_header("content-type", reply.events_type)
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
         for event in reply.events:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.errors import CallerError
-from penstock.text.json_access import field, nested
+from penstock.text.json_access import field, nested, string
 from penstock.wires.entries import Text
 from penstock.wires.history import Transcript, dump, load
 from penstock.wires.invariants import violations
@@ -72,8 +72,7 @@ def load_request(request: Json, wire: str) -> Transcript:
     """Return the transcript of a body, with its instructions and its tools."""
     layout = wire_named(wire).body
     held = request if isinstance(request, dict) else {}
-    system = held.get(layout.system_key) if layout.system_key else None
-    return load(messages_of(request, wire), wire, system=system, tools=field(held, *layout.tools_path))
+    return load(messages_of(request, wire), wire, system=layout.system_of(held), tools=layout.tools_of(held))
 
 
 def dump_request(transcript: Transcript, request: Json) -> Json:
@@ -93,6 +92,12 @@ def dump_valid(transcript: Transcript, request: Json) -> Json:
 
 
 # ── the length of the reply ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def model_of(request: Json) -> str:
+    """Return the model that a body names, under the key that any wire has for it; empty where it does not say."""
+    keys = dict.fromkeys(wire_named(name).body.model_key for name in WIRES)
+    return next((named for key in keys if (named := string(field(request, key)))), "")
 
 
 def reply_tokens(request: Json) -> int | None:
@@ -123,11 +128,12 @@ def with_reply_tokens(request: Json, reserve_tokens: int, wire: str) -> Json:
 
 def begin(wire: str, *, system: Json = None, tools: Json = None, prompt: str | None = None) -> Transcript:
     """Return a new transcript with instructions where its wire has them, and the user's words if there are any."""
-    layout = wire_named(wire).body
-    messages: list[Json] = [] if system is None or layout.system_key else [{"role": "system", "content": system}]
+    layout, codec = wire_named(wire).body, wire_named(wire).codec
+    messages: list[Json] = [] if system is None or layout.system_paths else [{"role": "system", "content": system}]
     if prompt is not None:
-        messages.append(wire_named(wire).codec.text_message("user", prompt))
-    return load(messages, wire, system=system if layout.system_key else None, tools=tools)
+        messages.append(codec.text_message("user", prompt))
+    beside = codec.write_system(system) if isinstance(system, str) else system
+    return load(messages, wire, system=beside if layout.system_paths else None, tools=tools)
 
 
 def tool_definitions(tools: Sequence[ToolDefinition], wire: str) -> list[Json]:
@@ -138,12 +144,12 @@ def tool_definitions(tools: Sequence[ToolDefinition], wire: str) -> list[Json]:
 def compose_request(transcript: Transcript, model: str, reserve_tokens: int) -> dict[str, Json]:
     """Return the body that shows what is visible and asks for at most `reserve_tokens` of reply."""
     layout = wire_named(transcript.wire).body
-    body: dict[str, Json] = {"model": model}
-    if layout.system_key and transcript.system:
-        body[layout.system_key] = transcript.system
+    body: dict[str, Json] = {layout.model_key: model}
+    if layout.system_paths and transcript.system:
+        body = nested(body, layout.system_paths[0], transcript.system)
     body[layout.messages_key] = dump(transcript, transcript.wire)
     if transcript.tools:
-        body = nested(body, layout.tools_path, transcript.tools)
+        body = nested(body, layout.tools_paths[0], transcript.tools)
     return {**nested(body, layout.default_reply_path(body), reserve_tokens), **layout.constants}
 
 
@@ -165,5 +171,6 @@ def answer_words(body: Json, wire: str) -> str:
 def output_tokens(body: Json, wire: str) -> int | None:
     """Return the tokens of an answer as it reports them; None where it does not."""
     keys = wire_named(wire).answers.usage
-    reported = [field(body, keys.holder, name) for name in keys.output]
-    return sum(reported) if all(type(tokens) is int for tokens in reported) else None
+    found = (field(body, holder, name) for holder in keys.holders for name in keys.output)
+    reported = [tokens for tokens in found if type(tokens) is int]
+    return sum(reported) if reported else None

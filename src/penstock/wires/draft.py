@@ -70,13 +70,19 @@ def mend_content(draft: RepairDraft, place: int, message: Json) -> Json:
     return {**message, "content": None}
 
 
-def orphan_message(draft: RepairDraft, place: int, text: str) -> Json:
-    """Return the result of a call that is not there as words of the user, None where it says nothing."""
+def orphan_text(draft: RepairDraft, place: int, text: str) -> str | None:
+    """Return the result of a call that is not there as words, None where it says nothing."""
     if not text.strip():
         draft.note(place, "dropped an empty result without its call")
         return None
     draft.note(place, "made text of a result without its call")
-    return {"role": "user", "content": placeholders.orphan(text)}
+    return placeholders.orphan(text)
+
+
+def orphan_message(draft: RepairDraft, place: int, text: str) -> Json:
+    """Return the same as a message of the user, on the wires whose messages have `role` and `content`."""
+    words = orphan_text(draft, place, text)
+    return None if words is None else {"role": "user", "content": words}
 
 
 def as_json_arguments(text: str) -> str:

@@ -81,8 +81,8 @@ class Transcript:
         read = wire_named(self.wire).codec.read
         made = list(self.entries)
         for raw in copied(list(messages)):
-            role, parts = read(raw)
             place = len(made)
+            role, parts = read(raw, made[-1].raw if made else None)
             made.append(Entry(index=place, last_index=place, wire=self.wire, role=role, parts=parts, raw=raw))
         grown = replace(self, entries=tuple(made))
         shown = self.__dict__.get("_visible")
@@ -170,8 +170,10 @@ class Transcript:
     def _cleared(self, entry: Entry | Collapsed | None, edit: Cleared) -> Entry | Collapsed | None:
         if not isinstance(entry, Entry):
             return entry
-        raw = wire_named(self.wire).codec.with_result(entry.raw, edit.call_id, edit.text)
-        return replace(entry, raw=raw, parts=wire_named(self.wire).codec.read(raw)[1])
+        codec = wire_named(self.wire).codec
+        before = self.entries[edit.index - 1].raw if edit.index else None
+        raw = codec.with_result(entry.raw, edit.call_id, edit.text, before)
+        return replace(entry, raw=raw, parts=codec.read(raw, before)[1])
 
     def _with_notes(self, shown: list[Entry | Collapsed]) -> list[Entry]:
         """Notes as messages that keep roles alternating where they did, without a change to any neighbour."""
@@ -293,7 +295,7 @@ def result_messages(wire: str, returned: Iterable[tuple[ToolCall, str, bool]]) -
     """Return the messages that answer calls, each given as the call, the text of its result, and whether it failed."""
     rows = list(returned)
     results = [ToolResult(call_id=call.id, text=text, is_error=failed) for call, text, failed in rows]
-    return wire_named(wire).codec.result_messages(results, [call.kind for call, _, _ in rows])
+    return wire_named(wire).codec.result_messages(results, [call for call, _, _ in rows])
 
 
 def text_message(wire: str, role: Literal["user", "assistant"], text: str) -> Json:
@@ -317,7 +319,7 @@ def load(messages: list[Json] | str, wire: str, *, system: Json = None, tools: J
     """
     wire_named(wire)
     if isinstance(messages, str):
-        messages = [{"role": "user", "content": messages}]
+        messages = [wire_named(wire).codec.text_message("user", messages)]
     if not isinstance(messages, list):
         raise CallerError(f"messages are a list, not {type(messages).__name__}")
     read = Transcript(wire=wire, system=copied(system), tools=copied(tools)).append(*messages)

@@ -7,6 +7,7 @@ out: shapes of wires; reasoning, which means nothing to another provider.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -47,6 +48,23 @@ class AssistantTurn:
         """Return every call with its result; a call without one gets a result that says so."""
         closed = [ToolResult(call_id=call.id, text=placeholders.CLOSED, is_error=True) for call in self.calls]
         return [(call, self.results.get(place, closed[place])) for place, call in enumerate(self.calls)]
+
+
+class CallIds:
+    """Ids of calls for a wire that takes few characters and each id only once."""
+
+    def __init__(self) -> None:
+        self._given: set[str] = set()
+
+    def new(self, call_id: str) -> str:
+        """Return an id as much like `call_id` as can be, which was not given before."""
+        wanted = re.sub(r"[^a-zA-Z0-9_-]", "_", call_id)[:60] or "call"
+        given, number = wanted, 1
+        while given in self._given:
+            number += 1
+            given = f"{wanted}_{number}"
+        self._given.add(given)
+        return given
 
 
 PortableTurn: TypeAlias = Instruction | UserTurn | AssistantTurn
@@ -120,4 +138,6 @@ def _without_opaque_parts(result: ToolResult) -> ToolResult:
 
 
 def _type_name(raw: object) -> str:
-    return string(raw.get("type")) or "item" if isinstance(raw, dict) else "item"
+    if not isinstance(raw, dict):
+        return "item"
+    return string(raw.get("type")) or (next(iter(raw)) if len(raw) == 1 else "item")

@@ -51,7 +51,7 @@ def repair(messages: Json, wire: str, *, continues: bool = False) -> Repaired:
     if isinstance(messages, str):
         if not rules.body.accepts_text:
             began.append("made a user message of a text")
-        messages = [{"role": "user", "content": messages}]
+        messages = [rules.codec.text_message("user", messages)]
     elif not isinstance(messages, list):
         began.append(f"dropped a {type(messages).__name__}, which is no list of messages")
         messages = []

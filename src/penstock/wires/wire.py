@@ -10,12 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
+from penstock.text.json_access import field
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from penstock.text.json_access import Json
     from penstock.wires.draft import RepairStep
-    from penstock.wires.entries import Part, Role, ToolResult
+    from penstock.wires.entries import Part, Role, ToolCall, ToolResult
     from penstock.wires.message_list import Invariant
     from penstock.wires.portable import PortableTurn
 
@@ -44,11 +46,14 @@ class ToolDefinition(Protocol):
 class Codec(Protocol):
     """How the messages of one wire are read and written. The `codec` module of each wire's folder is one."""
 
-    def read(self, raw: Json) -> tuple[Role, tuple[Part, ...]]:
-        """Return the role and the parts of one message; what is not understood is an `Opaque` part."""
+    def read(self, raw: Json, before: Json = None) -> tuple[Role, tuple[Part, ...]]:
+        """Return the role and the parts of one message; what is not understood is an `Opaque` part.
+
+        `before` is the message before it: on a wire whose results may go without ids it tells which calls they answer.
+        """
         ...
 
-    def with_result(self, raw: Json, call_id: str, text: str) -> Json:
+    def with_result(self, raw: Json, call_id: str, text: str, before: Json = None) -> Json:
         """Return the message with `text` as the result of that call; everything else in it stays."""
         ...
 
@@ -60,12 +65,16 @@ class Codec(Protocol):
         """Return a message of nothing but words, said by `user` or `assistant`."""
         ...
 
-    def result_messages(self, results: Sequence[ToolResult], kinds: Sequence[str]) -> list[Json]:
-        """Return the messages that answer calls; `kinds` are the kinds of these calls, in the same order."""
+    def result_messages(self, results: Sequence[ToolResult], calls: Sequence[ToolCall]) -> list[Json]:
+        """Return the messages that answer calls, which are given in the same order."""
         ...
 
     def read_system(self, system: Json) -> str:
         """Return the words of the instructions that stand beside the messages."""
+        ...
+
+    def write_system(self, text: str) -> Json:
+        """Return instructions as they stand beside the messages; None on a wire where they are messages."""
         ...
 
     def write(self, turns: Sequence[PortableTurn]) -> Written:
@@ -99,11 +108,14 @@ class BodyLayout:
 
     messages_key: str
     """The key of the message list, `messages` on most wires."""
+    model_key: str
+    """The key of the model's name, which some APIs take in the address instead of the body."""
     accepts_text: bool
     """Whether a plain string may stand in place of the list."""
-    system_key: str | None
-    """The key of the instructions; None where they are messages."""
-    tools_path: KeyPath
+    system_paths: tuple[KeyPath, ...]
+    """Every place where the instructions may stand, the API's own first; none where they are messages."""
+    tools_paths: tuple[KeyPath, ...]
+    """Every place where the tools may stand, the API's own first."""
     reply_paths: tuple[KeyPath, ...]
     """Every place where the reply's length may be asked for; the first that is there counts."""
     default_reply_path: Callable[[Json], KeyPath]
@@ -113,16 +125,29 @@ class BodyLayout:
     constants: Mapping[str, Json]
     """What every request that we compose says besides."""
     resemblance: Callable[[dict[str, Json]], int]
-    """How surely a body is of this wire: 0 not at all, 1 by its tools alone, 2 by its messages, 3 by keys of its own."""
+    """How surely a body is of this wire: 0 not at all, 1 by its tools alone, 2 by its messages, 3 by keys of its own, 4 by
+    what no other wire has."""
     continues: Callable[[dict[str, Json]], bool]
     """Whether a body goes on with a conversation that the provider keeps, so that calls may not be in it."""
+
+    def system_of(self, body: Json) -> Json:
+        """Return the instructions that stand beside the messages of a body; None where there are none."""
+        return _first_at(body, self.system_paths)
+
+    def tools_of(self, body: Json) -> Json:
+        """Return the tools that a body offers; None where there are none."""
+        return _first_at(body, self.tools_paths)
+
+
+def _first_at(body: Json, paths: tuple[KeyPath, ...]) -> Json:
+    return next((value for path in paths if (value := field(body, *path)) is not None), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsageKeys:
-    """Where an answer reports the tokens that it took; several keys are added up."""
+    """Where an answer reports the tokens that it took; several keys are added up, of several holders the first that is there."""
 
-    holder: str
+    holders: tuple[str, ...]
     input: tuple[str, ...]
     output: tuple[str, ...]
 
@@ -154,6 +179,18 @@ class StreamReader(Protocol):
         ...
 
 
+class FrameReader(Protocol):
+    """The bytes of a stream that is not of server-sent events, taken apart."""
+
+    def feed(self, block: bytes) -> Iterator[str]:
+        """Take the next bytes; yield the JSON of each event that they complete.
+
+        Raises:
+            Unreadable: for bytes that are no frames.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerLayout:
     """Where an answer's body holds what the model said, and how its stream is read."""
@@ -168,6 +205,8 @@ class AnswerLayout:
     stream: Callable[[], StreamReader]
     streamed_body: Callable[[dict[str, Json]], dict[str, Json]]
     """A request's body as it asks for a streamed answer."""
+    frames: Callable[[], FrameReader] | None
+    """How the bytes of a stream become events; None for server-sent events."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,12 +223,19 @@ class Service:
     """The public API of a wire as its provider's own SDK finds it."""
 
     base_url: str
+    """The address; `{region}` in it is the value of the first of `region_variables` that is set."""
     base_url_variable: str
+    region_variables: tuple[str, ...]
     root: str
     """What stands before every path; a base URL may have it or leave it out."""
     path: str
+    """The path; `{model}` in it is the model's name, which then is not in the body."""
+    stream_path: str
+    """The path of streamed answers."""
     keys: tuple[ApiKey, ...]
     """The first whose variable is set is used."""
+    signs_for: str
+    """The service of AWS for which requests are signed where no key is set; empty where a key is all there is."""
     variable_headers: Mapping[str, str]
     """Environment variables that become headers where they are set."""
     headers: Mapping[str, str]
@@ -226,6 +272,8 @@ class TokenCounting:
     """Where an API counts the tokens of a request, and the body in which it says how many."""
 
     path: str
+    request: Callable[[dict[str, Json]], dict[str, Json]]
+    """The body whose tokens are asked for, in the one that asks."""
     answer: Callable[[int], dict[str, Json]]
 
 
@@ -236,6 +284,12 @@ class ProviderDouble:
     provider: str
     """Whose words these are."""
     path: str
+    """The path of answers; `{model}` in it is any name."""
+    stream_path: str
+    """The path of streamed answers; where it is the same, the body says which is asked for."""
+    stream_type: str
+    """The content type of a stream."""
+    models_path: str
     root: str
     """What a client's base URL ends with, so that the client's own path leads to `path`."""
     answer: Callable[[AnswerContent], dict[str, Json]]
@@ -262,6 +316,8 @@ class Wire:
     """One provider API. Laws: complete by construction; load then dump is the identity; repair leaves no violation it can mend."""
 
     name: str
+    about: str
+    """What answers on it, for a person who chooses a model."""
     body: BodyLayout
     codec: Codec
     invariants: tuple[Invariant, ...]

@@ -8,6 +8,7 @@ from penstock.text.json_access import field, objects, type_of
 from penstock.wires.anthropic import answers, codec, provider
 from penstock.wires.anthropic.repair import REPAIRS
 from penstock.wires.anthropic.rules import INVARIANTS
+from penstock.wires.stream import SSE_TYPE
 from penstock.wires.wire import (
     AnswerLayout,
     ApiKey,
@@ -52,11 +53,13 @@ def _min_reply_tokens(body: Json) -> int:
 
 ANTHROPIC = Wire(
     name="anthropic",
+    about="a model behind Anthropic's messages",
     body=BodyLayout(
         messages_key="messages",
+        model_key="model",
         accepts_text=False,
-        system_key="system",
-        tools_path=("tools",),
+        system_paths=(("system",),),
+        tools_paths=(("tools",),),
         reply_paths=(("max_tokens",),),
         default_reply_path=lambda _: ("max_tokens",),
         min_reply_tokens=_min_reply_tokens,
@@ -73,18 +76,22 @@ ANTHROPIC = Wire(
         text=answers.answer_text,
         # Cached input is counted beside `input_tokens`, not inside it.
         usage=UsageKeys(
-            holder="usage",
+            holders=("usage",),
             input=("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"),
             output=("output_tokens",),
         ),
         stream=answers.MessageEvents,
         streamed_body=answers.streamed_body,
+        frames=None,
     ),
     service=Service(
         base_url="https://api.anthropic.com",
         base_url_variable="ANTHROPIC_BASE_URL",
+        region_variables=(),
         root="/v1",
         path="/messages",
+        stream_path="/messages",
+        signs_for="",
         keys=(
             ApiKey(variable="ANTHROPIC_API_KEY", header="x-api-key"),
             ApiKey(variable="ANTHROPIC_AUTH_TOKEN", header="authorization", prefix="Bearer "),
@@ -95,6 +102,9 @@ ANTHROPIC = Wire(
     double=ProviderDouble(
         provider="anthropic",
         path="/v1/messages",
+        stream_path="/v1/messages",
+        stream_type=SSE_TYPE,
+        models_path="/v1/models",
         root="",
         answer=provider.answer,
         answer_events=provider.answer_events,
@@ -105,7 +115,9 @@ ANTHROPIC = Wire(
         reply_fault=provider.reply_fault,
         models=provider.models,
         counting=TokenCounting(
-            path="/v1/messages/count_tokens", answer=lambda input_tokens: {"input_tokens": input_tokens}
+            path="/v1/messages/count_tokens",
+            request=lambda body: body,
+            answer=lambda input_tokens: {"input_tokens": input_tokens},
         ),
     ),
 )

@@ -6,14 +6,13 @@ Keeps out: whether a list is valid (`rules`).
 
 from __future__ import annotations
 
-import re
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from penstock.text.json_access import as_json, base64_bytes, blocks, field, objects, parsed, string, type_of
 from penstock.wires import placeholders
 from penstock.wires.entries import Media, Opaque, Part, Reasoning, Role, Text, ToolCall, ToolResult
-from penstock.wires.portable import AssistantTurn, Instruction, UserTurn
+from penstock.wires.portable import AssistantTurn, CallIds, Instruction, UserTurn
 from penstock.wires.wire import Written
 
 if TYPE_CHECKING:
@@ -40,8 +39,9 @@ def is_signed(block: Json) -> bool:
             return False
 
 
-def read(raw: Json) -> tuple[Role, tuple[Part, ...]]:
+def read(raw: Json, before: Json = None) -> tuple[Role, tuple[Part, ...]]:
     """Return the role and the parts of one message; a user's message of nothing but results has the role `tool`."""
+    del before
     role = _ROLES.get(string(field(raw, "role")))
     if role is None:
         return "user", (Opaque(raw),)
@@ -51,8 +51,9 @@ def read(raw: Json) -> tuple[Role, tuple[Part, ...]]:
     return role, parts
 
 
-def with_result(raw: Json, call_id: str, text: str) -> Json:
+def with_result(raw: Json, call_id: str, text: str, before: Json = None) -> Json:
     """Return the message with `text` in the results of that call; every other block, and every other key, stays."""
+    del before
 
     def replaced(block: Json) -> Json:
         is_it = field(block, "type") == "tool_result" and field(block, "tool_use_id") == call_id
@@ -78,15 +79,20 @@ def closing(call_id: str) -> Json:
     return {"type": "tool_result", "tool_use_id": call_id, "content": placeholders.CLOSED, "is_error": True}
 
 
-def result_messages(results: Sequence[ToolResult], kinds: Sequence[str]) -> list[Json]:
+def result_messages(results: Sequence[ToolResult], calls: Sequence[ToolCall]) -> list[Json]:
     """Return the one message that answers all calls of a turn."""
-    del kinds
+    del calls
     return [{"role": "user", "content": [_result_block(result.call_id, result) for result in results]}]
 
 
 def read_system(system: Json) -> str:
     """Return the words of `system`, a string or blocks."""
     return "\n".join(part.text for part in map(_shown, blocks(system)) if isinstance(part, Text))
+
+
+def write_system(text: str) -> Json:
+    """Return `system`, which may be a text."""
+    return text
 
 
 def write(turns: Sequence[PortableTurn]) -> Written:
@@ -100,7 +106,7 @@ def write(turns: Sequence[PortableTurn]) -> Written:
 
 
 def _messages(turns: Sequence[PortableTurn]) -> list[Json]:
-    ids = _CallIds()
+    ids = CallIds()
     runs: list[tuple[str, list[Json]]] = [("user", [])]
     for turn in turns:
         match turn:
@@ -135,22 +141,6 @@ def tool_names(tools: Json) -> list[str]:
 def call_message(call: Json) -> Json:
     """Return one call as a message of the assistant."""
     return {"role": "assistant", "content": [call]}
-
-
-class _CallIds:
-    """Ids as this wire wants them: of few characters, each only once."""
-
-    def __init__(self) -> None:
-        self._given: set[str] = set()
-
-    def new(self, call_id: str) -> str:
-        wanted = re.sub(r"[^a-zA-Z0-9_-]", "_", call_id)[:60] or "call"
-        given, number = wanted, 1
-        while given in self._given:
-            number += 1
-            given = f"{wanted}_{number}"
-        self._given.add(given)
-        return given
 
 
 def _add(runs: list[tuple[str, list[Json]]], role: str, content: list[Json]) -> None:

@@ -9,6 +9,7 @@ from penstock.text.tokens import family
 from penstock.wires.openai_chat import answers, codec, provider
 from penstock.wires.openai_chat.repair import REPAIRS
 from penstock.wires.openai_chat.rules import INVARIANTS
+from penstock.wires.stream import SSE_TYPE
 from penstock.wires.wire import AnswerLayout, ApiKey, BodyLayout, ProviderDouble, Service, UsageKeys, Wire
 
 if TYPE_CHECKING:
@@ -39,11 +40,13 @@ def _default_reply_path(body: Json) -> tuple[str, ...]:
 
 OPENAI_CHAT = Wire(
     name="openai-chat",
+    about="a model behind OpenAI's chat completions, or a server that speaks them",
     body=BodyLayout(
         messages_key="messages",
+        model_key="model",
         accepts_text=False,
-        system_key=None,
-        tools_path=("tools",),
+        system_paths=(),
+        tools_paths=(("tools",),),
         reply_paths=(("max_completion_tokens",), ("max_tokens",)),
         default_reply_path=_default_reply_path,
         min_reply_tokens=lambda _: 1,
@@ -58,15 +61,19 @@ OPENAI_CHAT = Wire(
         is_answer=answers.is_answer,
         messages=answers.answer_messages,
         text=answers.answer_text,
-        usage=UsageKeys(holder="usage", input=("prompt_tokens",), output=("completion_tokens",)),
+        usage=UsageKeys(holders=("usage",), input=("prompt_tokens",), output=("completion_tokens",)),
         stream=answers.ChunkReader,
         streamed_body=answers.streamed_body,
+        frames=None,
     ),
     service=Service(
         base_url="https://api.openai.com/v1",
         base_url_variable="OPENAI_BASE_URL",
+        region_variables=(),
         root="",
         path="/chat/completions",
+        stream_path="/chat/completions",
+        signs_for="",
         keys=(ApiKey(variable="OPENAI_API_KEY", header="authorization", prefix="Bearer "),),
         variable_headers={"OPENAI_ORG_ID": "openai-organization", "OPENAI_PROJECT_ID": "openai-project"},
         headers={},
@@ -74,6 +81,9 @@ OPENAI_CHAT = Wire(
     double=ProviderDouble(
         provider="openai",
         path="/v1/chat/completions",
+        stream_path="/v1/chat/completions",
+        stream_type=SSE_TYPE,
+        models_path="/v1/models",
         root="/v1",
         answer=provider.answer,
         answer_events=provider.answer_events,

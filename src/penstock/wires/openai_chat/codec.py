@@ -32,8 +32,9 @@ _ROLES: dict[str, Role] = {
 _AUDIO_TYPES = {"wav": "audio/wav", "mp3": "audio/mpeg"}
 
 
-def read(raw: Json) -> tuple[Role, tuple[Part, ...]]:
+def read(raw: Json, before: Json = None) -> tuple[Role, tuple[Part, ...]]:
     """Return the role and the parts of one message; what is not understood is opaque."""
+    del before
     role = _ROLES.get(string(field(raw, "role")))
     if role is None:
         return "user", (Opaque(raw),)
@@ -56,9 +57,9 @@ def read(raw: Json) -> tuple[Role, tuple[Part, ...]]:
     return role, tuple(spoken)
 
 
-def with_result(raw: Json, call_id: str, text: str) -> Json:
+def with_result(raw: Json, call_id: str, text: str, before: Json = None) -> Json:
     """Return the message with `text` as its content; id, role, name and the order of keys stay."""
-    del call_id
+    del call_id, before
     return {**raw, "content": text}
 
 
@@ -72,15 +73,20 @@ def text_message(role: str, text: str) -> Json:
     return {"role": role, "content": text}
 
 
-def result_messages(results: Sequence[ToolResult], kinds: Sequence[str]) -> list[Json]:
+def result_messages(results: Sequence[ToolResult], calls: Sequence[ToolCall]) -> list[Json]:
     """Return the messages that answer calls, one for each."""
-    del kinds
+    del calls
     return [{"role": "tool", "tool_call_id": result.call_id, "content": result.text} for result in results]
 
 
 def read_system(system: Json) -> str:
     """Return the words of instructions that stand beside the messages, which on this wire nobody sends."""
     return text_of(_content(system))
+
+
+def write_system(text: str) -> None:
+    """Return None: instructions are messages here."""
+    del text
 
 
 def write(turns: Sequence[PortableTurn]) -> Written:

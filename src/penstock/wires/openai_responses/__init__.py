@@ -8,6 +8,7 @@ from penstock.wires.openai_chat import provider as chat_provider
 from penstock.wires.openai_responses import answers, codec, provider
 from penstock.wires.openai_responses.repair import REPAIRS
 from penstock.wires.openai_responses.rules import INVARIANTS
+from penstock.wires.stream import SSE_TYPE
 from penstock.wires.wire import AnswerLayout, ApiKey, BodyLayout, ProviderDouble, Service, UsageKeys, Wire
 
 if TYPE_CHECKING:
@@ -26,11 +27,13 @@ def _continues(body: dict[str, Json]) -> bool:
 
 OPENAI_RESPONSES = Wire(
     name="openai-responses",
+    about="a model behind OpenAI's responses",
     body=BodyLayout(
         messages_key="input",
+        model_key="model",
         accepts_text=True,
-        system_key="instructions",
-        tools_path=("tools",),
+        system_paths=(("instructions",),),
+        tools_paths=(("tools",),),
         reply_paths=(("max_output_tokens",),),
         default_reply_path=lambda _: ("max_output_tokens",),
         min_reply_tokens=lambda _: provider.MIN_REPLY_TOKENS,
@@ -45,15 +48,19 @@ OPENAI_RESPONSES = Wire(
         is_answer=answers.is_answer,
         messages=answers.answer_messages,
         text=answers.answer_text,
-        usage=UsageKeys(holder="usage", input=("input_tokens",), output=("output_tokens",)),
+        usage=UsageKeys(holders=("usage",), input=("input_tokens",), output=("output_tokens",)),
         stream=answers.ResponseEvents,
         streamed_body=answers.streamed_body,
+        frames=None,
     ),
     service=Service(
         base_url="https://api.openai.com/v1",
         base_url_variable="OPENAI_BASE_URL",
+        region_variables=(),
         root="",
         path="/responses",
+        stream_path="/responses",
+        signs_for="",
         keys=(ApiKey(variable="OPENAI_API_KEY", header="authorization", prefix="Bearer "),),
         variable_headers={"OPENAI_ORG_ID": "openai-organization", "OPENAI_PROJECT_ID": "openai-project"},
         headers={},
@@ -61,6 +68,9 @@ OPENAI_RESPONSES = Wire(
     double=ProviderDouble(
         provider="openai",
         path="/v1/responses",
+        stream_path="/v1/responses",
+        stream_type=SSE_TYPE,
+        models_path="/v1/models",
         root="/v1",
         answer=provider.answer,
         answer_events=provider.answer_events,

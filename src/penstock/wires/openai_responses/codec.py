@@ -6,13 +6,13 @@ that only the provider understands (references, server tools, compaction). Keeps
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from penstock.text.json_access import as_json, base64_bytes, blocks, data_url, field, objects, string
 from penstock.wires import placeholders
 from penstock.wires.entries import Media, Opaque, Part, Reasoning, Role, Text, ToolCall, ToolResult
-from penstock.wires.portable import AssistantTurn, Instruction, UserTurn
+from penstock.wires.portable import AssistantTurn, CallIds, Instruction, UserTurn
 from penstock.wires.wire import Written
 
 if TYPE_CHECKING:
@@ -77,8 +77,9 @@ def call_id(raw: Json) -> str:
     return next((string(raw.get(key)) for key in keys if string(raw.get(key))), "")
 
 
-def read(raw: Json) -> tuple[Role, tuple[Part, ...]]:
+def read(raw: Json, before: Json = None) -> tuple[Role, tuple[Part, ...]]:
     """Return the role and the parts of one item; what is not understood is opaque."""
+    del before
     kind = kind_of(raw)
     if kind == "message":
         role = ROLES.get(string(raw.get("role")))
@@ -98,9 +99,9 @@ def read(raw: Json) -> tuple[Role, tuple[Part, ...]]:
     return "system" if kind in _SYSTEM_ITEMS else "assistant", (Opaque(raw),)
 
 
-def with_result(raw: Json, call_id: str, text: str) -> Json:
+def with_result(raw: Json, call_id: str, text: str, before: Json = None) -> Json:
     """Return an output with `text` in it; ids, type, status and the order of keys stay."""
-    del call_id
+    del call_id, before
     if raw.get("type") == "shell_call_output":
         outcome = next((run["outcome"] for run in objects(raw.get("output")) if "outcome" in run), _EXITED)
         return {**raw, "output": [{"stdout": text, "stderr": "", "outcome": outcome}]}
@@ -131,15 +132,15 @@ def text_message(role: str, text: str) -> Json:
     return {"role": role, "content": text}
 
 
-def result_messages(results: Sequence[ToolResult], kinds: Sequence[str]) -> list[Json]:
+def result_messages(results: Sequence[ToolResult], calls: Sequence[ToolCall]) -> list[Json]:
     """Return the items that answer calls, one for each, of the kind of its call."""
     return [
         {
-            "type": "custom_tool_call_output" if kind == "custom" else "function_call_output",
+            "type": "custom_tool_call_output" if call.kind == "custom" else "function_call_output",
             "call_id": result.call_id,
             "output": result.text,
         }
-        for result, kind in zip(results, kinds, strict=True)
+        for result, call in zip(results, calls, strict=True)
     ]
 
 
@@ -148,9 +149,15 @@ def read_system(system: Json) -> str:
     return "\n".join(part.text for part in _content(system) if isinstance(part, Text))
 
 
+def write_system(text: str) -> Json:
+    """Return `instructions`, which are a text."""
+    return text
+
+
 def write(turns: Sequence[PortableTurn]) -> Written:
     """Return turns as items; instructions are items too, so that later ones keep their place."""
     items: list[Json] = []
+    ids = CallIds()
     for turn in turns:
         match turn:
             case Instruction(text):
@@ -160,7 +167,7 @@ def write(turns: Sequence[PortableTurn]) -> Written:
             case AssistantTurn():
                 if turn.texts:
                     items.append(text_message("assistant", "\n".join(turn.texts)))
-                pairs = turn.answered_calls()
+                pairs = [(replace(call, id=ids.new(call.id)), result) for call, result in turn.answered_calls()]
                 items += [_call(call) for call, _ in pairs]
                 items += [_call_output(call, result) for call, result in pairs]
     return Written(messages=items)

@@ -1,0 +1,47 @@
+"""Signatures of AWS, made by botocore where it is installed: profiles, roles and variables are found as boto3 finds them.
+
+Law: nothing is signed but the request that is sent, and no credential is kept here. Keeps out: which service it is (the wire says).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+def aws_signer(
+    service: str, region: str, environment: Mapping[str, str]
+) -> Callable[[str, bytes], Mapping[str, str]] | None:
+    """Return the function that signs a request, given its address and its body, with Signature Version 4.
+
+    Args:
+        service: the name under which the service is signed for, `bedrock`.
+        region: the region of the request; the one of the user's profile where it is empty.
+        environment: the variables of whoever asks: the keys in them come before those that botocore finds.
+
+    Returns:
+        The headers to send beside the others; None where botocore is not installed, or knows no credentials.
+    """
+    try:
+        from botocore.auth import SigV4Auth
+        from botocore.awsrequest import AWSRequest
+        from botocore.credentials import Credentials
+        from botocore.session import Session
+    except ImportError:
+        return None
+    session = Session()
+    key, secret = environment.get("AWS_ACCESS_KEY_ID"), environment.get("AWS_SECRET_ACCESS_KEY")
+    own = Credentials(key, secret, environment.get("AWS_SESSION_TOKEN")) if key and secret else None
+    credentials = own or session.get_credentials()
+    if credentials is None:
+        return None
+    signed_region = region or session.get_config_variable("region") or "us-east-1"
+
+    def sign(url: str, content: bytes) -> Mapping[str, str]:
+        request = AWSRequest(method="POST", url=url, data=content, headers={"content-type": "application/json"})
+        SigV4Auth(credentials.get_frozen_credentials(), service, signed_region).add_auth(request)
+        return {name.lower(): value for name, value in request.headers.items()}
+
+    return sign

@@ -1,0 +1,233 @@
+"""Batches of calls that the next message of the user answers: who answers whom, checked and mended, for wires of that form.
+
+On such a wire a message of the assistant holds one or more calls, and the message behind it is the user's and holds the result of
+each. `BatchForm` says how a wire writes that; checking and mending are the same for all of them. Laws: a result goes to the nearest
+call before it; the work grows with the list, not with its square. Keeps out: every other rule of a wire.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock.text.json_access import objects, role_of
+from penstock.wires.draft import orphan_text
+from penstock.wires.message_list import Pairs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from penstock.text.json_access import Json
+    from penstock.wires.draft import RepairDraft
+    from penstock.wires.message_list import MessageList
+
+UNNAMED = "function:"
+"""What the id of a call begins with that has none on its wire: name and place stand in for it, in one batch only."""
+
+
+class Place(NamedTuple):
+    """A call or a result: which block of its message it is, and the id that pairs it."""
+
+    block: int
+    call_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchForm:
+    """How a wire writes batches of calls."""
+
+    content_key: str
+    """The key of a message's blocks."""
+    assistant: str
+    """The role of the messages that call."""
+    calls: Callable[[Json], list[Place]]
+    """The calls of an assistant's message."""
+    results: Callable[[Json, Json], list[Place]]
+    """The results in a user's message, given the assistant's message that they answer, or None."""
+    closing: Callable[[Json, str], Json]
+    """The block that closes a call of that id of which no result is known, given the call's block."""
+    text: Callable[[str], Json]
+    """A block of words."""
+    result_text: Callable[[Json], str]
+    """The words of a result's block."""
+    ids_are_unique: bool
+    """Whether an id may never be used again, rather than not in the same batch."""
+
+    def is_assistants(self, message: Json) -> bool:
+        """Whether a message is the assistant's."""
+        return role_of(message) == self.assistant
+
+    def blocks(self, message: Json) -> list[dict[str, Json]]:
+        """Return the blocks of a message."""
+        return objects(message.get(self.content_key)) if isinstance(message, dict) else []
+
+
+def batch_pairs(form: BatchForm) -> Callable[[MessageList], Pairs]:
+    """Return the function that holds the calls of a list against its results."""
+
+    def look(seen: MessageList) -> Pairs:
+        pairs, ever = Pairs(), dict[str, int]()
+        asked: dict[str, int] = {}
+        caller: Json = None
+        for index, message in enumerate(seen.messages):
+            if not isinstance(message, dict):
+                continue
+            if form.is_assistants(message):
+                pairs.close(asked, set())
+                asked, caller = {}, message
+                for _, call in form.calls(message):
+                    known = ever if form.ids_are_unique else asked
+                    pairs.ask(index, call, known)
+                    if known[call] == index:
+                        asked[call] = index
+                continue
+            answered: set[str] = set()
+            for _, call in form.results(message, caller):
+                pairs.answer(index, call, asked, answered)
+            pairs.close(asked, answered)
+            asked, caller = {}, None
+        pairs.close(asked, set())
+        return pairs
+
+    return look
+
+
+def pair_batches(form: BatchForm) -> Callable[[RepairDraft], None]:
+    """Return the repair that puts behind each message with calls one of the user that begins with their results."""
+    return lambda draft: _Pairing(form, draft).mend()
+
+
+class _Pairing:
+    """One repair of one list."""
+
+    def __init__(self, form: BatchForm, draft: RepairDraft) -> None:
+        self._form, self._draft, self._before = form, draft, draft.rows
+        self._results = self._places_of_results()
+        self._claimed = self._first_results()
+        self._taken = {place for found in self._claimed.values() for place in found.values()}
+        self._answers: dict[str, list[Json]] = {}
+        """The results that calls of each id have got so far."""
+
+    def mend(self) -> None:
+        form, draft = self._form, self._draft
+        rows: list[tuple[int, Json]] = []
+        open_results: list[Json] = []  # of the calls just before, not yet in a message
+        for at, (place, message) in enumerate(self._before):
+            is_systems = role_of(message) == "system"
+            if not form.is_assistants(message) and not is_systems:
+                kept = [*open_results, *self._others(at, place, message)]
+                open_results = []
+                if kept:
+                    rows.append((place, self._with_blocks(message, kept)))
+                continue
+            if open_results:
+                rows.append((-1, self._users(open_results)))
+            if is_systems:
+                rows.append((place, message))
+                open_results = []
+                continue
+            caller = self._without_repeated_ids(place, message)
+            open_results = self._answered(at, place, caller)
+            if form.blocks(caller):
+                rows.append((place, caller))
+        draft.rows = [*rows, (-1, self._users(open_results))] if open_results else rows
+
+    def _places_of_results(self) -> list[list[Place]]:
+        """Return the results of each row; one without an id is told by the calls before it, however far back they stand."""
+        caller: Json = None
+        found: list[list[Place]] = []
+        for _, message in self._before:
+            if self._form.is_assistants(message):
+                caller = message if self._form.calls(message) else caller
+                found.append([])
+            else:
+                found.append(self._form.results(message, caller))
+        return found
+
+    def _first_results(self) -> dict[int, dict[str, tuple[int, int]]]:
+        """Return for each message with calls where the first result of each id stands before that id is called again.
+
+        One pass from the end: what a call claims is no longer there for the calls before it.
+        """
+        first = self._first_callers() if self._form.ids_are_unique else {}
+        claimed: dict[int, dict[str, tuple[int, int]]] = {}
+        behind: dict[str, tuple[int, int]] = {}
+        for at in range(len(self._before) - 1, -1, -1):
+            message = self._before[at][1]
+            for number, call in reversed(self._results[at]):
+                behind[call] = at, number
+            if self._form.is_assistants(message):
+                ids = dict.fromkeys(call for _, call in self._form.calls(message))
+                claimed[at] = {call: behind.pop(call) for call in ids if call in behind and first.get(call, at) == at}
+        return claimed
+
+    def _first_callers(self) -> dict[str, int]:
+        """Return the row that uses each id first: a later call of that id is dropped and claims nothing."""
+        first: dict[str, int] = {}
+        for at, (_, message) in enumerate(self._before):
+            for _, call in self._form.calls(message) if self._form.is_assistants(message) else ():
+                first.setdefault(call, at)
+        return first
+
+    def _block_at(self, place: tuple[int, int]) -> Json:
+        return self._form.blocks(self._before[place[0]][1])[place[1]]
+
+    def _without_repeated_ids(self, place: int, message: Json) -> Json:
+        """Return the message without calls whose id was used before."""
+        seen: set[str] = set()
+        repeated: set[int] = set()
+        for number, call in self._form.calls(message):
+            if call in seen or (self._form.ids_are_unique and call in self._answers):
+                self._draft.note(place, f"dropped a call that repeats the id {call!r}")
+                repeated.add(number)
+            seen.add(call)
+        if not repeated:
+            return message
+        kept = [block for number, block in enumerate(self._form.blocks(message)) if number not in repeated]
+        return {**message, self._form.content_key: kept}
+
+    def _answered(self, at: int, place: int, caller: Json) -> list[Json]:
+        """Return the results of a message's calls, in the order in which they stand; a call without one is closed."""
+        calls = self._form.calls(caller)
+        found = self._claimed[at]
+        results: list[Json] = []
+        for where, call in sorted((where, call) for call, where in found.items()):
+            if where[0] != at + 1:
+                self._draft.note(self._before[where[0]][0], f"moved the result of {call!r} to its call")
+            results.append(self._block_at(where))
+            self._answers.setdefault(call, []).append(results[-1])
+        for number, call in calls:
+            if call not in found:
+                self._draft.note(place, f"closed call {call!r} with a result that says there is none")
+                results.append(self._form.closing(self._form.blocks(caller)[number], call))
+                self._answers.setdefault(call, []).append(results[-1])
+        return results
+
+    def _others(self, at: int, place: int, message: Json) -> list[Json]:
+        """Return what a user's message holds beside the results that went to their calls."""
+        ids = dict(self._results[at])
+        rest: list[Json] = []
+        for number, block in enumerate(self._form.blocks(message)):
+            call = ids.get(number)
+            if call is None:
+                rest.append(block)
+            elif (at, number) in self._taken:
+                continue
+            elif self._is_repeated(call, block):
+                self._draft.note(place, f"dropped a second result of {call!r}")
+            elif (words := orphan_text(self._draft, place, self._form.result_text(block))) is not None:
+                rest.append(self._form.text(words))
+        return rest
+
+    def _is_repeated(self, call: str, block: Json) -> bool:
+        """Whether a result that no call claimed has one before it: of its id, or word for word where calls have no ids."""
+        earlier = self._answers.get(call, [])
+        return block in earlier if call.startswith(UNNAMED) else bool(earlier)
+
+    def _with_blocks(self, message: Json, kept: list[Json]) -> Json:
+        held = message.get(self._form.content_key)
+        is_same = len(held) == len(kept) and all(one is other for one, other in zip(held, kept, strict=True))
+        return message if is_same else {**message, self._form.content_key: kept}
+
+    def _users(self, blocks: list[Json]) -> Json:
+        return {"role": "user", self._form.content_key: blocks}

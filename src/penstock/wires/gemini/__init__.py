@@ -1,0 +1,133 @@
+"""The wire of Gemini's `generateContent`, of the Gemini API and of Vertex AI, as REST bodies and as google-genai's dicts."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+from penstock.text.json_access import objects, role_of
+from penstock.wires.gemini import answers, codec, provider
+from penstock.wires.gemini.keys import both, get
+from penstock.wires.gemini.repair import REPAIRS
+from penstock.wires.gemini.rules import INVARIANTS
+from penstock.wires.stream import SSE_TYPE
+from penstock.wires.wire import (
+    AnswerLayout,
+    ApiKey,
+    BodyLayout,
+    ProviderDouble,
+    Service,
+    TokenCounting,
+    UsageKeys,
+    Wire,
+)
+
+if TYPE_CHECKING:
+    from penstock.text.json_access import Json
+    from penstock.wires.wire import KeyPath
+
+__all__ = ["GEMINI"]
+
+# google-genai's own call takes everything but the contents in `config`; the REST body has it beside them.
+_BESIDE = ((), ("config",))
+_REPLY_HOLDERS = (*((name,) for name in both("generationConfig")), ("config",))
+
+
+def _paths(name: str) -> tuple[KeyPath, ...]:
+    return tuple((*holder, key) for holder, key in product(_BESIDE, both(name)))
+
+
+def _resemblance(body: dict[str, Json]) -> int:
+    if "contents" in body:
+        return 4
+    messages = objects(body.get("messages"))  # of a bare list, which stands under the name that most wires have
+    return (
+        4 if any(isinstance(message.get("parts"), list) or role_of(message) == "model" for message in messages) else 0
+    )
+
+
+def _default_reply_path(body: Json) -> KeyPath:
+    if isinstance(get(body, "config"), dict):
+        return ("config", "max_output_tokens")
+    return ("generationConfig", "maxOutputTokens")
+
+
+def _min_reply_tokens(body: Json) -> int:
+    """Return one token more than the thinking may take: it is part of the reply."""
+    for holder in ("generationConfig", "config"):
+        budget = get(get(get(body, holder), "thinkingConfig"), "thinkingBudget")
+        if type(budget) is int and budget > 0:
+            return budget + 1
+    return 1
+
+
+GEMINI = Wire(
+    name="gemini",
+    about="a model behind Gemini's generateContent",
+    body=BodyLayout(
+        messages_key="contents",
+        model_key="model",
+        accepts_text=False,
+        system_paths=_paths("systemInstruction"),
+        tools_paths=_paths("tools"),
+        reply_paths=tuple((*holder, key) for holder, key in product(_REPLY_HOLDERS, both("maxOutputTokens"))),
+        default_reply_path=_default_reply_path,
+        min_reply_tokens=_min_reply_tokens,
+        constants={},
+        resemblance=_resemblance,
+        continues=lambda _: False,
+    ),
+    codec=codec,
+    invariants=INVARIANTS,
+    repairs=REPAIRS,
+    answers=AnswerLayout(
+        is_answer=answers.is_answer,
+        messages=answers.answer_messages,
+        text=answers.answer_text,
+        usage=UsageKeys(
+            holders=both("usageMetadata"),
+            input=both("promptTokenCount", "toolUsePromptTokenCount"),
+            output=both("candidatesTokenCount", "thoughtsTokenCount"),
+        ),
+        stream=answers.CandidateChunks,
+        streamed_body=answers.streamed_body,
+        frames=None,
+    ),
+    service=Service(
+        base_url="https://generativelanguage.googleapis.com",
+        base_url_variable="GOOGLE_GEMINI_BASE_URL",
+        region_variables=(),
+        root="/v1beta",
+        path="/models/{model}:generateContent",
+        stream_path="/models/{model}:streamGenerateContent?alt=sse",
+        # With both set google-genai takes the first.
+        keys=(
+            ApiKey(variable="GOOGLE_API_KEY", header="x-goog-api-key"),
+            ApiKey(variable="GEMINI_API_KEY", header="x-goog-api-key"),
+        ),
+        signs_for="",
+        variable_headers={},
+        headers={},
+    ),
+    double=ProviderDouble(
+        provider="google",
+        path="/v1beta/models/{model}:generateContent",
+        stream_path="/v1beta/models/{model}:streamGenerateContent",
+        stream_type=SSE_TYPE,
+        models_path="/v1beta/models",
+        root="",
+        answer=provider.answer,
+        answer_events=provider.answer_events,
+        error_events=provider.error_events,
+        error=provider.error,
+        refusal=provider.refusal,
+        counts_reply=False,
+        reply_fault=provider.reply_fault,
+        models=provider.models,
+        counting=TokenCounting(
+            path="/v1beta/models/{model}:countTokens",
+            request=lambda body: get(body, "generateContentRequest") or body,
+            answer=lambda input_tokens: {"totalTokens": input_tokens},
+        ),
+    ),
+)

@@ -1,0 +1,105 @@
+"""Answers of Gemini's API, whole and streamed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.errors import CallerError
+from penstock.text.json_access import field, objects, string
+from penstock.wires import placeholders
+from penstock.wires.gemini.codec import parts_of
+from penstock.wires.gemini.keys import get
+from penstock.wires.stream import PieceJoiner, index_of, update
+
+if TYPE_CHECKING:
+    from penstock.text.json_access import Json
+
+
+def is_answer(body: dict[str, Json]) -> bool:
+    """Whether a body holds candidates, or says why there are none."""
+    return isinstance(body.get("candidates"), list) or isinstance(get(body, "promptFeedback"), dict)
+
+
+def answer_messages(body: Json) -> list[Json]:
+    """Return the first candidate's content as the next request carries it, each part with its signature.
+
+    Raises:
+        CallerError: for a body that is no answer.
+    """
+    if not isinstance(body, dict) or not is_answer(body):
+        raise CallerError("the model's answer holds no candidates")
+    candidates = objects(body.get("candidates"))
+    content: Json = candidates[0].get("content") if candidates else None
+    if not parts_of(content):  # the reply broke off while the model thought, or was held back
+        return [{"role": "model", "parts": [{"text": placeholders.NO_ANSWER}]}]
+    return [content if content.get("role") else {**content, "role": "model"}]
+
+
+def answer_text(body: Json) -> str:
+    """Return the words of the first candidate, its thoughts left out."""
+    candidates = objects(field(body, "candidates"))
+    return _words(parts_of(candidates[0].get("content"))) if candidates else ""
+
+
+def _words(parts: list[dict[str, Json]]) -> str:
+    return "".join(string(get(part, "text")) for part in parts if get(part, "thought") is not True)
+
+
+def streamed_body(body: dict[str, Json]) -> dict[str, Json]:
+    """Return the same body: whether an answer is streamed is said by the address."""
+    return body
+
+
+class CandidateChunks:
+    """The chunks of one streamed answer, each an answer with the parts that are new."""
+
+    is_ended = False  # usage and the reason come with the last chunk, and the body ends behind it
+
+    def __init__(self) -> None:
+        self._head: dict[str, Json] = {}
+        self._candidates: dict[int, dict[str, Json]] = {}
+        self._texts = PieceJoiner()
+
+    def feed(self, event: dict[str, Json]) -> str:
+        """Take the next chunk; return the words that it adds to the first candidate."""
+        update(self._head, event, but=("candidates",))
+        return "".join([self._feed_candidate(news) for news in objects(event.get("candidates"))])
+
+    def _feed_candidate(self, news: dict[str, Json]) -> str:
+        index = index_of(news.get("index"))
+        candidate = self._candidates.setdefault(index, {"content": {"parts": [], "role": "model"}})
+        update(candidate, news, but=("content",))
+        parts = parts_of(news.get("content"))
+        for part in parts:
+            self._add(candidate["content"]["parts"], part)
+        return _words(parts) if index == 0 else ""
+
+    def _add(self, parts: list[dict[str, Json]], part: dict[str, Json]) -> None:
+        """Let words go on; a part with a signature stays a part of its own, as it has to come back."""
+        held = {key: value for key, value in part.items() if value is not None}
+        if parts and _is_plain(held) and _is_plain(parts[-1]) and held.get("thought") == parts[-1].get("thought"):
+            self._texts.add(parts[-1], "text", held["text"])
+        else:
+            parts.append(held)
+
+    @property
+    def has_content(self) -> bool:
+        """Whether a part has come."""
+        return any(candidate["content"]["parts"] for candidate in self._candidates.values())
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every candidate said why it stopped, or the prompt was turned away."""
+        reasons = [get(candidate, "finishReason") for candidate in self._candidates.values()]
+        return all(reasons) if reasons else bool(get(get(self._head, "promptFeedback"), "blockReason"))
+
+    def body(self) -> dict[str, Json]:
+        """Return the answer that the chunks add up to."""
+        self._texts.join()
+        candidates = [self._candidates[index] for index in sorted(self._candidates)]
+        return {"candidates": candidates, **self._head}
+
+
+def _is_plain(part: dict[str, Json]) -> bool:
+    """Whether a part is words or thoughts, and nothing beside them."""
+    return part.keys() <= {"text", "thought"} and isinstance(part.get("text"), str)

@@ -1,0 +1,36 @@
+"""The keys of Gemini's JSON, in both spellings: the REST API writes camelCase, google-genai's dicts and objects snake_case.
+
+Google's JSON takes either, and SDK objects that were dumped hold None for what is not there. Law: nothing here raises for any JSON.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+from penstock.text.json_access import field
+
+if TYPE_CHECKING:
+    from penstock.text.json_access import Json
+
+
+@cache
+def _snake(name: str) -> str:
+    return re.sub(r"([A-Z])", lambda found: f"_{found[0].lower()}", name)
+
+
+def get(value: Json, name: str) -> Json:
+    """Return what an object holds under a camelCase name in either spelling; None where there is nothing."""
+    held = field(value, name)
+    return field(value, _snake(name)) if held is None else held
+
+
+def spelling(value: Json, name: str) -> str:
+    """Return the spelling in which an object holds a name; camelCase where it does not."""
+    return _snake(name) if field(value, name) is None and field(value, _snake(name)) is not None else name
+
+
+def both(*names: str) -> tuple[str, ...]:
+    """Return camelCase names and their snake_case spellings, the former first."""
+    return tuple(dict.fromkeys([*names, *map(_snake, names)]))

@@ -1,0 +1,140 @@
+"""What Gemini's API demands of a list of contents.
+
+Calls stand behind something of the user's, and the content behind them holds a response for each; every part holds something.
+Source: the API reference and its refusals: "Please ensure that function call turn comes immediately after a user turn or after a
+function response turn", "… that the number of function response parts is equal to the number of function call parts of the function
+call turn", "contents.parts must not be empty", "required oneof field 'data' must have one initialized field" (an empty text is
+none). Whether a call needs its thought signature depends on the model. Law: any JSON is answered.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.text.json_access import string
+from penstock.wires.batches import BatchForm, batch_pairs
+from penstock.wires.gemini.codec import calls_in, closing, parts_of, response_text, responses_in, role_in
+from penstock.wires.gemini.keys import both, get
+from penstock.wires.message_list import NOT_EMPTY, Invariant, pair_invariants, shape_check
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from penstock.text.json_access import Json
+    from penstock.wires.message_list import Finding, MessageList
+
+_NO_DATA = frozenset(
+    both("thought", "thoughtSignature", "partMetadata", "videoMetadata", "mediaResolution", "mediaProcessing")
+)
+"""What stands beside a part's data and is none."""
+
+FORM = BatchForm(
+    content_key="parts",
+    assistant="model",
+    calls=calls_in,
+    results=responses_in,
+    closing=closing,
+    text=lambda text: {"text": text},
+    result_text=lambda part: response_text(get(part, "functionResponse")),
+    ids_are_unique=False,
+)
+
+
+def content_fault(content: Json) -> str:
+    """Say what is wrong with the shape of one content; empty when nothing is."""
+    if not isinstance(content, dict):
+        return f"a {type(content).__name__} is no content"
+    if role_in(content) is None:
+        return "the role is none of this wire's"
+    parts = content.get("parts")
+    if parts is None:
+        return ""
+    if not isinstance(parts, list):
+        return "parts are no list"
+    return next((fault for part in parts if (fault := part_fault(part))), "")
+
+
+def part_fault(part: Json) -> str:
+    """Say what a part lacks; empty when nothing."""
+    if not isinstance(part, dict):
+        return "a part is no object"
+    held = {key: value for key, value in part.items() if value is not None}
+    if not held.keys() - _NO_DATA and not is_signed(part):
+        return "a part without data"
+    if "text" in held and not isinstance(held["text"], str):
+        return "a part whose text is none"
+    for key in ("functionCall", "functionResponse"):
+        value = get(part, key)
+        if value is not None and not string(get(value, "name")):
+            return f"a {key} without name"
+    response = get(part, "functionResponse")
+    if response is not None and not isinstance(get(response, "response"), dict):
+        return "a functionResponse whose response is no object"
+    return ""
+
+
+def is_signed(part: Json) -> bool:
+    """Whether a part came with a thought signature."""
+    return bool(get(part, "thoughtSignature"))
+
+
+def is_blank(part: Json) -> bool:
+    """Whether a part of text holds none, and no signature that has to come back."""
+    return get(part, "text") == "" and not is_signed(part)
+
+
+def is_misplaced(content: Json, part: Json) -> bool:
+    """Whether a part stands in a content of the wrong role."""
+    is_models = role_in(content) == "assistant"
+    return get(part, "functionResponse" if is_models else "functionCall") is not None
+
+
+def follows_the_user(contents: list[Json], index: int) -> bool:
+    """Whether the content at `index` has something of the user's before it."""
+    return index > 0 and role_in(contents[index - 1]) == "user"
+
+
+def _misplaced_parts(seen: MessageList) -> Iterator[Finding]:
+    for index, content in enumerate(seen.messages):
+        for part in parts_of(content):
+            if role_in(content) is not None and is_misplaced(content, part):
+                yield index, "functionResponse" if role_in(content) == "assistant" else "functionCall"
+                break
+
+
+def _calls_out_of_turn(seen: MessageList) -> Iterator[Finding]:
+    for index, content in seen.with_role("model"):
+        if calls_in(content) and not follows_the_user(seen.messages, index):
+            yield index, ""
+
+
+def _bad_arguments(seen: MessageList) -> Iterator[Finding]:
+    for index, content in seen.with_role("model"):
+        for number, call in calls_in(content):
+            arguments = get(get(parts_of(content)[number], "functionCall"), "args")
+            if arguments is not None and not isinstance(arguments, dict):
+                yield index, call
+
+
+def _empty_contents(seen: MessageList) -> Iterator[Finding]:
+    for index, content in enumerate(seen.messages):
+        if role_in(content) is not None and content.get("parts") in (None, []):
+            yield index, ""
+
+
+def _empty_texts(seen: MessageList) -> Iterator[Finding]:
+    for index, content in enumerate(seen.messages):
+        if role_in(content) is not None and any(map(is_blank, parts_of(content))):
+            yield index, ""
+
+
+INVARIANTS = (
+    NOT_EMPTY,
+    Invariant("bad_shape", "A content has a role and parts that hold something", shape_check(content_fault)),
+    Invariant("wrong_role", "Calls are the model's, responses the user's", _misplaced_parts),
+    Invariant("call_place", "Calls follow something of the user's", _calls_out_of_turn),
+    *pair_invariants(batch_pairs(FORM)),
+    Invariant("bad_arguments", "The arguments of a call are an object", _bad_arguments),
+    Invariant("empty_content", "A content has parts", _empty_contents),
+    Invariant("empty_text", "A part of text says something", _empty_texts),
+)
