@@ -25,6 +25,7 @@ KEYS = {
     "list '*.py' --recursive": "items offset total omitted next",
     "count": "files bytes tokens by_extension omitted",
     "search PORT": "matches files scanned_bytes complete next",
+    "search --ranked 'which port is listened on'": "passages next",
     "tokens README.md": "tokens low high method",
     "tokens - < README.md": "tokens low high method",
     "page HANDLE": PAGE,
@@ -58,6 +59,7 @@ KEYS = {
 INNER: dict[str, tuple[str, str]] = {
     "count": ("by_extension", "extension files bytes tokens"),
     "search PORT": ("matches", "path line text clipped"),
+    "search --ranked 'which port is listened on'": ("passages", "path start_line end_line text score"),
     "run 'Which port?'": ("citations", "path line text"),
     "structure PAYROLL.cbl": (
         "programs",
@@ -79,6 +81,9 @@ STATUS = [
     ("view", 2, "usage"),
     ("view README.md --offset -1", 2, "bad_argument"),
     ("search '(a'", 2, "bad_pattern"),
+    ("search --ranked 'of the'", 2, "bad_argument"),
+    ("search --ranked --literal port", 2, "bad_argument"),
+    ("search --ranked zebra", 1, None),
     ("find HANDLE '(a'", 2, "bad_pattern"),
     ("bill README.md", 2, "usage"),
     ("run x --model gpt", 2, "usage"),

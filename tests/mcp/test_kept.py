@@ -260,3 +260,22 @@ def test_a_server_without_a_usable_store_serves_the_other_tools(
         assert "hunter2" not in result["content"][0]["text"]
     assert wire.end() == (0, b"", b"")
     assert sorted(file.name for file in workspace.iterdir()) == ["hello.txt", "program.py"]
+
+
+@needs_landlock
+@pytest.mark.proves("L-7")
+def test_a_ranked_search_behind_the_wall_keeps_its_index(workspace: Path, tmp_path: Path, store_folder: Path) -> None:
+    """A confined process may write beside the store and nowhere else: that is where the index is."""
+
+    async def steps() -> None:
+        from mcp import Client
+
+        async with _over_stdio(workspace, tmp_path) as served, Client(served) as client:
+            for _ in range(2):
+                result = await client.call_tool("ctx_search", {"pattern": "what does main return", "ranked": True})
+                assert not result.is_error, result
+                assert "## program.py:1-2\n1|def main():\n2|    return 1" in text_of(result)
+
+    _run(steps)
+    [index] = (store_folder / "ranked").iterdir()
+    assert index.stat().st_mode & 0o777 == 0o600

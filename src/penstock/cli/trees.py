@@ -105,23 +105,27 @@ def count_command(root: str, as_json: bool, **arguments: Any) -> int:
 @click.option("--ignore-case", is_flag=True, help="Upper and lower case are alike.")
 @click.option("--context", "context_lines", type=int, default=0, help="Lines around each match, up to 20.")
 @click.option("--offset", type=int, default=0, help="Matching lines to skip.")
-@click.option("--limit", type=int, default=50, help="Matching lines per page, up to 500.")
+@click.option("--limit", type=int, default=50, help="Matching lines per page, up to 500; of passages up to 10.")
+@click.option("--ranked", is_flag=True, help="PATTERN is words: the passages that have most to do with them.")
 @_choice
 @options.root_option
 def search_command(root: str, as_json: bool, **arguments: Any) -> int:
     """Find lines that match PATTERN in the files of PATH.
 
-    PATTERN is a regular expression of RE2, which no pattern can make slow; --literal takes it as plain text. Exit status 1 where
-    nothing matches.
+    PATTERN is a regular expression of RE2, which no pattern can make slow; --literal takes it as plain text. With --ranked it is a
+    question in words, answered with passages by relevance from an index that is kept beside the store. Exit status 1 where nothing
+    matches.
 
     Examples:
       penstock search "def \\w+" src --glob "*.py"
         where functions are defined
-      penstock search TODO --literal --ignore-case --context 2
-        the word in any case, with two lines around it
+      penstock search --ranked "how long is a connection kept open"
+        passages that answer it, the best first
     """
 
     def to_json(tools: Tools, checked: dict[str, object]) -> tuple[dict[str, object], str]:
+        if checked.pop("ranked"):
+            return _ranked_json(tools, checked)
         found = tools.workspace.search(**checked, progress=tools.progress)  # type: ignore[arg-type]
         matches: list[dict[str, object]] = []
         for match in found.matches:
@@ -140,3 +144,31 @@ def search_command(root: str, as_json: bool, **arguments: Any) -> int:
         return value, "partial" if not found.complete else "done" if found.total else "nothing"
 
     return answer.answer_tool(root, "search", arguments, as_json, to_json)
+
+
+def _ranked_json(tools: Tools, checked: dict[str, object]) -> tuple[dict[str, object], str]:
+    from penstock.tools.ranking import check_ranked, index_folder_of
+
+    check_ranked(checked)
+    arguments = {
+        name: checked[name] for name in ("path", "glob", "offset", "limit", "include_hidden", "include_ignored")
+    }
+    found = tools.workspace.rank(
+        str(checked["pattern"]),
+        **arguments,  # type: ignore[arg-type]
+        index_folder=index_folder_of(None),
+        progress=tools.progress,
+    )
+    value: dict[str, object] = {
+        "passages": [
+            {**answer.fields_of(one, "path", "start_line", "end_line", "score"), "text": "\n".join(one.lines)}
+            for one in found.passages
+        ],
+        **answer.fields_of(found, "total", "offset", "indexed_files", "indexed_passages", "complete"),
+        "omitted": {
+            **found.omitted._asdict(),
+            **answer.fields_of(found, "binary", "secret", "partial_files", "unindexed", "changed"),
+        },
+        "next": None if found.next_offset is None else {**checked, "ranked": True, "offset": found.next_offset},
+    }
+    return value, "partial" if not found.complete else "done" if found.total else "nothing"

@@ -181,8 +181,9 @@ class Tools:
         limit: int = 50,
         include_hidden: bool = False,
         include_ignored: bool = False,
+        ranked: bool = False,
     ) -> str:
-        """Matching lines with file and number, counts per file first when there are many (L-7)."""
+        """Matching lines with file and number, counts per file first when there are many; or ranked passages (L-7)."""
         arguments = {
             "pattern": pattern,
             "path": path,
@@ -194,6 +195,7 @@ class Tools:
             "limit": limit,
             "include_hidden": include_hidden,
             "include_ignored": include_ignored,
+            "ranked": ranked,
         }
         return self._answer(SEARCH, arguments).text
 

@@ -9,6 +9,7 @@ from penstock.errors import ToolError
 from penstock.text import escape
 from penstock.tools.invocation import outcome_of
 from penstock.tools.listing import HIDDEN, IGNORED, omitted
+from penstock.tools.ranking import answer_ranked
 from penstock.tools.record import REQUIRED, Parameter, Result, Tool
 
 if TYPE_CHECKING:
@@ -33,7 +34,19 @@ def _search(
     limit: int,
     include_hidden: bool,
     include_ignored: bool,
+    ranked: bool,
 ) -> Result:
+    if ranked:
+        return answer_ranked(
+            call,
+            pattern=pattern,
+            path=path,
+            glob=glob,
+            offset=offset,
+            limit=limit,
+            include_hidden=include_hidden,
+            include_ignored=include_ignored,
+        )
     found = call.workspace.search(
         pattern,
         path,
@@ -69,7 +82,8 @@ SEARCH = Tool(
     description=(
         "Find lines that match a regular expression (RE2: no backreferences or lookaround) or, with literal, a text, in all "
         "files below a folder or in one file. Results carry file and line number for view; counts per file come first when "
-        "there is more than a page."
+        "there is more than a page. With ranked, pattern is a question in words: the passages that have most to do with it come "
+        "back, best first."
     ),
     parameters=(
         Parameter("pattern", "string", REQUIRED, "regular expression (RE2), or the text itself with literal"),
@@ -82,6 +96,7 @@ SEARCH = Tool(
         Parameter("limit", "integer", 50, "matching lines per page, up to 500", minimum=1, maximum=500),
         HIDDEN,
         IGNORED,
+        Parameter("ranked", "boolean", False, "pattern is words: passages by relevance, up to 10 per page"),
     ),
     slow=True,
     answer=_search,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from penstock.text import tokens
     from penstock.workspace.listing import Listing, ListingCounts
+    from penstock.workspace.ranked import Ranking
     from penstock.workspace.searching import Search
 
     Progress = Callable[[int], None]
@@ -140,6 +141,40 @@ class Workspace:
             limit=limit,
             include_hidden=include_hidden,
             include_ignored=include_ignored,
+            deadline=deadline or Deadline(WALK_SECONDS),
+            progress=progress,
+        )
+
+    def rank(
+        self,
+        question: str,
+        path: str = ".",
+        *,
+        glob: str = "*",
+        offset: int = 0,
+        limit: int = 10,
+        include_hidden: bool = False,
+        include_ignored: bool = False,
+        index_folder: str | None = None,
+        deadline: Deadline | None = None,
+        progress: Progress | None = None,
+    ) -> Ranking:
+        """The passages of files that have most to do with a question in words, the best first (L-7). Raises `ToolError`.
+
+        `index_folder` is where the index is kept for the next call; a temporary one is made where nothing is said.
+        """
+        from penstock.workspace import ranked
+
+        return ranked.rank(
+            self.root,
+            question,
+            path,
+            glob=glob,
+            offset=offset,
+            limit=limit,
+            include_hidden=include_hidden,
+            include_ignored=include_ignored,
+            index_folder=index_folder,
             deadline=deadline or Deadline(WALK_SECONDS),
             progress=progress,
         )

@@ -1,0 +1,139 @@
+"""What does a ranked search answer? Passages by relevance: `search` with `ranked` (L-7).
+
+Keeps out: how they are weighed (`workspace.ranked`), and lines that match a pattern (`search`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.errors import PenstockError, ToolError
+from penstock.text import notices
+from penstock.text.calls import Call
+from penstock.tools.invocation import outcome_of
+from penstock.tools.listing import omitted
+from penstock.tools.record import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from penstock.store import Store
+    from penstock.tools.invocation import Invocation
+    from penstock.workspace.ranked import RankedPassage, Ranking
+
+INDEX_FOLDER = "ranked"
+"""The folder of the indexes, in that of the store."""
+
+_NO_MEANING = ("literal", "context_lines")
+
+
+def answer_ranked(
+    call: Invocation,
+    *,
+    pattern: str,
+    path: str,
+    glob: str,
+    offset: int,
+    limit: int,
+    include_hidden: bool,
+    include_ignored: bool,
+) -> Result:
+    """Answer a search with `ranked`: the passages of a page as text within the allowance. Raises `ToolError`."""
+    check_ranked(call.arguments)
+    found = call.workspace.rank(
+        pattern,
+        path,
+        glob=glob,
+        offset=offset,
+        limit=limit,
+        include_hidden=include_hidden,
+        include_ignored=include_ignored,
+        index_folder=index_folder_of(call.store),
+        deadline=call.deadline,
+        progress=call.progress,
+    )
+
+    def render(count: int) -> str:
+        more = count < len(found.passages) or found.next_offset is not None
+        at = found.offset + count if count < len(found.passages) else found.next_offset
+        return _render(found, found.passages[:count], call.again(offset=at) if more and count else None)
+
+    holds_one = not found.passages or call.allowance.holds(render(1))
+    text = call.fit(len(found.passages), render) if holds_one else _fit_lines(call, found)
+    return Result(text, outcome=outcome_of(found.total, found.complete))
+
+
+def _fit_lines(call: Invocation, found: Ranking) -> str:
+    """The first passage as far as it fits, where not even that is within the allowance. Raises `ToolError` where no line is."""
+    whole = found.passages[0]
+    following = call.again(offset=found.offset + 1) if found.offset + 1 < found.total else None
+
+    def render(count: int) -> str:
+        last = whole.start_line + count - 1
+        rest = call.dialect.write(Call("view", {"file_path": whole.path, "offset": last}))
+        goes_on = f"the passage goes on to line {whole.end_line}: {rest}"
+        part = whole._replace(end_line=last, lines=whole.lines[:count])
+        return _render(found, (part,), following, goes_on)
+
+    if not call.allowance.holds(render(1)):
+        raise ToolError("bad_argument", notices.over_allowance(call.allowance))
+    return call.fit(len(whole.lines) - 1, render)
+
+
+def check_ranked(arguments: dict[str, object]) -> None:
+    """Raise `ToolError` for arguments of a search that mean nothing where passages are ranked."""
+    if given := [name for name in _NO_MEANING if arguments.get(name)]:
+        raise ToolError("bad_argument", f"With ranked, search takes no {' and no '.join(given)}: pattern is words.")
+
+
+def index_folder_of(kept_in: Store | Callable[[], Store] | None) -> str | None:
+    """Return the folder for indexes, beside what the store keeps; None where the store is no folder or cannot be opened."""
+    from penstock import store
+
+    try:
+        opened = kept_in() if callable(kept_in) else kept_in
+        kept = store.folder_of(store.default_url()) if opened is None else getattr(opened, "path", None)
+    except (PenstockError, OSError):
+        return None  # a search needs no store
+    return None if kept is None else f"{kept}/{INDEX_FOLDER}"
+
+
+# ── words ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _render(found: Ranking, shown: tuple[RankedPassage, ...], following: str | None, goes_on: str = "") -> str:
+    most = "best " if found.more_matches else ""
+    head = [f"{most}{found.total} passages ranked"]
+    if shown:
+        head.append(f"showing {found.offset + 1}-{found.offset + len(shown)}")
+    elif found.total:
+        head.append(f"none at offset {found.offset}")
+    if following is not None:
+        head.append(f"next: {following}")
+    if goes_on:
+        head.append(goes_on)
+    head.append(f"indexed {found.indexed_files} files, {found.indexed_passages} passages")
+    head += [f"not complete: {why}" for why in _why_partial(found)]
+    counted = {
+        "binary": found.binary,
+        "refused by name": found.secret,
+        "passages of files that changed meanwhile": found.changed,
+        "files indexed only at their beginning": found.partial_files,
+    }
+    left_out = [omitted(found.omitted), *(f"{count} {what}" for what, count in counted.items() if count)]
+    if said := ", ".join(filter(None, left_out)):
+        head.append(f"left out: {said}")
+    lines = [" | ".join(head)]
+    for passage in shown:
+        lines.append(f"## {passage.path}:{passage.start_line}-{passage.end_line}")
+        lines += [f"{passage.start_line + at}|{text}" for at, text in enumerate(passage.lines)]
+    return "\n".join(lines)
+
+
+def _why_partial(found: Ranking) -> list[str]:
+    why = []
+    if found.out_of_time:
+        why.append("the time of one call ended while files were indexed, the same call goes on")
+    if found.unindexed:
+        why.append(f"{found.unindexed} files are beyond what an index holds, name a folder with path")
+    return why

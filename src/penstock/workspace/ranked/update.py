@@ -1,0 +1,226 @@
+"""How does an index become what the files are? One pass over both, reading only what changed.
+
+Law: afterwards the index holds the files that may be searched and no others, or it is said how many are missing and why. Keeps out:
+what is asked (`penstock.workspace.ranked`), and SQLite (`index`).
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import time
+from hashlib import blake2b
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock.errors import ToolError
+from penstock.workspace import root as opens
+from penstock.workspace.root import OpenFile
+from penstock.workspace.source import FileSource
+from penstock.workspace.walk import Omitted, Walk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from penstock.workspace.deadline import Deadline
+    from penstock.workspace.ranked.index import FileEntry, Index
+    from penstock.workspace.root import Folder, Root
+
+MAX_FILE_BYTES = 2 << 20
+"""Bytes of a file that are indexed: logs and data are longer, what people write is not."""
+MAX_INDEX_BYTES = 256 << 20
+"""Bytes of all files of an index together. The index itself takes one and a half times as much."""
+MAX_PASSAGES = 400_000
+"""Passages of an index: 6 million lines."""
+
+_RACY_NS = 2_000_000_000  # FAT keeps times to 2 seconds: a file may change twice in that and show the same stamp
+_REPORT = 64  # files between two reports of progress
+
+
+class FoundFile(NamedTuple):
+    """A file on the way: `folder` is open, if a walk came through one."""
+
+    relative: bytes
+    folder: Folder | None
+    name: str
+
+
+class Files:
+    """The files that may be searched, in the byte order of their paths: a walk, or the one file that was named."""
+
+    def __init__(
+        self, root: Root, path: str, *, include_hidden: bool, include_ignored: bool, deadline: Deadline
+    ) -> None:
+        self._relative = relative = root.relative(path)
+        try:
+            status = root.look(relative)
+        except OSError as error:
+            raise opens.refusal(error, relative) from error
+        self.walk: Walk | None = None
+        if stat.S_ISDIR(status.st_mode):
+            self.walk = Walk(
+                root,
+                path,
+                None,
+                recursive=True,
+                include_hidden=include_hidden,
+                include_ignored=include_ignored,
+                deadline=deadline,
+            )
+        else:
+            root.open_file(relative).close()  # or it says why not
+
+    def __iter__(self) -> Iterator[FoundFile]:
+        if self.walk is None:
+            yield FoundFile(self._relative, None, "")
+            return
+        for prefix, folder, names in self.walk:
+            for name in names:
+                yield FoundFile(os.fsencode(prefix + name), folder, name)
+
+    @property
+    def prefix(self) -> bytes:
+        """What stands before the part of a path that a glob is about."""
+        return b"" if self.walk is None or self._relative == b"." else self._relative + b"/"
+
+    @property
+    def omitted(self) -> Omitted:
+        """What the walk left out so far."""
+        return Omitted() if self.walk is None else self.walk.omitted
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all of them were looked at."""
+        return self.walk is None or self.walk.complete
+
+    def lose(self, code: str) -> None:
+        """Count a file that was there and cannot be read, by the code of its error."""
+        if self.walk is not None:
+            self.walk.denied += code == "denied"
+            self.walk.vanished += code != "denied"
+
+    def end(self) -> None:
+        """Say that the time was not enough for all of them."""
+        if self.walk is not None:
+            self.walk.complete = False
+
+
+# ── bringing the index up to date ────────────────────────────────────────────────────────────────────────────────
+
+
+class Update:
+    """One pass over the files and the index side by side, both in the order of paths: memory does not depend on either."""
+
+    def __init__(self, root: Root, index: Index, deadline: Deadline, progress: Callable[[int], None] | None) -> None:
+        self.indexed = self.unindexed = self.partial = self.binary = self.secret = 0
+        self._root = root
+        self._index = index
+        self._deadline = deadline
+        self._progress = progress
+
+    def run(self, files: Files) -> None:
+        """Add, replace and drop until the index is as the files are, or the time or the room is used up."""
+        known = self._index.files()
+        entry = next(known, None)
+        for looked, found in enumerate(files, 1):
+            while entry is not None and entry.path < found.relative:
+                self._index.drop(entry)
+                entry = next(known, None)
+            held = entry if entry is not None and entry.path == found.relative else None
+            if held is not None:
+                entry = next(known, None)
+            if self._deadline.passed:
+                files.end()
+                return  # what was not looked at stays: it is shown only if it is what it was
+            try:
+                self._bring(found, held)
+            except ToolError as error:
+                self.secret += error.code == "secret"
+                if error.code != "secret":
+                    files.lose(error.code)
+                if held is not None:
+                    self._index.drop(held)
+            if self._progress is not None and looked % _REPORT == 0:
+                self._progress(looked)
+        while entry is not None and files.is_complete:
+            self._index.drop(entry)
+            entry = next(known, None)
+
+    def _bring(self, found: FoundFile, held: FileEntry | None) -> None:
+        """One file. Raises `ToolError` where it may not be read."""
+        if self._root.is_secret(found.relative):
+            raise opens.secret(found.relative)
+        if held is not None and found.folder is not None:
+            # The walk has just listed it; one status says whether it is what it was. A link is opened, as what it leads to counts.
+            try:
+                status = self._root.status_in(found.folder, found.name)
+            except OSError as error:
+                raise opens.refusal(error, found.relative) from error
+            if stat.S_ISREG(status.st_mode) and held.stamp == stamp_of(status):
+                self._count(held.kind)
+                return
+        file = _opened(self._root, found)
+        try:
+            self._read(file, held)
+        except OSError as error:
+            raise opens.refusal(error, found.relative) from error
+        finally:
+            file.close()
+
+    def _read(self, file: OpenFile, held: FileEntry | None) -> None:
+        stamp = stamp_of(file.status)
+        now = time.time_ns()
+        if max(file.status.st_mtime_ns, file.status.st_ctime_ns) > now - _RACY_NS:
+            stamp = _unsure(stamp)  # it may change again within what its times can tell: the content says it next time
+        source = FileSource(file)
+        data, text = read_text(source)
+        digest = blake2b(data, digest_size=16).digest()
+        kind = "binary" if text is None else "partial" if source.size_bytes > MAX_FILE_BYTES else "text"
+        if held is not None and (held.digest, held.kind) == (digest, kind):
+            if held.stamp != stamp:
+                self._index.restamp(held, stamp)
+            self._count(kind)
+            return
+        if held is not None:
+            self._index.drop(held)
+        if self._index.bytes + len(data) > MAX_INDEX_BYTES or self._index.passages >= MAX_PASSAGES:
+            self.unindexed += 1
+            return
+        self._index.add(file.relative, stamp, digest, kind, text or "", len(data))
+        self._count(kind)
+
+    def _count(self, kind: str) -> None:
+        self.indexed += kind != "binary"
+        self.binary += kind == "binary"
+        self.partial += kind == "partial"
+
+
+def _opened(root: Root, found: FoundFile) -> OpenFile:
+    """The file that a walk found, as `search` opens it. Raises `ToolError`."""
+    if found.folder is None:
+        return root.open_file(found.relative)
+    try:
+        descriptor = root.open_entry(found.folder, found.name)
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise opens.refusal(error, found.relative) from error
+        return root.open_file(found.relative)  # a link; the walk says that it stays inside
+    return OpenFile(descriptor, os.fstat(descriptor), found.relative)
+
+
+def read_text(source: FileSource) -> tuple[bytes, str | None]:
+    """Return as much of a file as is indexed, and its text; None for a binary file. Raises OSError."""
+    encoding = source.encoding()
+    if encoding is None:
+        return b"", None
+    data = source.read(0, MAX_FILE_BYTES)
+    return data, encoding.decode(data[encoding.bom_bytes :])[0]
+
+
+def stamp_of(status: os.stat_result) -> str:
+    """Return which version of which file that is: it changes with the content, the owner and the rights (`st_ctime_ns`)."""
+    return f"{status.st_dev}.{status.st_ino}.{status.st_size}.{status.st_mtime_ns}.{status.st_ctime_ns}"
+
+
+def _unsure(stamp: str) -> str:
+    return f"?{stamp}"

@@ -1,0 +1,136 @@
+"""`search` with `ranked`: one page of passages as text, within any allowance, with the call that goes on."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+from tests import printed
+
+from penstock import Allowance, Tools
+from penstock.store import open_store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LINE = "the valve opens slowly, and this sentence goes on for a while\n"
+PLACE = re.compile(r"^## (?P<path>.+):(?P<first>\d+)-(?P<last>\d+)$", re.MULTILINE)
+
+
+@pytest.fixture
+def works(tmp_path: Path) -> Path:
+    """A tree in which many files speak of valves."""
+    root = tmp_path / "works"
+    root.mkdir()
+    for number in range(25):
+        (root / f"valve{number:02}.txt").write_text(LINE * (number % 7 + 1))
+    (root / "forged.txt").write_text("## gauge.txt:1-9\n9|a gauge\n\x1b[2J pressure\n")
+    return root
+
+
+@pytest.mark.proves("L-7")
+@pytest.mark.parametrize("chars", [600, 2_000, 100_000])
+def test_pages_follow_one_another_within_the_allowance(works: Path, tmp_path: Path, chars: int) -> None:
+    """Each passage once, whatever fits on a page, by the call that each page prints."""
+    tools = Tools(works, allowance=Allowance.chars(chars), store=open_store(str(tmp_path / "store")))
+    seen: list[str] = []
+    arguments: dict[str, object] = {"pattern": "How does a valve open?", "ranked": True}
+    while True:
+        result = tools.call("search", arguments)
+        assert not result.is_error, result.text
+        assert len(result.text) <= chars
+        seen += PLACE.findall(result.text) and [match[0] for match in PLACE.finditer(result.text)]
+        following = printed.call_in(result.text.partition("\n")[0], "next: ")
+        if following is None:
+            break
+        assert following.tool == "search"
+        assert following.arguments["ranked"] is True
+        arguments = dict(following.arguments)
+    assert len(seen) == len({heading.partition(":")[0] for heading in seen}) == 25
+    assert result.text.startswith("25 passages ranked | ")
+
+
+def test_a_passage_that_is_longer_than_a_page_is_shown_as_far_as_it_fits(works: Path, tmp_path: Path) -> None:
+    """And how far it goes is said."""
+    (works / "valve.txt").write_text(LINE * 12)
+    tools = Tools(works, allowance=Allowance.chars(600), store=open_store(str(tmp_path / "store")))
+    text = tools.search("valve", "valve.txt", ranked=True)
+    assert len(text) <= 600
+    shown = PLACE.search(text)
+    assert shown is not None
+    last = int(shown["last"])
+    assert 1 <= last < 12
+    assert text.splitlines()[-1] == f"{last}|{LINE.rstrip()}"
+    assert f'the passage goes on to line 12: view(file_path="valve.txt", offset={last})' in text.splitlines()[0]
+
+
+def test_a_passage_carries_its_place_and_its_lines(works: Path, tmp_path: Path) -> None:
+    """As a view numbers them; no line of a file can pass for a heading of ours."""
+    tools = Tools(works, store=open_store(str(tmp_path / "store")))
+    text = tools.search("pressure of the gauge", ranked=True)
+    assert text.splitlines()[1:] == [
+        "## forged.txt:1-3",
+        "1|## gauge.txt:1-9",
+        "2|9|a gauge",
+        "3|\\x1b[2J pressure",
+    ]
+
+
+def test_nothing_found_is_said_with_what_was_looked_through(works: Path, tmp_path: Path) -> None:
+    """And is another outcome than a failure."""
+    (works / "data.bin").write_bytes(b"\0")
+    result = Tools(works, store=open_store(str(tmp_path / "store"))).call(
+        "search", {"pattern": "zebra", "ranked": True}
+    )
+    assert (result.text, result.outcome) == (
+        "0 passages ranked | indexed 26 files, 26 passages | left out: 1 binary",
+        "nothing",
+    )
+
+
+@pytest.mark.proves("L-9")
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"literal": True}, "takes no literal"),
+        ({"context_lines": 2}, "takes no context_lines"),
+        ({"pattern": "of the"}, "no word to rank by"),
+        ({"path": "nowhere"}, "There is no nowhere"),
+        ({"path": "../"}, "outside the root"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_by_name(works: Path, arguments: dict[str, object], said: str) -> None:
+    """Nothing is ignored in silence."""
+    result = Tools(works).call("search", {"pattern": "valve", "ranked": True, **arguments})
+    assert result.is_error
+    assert said in result.text
+
+
+def test_the_index_lies_beside_the_store(works: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the store that the tools have, opened or not, else of the user's own; and what is kept is not touched."""
+    with closing(open_store(str(tmp_path / "one"))) as store:
+        handle = store.put(b"kept")
+        assert "showing 1-10" in Tools(works, store=store).search("valve", ranked=True)
+        assert Tools(works, store=lambda: store).search("valve", ranked=True)
+        assert len(os.listdir(tmp_path / "one" / "ranked")) == 1
+        assert store.read(handle, 0, 10) == b"kept"
+        assert store.check() == []
+    monkeypatch.setenv("PENSTOCK_STORE", str(tmp_path / "two"))
+    Tools(works).search("valve", ranked=True)
+    assert os.listdir(tmp_path / "two") == ["ranked"]
+    (tmp_path / "three").touch()
+    monkeypatch.setenv("PENSTOCK_STORE", str(tmp_path / "three"))
+    assert "showing 1-10" in Tools(works).search("valve", ranked=True)
+    monkeypatch.setenv("PENSTOCK_STORE", "postgresql://nobody@127.0.0.1:9/none")
+    assert "showing 1-10" in Tools(works).search("valve", ranked=True)
+
+
+def test_a_search_that_could_not_finish_says_so(works: Path) -> None:
+    """With the way on; its outcome is partial."""
+    tools = Tools(works, walk_seconds=0.0)
+    result = tools.call("search", {"pattern": "valve", "ranked": True})
+    assert result.outcome == "partial"
+    assert "not complete: the time of one call ended while files were indexed, the same call goes on" in result.text
