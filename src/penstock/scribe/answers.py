@@ -1,4 +1,4 @@
-"""What did the model say? Claims and questions out of any text at all.
+"""Answers of a model, read: claims and questions out of any text at all.
 
 An answer is a JSON object, but models fence it, talk around it, break off in the middle, or send something else: what is whole
 in it is taken. Law: nothing is raised, whatever the text; every claim is small, of the promised types, and holds no character
@@ -19,17 +19,29 @@ if TYPE_CHECKING:
 
     from penstock.text.json_access import Json
 
-MAX_ANSWER_CHARS = 1 << 20  # ten times what the longest reply of today's models holds
+MAX_ANSWER_CHARS = 1 << 20
+"""The longest answer that is read: ten times what the longest reply of today's models holds."""
 MAX_CLAIMS = 1_000
+"""The most claims of one answer; what comes after them is left out."""
 MAX_CLAIM_CHARS = 2_000
-MAX_LINES = 400  # of one claim
+"""The longest text of a claim; three times what a prompt asks for."""
+MAX_LINES = 400
+"""The most lines that one claim may cite: more prove nothing in particular."""
 MAX_NAMES = 100
-_STARTS = 50  # braces that are tried, in the talk around an object and in a list that is broken
+"""The most names that one claim may list."""
+# Braces that are tried, in the talk around an object and in a list that is broken: decoding from each brace of a long text that is
+# no JSON would take time with the square of its length.
+_STARTS = 50
 _LARGEST_LINE = 10**9
 
 
 class Claim(NamedTuple):
-    """Something said: about what, in which field, and the lines and the words of the source that are to prove it."""
+    """Something that a model said, with the lines and the words of the source that are to prove it.
+
+    `of` is the id of what it is about, `field` what of that it tells, `claim` the words. `lines` are 1-based and sorted,
+    `evidence` is to be copied from the first of them, and `names` are the program's names that the words use. None of it is
+    believed yet.
+    """
 
     of: str
     field: str
@@ -40,14 +52,18 @@ class Claim(NamedTuple):
 
 
 class ParsedAnswer(NamedTuple):
-    """What an answer holds; one that breaks off, or is broken within, is not `is_whole`."""
+    """The claims that an answer holds; one that breaks off, or is broken within, is not `is_whole`."""
 
     claims: tuple[Claim, ...] = ()
     is_whole: bool = False
 
 
 def read_answer(text: str) -> ParsedAnswer:
-    """The claims in an answer; none where there is nothing that can be read."""
+    """Return the claims in an answer, each once; none where there is nothing that can be read.
+
+    An object that is whole is taken at its word. Only where there is none are single claims rescued, because a reply that hit its
+    limit has lost the last of them and no other.
+    """
     if len(text) > MAX_ANSWER_CHARS:
         return ParsedAnswer()
     found = _object(text)
@@ -61,7 +77,7 @@ _DECODER = json.JSONDecoder(parse_int=lambda digits: int(digits) if len(digits) 
 
 
 def _object(text: str) -> list[Json] | None:
-    """What is listed in the first object that has a list of claims."""
+    """Return what is listed in the first object that has a list of claims; None where no object has one."""
     for start in _braces(text):
         try:
             value, _ = _DECODER.raw_decode(text, start)
@@ -73,6 +89,7 @@ def _object(text: str) -> list[Json] | None:
 
 
 def _braces(text: str) -> Iterator[int]:
+    """Yield the places where an object may begin, the first of them only."""
     at = -1
     for _ in range(_STARTS):
         at = text.find("{", at + 1)
@@ -82,7 +99,9 @@ def _braces(text: str) -> Iterator[int]:
 
 
 def _rescued(text: str) -> Iterator[Json]:
-    """The whole objects of a list of claims that breaks off, or has broken ones."""
+    """Yield the whole objects of a list of claims that breaks off, or has broken ones."""
+    # After a whole object the search goes on behind it, so that objects within it are not taken for claims; after a broken one it
+    # goes on behind its brace, since nobody knows where it ends.
     opened = re.search(r'"claims"\s*:\s*\[', text)
     at = opened.end() if opened else -1
     broken = 0
@@ -96,7 +115,10 @@ def _rescued(text: str) -> Iterator[Json]:
 
 
 def claim_of(value: Json) -> Claim | None:
-    """The claim that a value is, None for what is none."""
+    """Return the claim that a value is; None for a value without words or lines, or with too many of anything.
+
+    A claim is left out as a whole rather than mended: half a list of names could hide the one that is not in the program.
+    """
     said = _words(field(value, "claim"))
     lines = _lines(field(value, "lines"))
     names = field(value, "names")
@@ -111,16 +133,19 @@ def claim_of(value: Json) -> Claim | None:
 
 
 PROGRAM = "program"
-"""What a claim is about that is about no single item."""
+"""The id of the program as a whole, which a claim is about that names nothing else."""
 
 
 def _words(value: Json) -> str:
-    """A text that can only be read, on one line."""
+    """Return a text that can only be read, on one line."""
     return " ".join(escape.show(string(value))[0].split())
 
 
 def _lines(value: Json) -> tuple[int, ...]:
-    """Line numbers, sorted: a list of them, one, or a range as text; nothing where any is something else."""
+    """Return line numbers, sorted, of a list of them, a single one, or a range as text; nothing where any is something else.
+
+    `True` is an `int` in Python and a float may equal one, so that the type itself is asked for.
+    """
     if isinstance(value, str):
         found = re.fullmatch(r"\s*(\d{1,9})\s*(?:[-–]\s*(\d{1,9}))?\s*", value, re.ASCII)
         if found is None:

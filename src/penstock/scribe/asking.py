@@ -1,4 +1,4 @@
-"""What does a chunk come to? It is asked about, what is answered is verified, and what was not true is asked once more.
+"""What a chunk comes to: it is asked about, what is answered is verified, and what was not true is asked once more.
 
 An answer is kept under the hash of what was shown, its lines counted within the chunk: wherever the chunk stands next time, the
 same answer is held against the source again. Law: a chunk has an outcome, and an outcome that is no answer says why; no claim
@@ -31,13 +31,15 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 _UNREADABLE_TRIES = 2  # an answer that is broken may be bad luck; a second one is a reason
+# Once and no more is a claim asked for again that was not borne out: a model that was told why and sends another wrong one guesses.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """A chunk as it is asked about: what is sent for it, and what claims about it are held against.
 
-    `fits` says whether a text may stand where the notes are.
+    `body` is the chunk's text with its line numbers, `notes` what is known of it for certain. `fits` says whether a text may
+    stand where the notes are.
     """
 
     chunk: Chunk
@@ -47,16 +49,19 @@ class Question:
     fits: Callable[[str], bool]
 
     def prompt(self, notes: str | None = None) -> Prompt:
-        """What is sent: the chunk, and the notes on it."""
+        """Return what is sent: the instructions, the chunk, and its notes or others in their place."""
         return Prompt(prompts.SYSTEM, f"{self.body}\n{self.notes if notes is None else notes}")
 
     def key(self, model: str) -> str:
-        """What an answer depends on: the text and what it refers to, who is asked, and how."""
+        """Return the key of an answer: a hash of the text and what it refers to, of who is asked, and how.
+
+        Notes are no part of it. They are made from the same text, and name lines, which change wherever a program grows above.
+        """
         return key_of("answer", str(prompts.VERSION), prompts.SYSTEM, model, self.chunk.digest)
 
 
 class Answered(NamedTuple):
-    """How a chunk fared."""
+    """How a chunk fared: the verdicts on its claims, how many requests that took, and why there are none."""
 
     outcome: Literal["answered", "too_large", "failed", "stopped"]
     verdicts: tuple[ClaimVerdict, ...] = ()
@@ -71,7 +76,17 @@ class Answered(NamedTuple):
 
 
 def asked(question: Question, desk: ModelPool, model: str, results: Results | None) -> Answered:
-    """The verified answer on a chunk: the one that is kept, else the model's."""
+    """Return the verified answer on a chunk: the one that is kept, else the model's, which is kept from then on.
+
+    A refusal for size is kept, too, with the size that was refused: the next run makes smaller chunks without asking, but a chunk
+    that has become smaller meanwhile is asked about again.
+
+    Args:
+        question: The chunk.
+        desk: The model, as all threads ask it.
+        model: What the model is called, wire included: answers of another are not taken.
+        results: Where answers are kept; None for nowhere.
+    """
     key = question.key(model)
     size_tokens = question.chunk.prompt_tokens or 0
     kept = results.get(key) if results is not None else None
@@ -91,6 +106,7 @@ def asked(question: Question, desk: ModelPool, model: str, results: Results | No
 
 
 def _asked(question: Question, desk: ModelPool) -> Answered:
+    """Ask the model: until an answer can be read, then once more about the claims that were not borne out."""
     size_tokens = question.chunk.prompt_tokens or 0
     calls, notes, answer = 0, question.notes, ParsedAnswer()
     for _ in range(_UNREADABLE_TRIES):
@@ -99,6 +115,7 @@ def _asked(question: Question, desk: ModelPool) -> Answered:
         if reply.outcome != "answered":
             return Answered(reply.outcome, calls=calls, reason=reply.reason, fitting_tokens=reply.fitting_tokens)
         read = read_answer(reply.words)
+        # Of two broken answers the longer one is kept: what holds in it is true, though the chunk counts as failed.
         if read.claims and (read.is_whole or len(read.claims) > len(answer.claims)):
             answer = read
         if answer.is_whole:
@@ -119,7 +136,10 @@ def _asked(question: Question, desk: ModelPool) -> Answered:
 
 
 def _mended(first: Sequence[ClaimVerdict], second: Iterable[ClaimVerdict]) -> list[ClaimVerdict]:
-    """The first answer with what the second one bears out in place of what was wrong, by item and field."""
+    """Return the first answer with what the second one bears out in place of what was wrong, by item and field.
+
+    A question replaces what was wrong about the program as a whole: the model was told to ask where it cannot prove.
+    """
     better = [verdict for verdict in second if verdict.outcome != "rejected"]
     cured = {(verdict.claim.of, verdict.claim.field) for verdict in better}
     asks = any(verdict.claim.field == "question" for verdict in better)
@@ -136,7 +156,11 @@ def _mended(first: Sequence[ClaimVerdict], second: Iterable[ClaimVerdict]) -> li
 
 
 def _to_keep(made: Answered, question: Question) -> Json:
-    """An answer with each citation by itself: its lines as places in the chunk, and what the first of them shows."""
+    """Return an answer as it is kept: each citation by itself, its lines as places in the chunk, with what the first of them shows.
+
+    Line numbers of the file would be wrong as soon as anything above the chunk changes; places within it change only with its text,
+    and then its key does, too.
+    """
     places = {line: place for place, line in enumerate(_lines(question.chunk))}
     ids = {item.id: _relative(item, places) for item in question.held.items.values()}
     code = frozenset(question.held.numbers)
@@ -156,7 +180,11 @@ def _to_keep(made: Answered, question: Question) -> Json:
 
 
 def _restored(kept: Json, question: Question) -> list[ClaimVerdict]:
-    """The verdicts again: what held is held against the source as it is now, what did not hold does not hold now."""
+    """Return the verdicts again: what held is held against the source as it is now, what did not hold does not hold now.
+
+    What is kept is not trusted: the folder may be of another version or damaged by hand, and the rest of the program, which
+    names are held against, may have changed.
+    """
     lines = _lines(question.chunk)
     places = {line: place for place, line in enumerate(lines)}
     ids = {_relative(item, places): item.id for item in question.held.items.values()}
@@ -177,12 +205,12 @@ def _restored(kept: Json, question: Question) -> list[ClaimVerdict]:
 
 
 def _lines(chunk: Chunk) -> list[int]:
-    """The lines that a chunk shows, its own first: a line has the same place in it wherever the chunk stands."""
+    """Return the lines that a chunk shows, its own first: a line has the same place in it wherever the chunk stands."""
     return [line for first, last in (*chunk.spans, *chunk.context_spans) for line in range(first, last + 1)]
 
 
 def _relative(item: ClaimSubject, places: Mapping[int, int]) -> str:
-    """The id of an item with the place of its line instead of the line."""
+    """Return the id of an item with the place of its line instead of the line; ids that are made of names stay."""
     line = str(item.first_line)
     if item.id[1:].partition(".")[0] != line:
         return item.id
@@ -193,18 +221,26 @@ def _relative(item: ClaimSubject, places: Mapping[int, int]) -> str:
 
 
 class Told(NamedTuple):
-    """What the verdicts on a chunk come to for one program: words under the keys of its facts, and how they fared by section."""
+    """What the verdicts on a chunk come to for one program.
+
+    `template` has the words under the keys of the program's facts, so that merging puts each to what it is about; `grades` are the
+    claims that held and that did not, by section.
+    """
 
     template: Template
     grades: Mapping[str, tuple[int, int]]
 
 
 _OF_THE_MODEL = frozenset({"purpose", "call_semantics", "open_questions"})
-"""Sections that are there because a model said something."""
+"""The sections that are there only because a model said something: their records come from it, those of the others from code."""
 
 
 def told(verdicts: Sequence[ClaimVerdict], held: Shown, chunk: str, program: int) -> Told:
-    """What may be said of a program, and what is open: a claim that was not borne out leaves a question in our own words."""
+    """Return what may be said of a program, and what is open.
+
+    A claim that was not borne out leaves a question in our own words: its text is not repeated, or it would be read as true. How
+    claims about one field of one section fared is the confidence of every word in it.
+    """
     grades: dict[tuple[str, str], list[int]] = {}
     of_program = [
         (verdict, item)
@@ -227,6 +263,7 @@ def told(verdicts: Sequence[ClaimVerdict], held: Shown, chunk: str, program: int
 
 
 def _record(verdict: ClaimVerdict, item: ClaimSubject, grade: Grade) -> tuple[str, TemplateRecord]:
+    """Return the section and the record that a verdict becomes: words on an item, a question of the model, or one about it."""
     name, citations = verdict.claim.field, verdict.citations
     if not verdict.holds:
         fields = {

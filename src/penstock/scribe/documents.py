@@ -143,6 +143,11 @@ _LISTS: dict[str, tuple[_Field, ...]] = {
     "call_semantics": (*_one("caller", "callee"), *_text("purpose")),
     "open_questions": (*_one("question", "reason"), *_many("lines")),
 }
+# The lists that stand together in the middle of a document, in its order.
+_AS_LISTED = (
+    *("paragraphs", "error_handling", "sql_operations", "cics_operations", "dli_operations", "mq_operations"),
+    *("files", "crud", "data_items", "constants", "messages"),
+)
 _FLOWS = {
     "reads_from": _one("name", "kind"),
     "writes_to": _one("name", "kind"),
@@ -217,17 +222,7 @@ def document_of(
         "data_flow": {name: _items(template[name], fields) for name, fields in _FLOWS.items()},
         "copybooks_used": listed["copybooks_used"],
         "copybooks_not_found": list(dict.fromkeys(missing)),
-        "paragraphs": listed["paragraphs"],
-        "error_handling": listed["error_handling"],
-        "sql_operations": listed["sql_operations"],
-        "cics_operations": listed["cics_operations"],
-        "dli_operations": listed["dli_operations"],
-        "mq_operations": listed["mq_operations"],
-        "files": listed["files"],
-        "crud": listed["crud"],
-        "data_items": listed["data_items"],
-        "constants": listed["constants"],
-        "messages": listed["messages"],
+        **{name: listed[name] for name in _AS_LISTED},
         "dead_code": dead,
         "call_semantics": listed["call_semantics"],
         "flow_diagram": flow_diagram(facts),

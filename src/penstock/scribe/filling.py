@@ -1,4 +1,4 @@
-"""What does a document say before a model is asked? The facts of a program as a template, every record with its lines.
+"""What a document says before a model is asked: the facts of a program as a template, every record with its lines.
 
 `SECTIONS` declares what a document has and which fields tell two records apart; claims of a model come under the same keys, so
 that `merge` puts words to facts. Law: every citation is on a line of code, and its evidence is that line. Keeps out: words
@@ -20,15 +20,26 @@ if TYPE_CHECKING:
     from penstock.chunk.template import Plain
     from penstock.cobol.facts.values import (
         BranchRule,
+        Channel,
+        CicsOperation,
         CopybookUse,
         DataItem,
+        DliOperation,
+        ErrorSite,
         Facts,
+        MqOperation,
         ProgramCall,
         ProgramFile,
         Resolved,
+        SqlOperation,
+        Transform,
     )
     from penstock.cobol.program import Program
 
+    _Operation = Transform | ErrorSite | SqlOperation | CicsOperation | DliOperation | MqOperation
+
+# The fields that tell two records apart are those by which chunks and a model's words are merged. A line is among them wherever one
+# statement may be written twice; a name alone where the thing exists once, however often it is met.
 SECTIONS: Mapping[str, tuple[str, ...]] = {
     "purpose": (),
     "inputs": ("name", "io_type"),
@@ -53,9 +64,10 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
     "call_semantics": ("callee", "line"),
     "open_questions": ("question",),
 }
-EVIDENCE_CHARS = 200  # of a line: enough to find it by, however long a line of free format is
+EVIDENCE_CHARS = 200
+"""The most letters of a line that a citation shows: enough to find it by, however long a line of free format is."""
 _MAIN = "(main)"
-"""What the code before any header is called."""
+"""What the code before the first header of a paragraph is called."""
 
 
 class SourceLines(Protocol):
@@ -63,20 +75,23 @@ class SourceLines(Protocol):
 
     @property
     def lines(self) -> int:
-        """How many there are."""
+        """Return how many lines there are."""
         ...
 
     def shown(self, line: int, /) -> str:
-        """A line as a prompt shows it."""
+        """Return a line as a prompt shows it: columns that are no code blanked."""
         ...
 
     def is_code(self, line: int, /) -> bool:
-        """Whether it is code: not blank, no comment."""
+        """Return whether a line is code: not blank, no comment."""
         ...
 
 
 def cite(source: SourceLines, first_line: int, last_line: int | None = None) -> tuple[Citation, ...]:
-    """The citation of these lines, from the first to the last of them that is code; none where none is."""
+    """Return the citation of these lines, from the first to the last of them that is code; none where none is.
+
+    Comments and blanks at the ends are left out, because a comment proves nothing about what the program does (C-7).
+    """
     last = min(first_line if last_line is None else last_line, source.lines)
     first = next((line for line in range(max(1, first_line), last + 1) if source.is_code(line)), None)
     if first is None:
@@ -87,23 +102,23 @@ def cite(source: SourceLines, first_line: int, last_line: int | None = None) -> 
 
 
 def evidence_of(source: SourceLines, line: int) -> str:
-    """The text of a line as a citation shows it: blanks folded, no longer than what finds it."""
+    """Return the text of a line as a citation shows it: blanks folded, no longer than what finds it."""
     return text_of(source, line)[:EVIDENCE_CHARS]
 
 
 def text_of(source: SourceLines, line: int) -> str:
-    """A line as it is compared: inert, as a prompt shows it, and blanks folded."""
+    """Return a line as it is compared: inert, as a prompt shows it, and blanks folded."""
     return " ".join(escape.show(source.shown(line))[0].split())
 
 
 def paragraph_name(name: str) -> str:
-    """What a paragraph is called in a document."""
+    """Return what a paragraph is called in a document; the code before the first of them has a name, too."""
     return name or _MAIN
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Part:
-    """One program of a file: where it stands, and what is known of it. `paths` are those of `filled`."""
+    """One program of a file: where it stands, and what is known of it; `paths` are where copybooks were found, by name."""
 
     program: Program
     facts: Facts
@@ -112,12 +127,18 @@ class Part:
 
     @cached_property
     def template(self) -> Template:
-        """What is known, filled in when it is first wanted: it takes more than all the rest."""
+        """Return what is known, filled in when it is first wanted: it takes more time than all the rest."""
         return filled(self.facts, self.source, paths=self.paths)
 
 
 def filled(facts: Facts, source: SourceLines, *, paths: Mapping[str, str] | None = None) -> Template:
-    """All that the code says of a program. `paths` are where copybooks were found, by name."""
+    """Return all that the code says of a program, section by section.
+
+    Args:
+        facts: What the analysis of the program found.
+        source: The lines that citations are taken from.
+        paths: Where copybooks were found, by name.
+    """
     fill = _Filling(facts, source, {name.upper(): path for name, path in (paths or {}).items()})
     return Template.of({name: (key, getattr(fill, f"_{name}", tuple)()) for name, key in SECTIONS.items()})
 
@@ -135,19 +156,22 @@ class _Filling:
     def _scattered(self, fields: Mapping[str, Plain], lines: Iterable[int]) -> TemplateRecord:
         return TemplateRecord.of(fields, [proof for line in lines for proof in self._cite(line)])
 
+    def _operation(self, found: _Operation, fields: Mapping[str, Plain]) -> TemplateRecord:
+        """Return the record of a statement, with the paragraph that it stands in."""
+        place = {"line": found.line, "paragraph": paragraph_name(found.paragraph)}
+        return self._record({**fields, **place}, found.line, found.end_line)
+
     # ── ways in and out ──────────────────────────────────────────────────────────────────────────────────────────
 
     def _inputs(self) -> Iterator[TemplateRecord]:
-        for found in self._facts.inputs:
-            yield self._scattered(
-                {"name": found.name, "io_type": found.io_type, "copybook": found.copybook}, found.lines
-            )
+        return map(self._channel, self._facts.inputs)
 
     def _outputs(self) -> Iterator[TemplateRecord]:
-        for found in self._facts.outputs:
-            yield self._scattered(
-                {"name": found.name, "io_type": found.io_type, "copybook": found.copybook}, found.lines
-            )
+        return map(self._channel, self._facts.outputs)
+
+    def _channel(self, found: Channel) -> TemplateRecord:
+        fields = {"name": found.name, "io_type": found.io_type, "copybook": found.copybook}
+        return self._scattered(fields, found.lines)
 
     def _called_programs(self) -> Iterator[TemplateRecord]:
         for call in self._facts.calls:
@@ -177,10 +201,8 @@ class _Filling:
                 "targets": list(found.targets),
                 "sources": list(found.sources),
                 "text": found.text,
-                "line": found.line,
-                "paragraph": paragraph_name(found.paragraph),
             }
-            yield self._record(fields, found.line, found.end_line)
+            yield self._operation(found, fields)
 
     def _files(self) -> Iterator[TemplateRecord]:
         for file in self._facts.files:
@@ -225,10 +247,8 @@ class _Filling:
                 "kind": found.kind,
                 "condition": found.condition,
                 "action": found.action,
-                "line": found.line,
-                "paragraph": paragraph_name(found.paragraph),
             }
-            yield self._record(fields, found.line, found.end_line)
+            yield self._operation(found, fields)
 
     # ── operations ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -240,10 +260,8 @@ class _Filling:
                 "cursor": found.cursor,
                 "host_variables": [*found.reads, *found.writes],
                 "text": found.text,
-                "line": found.line,
-                "paragraph": paragraph_name(found.paragraph),
             }
-            yield self._record(fields, found.line, found.end_line)
+            yield self._operation(found, fields)
 
     def _cics_operations(self) -> Iterator[TemplateRecord]:
         for found in self._facts.cics:
@@ -254,10 +272,8 @@ class _Filling:
                 "resp": found.resp,
                 "response": found.response or None,
                 "resolved_from": list(map(_from, found.resolved)),
-                "line": found.line,
-                "paragraph": paragraph_name(found.paragraph),
             }
-            yield self._record(fields, found.line, found.end_line)
+            yield self._operation(found, fields)
 
     def _dli_operations(self) -> Iterator[TemplateRecord]:
         for found in self._facts.dli:
@@ -266,10 +282,8 @@ class _Filling:
                 "segments": list(found.segments),
                 "pcb": found.pcb,
                 "area": found.area,
-                "line": found.line,
-                "paragraph": paragraph_name(found.paragraph),
             }
-            yield self._record(fields, found.line, found.end_line)
+            yield self._operation(found, fields)
 
     def _mq_operations(self) -> Iterator[TemplateRecord]:
         for found in self._facts.mq:
@@ -277,10 +291,8 @@ class _Filling:
                 "call": found.call,
                 "queue": found.queue,
                 "resolved_from": list(map(_from, found.resolved)),
-                "line": found.line,
-                "paragraph": paragraph_name(found.paragraph),
             }
-            yield self._record(fields, found.line, found.end_line)
+            yield self._operation(found, fields)
 
     # ── data ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -304,13 +316,15 @@ class _Filling:
 
 
 def _reached(call: ProgramCall) -> Sequence[tuple[str, str | None]]:
-    """The programs that a call may reach, each with what says so; the data item's own name where nothing does."""
+    """Return the programs that a call may reach, each with what says so; the data item's own name where nothing does."""
+    # Reversed, so that of several statements that give the item one value the first is named.
     by_value = {found.value: found for found in reversed(call.resolved)}
     known = [(name, _from(by_value[name]) if name in by_value else None) for name in call.names]
     return known or [(call.target, None)]
 
 
 def _from(found: Resolved) -> str:
+    """Return what gives a name its value, as a phrase: the verb, the value, and the line, with the copybook that it is in."""
     place = f"line {found.line}" + (f" ({found.copybook})" if found.copybook else "")
     return f"{found.how} {found.value} at {place}"
 
@@ -332,6 +346,7 @@ def _file(file: ProgramFile) -> dict[str, Plain]:
 
 
 def _rule(rule: BranchRule) -> dict[str, Plain]:
+    """Return the fields of a decision: its conditions, those of its branches included, and what each branch does."""
     whens = [branch.label for branch in rule.branches if branch.label not in {"THEN", "ELSE"}]
     return {
         "rule_id": rule.rule_id,
@@ -355,23 +370,16 @@ def _copybook(used: CopybookUse, path: str | None) -> dict[str, Plain]:
     }
 
 
+# The fields of a data item that a record has under the same names.
+_OF_ITEM = (
+    *("level", "name", "picture", "usage", "occurs", "depending", "redefines", "value", "offset", "bytes"),
+    *("section", "file", "copybook", "copybook_line", "line"),
+)
+
+
 def _item(item: DataItem) -> dict[str, Plain]:
     return {
-        "level": item.level,
-        "name": item.name,
-        "picture": item.picture,
-        "usage": item.usage,
-        "occurs": item.occurs,
-        "depending": item.depending,
-        "redefines": item.redefines,
-        "value": item.value,
-        "offset": item.offset,
-        "bytes": item.bytes,
-        "section": item.section,
-        "file": item.file,
-        "copybook": item.copybook,
-        "copybook_line": item.copybook_line,
-        "line": item.line,
+        **{name: getattr(item, name) for name in _OF_ITEM},
         "conditions": [(found.name, found.values, found.line) for found in item.conditions],
         "read_lines": list(item.read_lines),
         "written_lines": list(item.written_lines),

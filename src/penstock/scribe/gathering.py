@@ -1,4 +1,4 @@
-"""Which files are there to be documented? Those that are named, and those beneath the folders that are.
+"""The files that are to be documented: those that are named, and those beneath the folders that are.
 
 Each is read whole, once, through the root; what cannot be read is named with the reason, and the rest goes on. A file is taken for
 what its name and its first bytes say; one that was named on purpose is taken whatever it is called.
@@ -24,12 +24,14 @@ if TYPE_CHECKING:
     from penstock.cobol.estate import Kind
     from penstock.workspace.root import OpenFile, Root
 
-MAX_BYTES = 32 << 20  # the largest program known has 4 MB; what is larger is data
+MAX_BYTES = 32 << 20
+"""The largest file that is read as a source: the largest program known has 4 MB, and what is larger is data."""
 HEAD_BYTES = 8_192
+"""How much of a file tells what it is."""
 
 
 class GatheredFile(NamedTuple):
-    """A file: its path from the root, what it is taken for, and its bytes."""
+    """A file that was read: its path from the root, what it is taken for, and its bytes."""
 
     path: str
     kind: Kind
@@ -37,14 +39,14 @@ class GatheredFile(NamedTuple):
 
 
 class Skipped(NamedTuple):
-    """A file that was not read, and why."""
+    """A file that was not read, and why, in words for a person."""
 
     path: str
     reason: str
 
 
 class Gathered(NamedTuple):
-    """What was found, in the order of the paths; `others` counts files that are of no kind."""
+    """What was found, in the order of the paths, what could not be read, and how many files are of no kind."""
 
     files: tuple[GatheredFile, ...]
     skipped: tuple[Skipped, ...]
@@ -57,13 +59,24 @@ def gather(
     kind_of: Callable[[str, bytes], Kind | None],
     progress: Callable[[int], None] | None = None,
 ) -> Gathered:
-    """The files at and beneath `paths`, each once. Raises `ToolError` for a path that cannot be looked at at all."""
+    """Return the files at and beneath some paths, each once, in the order of their paths.
+
+    Args:
+        root: Where paths begin, and what nothing leaves.
+        paths: Files and folders.
+        kind_of: Says what a file is by its name and its first bytes; None for none of ours.
+        progress: Told how many files were looked at.
+
+    Raises:
+        ToolError: A path that was named is not there, or cannot be looked at.
+    """
     files: dict[str, GatheredFile] = {}
     skipped: dict[str, Skipped] = {}
     others = 0
     for path, is_named in _names(root, paths, progress):
         if path in files or path in skipped:
             continue
+        # One file that cannot be read must not cost a person the documents of ten thousand others.
         try:
             found = _read(root, path, kind_of, is_named)
         except (ToolError, OSError) as error:
@@ -77,7 +90,7 @@ def gather(
 
 
 def _names(root: Root, paths: Iterable[str], progress: Callable[[int], None] | None) -> Iterator[tuple[str, bool]]:
-    """Paths of files from the root, and whether each was named itself."""
+    """Yield paths of files from the root, and whether each was named itself."""
     for path in paths:
         relative = root.relative(path)
         try:
@@ -102,7 +115,11 @@ def _names(root: Root, paths: Iterable[str], progress: Callable[[int], None] | N
 
 
 def read_whole(root: Root, path: str) -> bytes:
-    """All of a file. Raises `ToolError` for one that cannot be opened, and for one that is too large to be a source."""
+    """Return all of a file.
+
+    Raises:
+        ToolError: It cannot be opened, or it is too large to be a source.
+    """
     file = root.open_file(root.relative(path))
     try:
         return _whole(file, path)
@@ -111,7 +128,7 @@ def read_whole(root: Root, path: str) -> bytes:
 
 
 def _read(root: Root, path: str, kind_of: Callable[[str, bytes], Kind | None], is_named: bool) -> GatheredFile | None:
-    """The file, None where it is of no kind. Raises `ToolError` or `OSError`."""
+    """Return a file, None where it is of no kind; one that was named on purpose is COBOL unless it is certainly something else."""
     file = root.open_file(os.fsencode(path))
     try:
         head = opens.read_at(file.descriptor, HEAD_BYTES, 0)

@@ -1,7 +1,8 @@
-"""Where do documents go? Beneath one folder, each whole or not at all; what is there already and says the same is left alone.
+"""The folder that documents go to: each is written whole or not at all, and what is there already and says the same is left alone.
 
-Several runs may write there at once: of each file, what came last stays. Law: nothing outside the folder is written, no link
-within it is followed. Keeps out: what is written.
+A file that is left alone keeps its time, so that a second run over an unchanged estate changes nothing that a backup, a web
+server or a `git status` would see. Several runs may write there at once: of each file, what came last stays. Law: nothing
+outside the folder is written, no link within it is followed. Keeps out: what is written.
 """
 
 from __future__ import annotations
@@ -16,7 +17,11 @@ _TRIES = 10  # of one file, where somebody else writes it at the same time
 
 
 class Output:
-    """A folder for documents, made where there is none. Raises `CallerError` where it cannot be."""
+    """A folder for documents, made where there is none; `written` counts the files that changed.
+
+    Raises:
+        CallerError: The folder cannot be made.
+    """
 
     def __init__(self, path: str) -> None:
         self.path = os.path.abspath(path)
@@ -28,11 +33,17 @@ class Output:
         self._root = Root(self.path)
 
     def folder(self, name: str) -> str:
-        """The path of a folder beneath it."""
+        """Return the path of a folder beneath it."""
         return os.path.join(self.path, name)
 
     def write(self, path: str, text: str) -> None:
-        """Gives the file at `path` its text. Raises `CallerError` for what the disk says."""
+        """Give the file at a path beneath the folder its text.
+
+        Raises:
+            CallerError: What the disk says.
+        """
+        # Between the look at what is there and its replacement somebody else may write the same file: then `replace_file`
+        # refuses, as it knows from the status, and we look again. Two runs that go on like that for ten turns are not two runs.
         relative, content = os.fsencode(path), text.encode("utf-8", "backslashreplace")
         for tries_left in reversed(range(_TRIES)):
             try:
@@ -47,7 +58,7 @@ class Output:
             return
 
     def _known(self, relative: bytes, content: bytes) -> bytes | None:
-        """As much of what is there as tells whether it is the same; None where nothing is."""
+        """Return as much of what is there as tells whether it is the same; None where nothing is."""
         try:
             file = self._root.open_file(relative)
         except ToolError as error:
@@ -55,6 +66,7 @@ class Output:
                 return None
             raise
         try:
+            # Most changes change the size, and then the page need not be read.
             if file.status.st_size != len(content):
                 return b""
             read = b""

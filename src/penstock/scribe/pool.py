@@ -1,4 +1,4 @@
-"""Who carries the questions to the model? A few at once, each until it is answered or there is a reason why not.
+"""Questions carried to the model: a few at once, each until it is answered or there is a reason why not.
 
 What passes by itself is waited for: a rate limit holds all of them back, for as long as the provider asks. What would come again is
 not tried again: a key that is not taken ends the asking for everybody. Law: every piece of work has an outcome, also after an
@@ -28,12 +28,18 @@ if TYPE_CHECKING:
     from penstock.scribe.prompts import Prompt
     from penstock.text.json_access import Json
 
-ATTEMPTS = 5  # of one question; the waits between them are 1, 2, 4 and 8 seconds where the provider names none
-LONGEST_WAIT_SECONDS = 300.0  # a provider that asks for more has no room for us today
-REPLY_TOKENS = 8_192  # forty paragraphs of two claims, and as many conditions
-MIN_REPLY_TOKENS = 1_024  # less is no answer on a chunk, however small
+ATTEMPTS = 5
+"""How often one question is sent; the waits between are 1, 2, 4 and 8 seconds where the provider names none."""
+LONGEST_WAIT_SECONDS = 300.0
+"""The longest wait that a provider may ask for: one that asks for more has no room for us today."""
+REPLY_TOKENS = 8_192
+"""The most tokens of a reply: forty paragraphs of two claims, and as many conditions."""
+MIN_REPLY_TOKENS = 1_024
+"""The fewest tokens of a reply that are asked for: less is no answer on a chunk, however small."""
 _SMALLER = 0.5  # of a prompt that was refused without a number
 _MARGIN = 0.9  # of what a provider's own count leaves, which is not ours
+# Of what was refused: the next try is smaller by a fifth at least, or it might be refused for our own error in counting, and no
+# smaller than a tenth, whatever number a provider names.
 _LARGEST_SHARE, _SMALLEST_SHARE = 0.8, 0.1
 _NOT_FOUND = 404  # no such model, or no such address: it will not be there for the next chunk
 _LOOK_SECONDS = 0.1  # between two looks at what is done, so that an interrupt is noticed
@@ -43,7 +49,7 @@ Made = TypeVar("Made")
 
 
 class PoolReply(NamedTuple):
-    """What came of a question.
+    """What came of a question, and how many requests it took.
 
     `too_large`: the provider takes about `fitting_tokens`; `stopped`: nobody waits for it any more; `failed`: `reason` says why.
     """
@@ -58,7 +64,10 @@ class PoolReply(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far the work is, and how long the rest will take at this pace."""
+    """How far the work is: chunks that are done, of how many, how many of them failed, and the seconds that are left at this pace.
+
+    The total grows when a chunk turns into smaller ones.
+    """
 
     done: int
     total: int
@@ -67,7 +76,15 @@ class Progress:
 
 
 class ModelPool:
-    """Asks one model; threads share it."""
+    """One model as all threads ask it: what one learns of its limits, and of its mood, holds for all.
+
+    Args:
+        model: Who is asked.
+        reply_tokens: The most tokens of a reply, until the provider says that it has fewer.
+        attempts: How often one question is sent.
+        clock: Seconds that only grow.
+        pause: Waits so many seconds, or less once `stop` is called.
+    """
 
     def __init__(
         self,
@@ -88,11 +105,22 @@ class ModelPool:
         self._takes_cancelled = "cancelled" in signature(model.send).parameters
 
     def stop(self) -> None:
-        """Ends what is under way, and sends nothing more."""
+        """End what is under way, and send nothing more; every question that is open returns as stopped."""
         self._stopped.set()
 
     def ask(self, prompt: Prompt, size_tokens: int) -> PoolReply:
-        """What the model answers to a prompt of that size. Raises what a script of a test raises, and nothing else."""
+        """Return what the model answers to a prompt, after as many tries as there are.
+
+        A refusal is read (`overflow.diagnose`) and decides what comes next: a shorter reply, a smaller prompt, a wait for
+        everybody, or the end for everybody. Whatever else a model raises counts as a refusal of unknown kind.
+
+        Args:
+            prompt: What is sent.
+            size_tokens: How large we count it to be; known to be too large once a smaller one was refused for its size.
+
+        Raises:
+            AssertionError: A scripted model of a test says that it was asked something else than its script has.
+        """
         reason, sent = "", 0
         while sent < self._attempts:
             if self._useless:
@@ -126,12 +154,17 @@ class ModelPool:
         return PoolReply("failed", reason=f"{reason}, {sent} times", sent=sent)
 
     def _shorten(self, reply_tokens: int) -> None:
-        """Replies of the model are no longer than that from now on: it has a cap, and seldom says which."""
+        """Ask for shorter replies from now on: the model has a cap, and seldom says which, so that the half of each is tried."""
         with self._lock:
             self._reply_tokens = min(self._reply_tokens, max(reply_tokens, MIN_REPLY_TOKENS))
 
     def _learn(self, overflow: Overflow | None, size_tokens: int, reply_tokens: int, reason: str) -> None:
-        """From a refusal for size: a shorter reply for all where that is enough, else that such a prompt is too large for all."""
+        """Learn from a refusal for size: shorter replies for all where that is enough, else that such a prompt is too large.
+
+        A window holds prompt and reply. Where the provider says exactly how large the prompt was and the rest still has room for an
+        answer, shortening replies costs nothing; else the prompt has to shrink, by the provider's own proportion, because its count
+        and ours may differ by any factor that stays the same.
+        """
         limit = overflow.limit if overflow is not None else None
         given = overflow.input if overflow is not None and overflow.bound == "exact" else None
         with self._lock:
@@ -145,6 +178,7 @@ class ModelPool:
                 self._too_large = reason
                 self._refused = size_tokens, int(size_tokens * share)
 
+    # Models of the package end a request when they are told; one of a stranger may not know how, and is waited for.
     def _sent(self, request: dict[str, Json]) -> dict[str, Json]:
         if not self._takes_cancelled:
             return self._model.send(request)
@@ -159,13 +193,13 @@ class ModelPool:
         return told.recovery in {"wait", "retry"} and longest <= LONGEST_WAIT_SECONDS
 
     def _hold_back(self, asked_seconds: float | None, attempt: int) -> None:
-        """Nobody sends before this: what one was told holds for all."""
+        """Let nobody send before a time: a rate limit is one of the key, and others would only meet it again."""
         seconds = 2.0**attempt if asked_seconds is None else asked_seconds
         with self._lock:
             self._not_before = max(self._not_before, self._clock() + seconds)
 
     def _wait_turn(self) -> bool:
-        """Whether something may be sent, once it is time for it."""
+        """Return whether something may be sent, once it is time for it; not once all is stopped."""
         while not self._stopped.is_set():
             left = self._not_before - self._clock()
             if left <= 0:
@@ -180,12 +214,21 @@ def _request(prompt: Prompt, model: Model, reply_tokens: int) -> dict[str, Json]
 
 
 def _reason(told: Diagnosis, error: Exception) -> str:
-    """Why there is no answer, for a person: short, and inert."""
+    """Return why there is no answer, for a person: short, and inert, since a provider's words are a stranger's."""
     return f"{told.kind.replace('_', ' ')}: {escape.clip(str(error), 200)}"
 
 
 class Pool(Generic[Task, Made]):
-    """Does pieces of work, at most `jobs` at a time; a piece may turn into smaller ones."""
+    """Pieces of work, done at most `jobs` at a time; a piece may turn into smaller ones.
+
+    Args:
+        work: Does a piece, on a thread, and returns what it made with the smaller pieces that the piece turned into.
+        jobs: How many threads there are.
+        stop: Ends what the threads wait for.
+        progress: Told after every piece how far the work is.
+        is_failed: Whether what was made counts as failed.
+        clock: Seconds that only grow.
+    """
 
     def __init__(
         self,
@@ -204,9 +247,10 @@ class Pool(Generic[Task, Made]):
         self.was_interrupted = False
 
     def run(self, tasks: Iterable[Task]) -> Generator[tuple[Task, Made, list[Task]], None, None]:
-        """Each piece with what was made of it and the smaller ones that it turned into, as they are done.
+        """Yield each piece with what was made of it and the smaller ones that it turned into, as they are done.
 
-        An interrupt stops the work; what is done by then is given.
+        An interrupt stops the work; what is done by then is given. Smaller pieces come next, before those that wait: whoever asked
+        for the first file should see it complete first.
         """
         waiting = list(tasks)[::-1]
         total, done, failed = len(waiting), 0, 0
@@ -232,10 +276,11 @@ class Pool(Generic[Task, Made]):
                 raise
 
     def _ready(self, running: Iterable[Future[tuple[Made, list[Task]]]]) -> Iterable[Future[tuple[Made, list[Task]]]]:
-        """What is done by now; after an interrupt every piece that is left ends at once, and says that it was stopped.
+        """Return what is done by now; after an interrupt every piece that is left ends at once, and says that it was stopped.
 
-        A second interrupt is for those that do not.
+        A second interrupt is for those that do not: it is raised.
         """
+        # Looked at again and again, because a wait without an end is not interrupted on every platform.
         try:
             return wait(running, timeout=_LOOK_SECONDS, return_when=FIRST_COMPLETED).done
         except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""May one text stand for several? What chunks say of a program's purpose, and of rules that look alike, in one wording.
+"""One wording for what several chunks say of a program's purpose, and of rules that look alike.
 
 The union of what was said is right, and can be tedious. A model may put it into fewer words; it is believed only where it
 accounts for every statement. Law: no citation is dropped, no record comes or goes; where the call fails, or the answer leaves a
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from penstock.chunk.template import Template, TemplateRecord, TemplateSection, Value, folded
 from penstock.scribe.answers import MAX_CLAIM_CHARS, Claim
@@ -32,7 +32,7 @@ where covers lists the numbers of all statements that the text says. The stateme
 
 
 class _Group(NamedTuple):
-    """Statements that one text may stand for: in which records and which field they are."""
+    """Statements that one text may stand for: in which section, field and records of it they are, and their words."""
 
     section: str
     field: str
@@ -40,10 +40,29 @@ class _Group(NamedTuple):
     said: tuple[str, ...]
 
 
+class Rewording(Protocol):
+    """Whatever puts several statements into one wording: a model behind it, and a budget for what it is asked."""
+
+    def ask(self, prompt: Prompt, /) -> str:
+        """Return the words of the model, empty where there are none."""
+        ...
+
+    def fits(self, prompt: Prompt, /) -> bool:
+        """Return whether a prompt may be sent."""
+        ...
+
+
 def reconciled(
     template: Template, known: Known, ask: Callable[[Prompt], str], fits: Callable[[Prompt], bool]
 ) -> Template:
-    """The template with fewer words where a model found some that hold. `ask` gives its words, empty for none."""
+    """Return the template with fewer words where a model found some that hold.
+
+    Args:
+        template: What all chunks said, merged.
+        known: What the words may name.
+        ask: Gives the words of the model to a prompt, empty for none.
+        fits: Says whether a prompt may be sent; groups are left out from the end until it may.
+    """
     groups = list(_groups(template))
     while groups and not fits(_prompt(groups)):
         groups.pop()
@@ -61,7 +80,11 @@ def reconciled(
 
 
 def _groups(template: Template) -> Iterator[_Group]:
-    """The purpose, where several chunks told of it; rules whose conditions are about the same names."""
+    """Yield the purpose, where several chunks told of it, and the rules whose conditions are about the same names.
+
+    Rules are grouped by names and not by words: two that test the same fields are likely to be halves of one decision, and a model
+    says of each what it says of the other.
+    """
     for record in template["purpose"]:
         for name, values in record.fields.items():
             if len(values) > 1:
@@ -82,6 +105,7 @@ def _groups(template: Template) -> Iterator[_Group]:
 
 
 def _prompt(groups: Iterable[_Group]) -> Prompt:
+    """Return the prompt with all groups numbered, their statements as JSON strings so that none can end its own line."""
     lines = []
     for number, group in enumerate(groups, 1):
         lines.append(f"Group {number}:")
@@ -90,10 +114,12 @@ def _prompt(groups: Iterable[_Group]) -> Prompt:
 
 
 def _object(words: str) -> str:
-    """The object in an answer, without what stands around it."""
+    """Return the object in an answer, without what stands around it."""
     return words[words.find("{") : words.rfind("}") + 1]
 
 
+# A text is believed where it lists every statement of its group as said, and names nothing that the program does not have. That it
+# does say them cannot be proved; that is why the citations of all of them stay with it.
 def _holds(group: _Group, text: str, value: Mapping[str, Plain], known: Known) -> bool:
     covers = value.get("covers")
     is_whole = isinstance(covers, list) and set(map(str, covers)) == set(map(str, range(1, len(group.said) + 1)))
@@ -103,7 +129,7 @@ def _holds(group: _Group, text: str, value: Mapping[str, Plain], known: Known) -
 
 
 def _reworded(template: Template, group: _Group, text: str) -> Template:
-    """One text in place of the statements; each record keeps its citations, and its grades."""
+    """Return the template with one text in place of the statements; each record keeps its citations, and its grades."""
     section = template.sections[group.section]
     records = list(section.records)
     for at in group.places:

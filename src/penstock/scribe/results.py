@@ -1,4 +1,4 @@
-"""What was answered before? Results under the hash of everything that they depend on, in files of one folder.
+"""Answers of earlier runs: results under the hash of everything that they depend on, in files of one folder.
 
 A result is kept as soon as it is there, so that a run that was killed goes on where it stopped. Lines in it are counted within its
 chunk: a program that grew above a paragraph leaves the answer about it as it was. Law: what is read is what was put, or nothing;
@@ -20,7 +20,8 @@ from penstock.workspace import root as roots
 if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
-MAX_BYTES = 8 << 20  # of one result: no answer is larger
+MAX_BYTES = 8 << 20
+"""The largest result that is read: no answer is larger."""
 _NAME = re.compile(r"[0-9a-f]{64}")
 
 
@@ -28,21 +29,28 @@ class Results(Protocol):
     """Whatever keeps results; threads share one."""
 
     def get(self, key: str, /) -> Json:
-        """What was put under a key, None for nothing."""
+        """Return what was put under a key, None for nothing."""
         ...
 
     def put(self, key: str, value: Json, /) -> None:
-        """Keeps a value: once this returns, a kill does not lose it."""
+        """Keep a value: once this returns, a kill does not lose it."""
         ...
 
 
 def key_of(*parts: str) -> str:
-    """The name of what depends on these parts."""
+    """Return the name of what depends on these parts: a hash of them, each told apart from the next."""
     return sha256(json.dumps(parts).encode()).hexdigest()
 
 
 class Folder:
-    """Results in a private folder, made when the first is kept. `fresh` reads nothing that was there before."""
+    """Results in a private folder, made when the first is kept.
+
+    Private, because answers repeat what a program says. Several runs may share it: each result is one file, written whole.
+
+    Args:
+        path: The folder.
+        fresh: Whether what was there before is not read; what is kept from now on is still written.
+    """
 
     def __init__(self, path: str, *, fresh: bool = False) -> None:
         above, name = os.path.split(os.path.abspath(path))
@@ -50,7 +58,7 @@ class Folder:
         self._is_fresh = fresh
 
     def get(self, key: str, /) -> Json:
-        """What was put under a key, None for nothing and for what was damaged."""
+        """Return what was put under a key, None for nothing and for what was damaged."""
         if self._is_fresh:
             return None
         content = roots.read_own(self._file(key), MAX_BYTES)
@@ -61,11 +69,18 @@ class Folder:
         return value if is_json and digest == sha256(text.encode()).hexdigest() else None
 
     def put(self, key: str, value: Json, /) -> None:
-        """Keeps a value for good. Raises `CallerError` where the disk does not let us, and where a link leads elsewhere."""
+        """Keep a value for good.
+
+        Raises:
+            CallerError: The disk does not let us, or a link leads out of the folder.
+        """
         text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+        # The hash stands before the text: a file system that kept the name and lost the end of the data is noticed when it is read.
         content = f"{sha256(text.encode()).hexdigest()}\n{text}".encode()
         path = self._file(key)
         folder = os.path.dirname(path)
+        # The folder lies beneath the documents, where a stranger's repository may have put a link; what is above it is the
+        # user's own.
         if os.path.realpath(folder) != folder:
             raise CallerError(f"Results cannot be kept at {self._path}: a link there leads elsewhere")
         try:
@@ -75,6 +90,7 @@ class Folder:
         except OSError as error:
             raise CallerError(f"Results cannot be kept at {self._path}: {error.strerror}") from error
 
+    # One folder for each pair of digits at the front, so that no folder has more files than tools like to list.
     def _file(self, key: str) -> str:
         if _NAME.fullmatch(key) is None:
             raise CallerError(f"{key!r} is no key of a result")

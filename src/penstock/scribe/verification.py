@@ -1,4 +1,4 @@
-"""Is it true? A claim is held against the lines that it cites, before anything else sees it.
+"""Claims held against the lines that they cite, before anything else sees them.
 
 Its lines must have been shown, its evidence must stand there; where it stands elsewhere the citation is moved to it; every name in
 it must be one of the program's; and it must not know of a call, a table or a copybook that the code does not have. Law: what is
@@ -27,13 +27,18 @@ if TYPE_CHECKING:
 Outcome = Literal["accepted", "relocated", "rejected", "contradicted"]
 Reason = Literal["", "item", "range", "evidence", "elsewhere", "name", "call", "table", "copybook"]
 
-MIN_CHARS = 3  # of evidence, unless it is all of a line: less stands anywhere
-NEAR_LINES = 20  # a line that was not shown is a slip if its evidence stands so near, else it was invented
+MIN_CHARS = 3
+"""The fewest letters of evidence, unless it is all of a line: less stands anywhere."""
+NEAR_LINES = 20
+"""How near the evidence has to stand to a cited line that was not shown: then it is a slip, else it was invented."""
 _MAX_PLACES = 10_000  # where a fragment stands
 
 
 class ClaimSubject(NamedTuple):
-    """Something that claims may be about: how a prompt calls it, the fields that a claim may fill, and where its record is."""
+    """Something that claims may be about: how a prompt calls it, the fields that a claim may fill, and where its record is.
+
+    `section` and `key` find the record in the template, `first_line` and `last_line` are its place in the source.
+    """
 
     id: str
     section: str
@@ -49,7 +54,7 @@ class ClaimSubject(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """What the code says there is, names in upper case."""
+    """What the code says there is: names in upper case, by what each may be."""
 
     names: frozenset[str]
     """every word of the program, of its copybooks and of its surroundings;"""
@@ -63,7 +68,7 @@ class Known:
 
 
 class ClaimVerdict(NamedTuple):
-    """What became of a claim."""
+    """What became of a claim: whether it may be said, with which citations, and if not, why."""
 
     claim: Claim
     outcome: Outcome
@@ -72,7 +77,7 @@ class ClaimVerdict(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """Whether it may be said."""
+        """Return whether it may be said."""
         return self.outcome in {"accepted", "relocated"}
 
 
@@ -92,11 +97,15 @@ class Shown:
     """and where each begins in `text`."""
 
     def has(self, line: int) -> bool:
-        """Whether a line was shown, code or not."""
+        """Return whether a line was shown, code or not."""
         return any(first <= line <= last for first, last in self.spans)
 
     def places(self, fragment: str) -> Iterator[tuple[int, int]]:
-        """The first and the last line of each place where a folded fragment stands."""
+        """Yield the first and the last line of each place where a folded fragment stands.
+
+        The text is one string, so that evidence which runs over line ends is found as it is; where a line begins in it is a search
+        among the starts.
+        """
         at = self.text.find(fragment)
         for _ in range(_MAX_PLACES):
             if at < 0:
@@ -106,12 +115,19 @@ class Shown:
             at = self.text.find(fragment, at + 1)
 
     def is_line(self, fragment: str, line: int) -> bool:
-        """Whether a fragment is all of a line."""
+        """Return whether a fragment is all of a line."""
         return text_of(self.source, line) == fragment
 
 
 def shown(source: SourceLines, spans: Iterable[tuple[int, int]], items: Iterable[ClaimSubject], known: Known) -> Shown:
-    """What the lines of these spans show."""
+    """Return what a prompt shows, as far as claims are held against it.
+
+    Args:
+        source: The whole file.
+        spans: First and last line of each stretch that was shown, 1-based and inclusive.
+        items: What claims may be about.
+        known: What the whole program has: a name that was not shown is no invention.
+    """
     sorted_spans = tuple(sorted(spans))
     pieces: dict[int, str] = {}
     for first, last in sorted_spans:
@@ -127,7 +143,11 @@ def shown(source: SourceLines, spans: Iterable[tuple[int, int]], items: Iterable
 
 
 def verify(claim: Claim, held: Shown) -> ClaimVerdict:
-    """Whether the source bears out a claim, and where."""
+    """Return whether the source bears out a claim, and where.
+
+    The order of the checks is that of what is worth telling: a claim about nothing cannot be placed, one without a place cannot be
+    cited, and only one that has citations can contradict the code, which is another thing than to name what is not there.
+    """
     item = held.items.get(claim.of)
     if item is None or claim.field not in item.fields:
         return ClaimVerdict(claim, "rejected", reason="item")
@@ -140,6 +160,7 @@ def verify(claim: Claim, held: Shown) -> ClaimVerdict:
     lines, is_moved = placed
     if far and (not is_moved or max(abs(line - lines[0]) for line in far) > NEAR_LINES + len(claim.lines)):
         return ClaimVerdict(claim, "rejected", reason="elsewhere")
+    # A contradiction keeps its citations: it becomes a question for a person, who wants to see the lines (clarification).
     citations = tuple(_runs(lines, held))
     if (reason := _contradiction(claim, held.known)) is not None:
         return ClaimVerdict(claim, "contradicted", citations, reason)
@@ -149,7 +170,7 @@ def verify(claim: Claim, held: Shown) -> ClaimVerdict:
 
 
 def may_say(claim: Claim, known: Known) -> bool:
-    """Whether the words of a claim name nothing that the program does not have, whatever they cite."""
+    """Return whether the words of a claim name nothing that the program does not have, whatever they cite."""
     return _contradiction(claim, known) is None and _names(claim) <= known.names
 
 
@@ -157,11 +178,12 @@ def may_say(claim: Claim, known: Known) -> bool:
 
 
 def _placed(claim: Claim, item: ClaimSubject, held: Shown) -> tuple[list[int], bool] | None:
-    """The lines that the evidence bears out, and whether they are others than those cited; None where it stands nowhere.
+    """Return the lines that the evidence bears out, and whether they are others than those cited; None where it stands nowhere.
 
     Where the evidence begins within the cited lines, those before it are not borne out. Where it stands elsewhere, all lines move
     with it: to the place within the item, else to the nearest, else to the first.
     """
+    # Models count lines badly and copy well: the evidence decides, the numbers only choose between places where it stands.
     fragment = _fragment(claim.evidence)
     found = list(held.places(fragment)) if fragment else []
     if len("".join(fragment.split())) < MIN_CHARS:
@@ -179,19 +201,19 @@ def _placed(claim: Claim, item: ClaimSubject, held: Shown) -> tuple[list[int], b
 
 
 def _fragment(evidence: str) -> str:
-    """Evidence as it is looked for: without the line numbers that a prompt puts before the lines, blanks folded."""
+    """Return evidence as it is looked for: without the line numbers that a prompt puts before the lines, blanks folded."""
     lines = [notices.without_number(line) for line in evidence.splitlines()]
     return " ".join(" ".join(lines).split())
 
 
 def _code(lines: Sequence[int], place: tuple[int, int], held: Shown) -> list[int]:
-    """Those lines that were shown and are code, with all that the evidence covers."""
+    """Return those lines that were shown and are code, with all that the evidence covers."""
     wanted = {*lines, *range(place[0], place[1] + 1)}
     return sorted(line for line in wanted if held.has(line) and held.source.is_code(line))
 
 
 def _runs(lines: Sequence[int], held: Shown) -> Iterator[Citation]:
-    """Citations of lines: what has nothing but blanks and comments between it is one."""
+    """Yield citations of lines: what has nothing but blanks and comments between it is one."""
     run: list[int] = []
     for line in lines:
         if run and any(held.source.is_code(between) for between in range(run[-1] + 1, line)):
@@ -203,6 +225,8 @@ def _runs(lines: Sequence[int], held: Shown) -> Iterator[Citation]:
 
 # ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
+# What may look like a name in a sentence of English has to look like one of COBOL beyond doubt: what is taken for a name wrongly
+# throws a true claim away. What is missed here is found where the model lists it among the claim's names.
 _LETTERS = r"\w#@$"
 _LIKE_A_NAME = re.compile(  # a word and a number (COMP-3, ISO-8601, R120) may be anything
     rf"(?<![{_LETTERS}-])(?![A-Z]+-?\d+(?![{_LETTERS}-]))"
@@ -220,12 +244,12 @@ _COMMON = frozenset(  # look like names, and are words of the trade
 
 
 def names_in(text: str) -> frozenset[str]:
-    """Every word of a program's code that a claim may name."""
+    """Return every word of a text that could be a name, in upper case."""
     return frozenset(word.upper() for word in re.findall(rf"[{_LETTERS}-]+", text))
 
 
 def _names(claim: Claim) -> set[str]:
-    """What a claim names and what looks like a name in it, but for the words of the trade."""
+    """Return what a claim names and what looks like a name in it, in upper case, but for the words of the trade."""
     given = {
         word.upper()
         for name in claim.names
@@ -254,7 +278,11 @@ _SAYS: tuple[tuple[Reason, str, re.Pattern[str]], ...] = (
 
 
 def _contradiction(claim: Claim, known: Known) -> Reason | None:
-    """What a claim says the program calls, reads or copies, and the code does not have."""
+    """Return what kind of thing a claim says the program calls, reads or copies that the code does not have; None for none.
+
+    Only a name that is certainly no word of the language or of a literal counts, in the place of a sentence where the thing stands:
+    "calls PAYROLL" against a program that has no such call.
+    """
     for reason, kind, pattern in _SAYS:
         there: frozenset[str] = getattr(known, kind)
         for match in pattern.finditer(claim.claim):
@@ -271,7 +299,10 @@ _TRADE = frozenset({"CICS", "SQL", "EXEC", "DLI", "IMS", "MQ", "DB2", "VSAM", "K
 
 
 def same_claims(verdicts: Iterable[ClaimVerdict]) -> list[ClaimVerdict]:
-    """Each claim once: what is said twice about one thing, in other blanks or case, is said once, and held if any of it holds."""
+    """Return each claim once: what is said twice about one thing, in other blanks or case, is one, and holds if any of it holds.
+
+    Overlapping context makes models repeat themselves; the citations of both are kept, because each proves it.
+    """
     kept: dict[Plain, ClaimVerdict] = {}
     for verdict in verdicts:
         claim = verdict.claim

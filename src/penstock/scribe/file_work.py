@@ -1,0 +1,372 @@
+"""The work on one file: planned, asked about chunk by chunk, and made into the documents of its programs.
+
+A file is cut into chunks as a whole, because programs within one file share lines and copybooks; a chunk may belong to several
+programs, and each document takes from it what lies within its own lines. Threads perform chunks, and one thread reads what came of
+them. Law: every chunk ends once, answered, failed or stopped, or is replaced by smaller ones that cover its lines.
+Keeps out: how a question is sent (`pool`), answered (`asking`) and held against the source (`verification`).
+"""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, field
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock.chunk import Overhead, plan
+from penstock.chunk.chunks import joined
+from penstock.chunk.merging import merge
+from penstock.chunk.template import Template
+from penstock.cobol import ScannedSource, scan
+from penstock.cobol.facts import facts as facts_of
+from penstock.errors import CallerError
+from penstock.scribe import prompts
+from penstock.scribe.asking import Answered, Question, Told, asked, told
+from penstock.scribe.documents import About, ChunkFailure, Coverage, Ticket, document_of
+from penstock.scribe.filling import Part
+from penstock.scribe.pool import MIN_REPLY_TOKENS, REPLY_TOKENS, ModelPool
+from penstock.scribe.reconciling import Rewording, reconciled
+from penstock.scribe.results import key_of
+from penstock.scribe.verification import shown
+from penstock.text.tokens import best_counter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from penstock.chunk import Chunk, ChunkPlan
+    from penstock.chunk.chunks import Span
+    from penstock.cobol import Format
+    from penstock.models import Model
+    from penstock.scribe.documents import Status, TicketState, TicketType
+    from penstock.scribe.results import Results
+    from penstock.scribe.verification import Known, Shown
+    from penstock.text.json_access import Json
+    from penstock.text.tokens import TokenCounter
+
+# Of a window that is known, at most one part of so many is for the reply: what is asked needs the larger part.
+_REPLY_SHARE = 4
+# How often a chunk may be made smaller: a provider that refuses the last of these too has another reason than size.
+_MAX_SPLITS = 4
+_SEAM_TOKENS = 4  # between the body of a prompt and its notes
+_MAX_BYTES_PER_TOKEN = 16  # of a source: blanks to column 80 come to nine
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """A file with programs, scanned and understood.
+
+    `parts` are its programs, in the order of their lines, and `about` is what is known of each from outside. `copybooks` are those
+    that were found, by their names in capitals.
+    """
+
+    file_name: str
+    source: ScannedSource
+    parts: tuple[Part, ...]
+    about: tuple[About, ...]
+    copybooks: Mapping[str, ScannedSource] = field(default_factory=dict, repr=False)
+    names: frozenset[str] = frozenset()
+    """What else there is around the programs: jobs, transactions, programs that call them."""
+
+
+def subject(
+    content: bytes | str | ScannedSource,
+    file_name: str,
+    *,
+    copybooks: Mapping[str, ScannedSource] | None = None,
+    paths: Mapping[str, str] | None = None,
+    source_format: Format | None = None,
+    debug_lines: bool = False,
+) -> Subject:
+    """Return what a file says.
+
+    Args:
+        content: Its bytes, its text, or what a scan made of it.
+        file_name: What documents call it: its path from the root.
+        copybooks: The sources of copybooks, by their names in capitals.
+        paths: Where they were found, by the same names.
+        source_format: The reference format, where the columns would say something else.
+        debug_lines: Whether lines with a D in the indicator area are code.
+    """
+    if not isinstance(content, ScannedSource):
+        content = scan(content, source_format=source_format, debug_lines=debug_lines)
+    source = content
+    books = copybooks or {}
+    parts = tuple(
+        Part(program, facts_of(source, program, copybooks=books), source, paths) for program in source.programs
+    )
+    warnings = tuple(f"line {warning.line}: {warning.text}" for warning in source.warnings)
+    about = About(file_name=file_name, format=source.format, encoding=source.encoding, warnings=warnings)
+    return Subject(file_name=file_name, source=source, parts=parts, about=(about,) * len(parts), copybooks=books)
+
+
+class PromptBudget(NamedTuple):
+    """How large prompts and replies may be, in tokens, and who counts them."""
+
+    prompt_tokens: int
+    reply_tokens: int
+    counter: TokenCounter
+    adaptive: bool
+
+    # The window of a model holds the prompt and the reply. A window that nobody knows is not guessed: a refusal tells it, and
+    # chunks that were too large are made smaller then.
+    @classmethod
+    def of(cls, model: Model | None, max_prompt_tokens: int, *, adaptive: bool) -> PromptBudget:
+        window = model.window_tokens if model is not None else None
+        reply = REPLY_TOKENS
+        if window is not None:
+            reply = min(reply, max(window // _REPLY_SHARE, MIN_REPLY_TOKENS))
+            max_prompt_tokens = min(max_prompt_tokens, max(window - reply, 1))
+        return cls(max_prompt_tokens, reply, best_counter(model.name if model is not None else "o200k"), adaptive)
+
+
+class ChunkTask(NamedTuple):
+    """A chunk to be asked about.
+
+    `place` is its number and how many there are, which the notes tell the model; `depth` is how often it was made smaller.
+    """
+
+    file: FileWork
+    chunk: Chunk
+    plan: ChunkPlan
+    place: tuple[int, int]
+    depth: int = 0
+
+
+class ChunkDone(NamedTuple):
+    """What came of a chunk, and what its claims were held against; None for one that was never asked about."""
+
+    chunk: Chunk
+    answered: Answered
+    held: Shown | None = None
+
+
+class FileWork:
+    """The work on one subject: its chunks, what came of them, and in the end its documents."""
+
+    def __init__(self, subject: Subject, budget: PromptBudget, results: Results | None, model: str) -> None:
+        self.subject = subject
+        is_asked = bool(model and subject.parts)
+        self._budget, self._results = budget, results if is_asked else None
+        key = key_of("assignment", subject.file_name, f"{budget.prompt_tokens} {budget.adaptive}", model)
+        previous = self._results.get(key) if self._results is not None else None
+        self.was_known = isinstance(previous, dict)
+        self.plan = self._planned(budget.prompt_tokens, previous if self.was_known else None)
+        if self._results is not None:
+            self._results.put(key, dict(self.plan.assignment))
+        self._lock = threading.Lock()
+        self._smaller: dict[tuple[int, int], ChunkPlan] = {}  # by the id of the plan that was too large, and tokens
+        self._done: list[ChunkDone] = []
+        self._known: Known | None = None
+        self.tasks = _tasks(self, self.plan, self.plan.chunks) if is_asked else []
+        self.open = len(self.tasks)
+
+    # ── plans ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _planned(self, prompt_tokens: int, previous: Mapping[str, str] | None) -> ChunkPlan:
+        """Return the file in one piece where that fits; else in several, with room for notes kept free in every prompt.
+
+        Most files fit, and then nothing needs to be kept free: a note that has no room is left out and counted. The look at the
+        bytes spares counting a large file for nothing.
+        """
+        if len(self.subject.source.data) <= prompt_tokens * _MAX_BYTES_PER_TOKEN:
+            made = self._cut(prompt_tokens, 0, None)
+            if len(made.chunks) < 2:
+                return made
+        return self._cut(prompt_tokens, prompts.room_for_notes(prompt_tokens), previous)
+
+    def _cut(
+        self,
+        prompt_tokens: int,
+        reserve_tokens: int,
+        previous: Mapping[str, str] | None,
+        refines: ChunkPlan | None = None,
+    ) -> ChunkPlan:
+        return plan(
+            self.subject.source,
+            prompt_tokens=prompt_tokens,
+            overhead=Overhead(texts=(prompts.SYSTEM,), reserve_tokens=reserve_tokens),
+            counter=self._budget.counter,
+            previous=previous,
+            adaptive=self._budget.adaptive,
+            copybooks=self.subject.copybooks,
+            refines=refines,
+        )
+
+    def _split(self, task: ChunkTask, tokens: int) -> list[ChunkTask]:
+        """Return the lines of a chunk that is too large, in chunks of a smaller budget; none where it was made smaller too often.
+
+        All chunks of a plan that are too large for the same reason share one smaller plan: it refines the first, so that each
+        of its chunks lies within one of them, and a chunk takes those that begin in its own lines.
+        """
+        if task.depth >= _MAX_SPLITS:
+            return []
+        with self._lock:
+            smaller = self._smaller.get((id(task.plan), tokens))
+            if smaller is None:
+                try:
+                    smaller = self._cut(tokens, prompts.room_for_notes(tokens), None, task.plan)
+                except CallerError:  # no line fits into so little
+                    return []
+                self._smaller[id(task.plan), tokens] = smaller
+        chunks = [chunk for chunk in smaller.chunks if chunk.spans[0][0] in task.chunk]
+        return _tasks(self, smaller, chunks, task.depth + 1)
+
+    # ── answers ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def perform(self, task: ChunkTask, desk: ModelPool, model: str) -> tuple[Answered, list[ChunkTask]]:
+        """Ask about a chunk, and return what came of it with the smaller chunks that it turned into; threads call this."""
+        chunk = task.chunk
+        if chunk.id not in task.plan.prompts:
+            return self._end(
+                ChunkDone(chunk, Answered("failed", reason="one statement that is larger than a prompt may be"))
+            )
+        question = self.question(chunk, task.plan, task.place)
+        if not question.held.numbers:  # comments alone: nothing that could be said of them can be proved
+            return self._end(ChunkDone(chunk, Answered("answered"), question.held))
+        answered = asked(question, desk, model, self._results)
+        if answered.outcome != "too_large":
+            return self._end(ChunkDone(chunk, answered, question.held))
+        if smaller := self._split(task, answered.fitting_tokens):
+            return answered, smaller
+        return self._end(ChunkDone(chunk, answered._replace(outcome="failed"), question.held))
+
+    def _end(self, done: ChunkDone) -> tuple[Answered, list[ChunkTask]]:
+        with self._lock:
+            self._done.append(done)
+        return done.answered, []
+
+    def known(self) -> Known:
+        """Return what claims may speak of; taken once, because it reads every word of the file."""
+        if self._known is None:
+            self._known = prompts.known(self.subject.parts, self.subject.source.code, self.subject.names)
+        return self._known
+
+    def question(self, chunk: Chunk, made: ChunkPlan, place: tuple[int, int]) -> Question:
+        """Return what is asked about a chunk: its text, and as many notes on it as have room in the prompt."""
+        items = prompts.items_of(self.subject.parts, chunk.spans)
+        room = made.budget_tokens - (chunk.prompt_tokens or 0) - _SEAM_TOKENS
+        counter = self._budget.counter
+
+        def fits(text: str) -> bool:
+            return counter.count(text).high <= room
+
+        return Question(
+            chunk=chunk,
+            body=made.prompts[chunk.id],
+            notes=prompts.notes(items, place, fits),
+            held=shown(self.subject.source, (*chunk.spans, *chunk.context_spans), items, self.known()),
+            fits=fits,
+        )
+
+    # ── documents ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def documents(self, reword: Rewording | None = None) -> list[dict[str, Json]]:
+        """Return the documents of all programs in the file.
+
+        What came of the chunks is put into the order of their lines first: threads end in any order, and equal answers must give
+        equal documents.
+        """
+        done = sorted(self._done, key=lambda one: one.chunk.spans)
+        return [self._document(number, done, reword) for number in range(len(self.subject.parts))]
+
+    def _document(self, number: int, done: Sequence[ChunkDone], reword: Rewording | None) -> dict[str, Json]:
+        part, about = self.subject.parts[number], self.subject.about[number]
+        lines = part.program.start_line, part.program.end_line
+        of_program = [one for one in done if _touches(one.chunk, lines)]
+        accounts = {one.chunk.id: _told(one, number) for one in of_program}
+        template = merge([part.template, *(account.template for account in accounts.values())])
+        if reword is not None and len(of_program) > 1:
+            template = reconciled(template, self.known(), reword.ask, reword.fits)
+        coverage = self._coverage(lines, of_program, accounts)
+        return document_of(template, part.facts, self.subject.source, about, coverage)
+
+    # How much of a program was described. What was stopped counts as failed to whoever reads the document, but the status tells
+    # them apart: an interrupted run goes on when it is started again, and a failed chunk needs somebody to look.
+    def _coverage(self, lines: Span, done: Sequence[ChunkDone], accounts: Mapping[str, Told]) -> Coverage:
+        by_outcome: dict[str, list[ChunkDone]] = {}
+        for one in done:
+            by_outcome.setdefault(one.answered.outcome, []).append(one)
+        waiting = [chunk for chunk in self.plan.chunks if _touches(chunk, lines)] if not self.tasks else []
+        failed = [*by_outcome.get("failed", ()), *by_outcome.get("stopped", ())]
+        status: Status = "code only"
+        if self.tasks:
+            status = "interrupted" if "stopped" in by_outcome else "partial" if failed else "complete"
+        grades: dict[str, tuple[int, int]] = {}
+        for account in accounts.values():
+            for section, (good, bad) in account.grades.items():
+                before = grades.get(section, (0, 0))
+                grades[section] = (before[0] + good, before[1] + bad)
+        described = [span for one in by_outcome.get("answered", ()) for span in _within(one.chunk.spans, lines)]
+        return Coverage(
+            status=status,
+            chunks=len(done) or len(waiting),
+            documented=joined(described),
+            failed=tuple(
+                ChunkFailure(
+                    one.chunk.id, _within(one.chunk.spans, lines), one.answered.reason or "stopped before it was asked"
+                )
+                for one in failed
+            ),
+            tickets=tuple(_tickets(done, waiting, lines)),
+            grades=grades,
+            chunk_grades={
+                name: (sum(good for good, _ in made), sum(bad for _, bad in made))
+                for name, account in accounts.items()
+                if (made := list(account.grades.values()))
+            },
+        )
+
+
+def _tasks(file: FileWork, made: ChunkPlan, chunks: Sequence[Chunk], depth: int = 0) -> list[ChunkTask]:
+    return [ChunkTask(file, chunk, made, (number, len(chunks)), depth) for number, chunk in enumerate(chunks, 1)]
+
+
+def _told(done: ChunkDone, program: int) -> Told:
+    if done.held is None:
+        return Told(Template(), {})
+    return told(done.answered.verdicts, done.held, done.chunk.id, program)
+
+
+def _touches(chunk: Chunk, lines: Span) -> bool:
+    return bool(_within(chunk.spans, lines))
+
+
+def _within(spans: Sequence[Span], lines: Span) -> tuple[Span, ...]:
+    """Return what of some spans, which are in order and do not overlap, lies between two lines."""
+    begin = bisect_left(spans, lines[0], key=itemgetter(1))
+    end = bisect_right(spans, lines[1], key=itemgetter(0))
+    return tuple((max(first, lines[0]), min(last, lines[1])) for first, last in spans[begin:end])
+
+
+_STATES: Mapping[str, TicketState] = {"answered": "done", "failed": "failed", "stopped": "open"}
+
+
+def _tickets(done: Sequence[ChunkDone], waiting: Sequence[Chunk], lines: Span) -> Iterator[Ticket]:
+    """Yield what was to be done on a program, and what is still: its chunks, their synthesis, and what claims left open.
+
+    A program in one chunk needs one ticket; one in several has a continuation for each and a synthesis, which is done when all of
+    them are. A validation stands for claims that were asked for again, a clarification for one that the code contradicts.
+    """
+    work: list[tuple[Chunk, TicketState, str | None]] = [(chunk, "open", None) for chunk in waiting]
+    work += [(one.chunk, _STATES[one.answered.outcome], one.answered.reason or None) for one in done]
+    kind: TicketType = "documentation" if len(work) == 1 else "chunk_continuation"
+    for chunk, state, reason in work:
+        yield Ticket(f"{kind}:{chunk.id}", kind, state, chunk.id, _within(chunk.spans, lines), reason)
+    if len(work) > 1:
+        is_done = all(state == "done" for _, state, _ in work)
+        yield Ticket("chunk_synthesis", "chunk_synthesis", "done" if is_done else "open", None, (lines,))
+    for one in done:
+        spans = _within(one.chunk.spans, lines)
+        verdicts = one.answered.verdicts
+        rejected = sum(verdict.outcome == "rejected" for verdict in verdicts)
+        if rejected or one.answered.retried:
+            state = "failed" if rejected else "done"
+            reason = f"{rejected} of {len(verdicts)} claims were not borne out"
+            yield Ticket(f"validation:{one.chunk.id}", "validation", state, one.chunk.id, spans, reason)
+        for number, verdict in enumerate((one for one in verdicts if one.outcome == "contradicted"), 1):
+            cited = tuple((proof.first_line, proof.last_line) for proof in verdict.citations)
+            if _within(joined(cited), lines):
+                name = f"clarification:{one.chunk.id}.{number}"
+                reason = prompts.reason_of(verdict.reason)
+                yield Ticket(name, "clarification", "open", one.chunk.id, cited, reason)
