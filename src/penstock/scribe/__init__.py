@@ -1,4 +1,4 @@
-"""Who documents a program? The files of an estate become documents, pages and a site, with or without a model.
+"""Documents of programs: the files of an estate become documents, pages and a site, with or without a model.
 
     done = document(["cbl"], root="estate", out="docs")          # what the code says
     done = document(["cbl"], out="docs", model=load_model("anthropic:NAME"))
@@ -40,9 +40,12 @@ if TYPE_CHECKING:
 
 __all__ = ["JOBS", "MAX_PROMPT_TOKENS", "Documented", "document", "subjects"]
 
-MOST_SHOWN = 1_000  # letters of a line in a listing: four times what a line of COBOL may have
+MOST_SHOWN = 1_000
+"""The most letters of a line in a listing: four times what a line of COBOL may have."""
 RESULTS = ".penstock"
 """The folder beneath `out` that keeps answers for the next run."""
+# Letters that a file name keeps, on every system; `#`, `@` and `$` are letters of the host. What is longer than sixty of them
+# is cut, so that with its hash and suffix it is a name anywhere.
 _UNSAFE = re.compile(r"[^\w#@$-]+", re.ASCII)
 _MOST_LETTERS = 60
 _HASH_LETTERS = 6
@@ -65,7 +68,7 @@ class Documented:
     written: int
 
     def to_dict(self) -> dict[str, Json]:
-        """`run.json`: the figures of the run, and what was left out."""
+        """Return what `run.json` says: the figures of the run, and what was left out."""
         return {
             "penstock_version": __version__,
             **self.run.to_dict(),
@@ -93,12 +96,25 @@ def document(
     step: Callable[[str, int, int], None] | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Documented:
-    """Documents the files at and beneath `paths`, which are relative to `root`, into the folder `out`.
+    """Document the files at and beneath some paths, and write documents, pages and a site.
 
-    With `reconcile` the model says in one wording what several chunks of a program said alike; with `fresh` it is asked again
-    about everything. `step` is told what is being done, how many are done, and of how many (0: nobody knows), `progress` how far
-    the chunks are. Raises `ToolError` for a path that is not there, `CallerError` for an `out` that cannot be written and for a
-    budget without room.
+    Args:
+        paths: Files and folders, relative to `root`.
+        root: Where paths begin, and what nothing leaves that is read.
+        out: The folder that all is written to.
+        model: Who says what the code does not; None for documents of what the code says.
+        jobs: How many chunks are asked about at once.
+        max_prompt_tokens: The most tokens of a whole prompt.
+        adaptive: Whether chunks are smaller where the code branches more.
+        reconcile: Whether the model says in one wording what several chunks of a program said alike.
+        fresh: Whether the model is asked again about everything.
+        source_format: The reference format, where the columns would say something else.
+        step: Told what is being done, how many are done, and of how many (0: nobody knows).
+        progress: Told how far the chunks are.
+
+    Raises:
+        ToolError: A path is not there.
+        CallerError: `out` cannot be written, or a budget has no room.
     """
     from penstock.cobol.estate import kind_of
     from penstock.scribe import pages
@@ -111,6 +127,8 @@ def document(
     made: dict[str, dict[str, Json]] = {}
     listings: dict[str, list[tuple[int, str]]] = {}
 
+    # Each document is written when it is made. A run over a large estate takes hours, and whoever looks, or pulls the plug, has
+    # what is done by then. Pages come at the end: they link to each other, and who calls whom is only known when all is read.
     def finished(one: Subject, documents: list[dict[str, Json]]) -> None:
         for page, told, listing in zip(estate.pages[one.file_name], documents, _listings(one), strict=True):
             made[page] = told
@@ -149,11 +167,11 @@ def document(
 
 
 def _untold(_what: str, _done: int, _total: int) -> None:
-    """Nobody wants to know how far it is."""
+    """Do nothing: nobody wants to know how far it is."""
 
 
 def _pages(told: EstateView, listings: Mapping[str, Sequence[tuple[int, str]]]) -> Iterator[tuple[str, str]]:
-    """What people read, path by path: Markdown beside the JSON of programs and copybooks, the index, and the site."""
+    """Yield what people read, path by path: Markdown beside the JSON of programs and copybooks, the index, and the site."""
     from penstock.scribe import pages
 
     names = pages.NameIndex(told["programs"], told["layouts"])
@@ -167,7 +185,7 @@ def _pages(told: EstateView, listings: Mapping[str, Sequence[tuple[int, str]]]) 
 
 
 def subjects(found: Sequence[GatheredFile], paths: Iterable[str], source_format: Format | None = None) -> list[Subject]:
-    """What the files at `paths` say, with the copybooks among all that were found."""
+    """Return what the files at some paths say, with the copybooks among all that were found."""
     shelf = _shelf(found, _members(found))
     wanted = {os.path.normpath(path) for path in paths}
     return [_subject(one, shelf, source_format) for one in found if one.path in wanted]
@@ -186,7 +204,11 @@ def _shelf(found: Sequence[GatheredFile], members: Iterable[Member]) -> Copybook
 
 
 class _Files:
-    """What was found, read and linked: sources with programs, copybooks, and what lies around them."""
+    """What was found, read and linked: sources with programs, copybooks, and what lies around them.
+
+    A file is read for what its name and head say, and then judged by what is in it: a member of a copybook library may be a
+    program, and a file called `.cbl` may be empty. Ids of pages are given in the order of the paths, before anything is asked.
+    """
 
     def __init__(self, found: Gathered, source_format: Format | None, tell: Callable[[str, int, int], None]) -> None:
         from penstock.cobol.estate import Estate, Located
@@ -218,7 +240,8 @@ class _Files:
         """How many files are neither: jobs, maps, tables and the like."""
 
     def taken(self, tell: Callable[[str, int, int], None]) -> Iterator[Subject]:
-        """The files with programs, once: whoever takes one may forget it, and then nobody keeps it."""
+        """Yield the files with programs, once: whoever takes one may forget it, and then nobody keeps it."""
+        # Taken from the left of a queue and not iterated: a list would hold every scanned file to the end of the run.
         for number in range(len(self._read)):
             tell("documenting", number, len(self.pages))
             yield _situated(self._read.popleft(), self.linked)
@@ -233,7 +256,10 @@ def _subject(found: GatheredFile, shelf: Copybooks, source_format: Format | None
 
 
 def _books(source: ScannedSource, shelf: Copybooks) -> tuple[dict[str, ScannedSource], dict[str, str]]:
-    """The copybooks that a source names, and those that they name; and where each stands."""
+    """Return the copybooks that a source names, and those that they name; and where each stands.
+
+    One is taken once for each name, so that copybooks which copy each other end here.
+    """
     books: dict[str, ScannedSource] = {}
     paths: dict[str, str] = {}
     waiting = [source]
@@ -252,13 +278,14 @@ def _is_copybook(one: Subject) -> bool:
 
 
 def _says_anything(one: Subject) -> bool:
-    """Whether there is a program, or data: any other text has something that looks like a sentence of COBOL."""
+    """Return whether there is a program, or data: any other text has something that looks like a sentence of COBOL."""
     return not _is_copybook(one) or any(
         part.facts.items or part.program.copies or part.program.paragraphs for part in one.parts
     )
 
 
 def _empty(file: GatheredFile, one: Subject) -> Skipped:
+    """Return why a file that was taken for COBOL has none, from the reason that explains most."""
     head = file.data[:HEAD_BYTES]
     if not head:
         said = "it is empty"
@@ -272,7 +299,7 @@ def _empty(file: GatheredFile, one: Subject) -> Skipped:
 
 
 def _situated(one: Subject, linked: Estate) -> Subject:
-    """The subject with who calls, starts and runs each of its programs."""
+    """Return a subject with who calls, starts and runs each of its programs."""
     about = []
     for part, known in zip(one.parts, one.about, strict=True):
         name = part.facts.program
@@ -284,6 +311,7 @@ def _situated(one: Subject, linked: Estate) -> Subject:
                 jobs=tuple(dict.fromkeys(step.job for step in linked.runs(name))),
             )
         )
+    # Claims may name them: "runs in the daily job" is no invention.
     around = {name for known in about for name in (*known.called_by, *known.transactions, *known.jobs)}
     return replace(one, about=tuple(about), names=frozenset(around))
 
@@ -291,7 +319,10 @@ def _situated(one: Subject, linked: Estate) -> Subject:
 def _copybooks(
     estate: _Files, output: Output, listings: dict[str, list[tuple[int, str]]]
 ) -> dict[str, dict[str, Json]]:
-    """The layouts of copybooks, which no model is asked about; their lines are put to the others."""
+    """Document copybooks, which no model is asked about, and put their lines to the other listings.
+
+    A copybook means nothing for sure by itself: what its fields are for is said where a program uses them.
+    """
     made: dict[str, dict[str, Json]] = {}
     ids = _Ids()
     for one, documents in run(estate.copybooks).documents:
@@ -304,7 +335,9 @@ def _copybooks(
 
 
 def _listings(one: Subject) -> list[list[tuple[int, str]]]:
-    """The lines of each program, without those inside of a program that is within it: that one has a page of its own."""
+    """Return the lines of each program, without those inside of a program that is within it: that one has a page of its own."""
+    # Programs come in the order of their first lines, so that an inner one overwrites its part of the outer one. Its first and last
+    # line stay with both: the reader of the outer program sees where the inner one is.
     rows = [{part.program.start_line, part.program.end_line} for part in one.parts]
     within: list[int | None] = [None] * (one.source.lines + 1)
     for number, part in enumerate(one.parts):
@@ -321,18 +354,23 @@ def _cut(line: str) -> str:
 
 
 class _Ids:
-    """Names of files: those of programs, told apart by their paths where two have one name. The same files have the same names."""
+    """The ids that pages are named by: names of programs, told apart by a hash of their paths where two have one name.
+
+    The same files have the same ids whenever they are documented. Names are told apart without regard to case, because file systems
+    of Windows and macOS do not tell more.
+    """
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
         self._digests: dict[tuple[str, str], str] = {}  # the last of a name and path
 
     def of(self, program: str, path: str) -> str:
-        """The id of a program in a file."""
+        """Return the id of a program in a file."""
         stem = path.rpartition("/")[2].partition(".")[0]
         name = (_UNSAFE.sub("_", program.strip("'\"")) or _UNSAFE.sub("_", stem) or "UNNAMED")[:_MOST_LETTERS]
         made, digest = name, self._digests.get((key(name), path), path)
         while key(made) in self._taken:
+            # A hash of the hash, and so on: two programs of one name in one file have the same path.
             digest = sha256(digest.encode("utf-8", "surrogateescape")).hexdigest()
             made = f"{name}.{digest[:_HASH_LETTERS]}"
         self._digests[key(name), path] = digest
@@ -341,7 +379,7 @@ class _Ids:
 
 
 def _title(files: Sequence[GatheredFile], root: str) -> str:
-    """The name of the folder that holds all files."""
+    """Return what an estate is called: the name of the folder that holds all of its files."""
     folders = [os.path.join(root, os.path.dirname(one.path)) for one in files]
     return os.path.basename(os.path.commonpath(folders or [root])) or "Programs"
 

@@ -90,6 +90,7 @@ def asked(question: Question, desk: ModelPool, model: str, results: Results | No
     key = question.key(model)
     size_tokens = question.chunk.prompt_tokens or 0
     kept = results.get(key) if results is not None else None
+    # What is kept is either a refusal for size or an answer; both are read as foreign text is, field by field.
     if type(refused := field(kept, "refused_tokens")) is int:
         if size_tokens >= refused and type(tokens := field(kept, "fitting_tokens")) is int:
             return Answered("too_large", reason=string(field(kept, "reason")), fitting_tokens=tokens, was_kept=True)
@@ -141,6 +142,7 @@ def _mended(first: Sequence[ClaimVerdict], second: Iterable[ClaimVerdict]) -> li
     A question replaces what was wrong about the program as a whole: the model was told to ask where it cannot prove.
     """
     better = [verdict for verdict in second if verdict.outcome != "rejected"]
+    # By item and field and not by position: the second answer may list what it mends in any order, and leave some out.
     cured = {(verdict.claim.of, verdict.claim.field) for verdict in better}
     asks = any(verdict.claim.field == "question" for verdict in better)
     rest = [

@@ -1,4 +1,4 @@
-"""What does a document look like? One JSON object for a program, made of its template and of how the work on it went.
+"""The document of a program: one JSON object, made of its template and of how the work on it went.
 
 Everything that is listed has its citations and where it comes from; what a model said has its confidence too. What only a model
 can say, and was not asked, is null and listed under `not_generated`: nothing is made up. Law: equal inputs give equal documents.
@@ -27,7 +27,7 @@ Status = Literal["code only", "complete", "partial", "interrupted"]
 
 
 class Ticket(NamedTuple):
-    """A piece of work on a document, for whoever drives workers of their own."""
+    """A piece of work on a document, for whoever drives workers of their own: what kind, in which lines, and how it stands."""
 
     id: str
     type: TicketType
@@ -38,7 +38,7 @@ class Ticket(NamedTuple):
 
 
 class ChunkFailure(NamedTuple):
-    """A chunk that nobody described, and why (C-9)."""
+    """A chunk that nobody described, the lines of the program that are in it, and why (C-9)."""
 
     chunk: str
     lines: tuple[tuple[int, int], ...]
@@ -63,7 +63,7 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """What is known of a program from outside of it: its file, and who runs it."""
+    """What is known of a program from outside of it: its file, who runs it, and what was odd when it was read."""
 
     file_name: str
     format: str = "fixed"
@@ -75,7 +75,7 @@ class About:
 
 
 class _Field(NamedTuple):
-    """One field of a listed item: `one` value, `many`, `text` of a model, or rows with names."""
+    """One field of a listed item: `one` value, `many`, `text` of a model, or `rows` of values under the names of `row`."""
 
     name: str
     shape: Literal["one", "many", "text", "rows"] = "one"
@@ -98,6 +98,9 @@ def _rows(name: str, *row: str) -> tuple[_Field, ...]:
     return (_Field(name, "rows", row),)
 
 
+# What each list of a document has, in the order of its keys. This is the contract with whoever reads documents by script: a
+# field that the template has and no list names is for merging only, and one that is named here is there, null or empty where
+# nobody knows it.
 _CHANNEL = (*_one("name", "io_type", "copybook"), *_text("description"))
 _LISTS: dict[str, tuple[_Field, ...]] = {
     "inputs": _CHANNEL,
@@ -156,7 +159,10 @@ _FLOWS = {
 
 
 class _Words(NamedTuple):
-    """What only a model can say: where it would stand, and the section whose records it would be about ("" for the program)."""
+    """Words that only a model can say: the section and field where they would stand.
+
+    `about` is the section whose records they would be about, empty for the program: where that has none, nothing is missing.
+    """
 
     section: str
     field: str
@@ -180,9 +186,18 @@ _WORDS = {  # as `not_generated` names them
 def document_of(
     template: Template, facts: Facts, source: SourceLines, about: About, coverage: Coverage | None = None
 ) -> dict[str, Json]:
-    """The document of a program. Without `coverage` nobody asked a model."""
+    """Return the document of a program.
+
+    Args:
+        template: What the code says of it, merged with what a model said.
+        facts: The analysis of the program, for what is no record: sizes, entry points, diagrams.
+        source: The lines that citations are taken from.
+        about: What is known from outside of it.
+        coverage: How the work on it went; None where nobody asked a model.
+    """
     done = coverage or Coverage()
     listed = {name: _items(template[name], fields) for name, fields in _LISTS.items()}
+    # A statement may name several tables, and a file several records. The first of each has a key of its own, for who wants one.
     for item, record in zip(listed["sql_operations"], template["sql_operations"], strict=True):
         tables = [value.said for value in record.fields.get("table", ())]
         item |= {"table": tables[0] if tables else None, "tables": tables}
@@ -245,6 +260,7 @@ def _items(records: Iterable[TemplateRecord], fields: Sequence[_Field]) -> list[
 
 
 def _item(record: TemplateRecord, fields: Sequence[_Field]) -> dict[str, Json]:
+    """Return a record as an item of a list: its fields, its citations, and whether the code knows of it or only a model does."""
     item: dict[str, Json] = {}
     texts: list[Value] = []
     is_code = False
@@ -263,6 +279,7 @@ def _item(record: TemplateRecord, fields: Sequence[_Field]) -> dict[str, Json]:
     item["citations"] = _citations(record.all_citations())
     item["origin"] = "code" if is_code else "model"
     if texts:
+        # Several texts are as sure as the least of them: a reader does not see where one ends.
         item["confidence"] = _rounded(min(value.least for value in texts))
     return item
 
@@ -294,7 +311,7 @@ def _dead(paragraph: dict[str, Json]) -> dict[str, Json]:
 
 
 def _not_generated(template: Template) -> list[str]:
-    """Which words are missing, of those that there is something to say about."""
+    """Return the names of the words that are missing, of those that there is something to say about."""
     return [
         name
         for name, words in _WORDS.items()
@@ -317,7 +334,8 @@ def _coverage(paragraphs: Sequence[dict[str, Json]], done: Coverage) -> dict[str
 
 
 def _confidence(template: Template, done: Coverage) -> dict[str, Json]:
-    """Shares of the claims that held: over all, by section with the worst chunk and the mean by claims, and by chunk."""
+    """Return the shares of the claims that held: over all, by section with the worst chunk and the mean by claims, and by chunk."""
+    # The mean of a section is taken over claims and not over chunks: a chunk with one claim says less than one with forty.
     accepted = sum(good for good, _ in done.grades.values())
     rejected = sum(bad for _, bad in done.grades.values())
     per_section = {}

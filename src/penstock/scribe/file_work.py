@@ -275,6 +275,7 @@ class FileWork:
         lines = part.program.start_line, part.program.end_line
         of_program = [one for one in done if _touches(one.chunk, lines)]
         accounts = {one.chunk.id: _told(one, number) for one in of_program}
+        # The code's own template comes first: merging keeps its values, and puts a model's words to them.
         template = merge([part.template, *(account.template for account in accounts.values())])
         if reword is not None and len(of_program) > 1:
             template = reconciled(template, self.known(), reword.ask, reword.fits)
@@ -287,11 +288,13 @@ class FileWork:
         by_outcome: dict[str, list[ChunkDone]] = {}
         for one in done:
             by_outcome.setdefault(one.answered.outcome, []).append(one)
+        # Without a model every chunk waits: its ticket is for whoever asks about it.
         waiting = [chunk for chunk in self.plan.chunks if _touches(chunk, lines)] if not self.tasks else []
         failed = [*by_outcome.get("failed", ()), *by_outcome.get("stopped", ())]
         status: Status = "code only"
         if self.tasks:
             status = "interrupted" if "stopped" in by_outcome else "partial" if failed else "complete"
+        # Good and bad claims are counted over all chunks, and divided at the end: shares of chunks cannot be added.
         grades: dict[str, tuple[int, int]] = {}
         for account in accounts.values():
             for section, (good, bad) in account.grades.items():

@@ -133,6 +133,8 @@ def _read(root: Root, path: str, kind_of: Callable[[str, bytes], Kind | None], i
     try:
         head = opens.read_at(file.descriptor, HEAD_BYTES, 0)
         kind = kind_of(path, head)
+        # A program may be called anything, or nothing, on a host. Whoever names a file says what it is, but a picture stays a
+        # picture.
         if kind is None and is_named:
             language = language_of(path, head)
             if language not in {None, "cobol", "text"}:

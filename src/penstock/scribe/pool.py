@@ -141,6 +141,9 @@ class ModelPool:
                 sent += 1
                 told = diagnose(error)
                 reason = _reason(told, error)
+                # In this order: a cap on replies is told apart first, because shrinking the prompt would not cure it. What
+                # neither shrinking nor waiting cures ends this question, and with a key or a model that is not taken, all of
+                # them.
                 if told.kind == "output_cap" and reply_tokens > MIN_REPLY_TOKENS:
                     self._shorten(reply_tokens // 2)
                 elif told.kind != "output_cap" and told.recovery in {"shrink_input", "shrink_output", "shrink_payload"}:
@@ -187,6 +190,7 @@ class ModelPool:
         return body
 
     def _may_pass(self, told: Diagnosis, error: Exception) -> bool:
+        # A gateway may send its own page under status 200, and the model's answer a moment later.
         if isinstance(error, CallerError) and told.kind == "unknown":  # an answer that holds no message
             return True
         longest = told.retry_after_seconds or 0.0
@@ -252,6 +256,7 @@ class Pool(Generic[Task, Made]):
         An interrupt stops the work; what is done by then is given. Smaller pieces come next, before those that wait: whoever asked
         for the first file should see it complete first.
         """
+        # A stack with the first piece on top: smaller pieces put upon it come next.
         waiting = list(tasks)[::-1]
         total, done, failed = len(waiting), 0, 0
         begun = self._clock()

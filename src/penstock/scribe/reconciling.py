@@ -64,6 +64,7 @@ def reconciled(
         fits: Says whether a prompt may be sent; groups are left out from the end until it may.
     """
     groups = list(_groups(template))
+    # One question for a whole program: groups that do not fit stay as they are, which is right, if longer.
     while groups and not fits(_prompt(groups)):
         groups.pop()
     if not groups:

@@ -134,6 +134,8 @@ def shown(source: SourceLines, spans: Iterable[tuple[int, int]], items: Iterable
         for line in range(max(1, first), min(last, source.lines) + 1):
             if source.is_code(line):
                 pieces[line] = text_of(source, line)
+    # One text of all lines that were shown, joined by blanks, and where each begins in it: evidence that is copied over a line
+    # end is found as easily as within one, and a search of Python's own is what looks for it.
     starts, at = [], 0
     for piece in pieces.values():
         starts.append(at)
@@ -151,6 +153,7 @@ def verify(claim: Claim, held: Shown) -> ClaimVerdict:
     item = held.items.get(claim.of)
     if item is None or claim.field not in item.fields:
         return ClaimVerdict(claim, "rejected", reason="item")
+    # Lines outside of the program are invented. Lines that were not shown may be a slip, which the place of the evidence decides.
     far = [line for line in claim.lines if not held.has(line)]
     if any(not 1 <= line <= held.source.lines for line in far):
         return ClaimVerdict(claim, "rejected", reason="range")
@@ -259,7 +262,9 @@ def _names(claim: Claim) -> set[str]:
     return {name for name in given | seen if any(map(str.isalpha, name))} - _COMMON
 
 
-# A name stands in capitals; the words around it in any case.
+# A name stands in capitals; the words around it in any case. The patterns know the few ways in which English says these three
+# things. What they miss is held against all names of the program, which is less strict; what they find must be of the right
+# kind.
 _NAME = r"['\"`]?(?<![\w-])([A-Z0-9#@$][A-Z0-9_#@$.-]*[A-Z0-9#@$])(?![\w-])['\"`]?"
 _SAYS: tuple[tuple[Reason, str, re.Pattern[str]], ...] = (
     (

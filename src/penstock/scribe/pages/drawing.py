@@ -96,6 +96,7 @@ def draw(graph: Graph) -> Drawing:
         boxes += (box._replace(y=box.y + top) for box in part.boxes)
         paths += (path._replace(points=tuple((x, y + top) for x, y in path.points)) for path in part.routes)
         width, top = max(width, part.width), top + part.height + 2 * _GAP
+    # Rows are as wide as the widest component, or as a page where there is none: wider ones would be scrolled to for no reason.
     x = _MARGIN
     for node in singles:
         box = _boxed(node)
@@ -184,6 +185,9 @@ class _Layers:
 
     def __init__(self, nodes: Sequence[GraphNode], edges: Sequence[GraphEdge]) -> None:
         self._nodes, self._arrows = nodes, edges
+        # A loop takes no part in the layering, where it would be a circle, and is drawn round the end of its own box. What is
+        # turned is remembered only by the pair that it becomes: `_way` finds an edge under its own ends or under those of its
+        # reverse.
         ends = {(edge.source, edge.target) for edge in edges if edge.source != edge.target}
         back = _back_edges([node.id for node in nodes], sorted(ends))
         self._down = sorted({(b, a) if (a, b) in back else (a, b) for a, b in ends})

@@ -149,6 +149,7 @@ class NameIndex:
         self._users: dict[str, list[CopyUser]] = {}
         entries: list[tuple[str, str]] = []
         for page, document in programs.items():
+            # `setdefault` throughout: the first of several stays, and documents come in the order of their files.
             header, name = document["header"], name_of(document)
             self._names[page] = name
             if header["program_id"]:

@@ -109,6 +109,8 @@ def estate_calls(estate: EstateView, names: NameIndex) -> GraphBlock | None:
         nodes.setdefault(here.id, here)
         for call in _programs_called(document):
             edge(here, names.called(call), is_weak=_is_weak(call))
+    # Too large a graph loses whole kinds of boxes first, and only then boxes by their distance: what is left then still means
+    # the same.
     whole = Graph(tuple(nodes.values()), _arrows(edges))
     said = f"{_WEAK_CALL} What has a broken frame is not in this estate."
     shown = whole
@@ -188,6 +190,7 @@ def _paragraphs(paragraphs: Sequence[Json]) -> Graph:
         for place, item in zip(places, paragraphs, strict=True)
     )
     edges: dict[tuple[str, str], bool] = {}
+    # Taken once for all paragraphs: looked up for each pair they would take time with the square of the program's length.
     callers = [{name.upper() for name in item["called_by"]} for item in paragraphs]
     named = {item["paragraph_name"].upper(): {name.upper() for name in item["calls"]} for item in paragraphs}
     for at, (place, item) in enumerate(zip(places, paragraphs, strict=True)):

@@ -222,6 +222,7 @@ def _glance(estate: EstateView) -> Block:
     said: Cell = (", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items())),) if kinds else ("none",)
     jobs = [job for job in estate["jobs"] if job["kind"] == "job"]
     lines, code_lines = (sum(header[name] for header in headers) for name in ("lines", "code_lines"))
+    # Things that an estate has none of are told, too: "0 jobs" says that they were looked for.
     beside = (
         count(len(jobs), "job"),
         count(len(estate["transactions"]), "transaction"),
@@ -252,6 +253,7 @@ def _entrances(estate: EstateView, names: NameIndex) -> list[Block]:
             return ()
         return (names.piece(program), *(() if names.is_here(program) else (" ", Tag("not here", "doubt"))))
 
+    # Both kinds become rows of one shape, with the cell of what they run made here: only a transaction may lead nowhere.
     rows: list[Json] = [{**one, "kind": "transaction", "runs": started(one)} for one in estate["transactions"]]
     rows += (
         {**job, "runs": joined(map(names.piece, job["runs"]))}

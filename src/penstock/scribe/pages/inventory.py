@@ -143,6 +143,7 @@ def _copybooks(programs: Mapping[str, Json], layouts: Mapping[str, Json]) -> lis
     ids: dict[str, str] = {}
     for page, document in layouts.items():
         ids.setdefault(document["header"]["file_name"], page)
+    # By name and path. A path of "" is a name that leads to no file; every file is there from the start, though nobody copies it.
     users: dict[tuple[str, str], dict[str, None]] = {(key(stem(path)), path): {} for path in ids}
     system: set[str] = set()
     for page, document in programs.items():

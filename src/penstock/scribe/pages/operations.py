@@ -64,6 +64,8 @@ def _opened(file: Json) -> Cell:
 
 
 RESOURCES = (
+    # In the order in which a maintainer asks: what is kept where, what is done with it, and how. Files first, because every batch
+    # program has them; then the summary of all resources; then the statements, kind by kind.
     OperationTable(
         "Files",
         "files",
@@ -75,6 +77,7 @@ RESOURCES = (
             "Access": lower("access"),
             "Keys": codes("keys"),
             "Status": code("status"),
+            # An FD may have several records, and each is a view of the same bytes.
             "Record": codes("records"),
             "Opened": _opened,
             "Lines": lines,
@@ -130,6 +133,7 @@ RESOURCES = (
             **_WHERE,
         },
     ),
+    # Statements that compute, with what flows from where: the one table in which a field of a report can be traced back.
     OperationTable(
         "Calculations",
         "transforms",

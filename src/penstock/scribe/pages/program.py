@@ -112,6 +112,7 @@ def _glance(document: Json, names: NameIndex) -> list[Block]:
         ("Confidence", percent_cell(confidence["overall"])),
     ]
     blocks: list[Block] = [FactBlock(tuple((name, cell) for name, cell in told if cell))]
+    # What was looked for: the fields of a document that are lists of one kind of thing, by the word that a reader would search for.
     absent = [
         title
         for title, field in (

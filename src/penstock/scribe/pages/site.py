@@ -47,6 +47,7 @@ def site(estate: EstateView, listings: Mapping[str, Sequence[tuple[int, str]]]) 
         listings: The numbered lines of programs and copybooks, by the paths of their pages without suffix. Where a document has
             none, its citations are no links.
     """
+    # What decides whether a page is there is made first: every page has the tabs of all.
     names = NameIndex(estate["programs"], estate["layouts"])
     terms = index.terms(estate)
     pages = [terms[at : at + TERMS_PER_PAGE] for at in range(0, len(terms), TERMS_PER_PAGE)]
@@ -130,6 +131,7 @@ def _search(estate: EstateView, pages: Sequence[Sequence[Json]]) -> str:
             line = line_of_item(item)
             if line is not None and key(item["name"]) not in known:
                 add(item["name"], "data", len(places) - 1, item_anchor(line))
+    # From here on entries lead to pages of the estate: to a section of one, because tables there have no anchors for their rows.
     for transaction in estate["transactions"]:
         add(transaction["name"], "transaction", len(places), "how-it-is-entered")
     places.append(("index.html", ""))

@@ -56,6 +56,7 @@ def of_code(here: GraphNode, document: Json, names: NameIndex) -> Iterator[PageS
     """
     copied = _Copied(document, names)
     flow = graphs.flow(document)
+    # The only list of operations that lies deeper: calculations are part of the flow of data.
     known = {**document, "transforms": document["data_flow"]["transforms"]}
 
     def shown(tables: Iterable[OperationTable]) -> Iterator[tuple[str, list[Block]]]:
@@ -246,6 +247,7 @@ def _items(document: Json, copied: _Copied) -> list[Block]:
     levels: list[int] = []
 
     def depth(item: Json) -> int:
+        # Groups that end before this item are left: those whose level is not below its own.
         level = item["level"]
         if level in {1, 66, 77, 78}:  # these begin anew: records, RENAMES, items alone, constants
             levels.clear()
