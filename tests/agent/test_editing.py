@@ -270,6 +270,29 @@ def test_a_file_that_somebody_else_changes_meanwhile_is_left_alone(root: Root, f
     assert file.read_text() == "theirs"
 
 
+@pytest.mark.parametrize("tool", ["edit_file", "write_file"])
+def test_a_change_while_ours_is_being_written_is_seen_too(
+    root: Root, folder: Path, monkeypatch: pytest.MonkeyPatch, tool: str
+) -> None:
+    """A large file takes long to write: what stands there is looked at once more when ours lies ready beside it."""
+    file = folder / "a.txt"
+    file.write_text("old")
+    write = os.write
+
+    def slow(descriptor: int, content: Any) -> int:
+        if bytes(content) == b"new":
+            file.write_text("theirs")
+        return write(descriptor, content)
+
+    monkeypatch.setattr(os, "write", slow)
+    arguments = {"old": "old", "new": "new"} if tool == "edit_file" else {"content": "new"}
+    done = Editing(root).run(tool, {"path": "a.txt", **arguments})
+    assert done.failed
+    assert "changed by someone else meanwhile. Read it again." in done.text
+    assert file.read_text() == "theirs"
+    assert os.listdir(folder) == ["a.txt"]
+
+
 def test_a_file_that_must_not_be_written_is_not_replaced_instead(
     root: Root, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,23 +29,25 @@ SEED = 20261121
 
 
 def policy(request: dict[str, Any]) -> ScriptStep:
-    """Counts up in a file, one edit at a time, and looks at the file before each: it knows only what the request shows."""
+    """Adds lines to a file, one edit at a time, and looks at the file before each: it knows only what the request shows.
+
+    Every edit would succeed a second time, and then leave its line twice.
+    """
     last = load_request(request, "openai-chat").visible()[-1]
     text = last.results[-1].text if last.results else ""
-    found = re.search(r"^1\|counter = (\d+)$", text, re.MULTILINE)
-    if found is None:
+    if not re.search(r"^\d+\|end$", text, re.MULTILINE):
         return call("view", file_path="counter.txt")
-    number = int(found[1])
+    number = len(re.findall(r"^\d+\|line \d+$", text, re.MULTILINE))
     if number == EDITS:
         return say(f"It is {number}.")
-    return call("edit_file", path="counter.txt", old=f"counter = {number}", new=f"counter = {number + 1}")
+    return call("edit_file", path="counter.txt", old="end", new=f"line {number + 1}\nend")
 
 
 @pytest.mark.proves("S-12", "S-10")
 def test_an_agent_that_is_killed_again_and_again_ends_its_work_with_each_edit_done_once(tmp_path: Path) -> None:
     """Real processes and real kills: the journal loads after each, holds all that was told before, and the file is right."""
     (tmp_path / "tree").mkdir()
-    (tmp_path / "tree" / "counter.txt").write_text("counter = 0\n")
+    (tmp_path / "tree" / "counter.txt").write_text("end\n")
     environment = {**os.environ, "PENSTOCK_STORE": f"sqlite://{tmp_path}/store"}
     dice = random.Random(SEED)
     session, kills, told = "", 0, 0
@@ -74,7 +76,7 @@ def test_an_agent_that_is_killed_again_and_again_ends_its_work_with_each_edit_do
             output, _ = running.communicate(timeout=60)
     result = json.loads(output)
     assert (result["outcome"], result["answer"]) == ("answered", f"It is {EDITS}.")
-    assert (tmp_path / "tree" / "counter.txt").read_text() == f"counter = {EDITS}\n"
+    assert (tmp_path / "tree" / "counter.txt").read_text() == "".join(f"line {n + 1}\n" for n in range(EDITS)) + "end\n"
 
 
 def _penstock(arguments: list[str], environment: dict[str, str]) -> subprocess.Popen[str]:

@@ -19,6 +19,7 @@ import pytest
 from penstock.errors import CallerError, ToolError
 from penstock.store import Damaged, Event, StoreFault, default_url, open_store
 from penstock.store import sqlite as backend
+from penstock.store.journal import JournalRow
 from penstock.store.pieces import PIECE_BYTES
 from penstock.store.sqlite import DATABASE, SqliteStore
 from penstock.workspace import root as roots
@@ -427,6 +428,23 @@ def test_a_changed_record_is_named_and_the_newest_sound_one_offered(store: Sqlit
     with pytest.raises(Damaged, match="record 3") as caught:
         next(records)
     assert caught.value.newest_sound == 2
+    (damage,) = store.check()
+    assert (damage.what, damage.name, damage.newest_sound) == ("record", "s", "2")
+
+
+def test_a_record_that_was_replaced_by_a_sealed_one_breaks_the_chain(store: SqliteStore) -> None:
+    """Whoever rewrites a record can seal it anew; the one behind it still says what stood there."""
+    store.append_all("s", [Event(seq=n, type="asked", data={"n": n}) for n in range(6)])
+    connected = store._connected()
+    row = JournalRow(
+        *connected.execute(f"SELECT {', '.join(JournalRow._fields)} FROM records WHERE seq = 2").fetchone()
+    )
+    forged = row._replace(payload='{"n":7}')
+    connected.execute("UPDATE records SET payload = ?, sha256 = ? WHERE seq = 2", (forged.payload, forged.sealed()))
+    records = store.events("s")
+    assert [next(records).data["n"] for _ in range(3)] == [0, 1, 7]
+    with pytest.raises(Damaged, match="record 3 does not follow the one before it"):
+        next(records)
     (damage,) = store.check()
     assert (damage.what, damage.name, damage.newest_sound) == ("record", "s", "2")
 
