@@ -6,6 +6,7 @@ import json
 import os
 import random
 import re
+import signal
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -76,7 +77,53 @@ def test_an_agent_that_is_killed_again_and_again_ends_its_work_with_each_edit_do
             output, _ = running.communicate(timeout=60)
     result = json.loads(output)
     assert (result["outcome"], result["answer"]) == ("answered", f"It is {EDITS}.")
-    assert (tmp_path / "tree" / "counter.txt").read_text() == "".join(f"line {n + 1}\n" for n in range(EDITS)) + "end\n"
+    assert (tmp_path / "tree" / "counter.txt").read_text() == _lines(EDITS)
+
+
+DIES_BEHIND_AN_EDIT = """
+import os, signal, sys
+from penstock.agent.loop import Agent
+from penstock.cli import main
+from penstock.session import Effected
+
+feed = Agent.feed
+
+
+def fatal(self, event, *rest):
+    if isinstance(event, Effected):
+        os.kill(os.getpid(), signal.SIGKILL)
+    feed(self, event, *rest)
+
+
+Agent.feed = fatal
+sys.exit(main())
+"""
+
+
+@pytest.mark.proves("S-12")
+def test_a_kill_between_an_edit_and_its_record_does_not_repeat_the_edit(tmp_path: Path) -> None:
+    """The file is changed, the journal only knows that it was to be: the next process looks, and goes on behind it."""
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "counter.txt").write_text("end\n")
+    environment = {**os.environ, "PENSTOCK_STORE": f"sqlite://{tmp_path}/store"}
+    with LoopbackProvider("openai-chat", 32_000, policy=policy) as provider:
+        arguments = ["run", "Add lines.", "--root", str(tmp_path / "tree"), "--model", "openai-chat:x", "--allow-edit"]
+        arguments += ["--base-url", provider.base_url, "--window", "32000", "--json"]
+        command = [sys.executable, "-c", DIES_BEHIND_AN_EDIT, *arguments]
+        ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        assert ended.returncode == -signal.SIGKILL
+        assert (tmp_path / "tree" / "counter.txt").read_text() == _lines(1)
+        store = open_store(environment["PENSTOCK_STORE"])
+        arguments = ["resume", store.sessions()[0].session, "--json"]
+        store.close()
+        with _penstock(arguments, environment) as running:
+            output, _ = running.communicate(timeout=60)
+    assert json.loads(output)["answer"] == f"It is {EDITS}."
+    assert (tmp_path / "tree" / "counter.txt").read_text() == _lines(EDITS)
+
+
+def _lines(number: int) -> str:
+    return "".join(f"line {n + 1}\n" for n in range(number)) + "end\n"
 
 
 def _penstock(arguments: list[str], environment: dict[str, str]) -> subprocess.Popen[str]:
