@@ -1,7 +1,12 @@
 """What did the provider refuse? `parse(error)` is the overflow in it or None, `diagnose(error)` its kind and its cure.
 
-Any provider, any wrapping. Law: any text is answered or `None`; a number is right or absent. Pure: no I/O, no clock, no SDK; errors
-are read by the names of their attributes. Keeps out: what is done about it (`recovery`), and who asks.
+Any provider, any wrapping: an exception, a response body, a stream event or a text goes through four steps, one module each.
+`walk` gathers what it says as plain evidence, `kinds` knows the words of every refusal and their rank, `numbers` binds counts to
+what they count, and `verdict` decides. `rules` lets a user put sentences of their own before all of that.
+
+Laws: any object is answered, and nothing raises; a number is right or absent; what is no overflow is never called one. Pure: no
+I/O, no clock, no SDK; errors are read by the names of their attributes. Keeps out: what is done about a refusal (`context`,
+`carrier`), and who asks. Behaviour O-1 to O-3; how well it reads is measured in docs/overflow.md.
 """
 
 from __future__ import annotations
@@ -36,14 +41,42 @@ __all__ = [
 
 
 def parse(error: object, http_status: int | None = None, *, rules: Sequence[RefusalRule] = ()) -> Overflow | None:
-    """The context overflow in `error`: an exception, a body, a stream event or a text. None for everything that is not one."""
+    """Return the context overflow that an error tells of, or None for every other error and for what is no error.
+
+    >>> parse("prompt is too long: 213462 tokens > 200000 maximum", 400).excess
+    13462
+
+    Args:
+        error: an exception, a response body (object, text or bytes), an event of a stream, or a line of a log.
+        http_status: the status of the response where the caller knows it; else one is looked for in the error itself.
+        rules: sentences of the user's own, tried before everything built in; see `read_rules`.
+
+    Returns:
+        The overflow with the numbers that the refusal states; see `Overflow`. Never raises (O-2).
+    """
     return diagnose(error, http_status, rules=rules).overflow
 
 
 def diagnose(error: object, http_status: int | None = None, *, rules: Sequence[RefusalRule] = ()) -> Diagnosis:
-    """The kind of any refusal and the action that cures it. `rules` of a user come first; never raises."""
+    """Return what kind of refusal an error is, and the action that cures it.
+
+    >>> diagnose("Too many tokens, please wait before trying again.", 429).recovery
+    'wait'
+
+    Args:
+        error: an exception, a response body (object, text or bytes), an event of a stream, or a line of a log.
+        http_status: the status of the response where the caller knows it; else one is looked for in the error itself.
+        rules: sentences of the user's own, tried before everything built in; see `read_rules`.
+
+    Returns:
+        The kind with its cure, the overflow where it is one, and how long the provider asks to wait. What says nothing that is
+        known has the kind `unknown` and the recovery `none`. Never raises (O-2).
+    """
     first: Diagnosis | None = None
     status = http_status if isinstance(http_status, int) else None
+    # Outermost first, and the first that speaks for itself ends it: a ConnectionError raised while an overflow was handled is a
+    # broken connection, while "agent failed" says nothing and is looked through to its cause. A layer that only has a status
+    # (`certain` is False) is kept for the case that nothing below it speaks either.
     for evidence in walk.layers(error):
         told, certain = Judge(evidence, status, rules).judge()
         if certain:

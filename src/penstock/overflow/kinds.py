@@ -1,9 +1,19 @@
 """Which refusal do these words name? Tables of codes and sentences, in the order in which they outrank one another.
 
-1. sentences that name their own subject: a field, an image, a cap on the reply, a broken history, a plan;
-2. a code that says overflow; 3. waiting and paying; 4. sentences that say overflow; 5. everything else, at last by the HTTP status.
+1. sentences that name their own subject: a field, an image, a cap on the reply, a broken history, a plan (`SUBJECTS`);
+2. a code that says overflow (`OVERFLOW_CODES`);
+3. waiting and paying (`WAITING`);
+4. sentences that say overflow (`OVERFLOWS`);
+5. everything else (`OTHERS`, `CODES`), at last by the HTTP status (`STATUSES`).
 
-Law: what is no overflow is never called one. Keeps out: where the words come from, and which numbers they hold.
+The order is the algorithm: the same words mean different things, and the more specific reading goes first. "string too long"
+comes under LiteLLM's ContextWindowExceededError, and is a field; "Too many tokens, please wait" is a rate limit, and only without
+the waiting an overflow; "too large" is bytes where bytes are counted.
+
+All patterns read text that `walk.flatten` made: lower case, on one line. The gaps between their words are bounded
+(`[^.;]{0,60}`), so that no text makes one slow. The words come from providers' documentation, sources and issues;
+tests/overflow/samples.py holds the sentences, with labels. Law: what is no overflow is never called one. Keeps out: where the
+words stood (`walk`), which numbers they hold (`numbers`), and how the tables are asked (`verdict`).
 """
 
 from __future__ import annotations
@@ -34,36 +44,46 @@ RECOVERIES: Final[dict[str, str]] = {
     "output_stopped": "continue_answer",
     "unknown": "none",
 }
-"""Every kind that `diagnose` names, and the cure that it has by default."""
+"""Every kind that `diagnose` names, and the cure that it has by default; docs/overflow.md says what each one is."""
 
 
 class Sentence(NamedTuple):
-    """A kind, the words of which one must be there (a cheap look first), and the pattern that decides."""
+    """Words that mean one kind of refusal."""
 
     kind: str
+    """What a text means that matches: a key of `RECOVERIES`, or `context` for overflows, whose kind the numbers decide."""
     cues: tuple[str, ...]
+    """Substrings of which one must be there: a look of microseconds that saves most texts the pattern."""
     pattern: str
+    """The regular expression that decides, searched in flattened text."""
     recovery: str | None = None
+    """The cure, where it is another than the kind's own."""
     unless: str | None = None
+    """A regular expression that takes the meaning away again: the words that turn this sentence into another kind's."""
 
 
+# Names of the reply's length, as OpenAI, Anthropic, TGI, Llama and others write it, quoted or not.
 _MAX_TOKENS = (
     r"[`'\"]?max[_ ]?(?:(?:completion|new|output|gen)[_ ]?)?(?:tokens?|(?<=_)len(?:gth)?)(?:_to_sample|count)?[`'\"]?"
 )
+# What holds a request: the context, under the names that it has.
 _CONTEXT = (
     r"(?:context[ _-]?(?:length|window|size|limit|budget|capacity)|max_model_len|max_num_tokens|model'?s? (?:max\w* )?(?:length|"
     r"token limit|input (?:limit|length)))"
 )
+# "larger than it may be", as a verb, a comparison or a demand.
 _TOO = (
     r"(?:exceed\w*|surpass\w*|overflow\w*|overr[au]n\w*|too (?:long|large|big|many)|(?:long|great|larg|bigg|"
     r"high)er than|more than|over\b|above|beyond|does(?: not|n't) fit|do(?: not|n't) fit|(?:can|will)(?:not|"
     r"'t| not) (?:fit|exceed)|won't fit|outside|must (?:be (?:less|fewer|smaller|shorter|at most|no more|<)|"
     r"not exceed|have (?:less|fewer|at most))|(?:should|may) not exceed|is at most)"
 )
+# What a caller sends.
 _GIVEN = (
     r"(?:prompts?|inputs?|messages?|requests?|query|queries|conversation|chat history|history|tokens?|token count|"
     r"sequence|documents?|system prompt|context)"
 )
+# "the input and max_tokens": both count, so that the sentence is an overflow and no cap on the reply.
 _JOINED = (
     rf"(?:input|prompt|messages?|context)\w*[`'\"]*[^.;]{{0,40}}(?:\+|\band\b|\bplus\b)[^.;]{{0,30}}(?:{_MAX_TOKENS}|"
     rf"output|completion|prediction|new tokens)"
@@ -79,9 +99,13 @@ TOOL: Final = Sentence(
     r"result|output of)\b[^.]{0,60}"
     r"(?:exceed|too (?:large|long)|larger than)",
 )
-"""A tool of ours or of a host that refuses. Only where no HTTP status says that a provider spoke."""
+"""A tool of ours or of a host that refuses: "read_file: …", "File content (29375 tokens) exceeds …".
+
+Looked for only where no HTTP status and no code says that a provider spoke: tools count tokens in the same words.
+"""
 
 SUBJECTS: Final[tuple[Sentence, ...]] = (
+    # Anthropic's answer to long requests on plans without them: nothing is too long for the model, so shrinking is one of two ways.
     Sentence(
         "long_context_tier",
         ("long context", "long-context", "1m context", "context beta"),
@@ -90,6 +114,8 @@ SUBJECTS: Final[tuple[Sentence, ...]] = (
         r"unavailable|need)|(?:1m context|context beta)[^.]{0,60}(?:require|not (?:yet )?(?:available|"
         r"enabled|included|supported)|upgrade)",
     ),
+    # Before the overflows, since images have sizes and maxima too. "Total tokens of image and text exceed …" (Volcengine) is an
+    # overflow all the same.
     Sentence(
         "image_limit",
         ("image", "media", "picture", "photo"),
@@ -101,12 +127,14 @@ SUBJECTS: Final[tuple[Sentence, ...]] = (
         r"media) (?:count|limit) |images? (?:exceeds?|over) the (?:limit|maximum)",
         unless=r"tokens? of image|image and text|image tokens|context (?:length|window)",
     ),
+    # "thinking.budget_tokens: 9000 must be less than max_tokens 8192" compares two fields of the request; nothing in it is long.
     Sentence(
         "bad_request",
         ("budget",),
         r"budget_tokens|(?:thinking|reasoning) budget",
         unless=rf"{_GIVEN}[^.]{{0,60}}{_TOO}[^.]{{0,60}}{_CONTEXT}",
     ),
+    # An answer that ended, no request that was refused: "could not finish the message because max_tokens … was reached".
     Sentence(
         "output_stopped",
         ("reached", "truncat", "stopped", "cut off", "incomplete"),
@@ -119,6 +147,7 @@ SUBJECTS: Final[tuple[Sentence, ...]] = (
         ("pdf",),
         r"(?:maximum of|at most|more than|up to) \d+ pdf pages|pdf[^.]{0,40}(?:too large|exceeds|too many pages)",
     ),
+    # One field is too long, often under a code that says overflow elsewhere (LiteLLM wraps it as ContextWindowExceededError).
     Sentence(
         "field_length",
         ("string", "array", "list", "maxitems", "maxlength", "at most", "name", "#/"),
@@ -129,6 +158,7 @@ SUBJECTS: Final[tuple[Sentence, ...]] = (
         r"malformed input request: #/(?!prompt|inputtext|messages)[\w/]+: expected maxlength",
         "shrink_field",
     ),
+    # Too many items cannot be cut by us: which tool to leave out is the caller's choice.
     Sentence(
         "field_length",
         ("array", "list", "maxitems", "too many tools", "tools"),
@@ -137,6 +167,7 @@ SUBJECTS: Final[tuple[Sentence, ...]] = (
         r"too many (?:tools|functions|stop sequences)|(?:maximum|at most|up to|more than) \d+ (?:tools|functions|stop sequences)",
         "fix_request",
     ),
+    # Too small for a cache: two counts and a limit, and the opposite of an overflow.
     Sentence(
         "bad_request",
         ("cache", "cached"),
@@ -144,6 +175,8 @@ SUBJECTS: Final[tuple[Sentence, ...]] = (
         r"too (?:small|short)[^.]{0,40}cach|cache[^.]{0,80}too (?:small|short)|"
         r"cach\w*[^.]{0,60}(?:minimum|at least|fewer than|less than)",
     ),
+    # Orphaned results, broken alternation, changed signatures. A sentence that also says that the conversation does not fit its
+    # context ("messages … too long for the context") is an overflow.
     Sentence(
         "malformed_history",
         (
@@ -173,7 +206,7 @@ SUBJECTS: Final[tuple[Sentence, ...]] = (
         unless=rf"{_GIVEN}[^.]{{0,60}}{_TOO}[^.]{{0,60}}{_CONTEXT}",
     ),
 )
-"""Sentences that say themselves what is too long, too many or broken; a code may be shared, they are not."""
+"""Sentences that say themselves what is too long, too many or broken; they outrank codes, which refusals of other kinds share."""
 
 OUTPUT_CAP: Final = Sentence(
     "output_cap",
@@ -196,8 +229,13 @@ OUTPUT_CAP: Final = Sentence(
     unless=rf"{_JOINED}|{_MAX_TOKENS}[^.;]{{0,30}}exceed\w*[^.;]{{0,40}}context|got -\d{{2,}}|"
     rf"(?:output|completion)[^.;]{{0,40}}exceed\w*[^.;]{{0,40}}context",
 )
-"""The reply alone is asked too long; the history is innocent. Unless the sentence counts the input too."""
+"""The reply alone is asked too long, and the history is innocent; a sentence that counts the input too is none of these.
 
+"got -37" is vLLM's way to say that the input leaves the reply less than nothing: an overflow.
+"""
+
+# Codes and types as providers write them (`context_length_exceeded`, `ContextWindowExceededError`, `prompt_tokens_exceeded`); the
+# underscores are optional, since names of exceptions have none.
 OVERFLOW_CODES: Final = (
     r"context_?(?:length|window|size|limit|token|budget)s?_?(?:limit_?)?(?:exceed|overflow|too_long)|exceed(?:ed|"
     r"s)?_context|prompt_tokens_exceeded|context_?overflow|"
@@ -205,11 +243,14 @@ OVERFLOW_CODES: Final = (
     r"characters)_?too_?(?:long|many)|max_context|input_length_exceed|"
     r"prompt_length_exceed|model_context_window|max_prompt_tokens|out_?of_?context"
 )
+"""Codes, types and names of exceptions that say overflow, as a regular expression over the codes of an error in lower case."""
 OVERFLOW_NAMES: Final = (
     r"context_?overflow(?:error|exception)\b|"
     r"context_?(?:window|length|size|limit)_?(?:limit_?)?(?:exceeded|overflow(?:ed)?)(?:error|exception)?\b"
 )
+"""Names of exceptions that say overflow where they stand in a text: stricter than the codes, since a text also talks."""
 
+# Words of a pace: so much in a minute or day, too many at once, wait.
 _TEMPO = (
     r"rate[ _-]?limit|rate increased|too[ _]many[ _]requests|throttl|(?:\b|_)per[ _-]?(?:minute|min|day|"
     r"hour|second|sec)(?![a-z])|per(?:minute|day|hour)|tokens?/min|"
@@ -218,12 +259,14 @@ _TEMPO = (
     r"requests? in flight|tokens in flight|concurren(?:t|cy)|daily (?:limit|quota)|限流|频率|请求过于频繁"
 )
 WAITING: Final[tuple[Sentence, ...]] = (
+    # "Request too large for gpt-4o … tokens per min: Limit 60000, Requested 99812": no minute will ever hold it.
     Sentence(
         "rate_limit_single_request",
         ("too large", "limit", "requested"),
         rf"(?:request|prompt|message)s? (?:is |was )?too large[^\n]{{0,200}}(?:{_TEMPO})|(?:{_TEMPO})[^\n]{{0,200}}(?:request|"
         rf"prompt) (?:is |was )?too large",
     ),
+    # Google calls its pace a quota too ("Quota exceeded for … per minute"): that is waited out.
     Sentence(
         "quota",
         (
@@ -280,12 +323,14 @@ WAITING: Final[tuple[Sentence, ...]] = (
         unless=r"context (?:length|window|size|limit)",
     ),
 )
+"""Sentences that ask to wait or to pay, the more specific first; they outrank overflows, whose words they use."""
 
 _CHINESE = (
     r"(?:上下文|输入|提示词?|prompt|消息|请求|会话|文本)[^。，]{0,20}(?:过长|超长|太长|超限|超出|超过)|(?:超出|超过)[^。，]{0,14}(?:上下文|最大长度|长度限制|"
     r"token)|压缩上下文|长度超限|(?:コンテキスト|入力|プロンプト|トークン)[^。]{0,30}(?:長すぎ|超え|超過)|(?:컨텍스트|토큰|입력)[^.]{0,30}초과"
 )
 OVERFLOWS: Final[tuple[Sentence, ...]] = (
+    # What was sent, "too", and a context in one sentence, in either order. A server that failed to compute its context is a fault.
     Sentence(
         "context",
         ("context", "max_model_len", "max_num_tokens", "model"),
@@ -294,6 +339,8 @@ OVERFLOWS: Final[tuple[Sentence, ...]] = (
         rf"{_CONTEXT} (?:\(?\d[^.;]{{0,20}})?(?:is|was) (?:smaller|less|shorter|lower) than",
         unless=r"internal error|fail(?:ed|ure) to (?:compute|validate|determine|load)|too small \(|is not configured|not set",
     ),
+    # A maximum with its number, as in "maximum context length is 4096 tokens". Of the reply's tokens or per minute it is another
+    # refusal; "must be at least" is the opposite.
     Sentence(
         "context",
         ("max", "context", "limit"),
@@ -307,6 +354,7 @@ OVERFLOWS: Final[tuple[Sentence, ...]] = (
             r"must be at least|min(?:imum)? (?:is|of)|too small"
         ),
     ),
+    # "prompt is too long" and its kin without a number; of a URL or a header it is something else.
     Sentence(
         "context",
         ("too", "long", "fit"),
@@ -317,6 +365,7 @@ OVERFLOWS: Final[tuple[Sentence, ...]] = (
         r"(?:prompt|input|messages)\w* tokens?(?: is| are)? too (?:many|large|long)|token length too long",
         unless=r"too many tokens in the (?:output|completion)|fields? too long|header|url|uri",
     ),
+    # The advice alone tells.
     Sentence(
         "context",
         ("reduce", "shorten", "decrease", "trim", "shorter"),
@@ -326,6 +375,7 @@ OVERFLOWS: Final[tuple[Sentence, ...]] = (
         r"(?:prompt|inputs?|messages?|conversation|context)(?: (?:length|size|tokens))?\b)|(?:use|try using|"
         r"try) a shorter (?:prompt|input)",
     ),
+    # Counts of tokens or characters of the input, above a limit that is not called a context.
     Sentence(
         "context",
         ("token", "length", "char"),
@@ -356,6 +406,7 @@ OVERFLOWS: Final[tuple[Sentence, ...]] = (
         _CHINESE,
     ),
 )
+"""Sentences that say that a request is larger than its context; one is enough. Ask through `says_overflow`."""
 
 PAYLOAD: Final = Sentence(
     "payload_too_large",
@@ -367,11 +418,13 @@ PAYLOAD: Final = Sentence(
     r"exceeds? (?:the )?(?:max\w* |allowed )*(?:size|payload|body)|\d ?(?:bytes|[kmg]i?b)\b[^.]{0,30}(?:exceed|"
     r"limit|max|larger|over)|(?:exceed|limit|max|larger than)[^.]{0,40}\d ?(?:bytes|[kmg]i?b)\b|received message larger than max",
 )
+"""The body is too many bytes, which no count of tokens cures: 413, nginx, gRPC, Google's 20 MB."""
 _BYTES = r"\d ?(?:bytes|[kmg]i?b)\b|megabytes|kilobytes"
 
 _COUNTS = (
     r"tok(?:en)?s?\b|context|トークン|上下文|输入|(?:text|prompts?|inputs?|messages?)\b[^.]{0,40}\d+ char(?:acter)?s"
 )
+# A token that opens a door is none that is counted: "access token too long" is about a key.
 _CREDENTIAL = r"(?:access|auth\w*|api|bearer|session|refresh|security|id|csrf) token"
 
 OTHERS: Final[tuple[Sentence, ...]] = (
@@ -403,7 +456,10 @@ OTHERS: Final[tuple[Sentence, ...]] = (
         r"upstream (?:error|connect|connection)|internalserverexception",
     ),
 )
+"""Sentences of every other kind, asked when nothing above has spoken."""
 
+# The order counts: `too_long$` names a list only because `string_too_long` was tried before it, and `invalid` stands in almost
+# every code of OpenAI ("invalid_request_error"), so that it comes last.
 CODES: Final[tuple[tuple[str, str, str | None], ...]] = (
     ("field_length", r"string_above_max_length|string_too_long", "shrink_field"),
     ("field_length", r"array_above_max_length|too_long$", "fix_request"),
@@ -430,6 +486,7 @@ CODES: Final[tuple[tuple[str, str, str | None], ...]] = (
 )
 """Kinds by a code, a type or the name of an exception, where no sentence decided."""
 
+# From the particular to the range: the first row that holds a status counts.
 STATUSES: Final[tuple[tuple[int, int, str], ...]] = (
     (401, 401, "auth"),
     (402, 402, "quota"),
@@ -442,6 +499,7 @@ STATUSES: Final[tuple[tuple[int, int, str], ...]] = (
     (400, 499, "bad_request"),
     (500, 599, "server_error"),
 )
+"""What an HTTP status alone means: first and last status, kind. 529 is Anthropic's `overloaded_error`."""
 STOPS: Final = {
     "length": "output_stopped",
     "max_tokens": "output_stopped",
@@ -452,10 +510,11 @@ STOPS: Final = {
     "safety": "content_policy",
     "refusal": "content_policy",
 }
+"""What the reason means for which an answer stopped, as wires write it; reasons of a good end are not here."""
 
 
 def says(sentence: Sentence, text: str) -> bool:
-    """Whether a flattened text is this sentence."""
+    """Whether a flattened text is this sentence: a cue is there, the pattern is, and nothing takes the meaning away again."""
     if not any(cue in text for cue in sentence.cues):
         return False
     if compiled(sentence.pattern).search(text) is None:
@@ -464,12 +523,16 @@ def says(sentence: Sentence, text: str) -> bool:
 
 
 def says_counts(text: str) -> bool:
-    """Whether a text speaks of tokens or characters of a request; with both its numbers bound it needs no known sentence."""
+    """Whether a flattened text speaks of tokens or characters of a request, and not of a key called token.
+
+    Where its numbers alone prove an overflow, such a text needs no sentence that is known: that is how wordings are read that
+    nobody has collected.
+    """
     return compiled(_COUNTS).search(text) is not None and compiled(_CREDENTIAL).search(text) is None
 
 
 def says_overflow(text: str) -> bool:
-    """Whether a flattened text says that a request is larger than its context."""
+    """Whether a flattened text says that a request is larger than its context; bytes and keys do not count."""
     if compiled(_BYTES).search(text) is not None and "token" not in text and "context" not in text:
         return False
     if compiled(_CREDENTIAL).search(text) is not None:
@@ -479,5 +542,5 @@ def says_overflow(text: str) -> bool:
 
 @cache
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Each pattern once, when it is first needed."""
+    """Return a pattern compiled, each only once, when it is first needed: all of them at import would cost some 50 ms."""
     return re.compile(pattern)

@@ -1,6 +1,6 @@
-"""What is known of a refusal? `Overflow`, `Diagnosis`, and how bad it is.
+"""What is known of a refusal, as values: `Overflow`, `Diagnosis`, and how bad an overflow is.
 
-Law: a number is right or absent. Keeps out: how they are found.
+Law: a number is right or absent, since a request is cut to it. Keeps out: how kinds and numbers are found (`verdict`, `numbers`).
 """
 
 from __future__ import annotations
@@ -8,57 +8,75 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-MINOR_TOKENS = 1_000  # the seed's thresholds; `>=` as its code has it
+MINOR_TOKENS = 1_000
+"""The excess in tokens from which an overflow is no longer `minor` (O-1)."""
 CATASTROPHIC_TOKENS = 50_000
+"""The excess in tokens from which an overflow is `catastrophic`: blind retries are over, a handoff is written (O-1, O-6)."""
 
 Severity = Literal["minor", "major", "catastrophic", "unknown"]
+"""How far a request was above its limit, as `classify_overflow` says."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Overflow:
-    """A request that was larger than its context. Numbers are those of the refusal; None is what it does not say.
-
-    `total` only as stated, `excess` as stated, else from the other numbers. `bound` tells how exact the size of the request is: a
-    `lower_bound` is what a server had counted when it stopped.
-    """
+    """A request that was larger than its context, with the numbers of the refusal; None is what it does not say (O-2)."""
 
     kind: str
     """`context_input`, or `context_total` where the reply's reserve is counted too."""
     limit: int | None = None
+    """The size of the context that the request was held against."""
     input: int | None = None
+    """The size of the instructions, messages and tools, as the provider counts."""
     output: int | None = None
+    """The length of the reply that the request reserves; always in tokens."""
     total: int | None = None
+    """Input and output together, only where the refusal states the sum; it is never added up here."""
     excess: int | None = None
+    """How much the request is above the limit: as stated, else from the other numbers."""
     bound: str = "exact"
-    """`exact`, `approx` or `lower_bound`."""
+    """How exact the size of the request is: `exact`, `approx`, or `lower_bound` where a server stopped counting at its limit."""
     unit: str = "tokens"
-    """`tokens` or `chars`."""
+    """What limit, input, total and excess count: `tokens` or `chars`."""
 
     @property
     def severity(self) -> Severity:
-        """See `classify_overflow`."""
+        """How far the request is above its limit: `minor`, `major`, `catastrophic`, or `unknown`; see `classify_overflow`."""
         return classify_overflow(self)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Diagnosis:
-    """What was refused and what cures it; the names of `kind` and `recovery` are the keys and values of `kinds.RECOVERIES`."""
+    """What a provider refused, and the action that cures it. Every kind with its cure is a row of the table in docs/overflow.md."""
 
     kind: str
+    """A key of `kinds.RECOVERIES`, such as `context_input`, `rate_limit` or `malformed_history`; `unknown` where nothing speaks."""
     recovery: str
+    """The cure of this very refusal: a value of `kinds.RECOVERIES`, or `shrink_field`. `none` where no action of ours helps."""
     overflow: Overflow | None = None
+    """The overflow, where the kind is `context_input` or `context_total`; else None."""
     retry_after_seconds: float | None = None
+    """How long the provider asks to wait; None where it does not say, or names a date, and for kinds that waiting does not cure."""
 
 
 def classify_overflow(overflow: Overflow | None) -> Severity:
-    """How far above the limit: `minor` below 1,000 tokens, `major` below 50,000, `catastrophic` from there on.
+    """Return how far a request was above its limit, as the excess in tokens tells (O-1).
 
-    `unknown` without numbers, for characters, and for a lower bound that does not decide it alone.
+    >>> classify_overflow(Overflow(kind="context_input", excess=999))
+    'minor'
+
+    Args:
+        overflow: what `parse` returned; None, no overflow, is `unknown`.
+
+    Returns:
+        `minor` below 1,000 tokens of excess, `major` below 50,000, `catastrophic` from there on. `unknown` without an excess, for
+        an excess in characters, and for a lower bound that does not decide it alone.
     """
     if overflow is None or overflow.excess is None or overflow.unit != "tokens":
         return "unknown"
     if overflow.excess >= CATASTROPHIC_TOKENS:
         return "catastrophic"
+    # A lower bound proves nothing small. vLLM stops tokenizing one token above the limit, so that a request of 900,000 tokens
+    # reports an excess of 1.
     if overflow.bound == "lower_bound":
         return "unknown"
     return "minor" if overflow.excess < MINOR_TOKENS else "major"

@@ -4,8 +4,8 @@
     text = "the window holds {limit} tokens, you sent {input}"    # also {output} {total} {excess}; ... is any words
     kind = "context_input"
 
-Law: a rule matches literally but for its gaps, each filled by the nearest that fits, so none can hang. Keeps
-out: where the file is.
+Law: a rule matches literally but for its gaps, each filled by the nearest that fits, so none can hang. Keeps out: where the file
+is, and what a match means (`verdict` checks its numbers like any other's).
 """
 
 from __future__ import annotations
@@ -26,13 +26,27 @@ _KEYS = {"text", "kind", "recovery", "status", "unit"}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RefusalRule:
-    """One sentence of one provider. `status` narrows it to an HTTP status."""
+    """One sentence of a provider or gateway that nobody else has, and what it means (O-2).
+
+    >>> rule = RefusalRule(text="the bucket holds {limit} drops", kind="context_input")
+    >>> rule.match("alas, the bucket holds 8,192 drops.")
+    {'limit': 8192}
+
+    Raises:
+        CallerError: for a kind, recovery, unit or number that there is none of, a text without words, or too many gaps.
+    """
 
     text: str
+    """Words as the provider writes them, in any case; `...` is any few words, `{limit}`, `{input}`, `{output}`, `{total}` and
+    `{excess}` are whole numbers, each at most once."""
     kind: str
+    """What it means: a key of `kinds.RECOVERIES`."""
     recovery: str | None = None
+    """What cures it; None for the cure that its kind has by default."""
     status: int | None = None
+    """The HTTP status that it needs; None for any."""
     unit: str = "tokens"
+    """What its numbers count: `tokens` or `chars`."""
 
     def __post_init__(self) -> None:
         if self.kind not in RECOVERIES:
@@ -46,15 +60,23 @@ class RefusalRule:
         _segments(self.text)
 
     def match(self, flat: str, status: int | None = None) -> dict[str, int] | None:
-        """The numbers of a flattened text by their names, None where it is another sentence."""
+        """Return the numbers of a text by their names (none for a rule without any), or None where it is another sentence.
+
+        Args:
+            flat: the text in the form that `walk.flatten` gives it.
+            status: the HTTP status of the refusal, None where none is known.
+        """
         if self.status is not None and status != self.status:
             return None
         first, *following = _segments(self.text)
+        # One regular expression with `.*` in its gaps would go back over every choice of every gap: "a ... a ... a ... b" against
+        # "a a a …" takes the text's length to the power of the gaps. Here each segment takes the nearest place behind the one
+        # before, without a way back, and only the first may start anew. A text that lacks a segment altogether ends at once.
         if not all(segment.search(flat) for segment in following):
             return None
         for start in first.finditer(flat):
             found, end = dict(start.groupdict()), start.end()
-            for segment in following:  # the nearest that fits: no way back, so no rule can hang
+            for segment in following:
                 near = segment.search(flat, end, end + _GAP_CHARS + len(self.text))
                 if near is None:
                     break
@@ -67,8 +89,9 @@ class RefusalRule:
 
 @cache
 def _segments(text: str) -> tuple[re.Pattern[str], ...]:
-    """The sentence, cut at `...`."""
+    """Return the patterns of a rule's sentence, cut at each `...`; what cannot be a rule is refused here, when it is made."""
     segments = [segment.strip() for segment in flatten(text).split("...")]
+    # A segment of a number alone would match any count in any text.
     if not all(re.sub(r"\{\w+\}", "", segment).strip() for segment in segments):
         raise CallerError("The text of a rule needs words, also around every '...'")
     if len(segments) > _MAX_GAPS:
@@ -85,15 +108,24 @@ def _segments(text: str) -> tuple[re.Pattern[str], ...]:
 
 
 def _pattern(segment: str) -> str:
-    parts = re.split(r"\{(\w+)\}", segment)
+    """Return a segment as a pattern: its words escaped, its names as whole numbers of at most 15 characters."""
+    parts = re.split(r"\{(\w+)\}", segment)  # words and names in turns, so that every odd one is a name
     return "".join(
         rf"(?P<{part}>\d[\d,_]{{0,14}})" if index % 2 else re.escape(part) for index, part in enumerate(parts)
     )
 
 
 def read_rules(toml: str) -> tuple[RefusalRule, ...]:
-    """The rules of a TOML text, in its order. Raises `CallerError` that names the rule and what is wrong with it."""
-    import tomllib
+    """Return the rules of a TOML text in its order, which is the order in which they are tried.
+
+    Args:
+        toml: `[[rule]]` tables with `text` and `kind`, and with `recovery`, `status` and `unit` where they are needed. The empty
+            text holds no rules.
+
+    Raises:
+        CallerError: for what is no TOML, and for a rule that cannot be; it names the rule by its place and says what is wrong.
+    """
+    import tomllib  # only here: diagnosing an error loads no reader of files
 
     try:
         tables = tomllib.loads(toml).get("rule", [])

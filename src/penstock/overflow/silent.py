@@ -1,6 +1,10 @@
 """Was anything dropped without a word? The usage that a provider reports, held against the window and our own count.
 
-Law: silent only where a number says so; usage of a shape that is not known says nothing. Keeps out: how tokens are counted.
+Some servers accept more than their window and answer worse; others, Ollama among them, drop the beginning of the request. No
+error tells of either (O-3), but the input that they report as used does.
+
+Law: an alarm needs a number; usage of a shape that is not known says nothing. Keeps out: how tokens are counted, and what is done
+about it.
 """
 
 from __future__ import annotations
@@ -9,14 +13,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-DROPPED_SHARE = (
-    0.6  # below this share of our own low count nothing but a cut explains it; estimators err by a fifth at most
-)
-DROPPED_TOKENS = 1_000  # and by so much, so that small requests with an odd count do not alarm
-BRIM = 0.99  # a server that cuts to its window fills it to within a hundredth
-ABOVE = 1.05  # and our low count was clearly more than it holds
+# Estimators err by a fifth at most, so that below this share of the low end of our count nothing but a cut explains it.
+DROPPED_SHARE = 0.6
+"""Reported input below this share of our own low count means that the server dropped the rest."""
+DROPPED_TOKENS = 1_000
+"""By how many tokens reported input has to be below our own count besides: small requests with an odd count do not alarm."""
+BRIM = 0.99
+"""Reported input from this share of the window on means a full window: a server that cuts fills it almost to the token."""
+ABOVE = 1.05
+"""How many times the window our own low count has to be for a full window to mean that the rest was dropped."""
 
-# Input as each wire reports it: the names that add up. Anthropic counts cached input beside `input_tokens`, the others inside it.
+# Input as each wire reports it: names of which the first that is there counts, and those that are added to it. Anthropic and
+# Bedrock count cached input beside their first name; OpenAI and Gemini inside it, so that adding theirs would count it twice.
 _SHAPES: Final[tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]] = (
     (("input_tokens",), ("cache_creation_input_tokens", "cache_read_input_tokens")),
     (("prompt_tokens",), ()),
@@ -29,28 +37,45 @@ _HOLDERS = ("usage", "usageMetadata", "usage_metadata", "response", "message")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Silence:
-    """An overflow that no error told: `kind` is `accepted` (above the window) or `dropped` (the server cut the request)."""
+    """An overflow that no error told of, with the numbers that show it."""
 
     kind: str
+    """`accepted` where the server took more than the window holds, `dropped` where it cut the request without a word."""
     reported_tokens: int
+    """The input that the answer reports, cached input included."""
     window_tokens: int
+    """The window that the caller believed in."""
     estimated_tokens: int
+    """The low end of the caller's own count of the request."""
 
 
 def silent_overflow(usage: object, *, window_tokens: int, estimated_tokens: int) -> Silence | None:
-    """What a successful answer hides: more input than the window holds, or far less than we sent.
+    """Return the overflow that a successful answer hides: more input than the window holds, or far less than was sent (O-3).
 
-    `usage` is the usage of OpenAI chat or responses, Anthropic, Bedrock, Gemini or Ollama, a body that holds it, or an object of an
-    SDK. `estimated_tokens` is the low end of our own count of the request.
+    >>> silent_overflow({"prompt_tokens": 4096}, window_tokens=4096, estimated_tokens=90_000).kind
+    'dropped'
+
+    Args:
+        usage: the usage of OpenAI chat or responses, Anthropic, Bedrock, Gemini or Ollama, a body that holds it, or an object of
+            an SDK.
+        window_tokens: the window that was planned with; 0 or less where it is not known, and then only `dropped` can be told.
+        estimated_tokens: the low end of the caller's own count of the request. With the high end, counts that are a little off
+            would alarm.
+
+    Returns:
+        What happened, or None where nothing is wrong or the usage does not say how much input there was.
     """
     reported = reported_input(usage)
+    # Zero is what servers write that do not count, and what a fully cached request shows under some names: no evidence.
     if reported is None or reported <= 0:
         return None
     kind = None
     if window_tokens > 0 and reported > window_tokens:
         kind = "accepted"
     elif window_tokens > 0 and reported >= window_tokens * BRIM and estimated_tokens > window_tokens * ABOVE:
-        kind = "dropped"  # filled to the brim, and we sent more
+        kind = (
+            "dropped"  # filled to the brim while more was sent: the share alone would not alarm close above the window
+        )
     elif reported < estimated_tokens * DROPPED_SHARE and estimated_tokens - reported >= DROPPED_TOKENS:
         kind = "dropped"
     if kind is None:
@@ -59,7 +84,13 @@ def silent_overflow(usage: object, *, window_tokens: int, estimated_tokens: int)
 
 
 def reported_input(usage: object, depth: int = 0) -> int | None:
-    """All tokens of input that a usage reports, cached ones included."""
+    """Return all tokens of input that a usage reports, cached ones included; None where it has no shape that is known.
+
+    Args:
+        usage: as in `silent_overflow`.
+        depth: how many holders were opened on the way here. Bodies keep their usage at most three deep: a stream event of
+            OpenAI's responses API has it at `response.usage`.
+    """
     for heads, extras in _SHAPES:
         for head in heads:
             value = _count(usage, head)
@@ -74,6 +105,7 @@ def reported_input(usage: object, depth: int = 0) -> int | None:
 
 
 def _count(usage: object, name: str) -> int | None:
+    """Return a count that is one: mocks have every attribute, and True is an int in Python."""
     value = _get(usage, name)
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 

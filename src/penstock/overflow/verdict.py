@@ -1,6 +1,11 @@
 """Which kind is it, all told? One layer of evidence in the order of `kinds`, with the numbers of the text that says most.
 
-Law: what is no overflow is never called one. Keeps out: the words of the kinds and the roles of the numbers.
+Words, codes, names of exceptions and the HTTP status often disagree: LiteLLM names an exception after words that it saw, a 429
+comes with a body that tells of a context, a 500 quotes the sentence of another request. `Judge._from_wording` is the order in
+which they are believed; each exception to it stands as a small method with the case that made it necessary.
+
+Laws: what is no overflow is never called one; evidence is never changed; nothing raises. Keeps out: the words of the kinds
+(`kinds`) and the roles of the numbers (`numbers`).
 """
 
 from __future__ import annotations
@@ -18,6 +23,7 @@ if TYPE_CHECKING:
     from penstock.overflow.rules import RefusalRule
     from penstock.overflow.walk import Evidence
 
+# Kinds that waiting may cure; of the others a time to wait would be a wrong promise.
 _WAITS = frozenset(
     {
         "rate_limit",
@@ -29,6 +35,7 @@ _WAITS = frozenset(
         "long_context_tier",
     }
 )
+# Input and reply are named together, so that the reply counts towards the limit even where no number of it is stated.
 _BOTH = (
     r"(?:input|prompt|messages?|context)\w*[`'\"]*(?: length| tokens| token count)?\s*(?:\+|and|plus)\s[^.\d]{0,25}(?:output|"
     r"max_?\w*tokens?|prediction|completion tokens|max_new)"
@@ -37,10 +44,17 @@ _BOTH = (
 
 
 class Judge:
-    """One layer of evidence, looked at in the order of `kinds`."""
+    """One layer of evidence under judgement, looked at in the order of `kinds`.
+
+    Args:
+        evidence: what one layer of an error says, as `walk.layers` yields it.
+        http_status: the status that the caller knows, None where none is known.
+        rules: the user's own sentences, which outrank everything.
+    """
 
     def __init__(self, evidence: Evidence, http_status: int | None, rules: Sequence[RefusalRule]) -> None:
         self.evidence = evidence
+        # An error in a stream came under HTTP 200, and its body says 400: below 300 the status of the evidence goes first.
         self.rules = rules
         stated = http_status if http_status is not None and http_status >= 300 else None
         self.spoken_by_provider = http_status is not None or bool(evidence.statuses)
@@ -49,12 +63,16 @@ class Judge:
         self.certain = True
 
     def judge(self) -> tuple[Diagnosis, bool]:
-        """The diagnosis, and whether the error itself said so (True) or only its status did."""
+        """Return the diagnosis, and whether this layer itself said so (True) or only its status or a vague code did.
+
+        A layer that is not certain is looked through to the exception that it wraps (`diagnose`).
+        """
         if (told := self._by_rules()) is not None:
             return told, True
         said = self._from_wording()
         if said is not None:
             return said, self.certain
+        # A 503 with the type "server_error" is a fault of the server, not too much load: the code is nearer than the status.
         if (
             self.status is not None
             and self.status >= 500
@@ -68,6 +86,7 @@ class Judge:
         return (by_code or Diagnosis(kind="unknown", recovery="none")), False
 
     def _by_rules(self) -> Diagnosis | None:
+        """Return what the first rule says that matches any text; its numbers are checked like those that are read."""
         for rule in self.rules:
             for text in self.evidence.texts:
                 if (match := rule.match(text, self.status)) is not None:
@@ -87,6 +106,19 @@ class Judge:
         return None
 
     def _from_wording(self) -> Diagnosis | None:
+        """Return what the words and codes of this layer say, None where only the HTTP status is left.
+
+        The order of belief, and what breaks without each step:
+
+        1. A tool that refuses, where nothing shows a provider: "File content (29375 tokens) exceeds maximum allowed tokens".
+        2. A sentence that names its subject: "string too long" under a ContextWindowExceededError is about one field.
+        3. A cap on the reply: "max_tokens: 128001 > 128000" has two numbers and a maximum, as an overflow has.
+        4. A code that says overflow: newer SDKs hide the sentence, and the code holds under a 429 too.
+        5. The reason for which an answer stopped, where an answer came in place of an error.
+        6. Waiting and paying: "Too many tokens, please wait" is the words of 7 and another cure. A 429 is decided here.
+        7. A sentence that says overflow; or numbers that prove one, where a status or a code shows that a provider spoke.
+        8. Everything else by its sentence, then by its code.
+        """
         texts = self.evidence.texts
         if not self.spoken_by_provider and not self.codes and texts and kinds.says(kinds.TOOL, texts[0]):
             return self._plain("tool_refusal")
@@ -117,10 +149,15 @@ class Judge:
         return self._by_code(set())
 
     def _any(self, sentence: kinds.Sentence) -> bool:
+        """Whether any text is this sentence."""
         return any(kinds.says(sentence, text) for text in self.evidence.texts)
 
     def _caps_the_reply(self) -> bool:
-        """A cap on the reply, unless the same sentence counts an input that does not fit beside it."""
+        """Whether a sentence caps the reply, and does not also count an input that does not fit beside it.
+
+        vLLM says both at once: "'max_tokens' is too large: 8192. This model's maximum context length is 8192 tokens and your
+        request has 1000 input tokens" is an overflow of the two together.
+        """
         for text in self.evidence.texts:
             if kinds.says(kinds.OUTPUT_CAP, text):
                 bound = numbers.bind(text)
@@ -129,18 +166,24 @@ class Judge:
         return False
 
     def _tempo_by_name_only(self) -> bool:
-        """The name of a wrapper says overflow (LiteLLM guesses it from words), and the sentence asks to wait."""
+        """Whether only the name of a wrapper says overflow (LiteLLM guesses it from words), and the sentence asks to wait.
+
+        A code of the provider's own is no name: `context_length_exceeded` holds no "error", ContextWindowExceededError does.
+        """
         named = [c for c in self.evidence.codes if re.search(kinds.OVERFLOW_CODES, c)]
         return all("error" in code or "exception" in code for code in named) and self._any(kinds.WAITING[2])
 
     def _waiting(self) -> Diagnosis | None:
+        """Return the rate limit, quota or overload that words, the status or a code tell of; None where they do not."""
         for sentence in kinds.WAITING:
             if self._any(sentence):
                 if sentence.kind == "rate_limit" and self._asks_more_than_a_minute_gives():
                     return self._plain("rate_limit_single_request")
+                # Google's quota id says per what: "GenerateContentInputTokensPerModelPerMinute" is waited out.
                 if sentence.kind == "quota" and re.search("perminute|persecond|perhour", self.codes):
                     return self._plain("rate_limit")
                 return self._plain(sentence.kind, sentence.recovery)
+        # A 429 without words for it is a rate limit, but not for certain: what it wraps may say more.
         if self.status == 429:
             self.certain = False
             told = self._by_code({"rate_limit", "quota"}, only=True)
@@ -148,6 +191,7 @@ class Judge:
         if self.status in {402, 529}:
             return self._plain("quota" if self.status == 402 else "overloaded")
         told = self._by_code({"rate_limit", "quota", "overloaded"}, only=True)
+        # A code of this group under a status below 429 is doubtful: numbers that prove an overflow outrank it.
         return (
             None
             if told is not None and self.status is not None and self.status < 429 and self._numbers_say_overflow()
@@ -155,9 +199,11 @@ class Judge:
         )
 
     def _numbers_say_overflow(self) -> bool:
+        """Whether a sentence says overflow and states limit and size: these two alone weigh 2 + 4."""
         return any(kinds.says_overflow(text) and numbers.bind(text).weight >= 6 for text in self.evidence.texts)
 
     def _asks_more_than_a_minute_gives(self) -> bool:
+        """Whether one request is above a whole minute's allowance ("Limit 8000, requested: 12000"): waiting never cures that."""
         for text in self.evidence.texts:
             match = kinds.compiled(r"limit:? ?(\d[\d,]{0,14})\b.{0,60}requested:? ?(\d[\d,]{0,14})\b").search(text)
             if match is not None:
@@ -166,7 +212,14 @@ class Judge:
         return False
 
     def _believable(self, speaking: list[str]) -> bool:
-        """A server that fails may use the same words: a 5xx counts with numbers, or where it plainly speaks of this request."""
+        """Whether sentences that say overflow are about this request: a server that fails may use the same words.
+
+        Below 500 they are. A 5xx counts with a name or numbers; a plain 500 (Ollama answers so) also where it says in one sentence
+        that a prompt or a context is too long, and does not call itself internal.
+
+        Args:
+            speaking: the texts that say overflow, at least one.
+        """
         if self.status is None or self.status < 500:
             return True
         if any(
@@ -183,13 +236,17 @@ class Judge:
         )
 
     def _overflow_of(self, texts: Sequence[str]) -> Diagnosis:
-        """The overflow with the numbers of the text that says most."""
+        """Return the overflow with the numbers of the text that says most, and what fields of the body add to them.
+
+        Texts are not added up: a message and its wrapper may count two different things, and one of them is right as a whole.
+        """
         best, best_text = numbers.Bound(), " ".join(texts[:2])
         for text in texts:
             bound = numbers.bind(text)
             if bound.weight > best.weight:
                 best, best_text = bound, text
         best = numbers.with_fields(best, self.evidence.fields)
+        # With the reply in it the kind is `context_total`. A reply of 0 tokens adds nothing, and characters never count one.
         both = best.output is not None or kinds.compiled(_BOTH).search(best_text) is not None
         kind = "context_total" if both and best.output != 0 and best.unit == "tokens" else "context_input"
         if (
@@ -199,7 +256,8 @@ class Judge:
             and best.limit is not None
             and best.output <= best.limit
         ):
-            kind = "context_input"  # the input was counted in another unit
+            # A reply that fits beside a limit, and no input in its unit: what is too long was counted in another one.
+            kind = "context_input"
         return self._overflow(best, kind)
 
     def _overflow(self, bound: numbers.Bound, kind: str, recovery: str | None = None) -> Diagnosis:
@@ -207,7 +265,13 @@ class Judge:
         return Diagnosis(kind=kind, recovery=recovery or _cure(overflow, bound.largest_input), overflow=overflow)
 
     def _by_code(self, also: set[str], *, only: bool = False) -> Diagnosis | None:
-        """By codes and names; those in `also` are decisions only of the last resort, or, with `only`, the only ones."""
+        """Return what a code, a type or the name of an exception says, in the order of `kinds.CODES`.
+
+        Args:
+            also: kinds that count besides the usual ones: `bad_request` and `server_error` are in almost every error of some
+                providers, and decide only where nothing else is left.
+            only: whether the kinds in `also` are the only ones that count.
+        """
         for kind, pattern, recovery in kinds.CODES:
             decides = kind in also if only else kind not in {"bad_request", "server_error"} or kind in also
             if decides and kinds.compiled(pattern).search(self.codes) is not None:
@@ -215,6 +279,7 @@ class Judge:
         return None
 
     def _plain(self, kind: str, recovery: str | None = None) -> Diagnosis:
+        """Return a diagnosis without an overflow, with the kind's own cure unless another is named."""
         return Diagnosis(
             kind=kind,
             recovery=recovery or kinds.RECOVERIES.get(kind, "none"),
@@ -223,9 +288,13 @@ class Judge:
 
 
 def _cure(overflow: Overflow, given: int | None) -> str:
-    """Lowering the reply cures what counts it, unless the input alone is above the limit.
+    """Return what cures an overflow: lowering the reply cures one that counts it, unless the input alone is above the limit.
 
     Of an input that was not counted to its end it is known only that it is more than the reply leaves: the larger part goes first.
+
+    Args:
+        overflow: what was refused.
+        given: the size of the input as stated, or as the total leaves it; None where neither is known.
     """
     if overflow.kind != "context_total":
         return "shrink_input"

@@ -1,8 +1,15 @@
 """Which words and fields does an error carry? Any object in, plain evidence out, one layer per exception of a chain.
 
-Exceptions of any SDK, response bodies, stream events, dicts, bytes, JSON inside strings and texts cut in the middle are read alike;
-nothing of any SDK is imported. Law: never raises, never reads more than a bounded part, survives cycles and attributes that raise.
-Keeps out: what the words mean.
+Exceptions of any SDK, response bodies, stream events, dicts, bytes, JSON inside strings and texts cut in the middle are read alike.
+No SDK is imported: what errors are made of has the same few names everywhere (`_ATTRIBUTES`), and what has none of them still says
+something of itself in `str()`. The same words reach us wrapped in any order, as a dict within an exception, as JSON within a
+string within JSON, as the repr of a dict that a logger cut off, so that the walk goes by what a value is, not by where it stands.
+
+The provider's own words are told from words that only travel with them. A body may echo the request, and an answer may talk about
+context windows: `_ECHO_KEYS` are not opened, and of an answer only the reason for which it stopped is taken.
+
+Laws: never raises; survives cycles, attributes that raise and mocks that have every attribute; never does I/O (a body still on its
+way stays unread); bounded in depth, in nodes and in characters, so that 10 MB cost milliseconds. Keeps out: what the words mean.
 """
 
 from __future__ import annotations
@@ -16,13 +23,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MAX_DEPTH = 8  # Cline looks 8 deep too
+MAX_DEPTH = 8
+"""How many values deep an error is opened, as in Cline; a string below that is read as plain text, and nothing else is."""
 MAX_NODES = 300
+"""How many objects of one layer are opened."""
 MAX_ITEMS = 40
-MAX_PARSED_CHARS = 65_536  # JSON above this is read as plain text
-MAX_TEXT_CHARS = 8_192  # of one text: half from its head, half from its tail
+"""How many items of one container are looked at, and how many codes and fields are kept."""
+MAX_PARSED_CHARS = 65_536
+"""The longest text that is parsed as JSON; above it is read as plain text."""
+MAX_TEXT_CHARS = 8_192
+"""How many characters of one text are read: half of them from its head, half from its tail."""
 MAX_TEXTS = 24
+"""How many different texts of one layer are kept."""
 MAX_LAYERS = 8
+"""How many exceptions of a chain are looked at, groups included."""
 
 _ATTRIBUTES = (
     "status_code",
@@ -63,7 +77,7 @@ _DIGITS = "0123456789,._"
 _DELAY_KEYS = frozenset({"retrydelay", "retry_delay"})
 _HEADER_KEYS = frozenset({"headers", "httpheaders", "response_headers"})
 _ANSWER_KEYS = frozenset({"choices", "candidates", "output", "outputs", "delta"})
-# What the caller or the model said, and names: words that are not the provider's.
+# What the caller or the model said, and names: words that are not the provider's. Validation errors of FastAPI carry the `input`.
 _ECHO_KEYS = frozenset(
     {
         *("messages", "input", "inputs", "prompt", "contents", "content", "system", "tools", "request", "request_body"),
@@ -75,7 +89,11 @@ _KEPT_HEADERS = frozenset({"retry-after", "retry-after-ms"})
 
 
 class Evidence:
-    """What one layer of an error says: texts in lower case, codes, numbers by field, an HTTP status, headers, stop reasons."""
+    """What one layer of an error says: flattened texts, codes, numbers by field, HTTP statuses, headers and stop reasons.
+
+    All but the values of fields is in lower case. Texts stand in the order in which they were found, each only once; where a field
+    stands several times the first counts. Of headers only those are kept that say how long to wait.
+    """
 
     __slots__ = ("codes", "fields", "headers", "statuses", "stops", "texts")
 
@@ -89,8 +107,12 @@ class Evidence:
 
 
 def layers(error: object) -> Iterator[Evidence]:
-    """The error itself, then the exceptions that it wraps: its cause, else the one it was raised while handling."""
-    seen: list[object] = []  # kept alive: an id may be given away again
+    """Yield the evidence of an error, then of each exception that it wraps: outermost first.
+
+    What an exception wraps is its cause, else the one it was raised while handling (unless `from None` says that it has nothing to
+    do with it), and the members of a group. Lazy, since most errors speak for themselves and the rest is never walked.
+    """
+    seen: list[object] = []  # the objects, not their ids: an id of one that is gone may be given away again
     waiting: list[object] = [error]
     while waiting and len(seen) < MAX_LAYERS:
         current = waiting.pop(0)
@@ -109,7 +131,12 @@ def layers(error: object) -> Iterator[Evidence]:
 
 
 class _Walker:
-    """One bounded walk over one layer."""
+    """One bounded walk over one layer.
+
+    `visit` takes any value and sends it on by its type: numbers to `number`, strings to `string`, containers and objects to `open`.
+    `key` is the name under which a value stood, in lower case, and decides what a leaf means: 429 under `code` is a status, under
+    `limit` a field; "rate_limit_exceeded" under `type` is a code, under `message` a text. Items of a list have the key of the list.
+    """
 
     def __init__(self) -> None:
         self.found = Evidence()
@@ -126,7 +153,7 @@ class _Walker:
             if isinstance(value, str) and key not in _CODE_KEYS:
                 self.text(value)  # flat reading goes no deeper
             return
-        if isinstance(value, bool):
+        if isinstance(value, bool):  # before int, which it is in Python: `true` is no count
             return
         if isinstance(value, int):
             self.number(key, int(value))
@@ -137,7 +164,9 @@ class _Walker:
         elif isinstance(value, float):
             if value.is_integer():
                 self.number(key, int(value))
-        elif id(value) not in self.seen:
+        elif (
+            id(value) not in self.seen
+        ):  # each object once: cycles end, and what hangs in two places is read in the first
             self.seen[id(value)] = value
             self.open(value, key, depth)
 
@@ -147,6 +176,7 @@ class _Walker:
                 for _, (name, item) in zip(range(MAX_ITEMS), value.items(), strict=False):
                     self.entry(str(name).lower(), item, depth)
             elif isinstance(value, list | tuple | set | frozenset):
+                # A list of objects is no level of its own (`errors: [{…}]`); lists in lists are, or their nesting had no end.
                 for _, item in zip(range(MAX_ITEMS), value, strict=False):
                     self.visit(item, key, depth if isinstance(item, Mapping) else depth + 1)
             else:
@@ -163,7 +193,8 @@ class _Walker:
             self.visit(item, name, depth + 1)
 
     def attributes(self, value: object, key: str, depth: int) -> None:
-        """An exception, a response, a model of an SDK: the attributes that errors have, and what it says of itself."""
+        """Read an exception, a response or a model of an SDK by the attributes that errors have, and by what it says of itself."""
+        # A message or a completion handed over by mistake, or wrapped in an error: its words are the model's.
         if isinstance(choices := _attribute(value, "choices"), list) or isinstance(_attribute(value, "role"), str):
             self.answer(choices if isinstance(choices, list) else value)
             return
@@ -177,26 +208,30 @@ class _Walker:
                 continue
             if name == "headers":
                 self.header_lines(item)
-            elif not (name == "text" and len(self.found.texts) > texts):
+            elif not (name == "text" and len(self.found.texts) > texts):  # the same body again, decoded by a guess
                 self.visit(item, name, depth + 1)
         if isinstance(value, BaseException):
             self.code(type(value).__name__)
             for argument in value.args[:MAX_ITEMS]:
                 self.visit(argument, "", depth + 1)
+        # SDKs hide words in the message alone; of other objects the repr is noise where an attribute has spoken.
         if isinstance(value, BaseException) or len(self.found.texts) == texts:
             self.string(str(value), key, depth)
 
     def number(self, key: str, value: int) -> None:
+        """Keep a number as a status where its key may hold one and it can be one, else as a field."""
         if key in _STATUS_KEYS and 100 <= value <= 599:
             self.found.statuses.append(value)
         elif key and len(self.found.fields) < MAX_ITEMS:
             self.found.fields.setdefault(_snake(key), value)
 
     def code(self, value: str) -> None:
+        """Keep a code, unless it is a sentence."""
         if 0 < len(value) <= 100 and len(self.found.codes) < MAX_ITEMS:
             self.found.codes.append(value.lower())
 
     def string(self, value: str, key: str, depth: int) -> None:
+        """Keep a string for what its key makes of it; else open it as JSON or a stream; else read it as text."""
         if key in _STOP_KEYS:
             self.found.stops.append(value[:40].lower())
             return
@@ -207,14 +242,20 @@ class _Walker:
             if value.isdigit() and key in _STATUS_KEYS and len(value) == 3:
                 self.number(key, int(value))
             self.code(value)
-            if " " not in value:
+            if (
+                " " not in value
+            ):  # words under `code` are read as words too: xAI's is "Client specified an invalid argument"
                 return
         if len(value) <= MAX_PARSED_CHARS and ("{" in value or "data:" in value) and self.structured(value, key, depth):
             return
         self.text(value)
 
     def structured(self, value: str, key: str, depth: int) -> bool:
-        """JSON, alone or after some words, and server-sent events; False where it is neither."""
+        """Read JSON, alone or after some words, and server-sent events; False where the string is neither.
+
+        "Error code: 400 - {…} trailing words" is all three: the words before, the object, the words after. A repr of a Python dict
+        or JSON that was cut off does not parse; `text` then takes fields out of it by pattern.
+        """
         if "data:" in value and (lines := [line[5:] for line in value.splitlines() if line.startswith("data:")]):
             for line in lines[:MAX_ITEMS]:
                 self.string(line.strip(), key, depth + 1)
@@ -237,7 +278,11 @@ class _Walker:
         return True
 
     def text(self, value: str) -> None:
-        """One text: bounded, escapes of any nesting undone, fields that look like JSON or a Python repr taken out of it."""
+        """Keep one text: bounded, escapes of any nesting undone, fields that look like JSON or a Python repr taken out of it.
+
+        Numbers in such fields are kept as fields and taken out of the words, where they would be misread: the 400 of `"code": 400`
+        beside a count of tokens is no second count.
+        """
         if len(value) > MAX_TEXT_CHARS:
             head, tail = value[: MAX_TEXT_CHARS // 2], value[-MAX_TEXT_CHARS // 2 :]
             value = f"{head.rstrip(_DIGITS)} … {tail.lstrip(_DIGITS)}"  # a number that was cut is none
@@ -246,7 +291,7 @@ class _Walker:
             flat = flat.rstrip(_DIGITS + " ")
         if not flat or flat in self.found.texts or len(self.found.texts) >= MAX_TEXTS:
             return
-        if ":" in flat:
+        if ":" in flat:  # the repr of a dict, or JSON that was cut off: its fields by pattern
             for match in _field().finditer(flat):
                 name = match["key"]
                 if match["text"] is not None:
@@ -257,6 +302,7 @@ class _Walker:
                 elif match["number"] is not None:
                     self.number(name, int(match["number"]))
             flat = _field_number().sub(" ", flat)
+        # "Error code: 400 - …": a status that a wrapper put into words goes to the statuses, and out of the sentence.
         if (status := _spoken_status().search(flat)) is not None:
             self.found.statuses.append(int(status[1] or status[2]))
             flat = f"{flat[: status.start()]} {flat[status.end() :]}"
@@ -265,6 +311,7 @@ class _Walker:
         self.found.texts.append(_leading_status().sub(" ", flat))
 
     def header_lines(self, value: object) -> None:
+        """Keep the headers that say how long to wait, from a mapping or from pairs of text or bytes."""
         try:
             items: Any = value.items() if hasattr(value, "items") else value
             for _, (name, item) in zip(range(200), items, strict=False):
@@ -275,7 +322,7 @@ class _Walker:
             return
 
     def answer(self, value: object) -> None:
-        """What the model said is no error, but why it stopped may be one."""
+        """Keep why an answer stopped, which may be an error; what the model said is none."""
         items = value if isinstance(value, list | tuple) else [value]
         for item in items[:4]:
             for key in ("finish_reason", "stop_reason", "finishReason", "stopReason"):
@@ -285,7 +332,11 @@ class _Walker:
 
 
 def flatten(text: str) -> str:
-    """Lower case, one line, escapes of any depth and typographic quotes undone, addresses gone."""
+    """Return a text as every pattern of this room expects it: in lower case, on one line, without what only wraps words.
+
+    Escapes of any depth (`\\\\"`), entities and typographic quotes are undone; markup and addresses go, since a URL holds words and
+    digits ("/errors/context_length_exceeded") that nobody said. White space of any length is one blank.
+    """
     if "\\" in text:
         text = _escape().sub(_unescape, text)
     if "&" in text:
@@ -299,7 +350,7 @@ def flatten(text: str) -> str:
         ):
             text = text.replace(entity, char)
     text = text.lower().replace("\u2019", "'").replace("\u2018", "'").replace("\u201c", '"').replace("\u201d", '"')
-    if "</" in text:
+    if "</" in text:  # markup only where a tag closes somewhere: "n <ctx and ctx> n" is none
         text = _tag().sub(" ", text)
     if "://" in text:
         text = _address().sub(" ", text)
@@ -307,6 +358,7 @@ def flatten(text: str) -> str:
 
 
 def _unescape(match: re.Match[str]) -> str:
+    """Return what a run of backslashes and the character behind it stand for: JSON in JSON doubles them at every level."""
     escaped = match[1]
     if not escaped:
         return " "
@@ -315,6 +367,7 @@ def _unescape(match: re.Match[str]) -> str:
     return " " if escaped in "nrt" else escaped if escaped in "\"'/`" else " "
 
 
+# Patterns are made when they are first needed: most programs import this room and never meet an error.
 @cache
 def _escape() -> re.Pattern[str]:
     return re.compile(r"\\+(u[0-9a-fA-F]{4}|[\s\S]|$)")
@@ -332,6 +385,7 @@ def _address() -> re.Pattern[str]:
 
 @cache
 def _field() -> re.Pattern[str]:
+    """A quoted name with a short text or a whole number: a field of JSON or of a repr."""
     return re.compile(
         r"""["'](?P<key>[a-z_]\w{0,40})["']\s*:\s*(?:["'](?P<text>[^"'\\]{0,100})["']|(?P<number>\d{1,12})(?![\w.]))"""
     )
@@ -339,11 +393,13 @@ def _field() -> re.Pattern[str]:
 
 @cache
 def _field_number() -> re.Pattern[str]:
+    """The same with any number, to take it out; only before a comma, a bracket or the end, where a value ends."""
     return re.compile(r"""["'][a-z_]\w{0,40}["']\s*:\s*-?\d+(?:\.\d+)?(?=\s*[,}\]]|\s*$)""")
 
 
 @cache
 def _spoken_status() -> re.Pattern[str]:
+    """A status in words ("HTTP 429", "status code: 400"), or at the very beginning where no tokens are counted."""
     return re.compile(
         r"(?:status(?:[ _]?code)?|http(?:/\d(?:\.\d)?)?|error code|code)\W{1,3}([1-5]\d\d)\b|^\W{0,2}([1-5]\d\d)\b(?! tokens)"
     )
@@ -351,7 +407,7 @@ def _spoken_status() -> re.Pattern[str]:
 
 @cache
 def _leading_status() -> re.Pattern[str]:
-    """`"message": "400 Input is too long"`: a status in front of a sentence."""
+    """A status in front of a sentence: `"message": "400 Input is too long"`; "400 tokens" is a count."""
     return re.compile(
         r"(?:(?<=^)|(?<=[\"'>]))\s?(40\d|41[0-8]|42[2-9]|50[0-4]|52\d)\b[>\])]?:?(?=\s[a-z`'\"<](?!okens\b))"
     )
@@ -362,6 +418,7 @@ def _snake(name: str) -> str:
 
 
 def _decode(value: bytes | bytearray | memoryview) -> str:
+    """Return bytes as text, of many only head and tail; a character that the cut halves becomes U+FFFD."""
     raw = bytes(value[: MAX_PARSED_CHARS + 1]) if len(value) <= MAX_PARSED_CHARS else b""
     if not raw:
         raw = bytes(value[:MAX_TEXT_CHARS]) + b" ... " + bytes(value[-MAX_TEXT_CHARS:])
@@ -369,6 +426,7 @@ def _decode(value: bytes | bytearray | memoryview) -> str:
 
 
 def _attribute(value: object, name: str) -> object:
+    """Return an attribute, None where there is none or reading it raises."""
     try:
         return getattr(value, name, None)
     except Exception:  # noqa: BLE001 - a property that raises is a property that is not there
