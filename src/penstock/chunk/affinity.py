@@ -1,4 +1,4 @@
-"""Which units belong together? Ties by control flow and neighbourhood, and bundles that are not parted where they fit.
+"""Units that belong together: ties by control flow and neighbourhood, and bundles that are not parted where they fit.
 
 Law: a tie joins two units, the smaller number first; a bundle is within the size that was asked for.
 Keeps out: how they are put into chunks (`packing`).
@@ -27,7 +27,7 @@ _DATA_RUN = 0.1  # of a chunk: data that stays together, as nothing else ties it
 
 
 class Reached(NamedTuple):
-    """An edge by units: who calls, and all that runs."""
+    """An edge by the numbers of units: who calls, and the first and last unit that runs."""
 
     caller: int
     first: int
@@ -36,12 +36,17 @@ class Reached(NamedTuple):
 
     @property
     def units(self) -> range:
-        """All units that run."""
+        """Return the numbers of all units that run."""
         return range(self.first, self.last + 1)
 
 
 def reached(edges: Iterable[UnitEdge], spans: Sequence[Span]) -> list[Reached]:
-    """The edges by the numbers of spans, which are in order; those of lines in none of them are left out."""
+    """Return the edges by the numbers of spans, which are in order; those of lines in none of them are left out.
+
+    Args:
+        edges: What makes what run, by lines.
+        spans: First and last line of each unit, or of the part of it that is packed.
+    """
     firsts = [first for first, _ in spans]
     made: list[Reached] = []
     for edge in edges:
@@ -52,7 +57,11 @@ def reached(edges: Iterable[UnitEdge], spans: Sequence[Span]) -> list[Reached]:
 
 
 def ties(units: Sequence[Unit], edges: Iterable[Reached]) -> Ties:
-    """All that ties two units."""
+    """Return all that ties two units, with its weight.
+
+    A PERFORM of a range ties each of its paragraphs by a share only, so that a range of a hundred does not weigh more than a
+    hundred calls; within the range each is tied to the one before it, because control runs through.
+    """
     made: Ties = {}
 
     def tie(one: int, other: int, weight: int) -> None:
@@ -80,7 +89,7 @@ def ties(units: Sequence[Unit], edges: Iterable[Reached]) -> Ties:
 def bundlings(
     units: Sequence[Unit], edges: Sequence[Reached], items: Sequence[PackedItem], room: BinRoom
 ) -> Iterator[list[int]]:
-    """Ways to bundle, the coarsest first: for each unit the number of its bundle, bundles numbered in order.
+    """Yield ways to bundle, the coarsest first: for each unit the number of its bundle, bundles numbered in order.
 
     Programs whole, where there are several; PROCEDURE DIVISIONs whole; sections whole; what one PERFORM runs, and a paragraph
     with its exit; nothing but runs of data.
@@ -90,6 +99,7 @@ def bundlings(
     procedures = _stretches(units, lambda unit: unit.kind == "procedure" and unit.program)
     sections = _stretches(units, lambda unit: unit.section and (unit.program, unit.section))
     ranges = [range(edge.first, edge.last + 1) for edge in edges if edge.is_perform and edge.last > edge.first]
+    # `X-EXIT` behind `X`: a paragraph that only ends the other one, by a habit as old as PERFORM THRU.
     exits = [
         range(at, at + 2)
         for at, (unit, after) in enumerate(pairwise(units))
@@ -110,7 +120,7 @@ def bundlings(
 
 
 def _stretches(units: Sequence[Unit], of: Callable[[Unit], object]) -> list[range]:
-    """Consecutive units that have the same of something."""
+    """Return the stretches of consecutive units that have the same of something; none where that is empty."""
     made: list[range] = []
     start = 0
     names = [of(unit) for unit in units]
@@ -136,7 +146,10 @@ def _data_runs(units: Sequence[Unit], items: Sequence[PackedItem], room: BinRoom
 
 
 def _bundled(stretches: Iterable[range], items: Sequence[PackedItem], room: BinRoom) -> list[int]:
-    """The smallest stretches first; one that overlaps others is joined with them where all fit."""
+    """Return the number of each unit's bundle: the smallest stretches first, each joined with those it overlaps where all fit.
+
+    Small ones first, because they say most: what one PERFORM runs stays together even where its section is too large.
+    """
     of = list(range(len(items)))
     members = {at: [at] for at in of}
     before = [0.0, *accumulate(item.size for item in items)]

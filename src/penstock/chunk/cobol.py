@@ -1,4 +1,4 @@
-"""How is a COBOL source cut into chunks? Whole where it fits, else by its units, and those that call each other together.
+"""Plans of chunks for a COBOL source: whole where it fits, else by its units, and those that call each other together.
 
 A budget is one of whole prompts, or one of source text. In a prompt the overhead comes first, up to a quarter of the budget is for
 outline and data, and the source gets the rest; a unit that needs more than that rest has less around it. Every prompt is counted
@@ -63,13 +63,22 @@ def plan(
     copybooks: Mapping[str, ScannedSource] | None = None,
     refines: ChunkPlan | None = None,
 ) -> ChunkPlan:
-    """All chunks of a source, for prompts of at most `prompt_tokens`, or of at most `source_tokens` of its own text.
+    """Return all chunks of a source, for prompts of a size, or of so much of its own text; one of the two is given.
 
-    `counter` decides, exactly where it can be had, else by its upper bound. `previous` is the `assignment` of the last plan: what
-    it assigned stays where it was as far as possible. At most `max_paragraphs` are in a chunk; prompts have at most 40 unless
-    said otherwise, text has any number. `adaptive` gives dense code smaller chunks. `copybooks` are shown where code uses their
-    data, by the names that COPY has. `refines` is a plan of this source whose chunks turned out too large: each of the new ones
-    has lines of one of them. Raises `CallerError` where the overhead leaves nothing of the budget.
+    Args:
+        source: What a scan made of the file.
+        prompt_tokens: The most tokens of a whole prompt.
+        source_tokens: The most tokens, or another allowance, of the source's own text.
+        overhead: What every prompt holds besides.
+        counter: Who decides what fits: exactly where that can be had, else by its upper bound.
+        previous: The `assignment` of the last plan: what it assigned stays where it was as far as possible.
+        max_paragraphs: The most paragraphs of a chunk: 40 in prompts, any number in text unless said otherwise.
+        adaptive: Whether dense code gets smaller chunks.
+        copybooks: Shown where code uses their data, by the names that COPY has.
+        refines: A plan of this source whose chunks turned out too large: each of the new ones has lines of one of them.
+
+    Raises:
+        CallerError: The overhead leaves nothing of the budget, or not one of both sizes is given.
     """
     sending: Sending
     layout = UnitLayout(source)
@@ -101,6 +110,8 @@ _Group = tuple["str | None", list[_Piece]]  # the id that a chunk had, and what 
 
 
 class _Planner:
+    """One plan in the making. `_decisions` collects what was decided and why, for whoever asks how a plan came about."""
+
     def __init__(
         self,
         layout: UnitLayout,
@@ -128,7 +139,7 @@ class _Planner:
         self._decisions: list[str] = []
 
     def plan(self) -> ChunkPlan:
-        """The whole file where it fits, else what stayed, else a fresh plan of all lines that may share a chunk."""
+        """Return the whole file where it fits, else what stayed, else a fresh plan of all lines that may share a chunk."""
         if not self._lines:
             self._decisions.append("no line: nothing to send")
             return self._finished([], [], 0)
@@ -150,7 +161,10 @@ class _Planner:
     # --- pieces --------------------------------------------------------------------------------------
 
     def _pieces(self, spans: Sequence[Span], most: float, room: BinRoom) -> list[_Piece]:
-        """The units of some lines, those above `most` in parts, and those that were in parts before."""
+        """Return the units of some lines, those above `most` in parts, and those that were in parts before.
+
+        What was in parts stays so although it would fit now: each part has an answer that holds, and the whole has none.
+        """
         made: list[_Piece] = []
         in_parts = {key.rpartition("#")[0] for key in self._previous}
         for at, (first, last) in self._layout.inside(spans):
@@ -163,7 +177,7 @@ class _Planner:
         return made
 
     def _parts(self, at: int, first: int, last: int, limit: float, most: float) -> list[_Piece]:
-        """A stretch of a unit in parts. The first has the key of the unit, the others that of the lines they begin with."""
+        """Return a stretch of a unit in parts: the first has the key of the unit, the others that of the lines they begin with."""
         unit = self._layout.units[at]
         keys = self._keys(at)
         fixed = [line for line, key in keys.items() if key in self._previous]
@@ -174,7 +188,10 @@ class _Planner:
         ]
 
     def _keys(self, at: int) -> dict[int, str]:
-        """What a part of a unit is called that begins with one of the lines where it can be cut."""
+        """Return what a part of a unit is called that begins with one of the lines where it can be cut.
+
+        A part is known by its first lines and not by its number, so that a line more in the first part renames none of the others.
+        """
         unit = self._layout.units[at]
         shown = self._layout.shown[unit.first - 1 : unit.last]
         seen: dict[str, int] = {}
@@ -192,7 +209,7 @@ class _Planner:
     # --- assignment ----------------------------------------------------------------------------------
 
     def _stayed(self) -> list[_Group] | None:
-        """The last plan, as far as it holds; None where there is none, or where it has become too many chunks."""
+        """Return the last plan, as far as it holds; None where there is none, or where it has become too many chunks."""
         pieces = self._pieces([(1, self._lines)], self._sending.most, self._room)
         known = sum(piece.key in self._previous for piece in pieces)
         if not known:
@@ -213,7 +230,7 @@ class _Planner:
         return groups
 
     def _fresh(self, spans: Sequence[Span]) -> list[_Group]:
-        """With all of the context, or with half of it where that makes fewer chunks."""
+        """Return a plan with all of the context, or with half of it where that makes fewer chunks."""
         best = self._filled(spans, self._room)
         if self._tight.size > self._room.size and len(best) > self._tight.min_bins(
             [self._item(piece) for _, inside in best for piece in inside]
@@ -225,7 +242,10 @@ class _Planner:
         return best
 
     def _filled(self, spans: Sequence[Span], room: BinRoom) -> list[_Group]:
-        """As few chunks as possible; where large paragraphs make them many, those are cut as well."""
+        """Return as few chunks as possible; where large paragraphs make them many, those are cut as well.
+
+        Paragraphs just above half of a chunk are what packs worst: each takes one of its own and leaves nearly half of it empty.
+        """
         best = self._packed(self._pieces(spans, self._sending.most, room), room)
         least = room.min_bins([self._item(piece) for _, inside in best for piece in inside])
         for share in (2, 3, 4):
@@ -240,7 +260,7 @@ class _Planner:
         return best
 
     def _packed(self, pieces: list[_Piece], room: BinRoom) -> list[_Group]:
-        """What needs a chunk of its own alone, the rest by what ties it, in the bundling that needs the fewest chunks."""
+        """Return what needs a chunk of its own alone, the rest by what ties it, in the bundling that needs the fewest chunks."""
         items = [self._item(piece) for piece in pieces]
         alone = [piece for piece, item in zip(pieces, items, strict=True) if not room.holds(*item)]
         rest = [piece for piece, item in zip(pieces, items, strict=True) if room.holds(*item)]
@@ -270,7 +290,11 @@ class _Planner:
     # --- what is sent --------------------------------------------------------------------------------
 
     def _verified(self, groups: Sequence[_Group]) -> tuple[list[_Group], list[MeasuredChunk]]:
-        """Every chunk as it is sent; one that is too large after all is cut again, until it fits or cannot be cut."""
+        """Return every chunk as it is sent; one that is too large after all is cut again, until it fits or cannot be cut.
+
+        Planning adds up sizes of lines, but tokens do not add up: a text may take more than its lines did. What is sent is
+        counted as a whole here, and the law of the budget holds by this count alone.
+        """
         made: list[tuple[_Group, MeasuredChunk]] = []
         waiting = list(reversed(groups))
         while waiting:
@@ -287,6 +311,8 @@ class _Planner:
         made.sort(key=lambda both: both[0][1][0].first)
         return [group for group, _ in made], [measured for _, measured in made]
 
+    # By the size that would have fitted, and a little less. The first of the parts keeps the name of the chunk, and with it its
+    # place in the next plan.
     def _cut_again(self, pieces: Sequence[_Piece], limit: float) -> list[list[_Piece]]:
         if len(pieces) == 1:
             piece = pieces[0]
@@ -416,7 +442,7 @@ def _lines(spans: Sequence[Span]) -> str:
 
 
 def _packed_bundles(of: Sequence[int], items: Sequence[PackedItem], links: Ties, room: BinRoom) -> list[int]:
-    """The bin of each item, bundles staying together."""
+    """Return the bin of each item, bundles staying together: packed as one item each, with the sum of the ties between them."""
     bundles = [PackedItem(0.0)] * (max(of) + 1)
     for bundle, item in zip(of, items, strict=True):
         bundles[bundle] = PackedItem(bundles[bundle].size + item.size, bundles[bundle].answers + item.answers)
@@ -430,7 +456,7 @@ def _packed_bundles(of: Sequence[int], items: Sequence[PackedItem], links: Ties,
 
 
 def _densities(layout: UnitLayout) -> dict[int, float]:
-    """How much larger each unit counts for the branches in its code."""
+    """Return how much larger each unit counts for the branches in its code: a share of its statements, at most `_DENSE`."""
     branches: dict[int, int] = {}
     statements: dict[int, int] = {}
     for program in layout.source.programs:

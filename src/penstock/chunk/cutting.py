@@ -34,12 +34,12 @@ class Sizes:
 
     @property
     def lines(self) -> int:
-        """How many lines there are."""
+        """Return how many lines there are."""
         return len(self.upto) - 1
 
     @property
     def total(self) -> float:
-        """All lines."""
+        """Return the size of all lines."""
         return self.upto[-1]
 
 
@@ -54,16 +54,22 @@ class Cuts:
         self._ranks = [ranks[line] for line in self._lines]
 
     def inside(self, first: int, last: int) -> list[tuple[int, int]]:
-        """The candidates within a stretch, with their ranks."""
+        """Return the candidates within a stretch, with their ranks; the first line of it is none."""
         low, high = bisect_right(self._lines, first), bisect_right(self._lines, last)
         return list(zip(self._lines[low:high], self._ranks[low:high], strict=True))
 
     def pieces(
         self, first: int, last: int, sizes: Sizes, limit: float, *, most: float | None = None, fixed: Sequence[int] = ()
     ) -> list[Span]:
-        """A stretch in as few pieces as the limit allows, cut at the `fixed` lines and where else it must be.
+        """Return a stretch in as few pieces as the limit allows, cut where it hurts least.
 
-        What is above the limit and not above `most` is a piece of its own, rather than cut inside.
+        Args:
+            first: The first line of the stretch.
+            last: Its last line.
+            sizes: The sizes of all lines.
+            limit: What a piece should take.
+            most: What a piece may take rather than be cut inside; the limit where it is not given.
+            fixed: Lines before which it is cut in any case: there it was cut before.
         """
         edges = [first, *(line for line in sorted(fixed) if first < line <= last), last + 1]
         made: list[Span] = []
@@ -71,6 +77,8 @@ class Cuts:
             made += _joined(self._atoms(start, end - 1, sizes, most or limit), sizes, limit)
         return made
 
+    # Stretches are cut at all of their best candidates at once, and each part again at its own, until it fits: what is left is
+    # joined again by `_joined`. A stack and no recursion, since code may be nested as deep as anybody likes.
     def _atoms(self, first: int, last: int, sizes: Sizes, limit: float) -> list[_Atom]:
         made: list[_Atom] = []
         lines, ranks = self._lines, self._ranks
@@ -91,7 +99,15 @@ class Cuts:
 
 
 def _joined(atoms: Sequence[_Atom], sizes: Sizes, limit: float) -> list[Span]:
-    """Consecutive atoms in the fewest pieces, the ranks of the cuts between them least: the minimum over a sliding window."""
+    """Return consecutive atoms in the fewest pieces, the ranks of the cuts between them least.
+
+    The cost of the first n atoms is the least of what it costs to begin the last piece with any atom from which on all fit. That
+    window only moves forward, and its minimum is kept in a queue of rising costs, so that the whole takes time in proportion to the
+    atoms and not to pairs of them.
+    """
+    # Invariant: the window holds only beginnings that may still be the best of some end. One that costs no less than a later
+    # one is dropped from the right, one from which on too much would be in the piece from the left; but the last one stays even
+    # if its atom alone is too large, because an atom is not cut.
     came_from = [0] * (len(atoms) + 1)
     upto, fits = sizes.upto, limit + _SLACK
     before = [upto[first - 1] for first, _, _ in atoms]

@@ -1,4 +1,4 @@
-"""Where in the program is this? The outline of a file, folded to what matters for some of its lines.
+"""The outline of a file, folded to what matters for some of its lines: it tells a model where in the program it is.
 
 Every program, division, section and paragraph is a row. Where not all fit, those of divisions and sections stay first, then what
 the lines call and what calls them, then their neighbours, then the rest; how many are left out is said.
@@ -25,6 +25,8 @@ _FRAME, _SECTION, _CALLED, _NEAR, _OWN, _OTHER = range(6)
 
 
 class _Row(NamedTuple):
+    """A name with its lines and its depth in the outline."""
+
     depth: int
     name: str
     first: int
@@ -33,7 +35,12 @@ class _Row(NamedTuple):
 
 
 class NameOutline:
-    """The names of a file with their lines."""
+    """The names of a file with their lines, measured once for all prompts.
+
+    Args:
+        layout: The file.
+        sizes_of: Gives the size of each of some texts, in the unit of the budget.
+    """
 
     def __init__(self, layout: UnitLayout, sizes_of: Callable[[list[str]], list[float]]) -> None:
         self._rows = rows = sorted(_rows(layout), key=lambda row: (row.first, -row.last, row.depth))
@@ -48,7 +55,12 @@ class NameOutline:
         )
 
     def within(self, spans: Sequence[Span], limit: float) -> list[str]:
-        """The rows that fit, in the order of their lines, with a heading; a note says how many are left out."""
+        """Return the rows that fit, in the order of their lines, with a heading; a note says how many are left out.
+
+        Args:
+            spans: The lines that the prompt shows; their own rows are marked.
+            limit: What the outline may take.
+        """
         total = len(self._rows)
         if not total:
             return []
@@ -63,6 +75,8 @@ class NameOutline:
         sizes = dict(zip(shown, marked, strict=True))
         if heading_size + self._size + sum(size - self._sizes[at] for at, size in sizes.items()) <= limit:
             return [heading, *(shown.get(at, text) for at, text in enumerate(self._texts))]
+        # By importance until the first that does not fit, and not on to smaller ones: whatever is shown matters at least as much as
+        # anything that is not.
         room = limit - heading_size - note_size
         chosen: list[int] = []
         for at in self._by_importance(spans):
@@ -82,13 +96,16 @@ class NameOutline:
         return range(bisect_left(self._firsts, span[0]), bisect_right(self._firsts, span[1]))
 
     def _by_importance(self, spans: Sequence[Span]) -> Iterator[int]:
-        """All rows, those that stay longest first."""
+        """Yield the numbers of all rows, those that stay longest first.
+
+        Only the raised rows are sorted for these lines; the order of all others is the same for every prompt and is merged in.
+        """
         raised = self._raised(spans)
         rest = ((self._rows[at].stays, at) for at in self._order if at not in raised)
         return (at for _, at in merge(rest, sorted((importance, at) for at, importance in raised.items())))
 
     def _raised(self, spans: Sequence[Span]) -> dict[int, int]:
-        """The rows that these lines make more important than they are."""
+        """Return the rows that these lines make more important than they are: what they call, what calls them, and neighbours."""
         raised: dict[int, int] = {}
 
         def raise_to(at: int, importance: int) -> None:

@@ -1,7 +1,9 @@
-"""What goes together? Items with sizes and ties are put into as few bins as hold them, so that the ties within bins weigh most.
+"""Bin packing with ties: items are put into as few bins as hold them, so that the ties within bins weigh most.
 
-It is graph partitioning under a capacity: items that are tied most grow together, the clusters are placed, what does not fit
-is taken apart again, and the result is improved by moves, swaps and kicks. The dice are a fixed sequence: same input, same bins.
+It is graph partitioning under a capacity, which is NP-hard; the way is that of multilevel heuristics (Karypis and Kumar, "A
+Fast and High Quality Multilevel Scheme for Partitioning Irregular Graphs", 1998) with a local search. Items that are tied most
+grow together, the clusters are placed, what does not fit is taken apart again, and the result is improved by moves, swaps and
+kicks. The dice are a fixed sequence: same input, same bins, or a second run over the same source would ask about other chunks.
 Law: every item is in one bin; no bin is above its capacity. Keeps out: what the items are.
 """
 
@@ -23,7 +25,7 @@ _SLACK = 1e-9
 
 
 class PackedItem(NamedTuple):
-    """Something that is not divided. `answers` are what a bin may hold only so many of."""
+    """Something that is not divided: its size, and how many of the answers it takes that a bin may hold only so many of."""
 
     size: float
     answers: int = 0
@@ -35,29 +37,39 @@ Ties = dict[tuple[int, int], int]
 
 
 class BinRoom(NamedTuple):
-    """What one bin holds."""
+    """What one bin holds: a size, and a number of answers; None where that does not count."""
 
     size: float
     answers: int | None = None
 
     def holds(self, size: float, answers: int) -> bool:
-        """Whether that much goes in."""
+        """Return whether that much goes in; sums of floats are given a billionth."""
         return size <= self.size + _SLACK and (self.answers is None or answers <= self.answers)
 
     def min_bins(self, items: Sequence[PackedItem]) -> int:
-        """Fewer bins than these cannot hold all."""
+        """Return a number of bins below which the items cannot fit, whatever their sizes."""
         by_size = ceil((sum(item.size for item in items) - _SLACK) / self.size)
         by_answers = ceil(sum(item.answers for item in items) / self.answers) if self.answers else 1
         return max(1, by_size, by_answers)
 
 
 def pack(items: Sequence[PackedItem], ties: Ties, room: BinRoom) -> list[int]:
-    """The bin of each item, bins numbered by their first item. Every item has to fit into a bin on its own."""
+    """Return the bin of each item, bins numbered by their first item.
+
+    Fewest bins come first, and weight of ties second: each bin is a request to a model, and the ties only make it a better one.
+
+    Args:
+        items: What is packed; each has to fit into a bin on its own.
+        ties: What it is worth to have two items in one bin.
+        room: What a bin holds.
+    """
     if not items:
         return []
     links: list[dict[int, int]] = [{} for _ in items]
     for (one, other), weight in ties.items():
         links[one][other] = links[other][one] = weight
+    # Large clusters keep most ties and fit worst. They are tried first, and smaller ones only while there are more bins than
+    # must be.
     least = room.min_bins(items)
     best = _placed(items, links, room, least, 1.0)
     for share in _SHARES:
@@ -69,11 +81,12 @@ def pack(items: Sequence[PackedItem], ties: Ties, room: BinRoom) -> list[int]:
 
 
 def kept(ties: Ties, bin_of: Sequence[int]) -> int:
-    """What the ties within bins weigh."""
+    """Return what the ties within bins weigh."""
     return sum(weight for (one, other), weight in ties.items() if bin_of[one] == bin_of[other])
 
 
 def _in_order(bin_of: Sequence[int]) -> list[int]:
+    """Return the same bins with other numbers: in the order of their first items."""
     numbers: dict[int, int] = {}
     return [numbers.setdefault(at, len(numbers)) for at in bin_of]
 
@@ -82,7 +95,7 @@ def _in_order(bin_of: Sequence[int]) -> list[int]:
 
 
 class _Cluster(NamedTuple):
-    """Items that grew together, and the two that it came from."""
+    """Items that grew together, and the two clusters that they came from: the way back, where the whole fits nowhere."""
 
     size: float
     answers: int
@@ -90,6 +103,7 @@ class _Cluster(NamedTuple):
     halves: tuple[_Cluster, _Cluster] | None = None
 
     def items(self) -> Iterator[int]:
+        """Yield the numbers of the items in it."""
         open_ = [self]
         while open_:
             cluster = open_.pop()
@@ -102,7 +116,11 @@ class _Cluster(NamedTuple):
 def _clusters(
     items: Sequence[PackedItem], links: Sequence[dict[int, int]], room: BinRoom, share: float
 ) -> list[_Cluster]:
-    """Those tied most for their size grow together first, up to a share of a bin."""
+    """Return clusters: those tied most for their size grow together first, up to a share of a bin.
+
+    The weight is divided by the smaller of both sizes. A small item gains much by joining and costs little room; without that the
+    heaviest pair, two large paragraphs that call each other often, would always come first and leave the small ones scattered.
+    """
     limit = BinRoom(room.size * share, room.answers and max(1, int(room.answers * share)))
     alive = {at: _Cluster(item.size, item.answers, at) for at, item in enumerate(items)}
     near = {at: dict(row) for at, row in enumerate(links)}
@@ -118,6 +136,8 @@ def _clusters(
             if one < other:
                 offer(one, other)
     heapify(heap)
+    # Pairs in the heap go stale when one of them is merged: they are skipped, which is cheaper than finding them. A merged
+    # cluster has a new number, so that no stale pair can be taken for one of it.
     number = len(items)
     while heap:
         _, one, other = heappop(heap)
@@ -144,7 +164,10 @@ def _clusters(
 def _placed(
     items: Sequence[PackedItem], links: Sequence[dict[int, int]], room: BinRoom, bins: int, share: float
 ) -> _State:
-    """The clusters in that many bins, the largest first; what fits nowhere is taken apart, and single items open a bin more."""
+    """Return the clusters in that many bins, the largest first; what fits nowhere is taken apart.
+
+    A cluster goes to the bin that its items are tied to most. Only a single item that fits nowhere opens a bin more.
+    """
     state = _State(items, links, room, bins)
     waiting = [(-cluster.size, cluster.first, cluster) for cluster in _clusters(items, links, room, share)]
     heapify(waiting)
@@ -169,7 +192,12 @@ def _placed(
 
 
 class _State:
-    """Which item is where, how full each bin is, and how much each item is tied to each bin."""
+    """Which item is where, how full each bin is, and how much each item is tied to each bin.
+
+    `near` is what makes the search quick: moving an item changes only the rows of those that it is tied to, and what a move
+    would gain is the difference of two entries. Invariant: `kept` is the weight of the ties within bins, and `near[i][b]` the
+    weight of the ties of item i to bin b.
+    """
 
     __slots__ = ("answers", "bin_of", "items", "kept", "links", "members", "near", "room", "size", "tries")
 
@@ -186,6 +214,7 @@ class _State:
         self.tries = 0
 
     def copy(self) -> _State:
+        """Return a state that changes by itself."""
         made = _State(self.items, self.links, self.room, 0)
         made.bin_of, made.size, made.answers = self.bin_of[:], self.size[:], self.answers[:]
         made.members = [inside.copy() for inside in self.members]
@@ -194,10 +223,11 @@ class _State:
         return made
 
     def holds(self, at: int, size: float, answers: int) -> bool:
+        """Return whether a bin has room for that much more; negative sizes leave first."""
         return self.room.holds(self.size[at] + size, self.answers[at] + answers)
 
     def best_for(self, size: float, answers: int, pull: Sequence[int]) -> int | None:
-        """The bin with room that pulls most, and of those the fullest."""
+        """Return the bin with room that pulls most, and of those the fullest: the room that is left should be in one piece."""
         most, limit = self.room.size - size + _SLACK, self.room.answers
         best: int | None = None
         for at, filled in enumerate(self.size):
@@ -208,14 +238,14 @@ class _State:
         return best
 
     def opened(self) -> int:
-        """One bin more."""
+        """Open a bin, and return its number."""
         self.size.append(0.0)
         self.answers.append(0)
         self.members.append({})
         return len(self.size) - 1
 
     def put(self, item: int, to: int) -> None:
-        """From where it is, if anywhere, to a bin."""
+        """Move an item from where it is, if anywhere, to a bin, whether it fits or not."""
         came_from = self.bin_of[item]
         size, answers = self.items[item]
         near = self.near
@@ -236,7 +266,7 @@ class _State:
                 row[came_from] -= weight
 
     def improve(self) -> None:
-        """Moves and swaps that gain, until there is none."""
+        """Make moves and swaps that gain until there is none: only what is tied to something that moved is looked at again."""
         waiting = list(range(len(self.items)))
         self.tries = _TRIES
         while waiting:
@@ -247,6 +277,7 @@ class _State:
             waiting = sorted(set(again))
 
     def _better(self, item: int) -> bool:
+        """Move an item to a bin that it is tied to more, and return whether that was possible: as it is, or by a swap."""
         row = self.near[item]
         here = self.bin_of[item]
         now = row.get(here, 0)
@@ -260,7 +291,11 @@ class _State:
         return False
 
     def _swapped(self, item: int, to: int, gain: int) -> bool:
-        """Whether something else could leave that bin for it, here or elsewhere, at a smaller loss than the gain."""
+        """Swap an item into a full bin, and return whether something there could leave for it at a smaller loss than the gain.
+
+        What leaves goes here, which the item frees, or to any other bin. Swaps are what is tried most often and gains least, so
+        that they are counted: large bins make each of them dear.
+        """
         if self.tries <= 0:
             return False
         self.tries -= len(self.members[to])
@@ -277,6 +312,7 @@ class _State:
             other_size, other_answers = items[other]
             if not self.holds(to, size - other_size, answers - other_answers):
                 continue
+            # The tie between both is part of the gain, and of what the other one has here: neither holds where they change places.
             for away in bins if left > best[0] else row:  # elsewhere it would have no tie
                 total = left + row.get(away, 0) - (tie if away == here else 0)
                 if total <= best[0] or away == to:
@@ -291,7 +327,14 @@ class _State:
         return True
 
     def kicked(self, times: int) -> _State:
-        """The best that comes of forcing ties that are cut, one at a time, and improving what it becomes."""
+        """Return the best that comes of forcing ties that are cut, one at a time, and improving what it becomes.
+
+        Moves and swaps end in an optimum that no single one of them leaves. A kick puts both ends of a cut tie into one bin
+        whatever it costs, and what is then improved is kept unless it is worse: equal ones, too, or the search would stand
+        still on a plateau.
+        """
+        # A linear congruential generator (the constants of ISO C's example), high bits taken: choices of `random` may change across
+        # versions of Python.
         best = self
         dice = 20_261_121
         for _ in range(times):
@@ -308,7 +351,7 @@ class _State:
         return best
 
     def _forced(self, item: int, to: int) -> bool:
-        """An item into a bin, whatever has to leave it."""
+        """Put an item into a bin, whatever has to leave it, the least tied for its size first; return whether that was possible."""
         if self.bin_of[item] == to:
             return False
         self.put(item, to)

@@ -1,4 +1,4 @@
-"""Which data do some lines use? The items that their code names, with the groups around, condition names, and what they redefine.
+"""The data that some lines use: the items that their code names, with the groups around, condition names, and what they redefine.
 
 Names are looked for in the data of their program, of the copybooks of it that are at hand, and of the programs that it is nested
 in. An item that is there twice is shown twice: which of them is meant is not decided here. Keeps out: how much of it fits.
@@ -30,7 +30,10 @@ _CONDITION, _RENAMES, _ALONE = 88, 66, 77
 
 
 class DeclaredItem(NamedTuple):
-    """A data item, file or record. `belongs_to` are the groups around it and what it redefines, by number."""
+    """A data item, file or record, and the copybook that it stands in.
+
+    `belongs_to` are the numbers of the group around it and of what it redefines.
+    """
 
     entry: DeclarationEntry
     copybook: str | None
@@ -57,10 +60,14 @@ class Data:
                     self._read(inner.entries, book or source, key(program.name), name)
 
     def used(self, spans: Sequence[Span], names: Mapping[tuple[str, str], int]) -> list[list[int]]:
-        """What lines use that stands outside of them, the most named first; each with all that it needs beside it.
+        """Return what lines use that stands outside of them, the most named first; each with all that it needs beside it.
 
-        `names` are those in the lines, by program, and how often. Of an item that was cut apart the groups around it are needed.
+        Args:
+            spans: The lines, which a prompt shows anyway.
+            names: The names in them, by program, and how often each stands there.
         """
+        # An item that was cut apart from its group needs the groups around it although nobody names them: their level 01 says where
+        # its bytes lie.
         counts: dict[int, int] = {}
         for (program, name), times in names.items():
             for number in self._found(program, name):
@@ -75,12 +82,16 @@ class Data:
         return [[need for need in self._needs(number) if not self._is_in(need, spans)] for number in wanted]
 
     def lines_of(self, number: int) -> list[tuple[int, str]]:
-        """An item's lines with their text, those of a copybook by its own numbers."""
+        """Return an item's lines with their text, those of a copybook by its own numbers."""
         item = self.items[number]
         source = self._source if item.copybook is None else self._books[item.copybook]
         return [(line, source.shown(line)) for line in range(item.entry.line, item.entry.end_line + 1)]
 
     def _found(self, program: str, name: str) -> Sequence[int]:
+        """Return the items of a name, in the program or else in the nearest around it that has one.
+
+        Strictly only GLOBAL items are seen from within. Whoever shows one too many misleads nobody; one that is missing does.
+        """
         if name not in self._named:
             return ()
         seen: set[str] = set()
@@ -92,7 +103,7 @@ class Data:
         return self._by_name[program, name]
 
     def _needs(self, number: int) -> list[int]:
-        """The item, its condition names, and all that these belong to."""
+        """Return an item, its condition names, and all that these belong to."""
         needs: dict[int, None] = {}
         waiting = [number, *self._conditions.get(number, ())]
         while waiting:
@@ -106,6 +117,8 @@ class Data:
         item = self.items[number]
         return item.copybook is None and holds(spans, item.entry.line)
 
+    # `around` is the way from the record down to the current entry. Condition names hang on what is above them and are above
+    # nothing; a RENAMES (66) belongs to the record, a 77 to nothing.
     def _read(
         self, entries: Iterable[DeclarationEntry], source: ScannedSource, program: str, copybook: str | None
     ) -> None:
@@ -134,14 +147,14 @@ class Data:
 
 
 class NameCounts:
-    """How often some lines have each name; what was read once is remembered by stretch."""
+    """How often some lines have each name; what was read once is remembered by stretch, because plans ask for the same again."""
 
     def __init__(self, source: ScannedSource) -> None:
         self._source = source
         self._known: dict[Span, Counter[str]] = {}
 
     def within(self, span: Span) -> Counter[str]:
-        """The names in these lines."""
+        """Return the names in some lines, in capitals, and how often each stands there; literals of embedded SQL have none."""
         if span not in self._known:
             self._known[span] = self._read(*span)
         return self._known[span]

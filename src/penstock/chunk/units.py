@@ -1,4 +1,4 @@
-"""Of what units does a COBOL source consist, where could each be cut, and how are they tied?
+"""The units that a COBOL source consists of, where each could be cut, and how they are tied.
 
 Units are the smallest things with a name that a chunk is made of: a paragraph with the comments before it, a level 01 or 77 with
 what is under it, an FD with its records, a division. Inside of one there are candidates for cuts, by rank: levels of data, then
@@ -41,7 +41,10 @@ _ENDS = frozenset({"GOBACK", "STOP", "EXIT PROGRAM", "GO", "GO TO", "STOP RUN"})
 
 
 class Unit(NamedTuple):
-    """Consecutive lines with a name. `key` is the same in the next version of the file, unless the unit is renamed."""
+    """Consecutive lines with a name, 1-based and inclusive.
+
+    `key` is the same in the next version of the file, unless the unit is renamed: it is how a chunk keeps what it had.
+    """
 
     key: str
     name: str
@@ -55,7 +58,7 @@ class Unit(NamedTuple):
 
 
 class UnitEdge(NamedTuple):
-    """Code in one line makes other lines run: from the header in line `first` to all of what begins in line `last`."""
+    """Code in `line` makes other lines run: from the header in line `first` to all of the paragraph that begins in line `last`."""
 
     line: int
     first: int
@@ -64,7 +67,7 @@ class UnitEdge(NamedTuple):
 
 
 class UnitLayout:
-    """A source as units, cuts and edges."""
+    """A source as units, the places where they can be cut, and the edges between lines."""
 
     def __init__(self, source: ScannedSource) -> None:
         self.source = source
@@ -75,22 +78,22 @@ class UnitLayout:
 
     @cached_property
     def shown(self) -> list[str]:
-        """Every line as it is read: without what is no part of it, harmless to look at."""
+        """Every line as it is read: inert, and without the columns that are no part of the code."""
         return [escape.show(self.source.shown(line))[0] for line in range(1, self.source.lines + 1)]
 
     def unit_at(self, line: int) -> int:
-        """The number of the unit that a line is in."""
+        """Return the number of the unit that a line is in."""
         return bisect_right(self._firsts, line) - 1
 
     def inside(self, spans: Iterable[Span]) -> Iterator[tuple[int, Span]]:
-        """The numbers of the units that lines are of, each with those of its lines."""
+        """Yield the numbers of the units that some lines are of, each with those of its lines."""
         for first, last in spans:
             for at in range(self.unit_at(first), self.unit_at(last) + 1):
                 unit = self.units[at]
                 yield at, (max(first, unit.first), min(last, unit.last))
 
     def ranks(self) -> dict[int, int]:
-        """The lines before which a unit can be cut, and how bad that is."""
+        """Return the lines before which a unit can be cut, and how bad that is: the higher the rank, the worse the cut."""
         return _ranks(self.source, self._bound)
 
 
@@ -112,6 +115,12 @@ class _Start(NamedTuple):
 
 
 def _units(source: ScannedSource, bound: Set[int]) -> list[Unit]:
+    """Return the units of a source, which partition its lines.
+
+    Not every name begins a unit. One whose line belongs to a statement before it cannot be cut off, and a line may begin two
+    paragraphs; both count as answers of the unit that they lie in. A header of a section with nothing before its first paragraph is
+    joined with that: a unit that only announces another has nothing to say.
+    """
     if not source.lines:
         return []
     found: dict[int, _Start] = {}
@@ -132,6 +141,7 @@ def _units(source: ScannedSource, bound: Set[int]) -> list[Unit]:
         if after is not None and _only_announces(source, start, after, after_first):
             continue
         name = f"{start.program}/{start.section or start.kind}/{key(start.known_by or start.name)}"
+        # Keys are unique within a file: of units with one name those after the first are numbered.
         number = seen[name] = seen.get(name, 0) + 1
         made.append(
             Unit(
@@ -155,13 +165,14 @@ def _units(source: ScannedSource, bound: Set[int]) -> list[Unit]:
 
 
 def _only_announces(source: ScannedSource, start: _Start, after: _Start, after_first: int) -> bool:
-    """Whether nothing but a header stands before the next unit, which is of the same kind."""
+    """Return whether nothing but a header stands before the next unit, which is of the same kind."""
     if not start.announces or (after.program, after.kind) != (start.program, start.kind):
         return False
     return not any(source.kinds[line - 1] == "code" for line in range(start.line + 1, after_first))
 
 
 def _starts(source: ScannedSource, program: Program) -> Iterator[_Start]:
+    """Yield where the units of a program begin: the program itself, divisions, data, sections and paragraphs."""
     name = key(program.name)
     yield _Start(program.start_line, name, "header", program.name or "(nameless)")
     for division in program.divisions:
@@ -186,7 +197,10 @@ def _starts(source: ScannedSource, program: Program) -> Iterator[_Start]:
 
 
 def _data_starts(source: ScannedSource, program: Program, name: str) -> Iterator[_Start]:
-    """Sections, files with their records, and items of level 01 and 77, but for those that redefine the one before."""
+    """Yield sections, files with their records, and items of level 01 and 77, but for those that redefine the one before.
+
+    A record is read with its FD, and a redefinition with what it redefines: apart, neither says where its bytes come from.
+    """
     within_file = False
     for entry in program.entries:
         if _is_header(entry):
@@ -196,6 +210,7 @@ def _data_starts(source: ScannedSource, program: Program, name: str) -> Iterator
             within_file = True
             yield _Start(entry.line, name, "data", f"{entry.word.upper()} {entry.name}", entry.section)
         elif entry.level in {1, 77} and not within_file and redefined(source, entry) is None:
+            # FILLER is no name. It is known by its lines instead, so that one more of them does not rename all the others.
             named = bool(entry.name) and key(entry.name) != "FILLER"
             known_by = "" if named else f"FILLER {_hash(source, entry.line, entry.end_line)}"
             yield _Start(entry.line, name, "data", entry.name or "FILLER", entry.section, known_by=known_by)
@@ -210,7 +225,7 @@ def _is_header(entry: DeclarationEntry) -> bool:
 
 
 def redefined(source: ScannedSource, entry: DeclarationEntry) -> str | None:
-    """What a data item redefines."""
+    """Return the name that a data item redefines; None where it redefines nothing."""
     words = source.code[entry.start : entry.end].upper().split(None, 4)
     at = words.index("REDEFINES") + 1 if "REDEFINES" in words[:4] else len(words)
     return words[at].rstrip(".") if at < len(words) else None
@@ -224,14 +239,14 @@ def _hash(source: ScannedSource, first: int, last: int) -> str:
 
 
 def _lifted(source: ScannedSource, line: int, bound: Set[int]) -> int:
-    """The first of the comments and blank lines directly before a line, or the line itself."""
+    """Return the first of the comments and blank lines directly before a line, or the line itself: they are about what follows."""
     while line > 1 and source.kinds[line - 2] in _NO_CODE and line not in bound and line - 1 not in bound:
         line -= 1
     return line
 
 
 def _runs_on(program: Program, paragraph: Paragraph) -> bool:
-    """Whether control can fall into the next paragraph, as far as the last statement tells."""
+    """Return whether control can fall into the next paragraph, as far as the last statement tells."""
     if paragraph.first >= paragraph.last:
         return True
     last = program.statements[paragraph.last - 1]
@@ -242,7 +257,7 @@ def _runs_on(program: Program, paragraph: Paragraph) -> bool:
 
 
 def _bound(source: ScannedSource) -> set[int]:
-    """The lines that belong to what begins in a line before them."""
+    """Return the lines that belong to what begins in a line before them: no cut is made before any of these."""
     bound = set(source.joined)
     for program in source.programs:
         for line, end_line, _ in _stretches(source, program):
@@ -251,6 +266,9 @@ def _bound(source: ScannedSource) -> set[int]:
 
 
 def _ranks(source: ScannedSource, bound: Set[int]) -> dict[int, int]:
+    """Return the rank of a cut before each line where one can be made."""
+    # A cut before a statement is made before its comments. What lies between comment and statement is then as bad a place as
+    # there is among comments, or a second cut would part them after all.
     ranks: dict[int, int] = {}
     for line, kind in enumerate(source.kinds, 1):
         before = source.kinds[line - 2] if line > 1 else "code"
@@ -269,7 +287,7 @@ def _ranks(source: ScannedSource, bound: Set[int]) -> dict[int, int]:
 
 
 def _stretches(source: ScannedSource, program: Program) -> Iterator[tuple[int, int, int]]:
-    """Statements and entries: first line, last line, and the rank of a cut before them."""
+    """Yield statements and entries: first line, last line, and the rank of a cut before them."""
     for entry in program.entries:
         if entry.level is None:
             rank = _ENTRY
@@ -297,14 +315,17 @@ def _stretches(source: ScannedSource, program: Program) -> Iterator[tuple[int, i
 
 
 class _Place(NamedTuple):
-    """A paragraph or section by the line of its name, and where its last paragraph begins."""
+    """A paragraph or section as a target: the line of its name, and the line where its last paragraph begins."""
 
     first: int
     last: int
 
 
 def _edges(program: Program) -> Iterator[UnitEdge]:
-    """What makes what run, where both are in the program."""
+    """Yield what makes what run, where both are in the program: PERFORM, with its range, and GO TO.
+
+    A name means the paragraph of the same section first, and the first of that name anywhere else; so does a compiler.
+    """
     anywhere: dict[str, _Place] = {}  # the first of each name,
     within: dict[tuple[str, str], _Place] = {}  # and the first in each section
     firsts = [paragraph.line for paragraph in program.paragraphs]
