@@ -1,9 +1,14 @@
-"""What does a COBOL source say? Its programs, divisions, sections, paragraphs and statements, by line.
+"""Read a COBOL source: its programs, divisions, sections, paragraphs and statements, each with its lines.
 
-Keeps out chunks, documents and models: bytes in, a `ScannedSource` out. Code is read as it stands; COPY is recorded and
-never expanded. `facts` draws conclusions from it.
+This is the door to the front half of the room: bytes in, a `ScannedSource` out. `facts` draws conclusions from it,
+and `estate` links the programs of many files. Chunks, documents and models are kept out; so is every file system
+call.
 
-Laws: any bytes are a `ScannedSource`, without an exception and in linear time; its lines, joined, are the bytes.
+Code is read as it stands. COPY is recorded and never expanded here, because a line number of the expanded text would
+be a line of no file; `facts` puts copybooks in place and cites them at their COPY.
+
+Laws: any bytes are a `ScannedSource`, without an exception and in linear time; its lines, joined, are the bytes (C-2,
+C-4).
 """
 
 from __future__ import annotations
@@ -20,11 +25,30 @@ __all__ = ["Format", "Program", "ScannedSource", "scan"]
 
 
 def scan(source: bytes | str, *, source_format: Format | None = None, debug_lines: bool = False) -> ScannedSource:
-    """The programs of a source.
+    r"""Return what a COBOL source says, program by program, whatever its format and encoding.
 
-    `source_format` overrules what the columns say; directives in the source overrule both. Debug lines are code where
-    the program says WITH DEBUGGING MODE, or where `debug_lines` does.
+    Fixed, free and variable format are told by directives and columns; ASCII, UTF-8, UTF-16 and EBCDIC (cp037) by
+    bytes. Any input is read; what is odd (an EXEC without its END-EXEC, an unknown indicator) is one of `warnings`,
+    with its line.
+
+    Args:
+        source: The file. Text is taken as UTF-8, with "?" for what that cannot hold.
+        source_format: The format of the first lines, instead of what their columns say. A directive in the source
+            (`>>SOURCE FORMAT`, `$SET SOURCEFORMAT`) overrules both, from the next line on.
+        debug_lines: Whether lines with D in column 7 are code. They are code, whatever this says, in a source that
+            has WITH DEBUGGING MODE.
+
+    Returns:
+        The scanned file. Its programs stand in the order in which they begin, nested ones behind the one that holds
+        them.
+
+    Example:
+        >>> source = scan("       PROGRAM-ID. PAY.\n       PROCEDURE DIVISION.\n       MAIN.\n           STOP RUN.\n")
+        >>> [(program.name, [paragraph.name for paragraph in program.paragraphs]) for program in source]
+        [('PAY', ['MAIN'])]
     """
+    # The steps are one way: lines to code (`reading`), code to sentences (`structure`), sentences to values by line
+    # (`assembly`). Imported here, so that naming the types costs none of the expressions.
     from .assembly import CodeLines, assemble
     from .lexing import fold
     from .reading import read
@@ -42,6 +66,7 @@ def scan(source: bytes | str, *, source_format: Format | None = None, debug_line
         format=reading.format,
         code=reading.code,
         kinds=reading.kinds,
+        # A chunk may be cut in front of a line unless it continues a word or lies inside of an EXEC, COPY or REPLACE.
         joined=reading.continued | joined,
         programs=tuple(programs),
         warnings=tuple(sorted(found)),

@@ -1,9 +1,10 @@
-"""Which lines are the parts of a program on? Offsets become lines, and parts are put together.
+"""Put the parts of a program together: offsets become lines.
 
-Keeps out reading: what comes in was read. What ends in front of a header ends on the line before it, unless both are
-on one line.
+Keeps out reading: what comes in was read. A part that ends in front of a header ends on the line before it, unless
+both are on one line; so comments in front of a header belong to the part above.
 
-Law: the outermost programs partition the lines; divisions, sections, paragraphs and statements stand in order and nest.
+Law: the outermost programs partition the lines; divisions, sections, paragraphs and statements stand in order and
+nest (C-2).
 """
 
 from __future__ import annotations
@@ -22,14 +23,20 @@ if TYPE_CHECKING:
 
 
 class CodeLines:
-    """The lines of code, by offset."""
+    """The lines of the code, by offset.
+
+    Three questions are asked of an offset, each answered from tables made once: which line it is on, which line ends
+    in front of it (comments included), and which line in front of it has code.
+    """
 
     def __init__(self, code: str, starts: tuple[int, ...]) -> None:
         self.code = code
         self.starts = starts
         ends = (*starts[1:], len(code))[: len(starts)]
         # of each line's code
+        # Where the code of each line begins, behind its blanks; at its end where it has none.
         self._begins = [end - len(code[start:end].lstrip()) for start, end in zip(starts, ends, strict=True)]
+        # The last line with code up to each line, with 0 in front, so that it is asked by line number.
         last = 0
         coded = map(int.__lt__, self._begins, ends)
         self._last = [0, *((last := number) if has else last for number, has in enumerate(coded, start=1))]
@@ -38,20 +45,30 @@ class CodeLines:
         return len(self.starts)
 
     def at(self, offset: int) -> int:
-        """The line that an offset is on."""
+        """Return the line that an offset is on."""
         return bisect_right(self.starts, offset)
 
     def before(self, offset: int) -> int:
-        """The last line of what ends at an offset, comments and blank lines included."""
+        """Return the last line of what ends at an offset, comments and blank lines included.
+
+        That is the offset's own line where code stands on it in front of the offset, as in `A. ADD 1 TO B. C.
+        EXIT.`, else the line before.
+        """
         line = bisect_right(self.starts, offset)
         return line if self._begins[line - 1] < offset else line - 1
 
     def last_code(self, offset: int) -> int:
-        """The last line with code in front of an offset."""
+        """Return the last line with code in front of an offset."""
         return self._last[self.before(offset)]
 
     def spans(self, starts: list[int], ends: list[int]) -> list[tuple[int, int]]:
-        """The first and last lines of many parts at once."""
+        """Return the first and the last line with code of many parts at once.
+
+        Args:
+            starts: The offset at which each part begins.
+            ends: The offset behind each.
+        """
+        # The same as `at` and `last_code` for each, but without a call for each of a million statements.
         lines, begins, last = self.starts, self._begins, self._last
         after = [bisect_right(lines, end) for end in ends]
         return [
@@ -61,7 +78,13 @@ class CodeLines:
 
 
 def assemble(drafts: list[Draft], lines: CodeLines, folded: str) -> tuple[list[Program], set[int], list[Warned]]:
-    """The programs, the lines that cannot be parted from the line before, and what was odd."""
+    """Return the programs, the lines that cannot be parted from the line before, and what was odd.
+
+    Args:
+        drafts: What `structure` found, in order, by offset.
+        lines: The lines of the same code.
+        folded: `fold(code)`.
+    """
     joined: set[int] = set()
     warnings: list[Warned] = []
     programs: list[Program] = []
@@ -70,6 +93,8 @@ def assemble(drafts: list[Draft], lines: CodeLines, folded: str) -> tuple[list[P
     for draft in drafts:
         start_line = lines.at(draft.start)
         if draft.parent is None:
+            # Outermost programs tile the file: one begins where the one before ended, so that the comments and
+            # options in front of it are its own; the last one goes on to the end.
             start_line = min(end_line + 1, start_line)
             end_line = len(lines) if draft is outermost[-1] else max(lines.last_code(draft.end), start_line)
             last = end_line
@@ -79,6 +104,7 @@ def assemble(drafts: list[Draft], lines: CodeLines, folded: str) -> tuple[list[P
         programs.append(program)
         for start, end in draft.blocks + (draft.procedure.blocks if draft.procedure else []):
             joined.update(range(lines.at(start) + 1, lines.at(end - 1) + 1))
+        # The reader takes an EXEC that no END-EXEC closes for a plain verb or entry, which is how it is told here.
         unclosed = [statement.line for statement in program.statements if statement.verb == "EXEC"]
         unclosed += [entry.line for entry in program.entries if entry.word == "EXEC"]
         warnings += [Warned(line, "EXEC without END-EXEC") for line in unclosed]
@@ -86,6 +112,7 @@ def assemble(drafts: list[Draft], lines: CodeLines, folded: str) -> tuple[list[P
 
 
 def _program(draft: Draft, lines: CodeLines, folded: str, start_line: int, end_line: int) -> Program:
+    """Return one program with all its parts, by line."""
     edges = Edges(lines.code, folded, draft.procedure.loops if draft.procedure else set())
     sections: list[Section] = []
     paragraphs: list[Paragraph] = []
@@ -97,6 +124,7 @@ def _program(draft: Draft, lines: CodeLines, folded: str, start_line: int, end_l
         edges.read(statements)
         spans = sorted(spans + draft.procedure.blocks)
     found = list(blocks(lines.code, folded, spans, lines.at))
+    # A declarative section is run by the system whenever what its USE names occurs: it performs itself.
     uses = [
         Perform(statement.line, paragraph.section or paragraph.name, via="USE")
         for paragraph in paragraphs
@@ -133,6 +161,8 @@ def _clamp(line: int, low: int, high: int) -> int:
 
 
 def _statements(procedure: Procedure, lines: CodeLines) -> list[Statement]:
+    """Return the statements of a PROCEDURE DIVISION; each ends where the next row begins, headers included."""
+    # The last row is the header "end", so that every statement has one behind it.
     rows = [(*row, after[1]) for row, after in pairwise(procedure.rows) if row[0]]
     spans = lines.spans([row[1] for row in rows], [row[4] for row in rows])
     return [
@@ -142,6 +172,7 @@ def _statements(procedure: Procedure, lines: CodeLines) -> list[Statement]:
 
 
 def _entries(draft: Draft, lines: CodeLines) -> list[DeclarationEntry]:
+    """Return the entries of the other divisions."""
     spans = lines.spans([entry[4] for entry in draft.entries], [entry[5] for entry in draft.entries])
     return [
         DeclarationEntry(word, name, level, section, line, end_line, start, end)
@@ -150,7 +181,7 @@ def _entries(draft: Draft, lines: CodeLines) -> list[DeclarationEntry]:
 
 
 class _Units:
-    """Sections and paragraphs from the headers between the statements."""
+    """The sections and paragraphs of a program, made from the headers between its statements."""
 
     def __init__(self, procedure: Procedure, lines: CodeLines, statements: list[Statement], end_line: int) -> None:
         self._headers = procedure.headers
@@ -161,15 +192,24 @@ class _Units:
         self._declarative = False
 
     def units(self) -> tuple[list[Section], list[Paragraph]]:
+        """Return the sections and paragraphs in order.
+
+        The statements of a header are those between its row and the next header's. `rows` holds a row for every
+        header, `statements` does not: a header's number is therefore taken off its row to come to the index of its
+        first statement.
+        """
         sections: list[Section] = []
         paragraphs: list[Paragraph] = []
         headers = self._headers
+        # A section ends where the next section or the declaratives begin or end; read from behind, that is known in
+        # one pass.
         ends = [0] * len(headers)  # of the section that begins there
         end = headers[-1].start
         for index in range(len(headers) - 1, -1, -1):
             ends[index] = end
             if headers[index].kind != "paragraph":
                 end = headers[index].start
+        # Code before the first header is a paragraph without a name, and a caller like any other.
         first = 0
         if headers[0].row:
             paragraphs.append(self._unnamed(0, headers[0].row, headers[0].start))
@@ -190,6 +230,7 @@ class _Units:
                     )
                 )
                 continue
+            # A section keeps the state around it; END DECLARATIVES ends it.
             self._declarative = header.kind == "declaratives" or (header.kind == "section" and self._declarative)
             self._section = self._name(header) if header.kind == "section" else None
             if self._section is not None:
@@ -208,6 +249,9 @@ class _Units:
         return sections, paragraphs
 
     def _unnamed(self, first: int, last: int, end: int) -> Paragraph:
+        """Return the paragraph of code that has no header of its own: at the beginning, or right behind a section
+        header.
+        """
         line = self._statements[first].line
         return Paragraph(
             name="",
@@ -221,7 +265,9 @@ class _Units:
         )
 
     def _until(self, end: int, line: int) -> int:
+        """Return the last line of what ends at an offset and begins on a line."""
         return _clamp(self._lines.before(end), line, self._end_line)
 
     def _name(self, header: Header) -> str:
+        """Return the name of a header, spelled as the code has it."""
         return spelled(self._lines.code, header.start, header.end)

@@ -1,6 +1,7 @@
-"""Who runs whom? The names that statements name: PERFORM, GO TO, CALL, COPY and what else moves control.
+"""Collect the names that statements name: PERFORM, GO TO, CALL, COPY, and what else moves control.
 
-Keeps out what the names resolve to: a target may be in this program, in a copybook or nowhere.
+Keeps out what the names resolve to: a target may be in this program, in a copybook or nowhere (`facts.flow` tells).
+Names are spelled as the code has them.
 """
 
 from __future__ import annotations
@@ -19,8 +20,11 @@ _SEP = r"[\s,;]++"
 _TARGET = rf"({WORD})(?>\s++(?:OF|IN)\s++({WORD})|)(?>{_SEP}(?:THRU|THROUGH){_SEP}({WORD})|)"
 _PERFORM = re.compile(rf"PERFORM{_SEP}{_TARGET}")
 _PROCEDURE = re.compile(rf"(?:INPUT|OUTPUT|PROCESSING){_SEP}PROCEDURE{_SEP}(?:IS{_SEP})?{_TARGET}")
+# A call convention (`STDCALL`) may stand in front of a literal, a prefix (Z, N, X) right at its quote.
 _CALL = re.compile(rf"CALL{_SEP}(?>STATIC{_SEP}|)(?>{WORD}{_SEP}(?=['\"])|)(?:[ZNX](?=['\"]))?({LITERAL}|{WORD})")
 _ENTRY = re.compile(rf"ENTRY\s*+({LITERAL})")
+# The look behind keeps the name from being tried from each of its letters: a name of a megabyte would cost its
+# square.
 _ALTER = re.compile(
     rf"(?<!{WORD[:-2]})({WORD})(?>\s++(?:OF|IN)\s++{WORD}|){_SEP}TO{_SEP}(?>PROCEED{_SEP}TO{_SEP}|)({WORD})"
 )
@@ -33,7 +37,7 @@ _INCLUDE = re.compile(r"EXEC\s++SQL\s++INCLUDE\s++('[^']*+'|[^\s.']++)\s++END-EX
 
 
 class Edges:
-    """Collects what the statements of one program name."""
+    """The names that the statements of one program name, by what they do to control."""
 
     def __init__(self, code: str, folded: str, loops: set[int]) -> None:
         self.performs: list[Perform] = []
@@ -57,7 +61,7 @@ class Edges:
         }
 
     def read(self, statements: list[Statement]) -> None:
-        """Read all statements that name others."""
+        """Read all statements; those that name nothing are passed over."""
         readers = self._readers
         for statement in statements:
             reader = readers.get(statement.verb)
@@ -65,13 +69,16 @@ class Edges:
                 reader(statement)
 
     def _name(self, match: re.Match[str], group: int) -> str:
+        """Return what a group matched, spelled as the code has it, continuations joined."""
         return spelled(self._code, *match.span(group))
 
     def _to(self, match: re.Match[str], line: int, via: str) -> Perform:
+        """Return the edge of a match of `_TARGET`: name, section, and the end of a range."""
         section = self._name(match, 2) if match[2] else None
         return Perform(line, self._name(match, 1), self._name(match, 3) if match[3] else None, section, via)
 
     def _perform(self, statement: Statement) -> None:
+        """Take a PERFORM of paragraphs; one around statements of its own (`loops`) names nothing."""
         if statement.start in self._loops:
             return
         perform = _PERFORM.match(self._folded, statement.start, statement.end)
@@ -79,10 +86,12 @@ class Edges:
             self.performs.append(self._to(perform, statement.line, "PERFORM"))
 
     def _procedures(self, statement: Statement) -> None:
+        """Take the INPUT, OUTPUT and PROCESSING PROCEDUREs of SORT, MERGE and XML PARSE."""
         for procedure in _PROCEDURE.finditer(self._folded, statement.start, statement.end):
             self.performs.append(self._to(procedure, statement.line, statement.verb.split()[0]))
 
     def _goto(self, statement: Statement) -> None:
+        """Take a GO TO: its targets without their sections, and the item that it depends on."""
         targets: list[str] = []
         depending = None
         words = _WORDS.finditer(self._folded, statement.start + 2, statement.end)
@@ -97,10 +106,12 @@ class Edges:
         self.gotos.append(GoTo(statement.line, tuple(targets), depending))
 
     def _alter(self, statement: Statement) -> None:
+        """Take an ALTER: each second name is where a GO TO may lead from now on."""
         for pair in _ALTER.finditer(self._folded, statement.start + len("ALTER"), statement.end):
             self.gotos.append(GoTo(statement.line, (self._name(pair, 2),), via="ALTER"))
 
     def _call(self, statement: Statement) -> None:
+        """Take a CALL by its first operand."""
         call = _CALL.match(self._folded, statement.start, statement.end)
         if call:
             name = self._name(call, 1)
@@ -110,11 +121,13 @@ class Edges:
             )
 
     def _entry(self, statement: Statement) -> None:
+        """Take an ENTRY by its literal."""
         entry = _ENTRY.match(self._folded, statement.start, statement.end)
         if entry:
             self.entry_points.append((self._name(entry, 1)[1:-1], statement.line))
 
     def _handle(self, statement: Statement) -> None:
+        """Take the labels of HANDLE CONDITION, HANDLE AID and HANDLE ABEND; HANDLE ABEND PROGRAM names no paragraph."""
         handle = _HANDLE.match(self._folded, statement.start, statement.end)
         if handle:
             for label in _LABEL.finditer(self._folded, handle.end(), statement.end):
@@ -122,6 +135,7 @@ class Edges:
                     self.gotos.append(GoTo(statement.line, (self._name(label, 2),), via=f"HANDLE {handle[1]}"))
 
     def _whenever(self, statement: Statement) -> None:
+        """Take the paragraph that a WHENEVER leads to; its colon is optional."""
         whenever = _WHENEVER.match(self._folded, statement.start, statement.end)
         if whenever:
             self.gotos.append(GoTo(statement.line, (self._name(whenever, 1),), via="WHENEVER"))
@@ -130,7 +144,14 @@ class Edges:
 def blocks(
     code: str, folded: str, spans: list[tuple[int, int]], line_at: Callable[[int], int]
 ) -> Iterator[Exec | Copy]:
-    """What EXEC blocks and COPY statements say."""
+    """Yield what each EXEC block and COPY statement says; an EXEC SQL INCLUDE is both a block and a copy.
+
+    Args:
+        code: The code, for spelling.
+        folded: `fold(code)`, for searching.
+        spans: Where the blocks stand, as (start, end) offsets in order.
+        line_at: The line of an offset.
+    """
     for start, end in spans:
         line, end_line = line_at(start), line_at(end - 1)
         copied = COPIED.match(folded, start, end)
@@ -154,5 +175,5 @@ def _unquoted(name: str) -> str:
 
 
 def _text(operand: str) -> str:
-    """A text to be replaced, without the marks of pseudo-text."""
+    """Return an operand of REPLACING on one line, without the marks of pseudo-text."""
     return " ".join(operand.replace("==", " ").replace(BREAK, "").split())

@@ -1,6 +1,7 @@
-"""What is declared? The sentences of all divisions but the PROCEDURE DIVISION.
+"""The expressions that read declarations: the sentences of all divisions but the PROCEDURE DIVISION.
 
-Keeps out lines, and what an entry means: a match for each, and the words with which another part of a source begins.
+`ENTRY` matches one sentence of any kind and always advances, so that the walk in `structure` is a loop of matches.
+Keeps out lines, and what an entry means.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ _ATTRIBUTE = (
     rf"|(?:AS|INHERITS(?>\s++FROM|))\s++(?:{LITERAL}|{_NAME}))"
 )
 # a period that is missing before a header or block ends its entry all the same
+# What is left of a sentence: literals whole, periods only where more follows at once (`9.99`), and lines up to one
+# that begins with a header or an EXEC block.
 _BODY = (
     rf"(?>(?:(?:[^.'\"\n]++|\.[^\s.'\"]|{QUOTED})++|\.++(?=[^\s])|(?:\n[^\S\n]*+)++(?!EXEC\s|{_IDS}|{_DIVISIONS}))*)"
 )
@@ -31,26 +34,39 @@ ENTRY = re.compile(
     rf"|(?P<word>{_NAME})(?>[\s,;]++(?>(?:NOT\s++)?OPTIONAL\s++|)(?P<second>{_NAME})|){_BODY}\.?+"
     rf"|[^\s,;.]{_BODY}\.?+)"
 )
+"""The next sentence: one of the groups `block`, `division`, `ends` with `unit`, `id` with `name`, or `word` with
+`second`.
+
+All groups are None for a sentence that begins with something that is no word. It runs over folded code, from where
+the last sentence ended; no match means that nothing but blanks is left.
+"""
 WORD, SECOND = ENTRY.groupindex["word"], ENTRY.groupindex["second"]
 REMARK = re.compile(r"(?:AUTHOR|INSTALLATION|DATE-WRITTEN|DATE-COMPILED|SECURITY|REMARKS)\Z")
-"""The paragraphs whose text is anything, up to the next header."""
+"""The paragraphs of the IDENTIFICATION DIVISION whose text is anything, up to the next header."""
 REMARK_ENDS = re.compile(
     rf"\n[^\S\n]*+(?:{_DIVISIONS}|(?:AUTHOR|INSTALLATION|DATE-WRITTEN|DATE-COMPILED|SECURITY|REMARKS)\s*+\.|{_IDS}|END\s++{_UNITS}\s)"
 )
+"""Where the text of such a paragraph ends: at a line that begins with a division, another of these paragraphs, or a
+unit."""
 PARAGRAPHS = vocabulary(
     "SOURCE-COMPUTER OBJECT-COMPUTER SPECIAL-NAMES REPOSITORY FILE-CONTROL I-O-CONTROL FACTORY OBJECT"
 )
+"""The words that head a paragraph of the ENVIRONMENT DIVISION or of a class; entries that follow are in that "section".
+"""
 DECLARING = PARAGRAPHS | vocabulary("FD SD RD CD SELECT COPY EXEC REPLACE")
+"""The words that begin a declaration wherever they stand, also in a file without divisions."""
 SECTIONS = vocabulary(
     "CONFIGURATION INPUT-OUTPUT FILE WORKING-STORAGE LOCAL-STORAGE THREAD-LOCAL-STORAGE LINKAGE COMMUNICATION REPORT SCREEN"
 )
+"""The sections of the language; any other name before SECTION is one of a PROCEDURE DIVISION."""
 CLAUSES = vocabulary(
     "PIC PICTURE VALUE VALUES OCCURS REDEFINES USAGE COMP COMP-1 COMP-2 COMP-3 COMP-4 COMP-5 BINARY DISPLAY PACKED-DECIMAL INDEX "
     "POINTER SIGN SYNC SYNCHRONIZED JUST JUSTIFIED BLANK LINE COLUMN COL GROUP TYPE"
 )
-"""What may follow a level where the item has no name."""
+"""The words that may follow a level number where the item has no name: it is a FILLER."""
 DECLARED = re.compile(r"EXEC\s++SQL\s++(?:DECLARE|INCLUDE|BEGIN|END|WHENEVER)(?![\w-])")
-"""A block that may stand between data."""
+"""An EXEC block that may stand between data: what it says is declared, not executed."""
 USING = re.compile(
     r"(?<![\w-])(?!(?:USING|CHAINING|BY|REFERENCE|VALUE|CONTENT|OPTIONAL|SIZE|AUTO|DEFAULT|UNSIGNED|ANY)(?![\w-]))[^\s,;.]++"
 )
+"""One word of a USING phrase that is a name, rather than BY REFERENCE and its like."""

@@ -1,10 +1,12 @@
-"""Which are the tokens? The expressions that read code, and the words of the language.
+"""The expressions that read code, the tokens, and how words are folded and spelled.
 
 Keeps out what tokens mean where they stand. The expressions run over code that was folded to upper case (`fold`), of
-the same length; a literal that nobody closes ends with its line, an EXEC block that nobody closes is no block.
+the same length, so that offsets hold in both. A literal that nobody closes ends with its line; an EXEC block that
+nobody closes is no block: one apostrophe too many hides one line, not the program.
 
-Law: every expression is possessive, atomic or bounded by what cannot follow, and ends with the code where it skips blanks, so
-that reading is linear in the code.
+Law: every expression is possessive, atomic or bounded by what cannot follow, and ends with the code where it skips
+blanks, so that reading is linear in the code. Where a repetition could give back, a source of nothing but its first
+half would be tried from every position: `tests/cobol/test_structure.py` holds a table of them.
 """
 
 from __future__ import annotations
@@ -19,23 +21,33 @@ from .reading import BREAK
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+# A word that is continued: letters, breaks, letters. One match takes all its pieces.
 _BROKEN = re.compile(rf"{BREAK}(?<=[\w-]{BREAK})(?>(?:{BREAK}*+[\w#@$:-]++)+)")
 _UPPER = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
 
 WORD = r"[^\s.'\"(),;=<>+*/&]++"
 """A word, generously: what stands between blanks and punctuation."""
 RUN = r"(?:[^\s.'\"(),;]|\.(?=\d))[^\s.'\"(),;]*+(?:\.\d[^\s.'\"(),;]*+)*+"
-"""What stands between blanks and separators, operators included: a verb is a run of its own."""
+"""What stands between blanks and separators, operators included: in procedure code a verb is a run of its own."""
 GAP = r"[\s,;]*+"
+"""What may stand between words: blanks, commas and semicolons, which COBOL does not tell apart."""
 LITERAL = rf"(?:'(?>(?:[^'\n]++|'{BREAK}*+')*)'?+|\"(?>(?:[^\"\n]++|\"{BREAK}*+\")*)\"?+)"
+"""A literal with its quotes; a doubled quote is inside, even where a break parts the two."""
 QUOTED = r"(?:'[^'\n]*+'?+|\"[^\"\n]*+\"?+)"
 """A literal, or what of it is between two quotes: for what runs over many of them and keeps none."""
 PSEUDO = r"==(?:[^=]++|=[^=])*+=="
+"""Pseudo-text with its `==`; periods and quotes between them are its own."""
 PERIOD = r"\.(?!\d)"
+"""A period that ends a sentence: not one with a digit behind it, which is a decimal point."""
 EXEC = (
     r"EXEC(?:UTE(?=\s++(?:CICS|SQL|DLI)\b))?\s++(?P<exec>[A-Z]\w*+)(?=\s)"
     r"(?>(?:[^E]++|(?<=[\w-])[\w-]++|E(?!ND-EXEC|XEC\s++[A-Z]|XECUTE\s++(?:CICS|SQL|DLI)\b))*)END-EXEC(?![\w-])"
 )
+"""An EXEC block with its END-EXEC; the group `exec` is its kind.
+
+Another EXEC inside ends the attempt: the first one was never closed. Words are skipped whole, so that `A-END-EXEC`
+and a column called `E` are no ends and cost no second look.
+"""
 _OPERAND = (
     rf"(?:(?:LEADING|TRAILING)\s++)?(?:{PSEUDO}|{LITERAL}|{WORD}(?>(?:\s++(?:OF|IN)\s++{WORD})*)(?:\s*+\([^()]*+\))?)"
 )
@@ -44,15 +56,22 @@ COPY = (
     rf"COPY\s++(?:{LITERAL}|{WORD}(?>(?:\.(?=\w){WORD})*))(?>\s++(?:OF|IN)\s++(?:{LITERAL}|{WORD})|)(?>\s++SUPPRESS(?>\s++PRINTING|)|)"
     rf"(?>\s++REPLACING{_PAIRS}|)"
 )
+"""A COPY statement without its period, which may stand on another line."""
 REPLACE = rf"REPLACE\s++(?:(?>ALSO\s++|){_PAIRS}|(?>LAST\s++|)OFF(?![\w-]))"
+"""A REPLACE statement without its period: with pairs, or OFF."""
 BLOCK = rf"(?:{EXEC}|{COPY}|{REPLACE})"
+"""An EXEC block or a COPY or REPLACE statement: what is never parted by a chunk."""
 
 PAIR = re.compile(rf"{GAP}({_OPERAND})\s++BY\s++({_OPERAND})")
+"""One `old BY new` of REPLACING, its operands as groups 1 and 2."""
 COPIED = re.compile(
     rf"COPY\s++(?P<name>{LITERAL}|{WORD}(?>(?:\.(?=\w){WORD})*))(?>\s++(?:OF|IN)\s++(?P<library>{LITERAL}|{WORD})|)"
     rf"(?>\s++SUPPRESS(?>\s++PRINTING|)|)(?>\s++REPLACING(?P<pairs>{_PAIRS})|)"
 )
+"""A COPY statement with its parts as groups: `name`, `library` and `pairs`."""
 
+# The order is the law of the alternatives: a block before its words, a number before a period, a period before a
+# mark. The last alternative takes any character, so that the tokens tile the code.
 _TOKEN = re.compile(
     rf"{GAP}(?:(?P<block>{EXEC})|(?P<literal>(?:[XZNGBHU]{{1,2}})?(?=['\"]){LITERAL})|(?P<pseudo>{PSEUDO})"
     rf"|(?P<number>[+-]?(?:\d++(?:[.,]\d++)?|\.\d++)(?![\w-]))|(?P<period>{PERIOD})"
@@ -70,28 +89,48 @@ _KINDS: dict[str, Literal["word", "literal", "number", "period", "mark", "pseudo
 
 
 def vocabulary(words: str) -> frozenset[str]:
-    """Words of the language."""
+    """Return the words of a text as a set."""
     return frozenset(words.split())
 
 
 def fold(code: str) -> str:
-    """Code in upper case, of the same length. A word that goes on on the next line is whole: its break stands behind it."""
+    r"""Return the code in upper case, of the same length, with words that go on on the next line made whole.
+
+    Only a to z are folded: `str.upper` makes two letters of some (`ß`), and the offsets would no longer be those of
+    the code. A broken word is written without its breaks, which then stand behind it: `PER\x1fFORM` becomes
+    `PERFORM\x1f`, so that an expression for PERFORM finds it where it begins.
+    """
     folded = code.upper() if code.isascii() else code.translate(_UPPER)
     return _BROKEN.sub(_whole, folded) if BREAK in folded else folded
 
 
 def spelled(code: str, start: int, end: int) -> str:
-    """A word or literal of `fold(code)` as the code has it."""
+    """Return a word or literal, found in `fold(code)`, as the code has it.
+
+    Args:
+        code: The code.
+        start: Its offset, which is the same in both.
+        end: The offset behind it in the folded code, where its breaks stand behind it.
+    """
     text = code[start:end]
     if BREAK not in text or text[0] in "'\"":
         return text.replace(BREAK, "")
+    # In the code the breaks stand inside of the word, so it reaches further than in the folded code: by as many
+    # characters as it has breaks, of which more may come into sight with each step.
     while len(text) - text.count(BREAK) < end - start and start + len(text) < len(code):
         text = code[start : end + text.count(BREAK)]
     return text.replace(BREAK, "")
 
 
 def tokens(code: str, start: int, end: int, line_at: Callable[[int], int]) -> list[Word]:
-    """The tokens of a stretch of code."""
+    """Return the tokens of a stretch of code, in order.
+
+    Args:
+        code: The code.
+        start: The offset of the first character.
+        end: The offset behind the last one.
+        line_at: The line of an offset into the code.
+    """
     text = code[start:end]
     words: list[Word] = []
     for token in _TOKEN.finditer(fold(text)):
@@ -107,5 +146,6 @@ def tokens(code: str, start: int, end: int, line_at: Callable[[int], int]) -> li
 
 
 def _whole(broken: re.Match[str]) -> str:
+    """Return a broken word in one piece, its breaks behind it, of the same length."""
     parts = broken[0].split(BREAK)
     return "".join(parts).ljust(len(broken[0]), BREAK)

@@ -1,7 +1,12 @@
-"""Where do statements, paragraphs and sections begin? By the state of the sentence, never by the line.
+"""Find where statements, paragraphs and sections begin, by the state of the sentence and never by the line.
 
-Keeps out lines and names of targets: offsets out. A header is a word, or a word and SECTION, with a period, where a
-sentence has just ended; the one-word sentences are a list, for a paragraph may well be called END-PROGRAM.
+Offsets out; lines and the names of targets are kept out. COBOL has no statement separator: a statement begins at a
+verb and ends at the next verb, phrase, terminator or period. So the reader runs over words and asks of each only
+whether it begins an entry; operands are never parsed.
+
+What is open (IF, EVALUATE, inline PERFORM, a phrase such as AT END) is a stack that a period empties. A header is a
+word, or a word and SECTION, with a period, where a sentence has just ended; the one-word sentences are a list and
+not a prefix, for a paragraph may well be called END-PROGRAM.
 
 Law: one pass, linear in the code, however deep the statements nest.
 """
@@ -19,6 +24,8 @@ if TYPE_CHECKING:
 _NAME = r"[^\s.'\"(),;]++"
 _HEADER = rf"(?P<head>{_NAME})(?>\s++(?P<section>SECTION)(?>\s++(?P<segment>\d++)|)|)(?=\s*+{PERIOD})"
 _BEGUN = re.compile(rf"[\s,;]*+{_HEADER}")
+# A period takes the header behind it into the same match: only there can one stand, so that no other word is ever
+# asked.
 _TOKEN = re.compile(
     rf"(?:[\s(),;]++|{QUOTED})*+"
     rf"(?:(?P<block>{EXEC}|{COPY}|{REPLACE})|(?P<word>{RUN})|(?P<period>{PERIOD})(?>[\s,;]*+{_HEADER}|)|\Z)"
@@ -35,6 +42,7 @@ _DIALECT = vocabulary(
     "PURGE RAISE RECEIVE RESUME ROLLBACK SEND SERVICE SUPPRESS TERMINATE TRANSFORM UNLOCK VALIDATE"
 )
 _OPENING = frozenset({"IF", "EVALUATE", "SEARCH"})
+# Verbs of more than one word; what follows belongs to the verb, so that EXIT PERFORM is no PERFORM.
 _FORMS = {
     "EXIT": re.compile(r"EXIT(?>\s++(?:PROGRAM|PARAGRAPH|SECTION|FUNCTION|METHOD|PERFORM(?>\s++CYCLE|))(?![\w-])|)"),
     "STOP": re.compile(r"STOP(?>\s++RUN(?![\w-])|)"),
@@ -52,6 +60,7 @@ _TERMINATORS = frozenset(
         "REWRITE SEARCH SEND START STRING SUBTRACT UNSTRING WRITE XML"
     )
 )
+# Words that may stand alone with a period where a header could: sentences, not paragraphs.
 _ONE_WORD = vocabulary("EXIT GOBACK CONTINUE STOP GO ELSE COMMIT ROLLBACK END-EXEC") | _TERMINATORS
 _UNITS = r"(?:PROGRAM|FUNCTION|CLASS|METHOD|INTERFACE|FACTORY|OBJECT)"
 _IDS = frozenset({"PROGRAM-ID", "FUNCTION-ID", "CLASS-ID", "METHOD-ID", "INTERFACE-ID"})
@@ -60,6 +69,8 @@ _PHRASE = re.compile(
     r"(?>(?P<not>NOT\s++)|)(?:(?>AT\s++|)(?P<AT_END>END)|(?>AT\s++|)(?P<AT_END_OF_PAGE>END-OF-PAGE|EOP)|(?P<INVALID_KEY>INVALID(?>\s++KEY|))"
     r"|(?>ON\s++|)(?P<ON_SIZE_ERROR>SIZE\s++ERROR)|(?>ON\s++|)(?P<ON_OVERFLOW>OVERFLOW)|(?>ON\s++|)(?P<ON_EXCEPTION>EXCEPTION))(?![\w-])"
 )
+# A phrase belongs to the statement before it that may have it: in `READ F AT END ADD 1 TO C ON SIZE ERROR` the AT
+# END is of READ, the SIZE ERROR of ADD.
 _OWNERS = {
     "AT_END": frozenset({"READ", "RETURN", "SEARCH"}),
     "AT_END_OF_PAGE": frozenset({"WRITE"}),
@@ -72,6 +83,8 @@ _PHRASES = frozenset({"AT", "ON", "NOT", "INVALID", "SIZE", "OVERFLOW", "EXCEPTI
 
 _DIVISION = re.compile(r"(?<![\w-])(?:IDENTIFICATION|ID|ENVIRONMENT|DATA|PROCEDURE)\s++\Z")
 _END = re.compile(rf"END\s++(?:(?P<unit>{_UNITS})|(?P<declaratives>DECLARATIVES))(?![\w-])")
+# A word of a dialect is a name behind one of these words and before one of those, as in MOVE COMMIT TO FREE or IF
+# SEND > 2.
 _OPERAND_FOLLOWS = re.compile(
     r"(?<![\w-])(?:TO|OF|IN|FROM|BY|INTO|GIVING|USING|FOR|WITH|AND|OR|NOT|THAN|UNTIL|UPON|=|<|>|\+|\*|/)\s*+\Z"
 )
@@ -87,6 +100,7 @@ _DATA_BEGINS = re.compile(
 )
 
 VERBS = _SIMPLE | _DIALECT | _OPENING | frozenset(_FORMS) | {"PERFORM", "EXEC"}
+"""The words that begin a statement."""
 MARKERS = (
     _TERMINATORS
     | {"ELSE", "WHEN", "COPY", "REPLACE"}
@@ -96,25 +110,41 @@ MARKERS = (
         for prefix in ("", "NOT ")
     }
 )
-"""The entries of a program's statements that are no statements: branches, ends and phrases of one, COPY and REPLACE."""
+"""The entries among a program's statements that are no statements: branches, ends and phrases of one, COPY and REPLACE.
+"""
 
 
 Row = tuple[str, int, int, int]
-"""An entry: its verb, where it begins, what is open around it, its sentence. A header's has no verb."""
+"""An entry: its verb, the offset where it begins, how many statements are open around it, and its sentence. A header
+has no verb."""
 
 
 class Header(NamedTuple):
-    """Where a section or paragraph begins, or the declaratives do or end."""
+    """Where a section or paragraph begins, or the declaratives do or end; the last one of a division is of the kind
+    `end`.
+    """
 
     kind: Literal["section", "paragraph", "declaratives", "end declaratives", "end"]
     start: int
-    end: int  # of the name
+    end: int
+    """The offset behind the name."""
     segment: int | None
+    """The number behind SECTION; None where there is none."""
     row: int
+    """How many rows stand before its own: the index of its row."""
 
 
 class Procedure:
-    """Reads one PROCEDURE DIVISION from a period on; `rows` and `headers` are what it found."""
+    """Reads one PROCEDURE DIVISION; `rows` and `headers` are what it found, `blocks` where EXEC and COPY stand.
+
+    Every word that may begin an entry has a handler; a word without one is an operand and is passed over. Handlers
+    set `_until` behind what they took, so that the words of a phrase are not read again, and `_ended` where
+    something begins that is none of this division.
+
+    Args:
+        folded: The whole code, folded.
+        mixed: Whether data entries may follow the statements, as they may in a copybook.
+    """
 
     def __init__(self, folded: str, *, mixed: bool = False) -> None:
         self.rows: list[Row] = []
@@ -124,6 +154,8 @@ class Procedure:
         self._folded = folded
         self._mixed = mixed  # data may follow: a copybook
         self._open: list[str] = []  # the statements around the next one; an IF that has its ELSE is called ELSE
+        # How many of the open statements have each name. Without it a terminator of nothing that is open would walk
+        # down the whole stack: n IFs and n END-READs would take n * n steps.
         self._often: dict[str, int] = {}  # how many of them have that name
         self._last = ""  # the statement that a phrase may follow
         self._sentence = -1
@@ -144,7 +176,10 @@ class Procedure:
         }
 
     def read(self, at: int) -> int:
-        """Read on from where a sentence begins to where the division ends; that ends what is open, too."""
+        """Read from where a sentence begins to where the division ends, and return that offset.
+
+        May be called again for the same division: in a copybook statements and data take turns.
+        """
         self._ended = -1
         self._end_sentence()
         begun = _BEGUN.match(self._folded, at)
@@ -156,6 +191,9 @@ class Procedure:
         return end
 
     def _tokens(self, at: int) -> int:
+        """Read words up to the end of the division. The plain verbs are taken in the loop itself, for they are most of
+        all code.
+        """
         rows, simple, handlers = self.rows, _SIMPLE, self._handlers
         for token in _TOKEN.finditer(self._folded, at):
             word = token[_WORD]
@@ -177,6 +215,7 @@ class Procedure:
         return len(self._folded)
 
     def _period(self, token: re.Match[str]) -> None:
+        """End the sentence; behind its period a header may stand or, in a copybook, data begin."""
         self._end_sentence()
         if token[_HEAD] is not None:
             self._head(token)
@@ -184,6 +223,7 @@ class Procedure:
             self._ended = token.end()
 
     def _end_sentence(self) -> None:
+        """Count a sentence and close everything that is open: nothing reaches over a period."""
         self._sentence += 1
         self._last = ""
         if self._open:
@@ -215,10 +255,12 @@ class Procedure:
         end: int,
         segment: int | None = None,
     ) -> None:
+        """Note a header, and a row without a verb that ends the statement before it."""
         self.headers.append(Header(kind, start, end, segment, len(self.rows)))
         self.rows.append(("", start, 0, self._sentence))
 
     def _block(self, token: re.Match[str]) -> None:
+        """Note an EXEC block, which is a statement, or a COPY or REPLACE, which is none and may stand inside of one."""
         start, end = token.span(_BLOCK)
         self.blocks.append((start, end))
         if token["exec"]:
@@ -234,10 +276,12 @@ class Procedure:
             )
 
     def _row(self, verb: str, start: int) -> None:
+        """Note an entry that a phrase may follow."""
         self.rows.append((verb, start, len(self._open), self._sentence))
         self._last = verb
 
     def _push(self, name: str) -> None:
+        """Open a statement or a branch of one: what follows is within it."""
         self._open.append(name)
         self._often[name] = self._often.get(name, 0) + 1
         self._last = ""
@@ -253,10 +297,12 @@ class Procedure:
                 return name
 
     def _opening(self, verb: str, start: int) -> None:
+        """Take IF, EVALUATE or SEARCH, which hold statements from here on."""
         self._row(verb, start)
         self._push(verb)
 
     def _form(self, verb: str, start: int) -> None:
+        """Take a verb of several words; where the other words are not there, it is a name."""
         form = _FORMS[verb].match(self._folded, start)
         if form:
             self._until = form.end()
@@ -264,6 +310,7 @@ class Procedure:
             self._last = verb
 
     def _dialect(self, verb: str, start: int) -> None:
+        """Take a word that is a verb in some dialects only, unless its place says that it is a name here."""
         folded = self._folded
         if not _OPERAND_FOLLOWS.search(folded[max(start - 80, 0) : start]) and not _NO_VERB.match(
             folded, start + len(verb)
@@ -271,6 +318,11 @@ class Procedure:
             self._row(verb, start)
 
     def _perform(self, verb: str, start: int) -> None:
+        """Take a PERFORM, and open it where it holds statements itself.
+
+        It does if UNTIL, VARYING or the like follow, if a verb follows, or a count with TIMES. `PERFORM 200 3 TIMES`
+        names a paragraph 200; `PERFORM 3 TIMES` none.
+        """
         self._row(verb, start)
         loop = _LOOP.match(self._folded, start)
         if loop and (loop["loop"] or loop["times"] or loop["first"] in VERBS):
@@ -279,23 +331,31 @@ class Procedure:
             self._until = loop.end("loop")
 
     def _terminator(self, word: str, start: int) -> None:
+        """Take END-IF and the like, and close the innermost statement that it ends."""
         verb = word[4:]
+        # A READ without phrases opened nothing: its END-READ must not close a READ further out.
         if self._last != verb:
             self._pop_to(*(("IF", "ELSE") if verb == "IF" else (verb,)))
         self._row(word, start)
 
     def _else(self, word: str, start: int) -> None:
+        """Take an ELSE of the innermost IF that has none yet."""
+        # From here on the IF is called ELSE, so that a second ELSE finds the IF around it.
         self._pop_to("IF")
         self._row(word, start)
         self._push("ELSE")
 
     def _when(self, word: str, start: int) -> None:
+        """Take a WHEN: it closes the branch before it, and reopens its EVALUATE or SEARCH for its own."""
         owner = self._pop_to("EVALUATE", "SEARCH")
         self._row(word, start)
         if owner:
             self._push(owner)
 
     def _phrase(self, _: str, start: int) -> None:
+        """Take AT END, INVALID KEY and the like, with or without NOT, and open the statement that may have it; else it
+        is no phrase.
+        """
         phrase = _PHRASE.match(self._folded, start)
         if phrase is None or phrase.lastgroup is None:
             return
@@ -308,6 +368,7 @@ class Procedure:
             self._until = phrase.end()
 
     def _end(self, word: str, start: int) -> None:
+        """Take END: of a unit, which ends the division, of the declaratives, or of the phrase AT END."""
         end = _END.match(self._folded, start)
         if end is None:
             self._phrase(word, start)
@@ -318,10 +379,12 @@ class Procedure:
             self._header("end declaratives", start, end.end())
 
     def _division(self, _: str, start: int) -> None:
+        """End at a division header. Only its second word is a word that is looked for, so the first is found backwards."""
         before = self._folded[max(start - 400, 0) : start]
         division = _DIVISION.search(before)
         if division:
             self._ended = start - len(before) + division.start()
 
     def _id(self, _: str, start: int) -> None:
+        """End at PROGRAM-ID and the like: another program begins without a division header."""
         self._ended = start

@@ -1,9 +1,13 @@
-"""What does a program consist of? Values alone: where everything is, by line.
+"""The values that a scanned program consists of: where its parts are, by line.
 
-Lines are 1-based and inclusive, those of the file as it is; nothing here is relative to a chunk. Names keep their
-spelling; they are compared case-blind (`key`). Offsets are into `Source.code`, which has a line for every line of the
-file: from column 8 on in fixed format, blank where there is no code, and joined to the line before by a unit separator
-in place of a newline where that is continued.
+Laws that every reader of these values may count on:
+
+- Lines are 1-based and inclusive, those of the file as it is; nothing here is relative to a chunk.
+- Names keep their spelling; they are compared case-blind (`key`).
+- Offsets (`start`, `end`) are into `ScannedSource.code`, `end` exclusive. That text has a line for every line of the
+  file: from column 8 on in fixed format, blank where there is no code, and joined to the line before by a unit
+  separator in place of a newline where that is continued.
+
 Keeps out: how it is found (`lexing`, `structure`) and what it means (`facts`).
 """
 
@@ -15,18 +19,24 @@ from operator import attrgetter
 from typing import Literal, NamedTuple
 
 Format = Literal["fixed", "free", "variable"]
-"""`fixed`: code in columns 8 to 72; `variable`: from column 8 on; `free`: anywhere."""
+"""The reference format of a line: `fixed` has code in columns 8 to 72, `variable` from column 8 on, `free` anywhere."""
 
 LineKind = Literal["code", "comment", "blank", "debug", "directive"]
+"""What a line holds. A `debug` line may hold code, too: `ScannedSource.is_code` tells. A `directive` is one of the
+compiler (`>>SOURCE`, `$SET`, CBL, PROCESS) or of its listing (EJECT, SKIP1, TITLE)."""
 
 
 def key(name: str) -> str:
-    """How names are compared."""
+    """Return the form of a name in which it is compared with others: in capitals, for COBOL tells no case."""
     return name.upper()
 
 
 class Word(NamedTuple):
-    """One token of code. `text` of a literal holds its quotes, of an EXEC block all of it; continuations are joined."""
+    """One token of code.
+
+    `text` of a literal holds its prefix and quotes, of an EXEC block all of it. What continues over lines is joined;
+    `line` is the one on which it begins. `mark` is an operator or parenthesis, `pseudo` a pseudo-text with its `==`.
+    """
 
     text: str
     line: int
@@ -34,43 +44,57 @@ class Word(NamedTuple):
 
 
 class Statement(NamedTuple):
-    """A verb with what belongs to it, up to the next entry. Entries of their own are `ELSE`, `WHEN`, `END-IF` and the like,
-    phrases such as `AT END` and `NOT ON SIZE ERROR`, `COPY` and `REPLACE`.
+    """A verb with what belongs to it, up to the next entry, by lines and by offsets into the code.
 
-    `depth` is how many statements are open around it in its sentence; `sentence` numbers the sentences of its program.
-    An EXEC block is one statement: its verb is `EXEC CICS`, `EXEC SQL` and so on.
+    Entries of their own are `ELSE`, `WHEN`, `END-IF` and the like, phrases such as `AT END` and `NOT ON SIZE ERROR`,
+    `COPY` and `REPLACE` (`procedure.MARKERS`); they stand in order between the statements. An EXEC block is one
+    statement, whose verb is `EXEC CICS`, `EXEC SQL` and so on.
     """
 
     verb: str
+    """The verb in capitals, with the words that make it another one: `GO TO`, `EXIT PERFORM`, `STOP RUN`."""
     line: int
     end_line: int
     depth: int
+    """How many statements are open around it in its sentence; 0 where a paragraph can be cut."""
     sentence: int
+    """The number of its sentence in its program. Only order and equality mean anything: headers are counted, too."""
     start: int
     end: int
 
 
 class Perform(NamedTuple):
-    """A PERFORM of paragraphs or sections, or another way to make them run and come back (`via`: SORT, USE, HANDLE …)."""
+    """A PERFORM of paragraphs or sections, or another way to make them run and come back.
+
+    `via` says which: PERFORM, SORT or MERGE (their procedures), XML, or USE (a declarative, which the system runs).
+    """
 
     line: int
     target: str
     thru: str | None = None
-    section: str | None = None  # PERFORM target OF section
+    """The last paragraph of a range, as it is written; None where one name stands alone."""
+    section: str | None = None
+    """The section that qualifies the target, as in `PERFORM target OF section`."""
     via: str = "PERFORM"
 
 
 class GoTo(NamedTuple):
-    """A jump. `targets` is empty for `GO TO .`, which ALTER fills; `via` names what else jumps: ALTER, HANDLE CONDITION …"""
+    """A jump: GO TO, or what else moves control and does not come back (`via`: ALTER, HANDLE CONDITION, HANDLE AID,
+    HANDLE ABEND, WHENEVER).
+    """
 
     line: int
     targets: tuple[str, ...]
+    """The paragraphs as they are written; empty for `GO TO .`, which ALTER fills."""
     depending: str | None = None
+    """The item of DEPENDING ON, without its qualifiers; None where there is none."""
     via: str = "GO TO"
 
 
 class CallStatement(NamedTuple):
-    """A CALL. `static`: by literal, `dynamic`: by the value of a data item, which is then the target's name."""
+    """A CALL: `static` by a literal, whose text is the target, or `dynamic` by the value of the data item that the
+    target names.
+    """
 
     line: int
     target: str
@@ -84,12 +108,14 @@ class Copy(NamedTuple):
     end_line: int
     name: str
     library: str | None = None
+    """What OF or IN names; None where there is no such phrase."""
     replacing: tuple[tuple[str, str], ...] = ()
+    """The pairs of REPLACING (old, new), without the `==` of pseudo-text; LEADING and TRAILING stay in front."""
     via: Literal["COPY", "INCLUDE"] = "COPY"
 
 
 class Exec(NamedTuple):
-    """An EXEC block, END-EXEC included; `kind` is CICS, SQL, DLI, SQLIMS …; `text` has single blanks."""
+    """An EXEC block, END-EXEC included, as one line with single blanks; `kind` is CICS, SQL, DLI, SQLIMS and so on."""
 
     line: int
     end_line: int
@@ -98,21 +124,30 @@ class Exec(NamedTuple):
 
 
 class Division(NamedTuple):
-    name: str  # IDENTIFICATION, ENVIRONMENT, DATA, PROCEDURE
+    """A division of a program, from its header to the last line before the next part."""
+
+    name: str
+    """IDENTIFICATION (also for ID), ENVIRONMENT, DATA or PROCEDURE."""
     start_line: int
     end_line: int
 
 
 class DeclarationEntry(NamedTuple):
-    """One sentence of the other divisions: a data item, FD, SD, SELECT, a section's header, or an entry of any other kind.
+    """One sentence of a division other than the PROCEDURE DIVISION: a data item, FD, SD, SELECT, a section's header, or
+    any other.
 
-    `level` is a data item's level, else None; `word` is the first word (`FD`, `SELECT`, `WORKING-STORAGE` …), `name` the second.
+    The entries of a division follow each other without overlap, so that a DATA DIVISION can be cut between any two of
+    them (C-3).
     """
 
     word: str
+    """The first word: `FD`, `SELECT`, `WORKING-STORAGE`, a level number as it is written, or `EXEC SQL` for a block."""
     name: str
+    """The second word, FILLER for a data item without a name, "" where there is none."""
     level: int | None
-    section: str  # WORKING-STORAGE, FILE, LINKAGE, FILE-CONTROL …; "" where there is none
+    """The level of a data item (1 to 49, 66, 77, 78, 88); None for every other entry."""
+    section: str
+    """WORKING-STORAGE, FILE, LINKAGE, or a paragraph such as FILE-CONTROL; "" where there is none."""
     line: int
     end_line: int
     start: int
@@ -124,30 +159,44 @@ class Section:
     """A section of the PROCEDURE DIVISION, its paragraphs within."""
 
     name: str
-    line: int  # of the name
+    line: int
+    """The line of its name, which is also the first one."""
     start_line: int
     end_line: int
     segment: int | None = None
+    """The segment number behind SECTION; None where there is none."""
     declarative: bool = False
+    """Whether it stands between DECLARATIVES and END DECLARATIVES."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paragraph:
-    """From its header to the last line before the next one. The code before any header is a paragraph named ""."""
+    """A paragraph, from its header to the last line before the next one; comments in front of a header belong to what is
+    above.
+
+    The code before any header, and that of a section before its first paragraph, is a paragraph named "".
+    """
 
     name: str
     section: str | None
-    line: int  # of the name
+    """The name of the section around it; None outside of sections."""
+    line: int
+    """The line of its name; of an unnamed one, that of its first statement."""
     start_line: int
     end_line: int
-    first: int  # its statements are program.statements[first:last]
+    first: int
+    """The index of its first statement: it holds `program.statements[first:last]`."""
     last: int
     declarative: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """One program, function or class; a nested one names its parent and stands beside it, its lines within the parent's."""
+    """One program, function or class of a source, with all its parts.
+
+    A nested program names its parent and stands beside it in `ScannedSource.programs`, its lines within the parent's.
+    A file without any division is one program of the kind `copybook`.
+    """
 
     name: str
     kind: Literal["program", "function", "class", "copybook"]
@@ -155,6 +204,7 @@ class Program:
     end_line: int
     parent: str | None = None
     using: tuple[str, ...] = ()
+    """The parameters of the PROCEDURE DIVISION in order, without BY REFERENCE and the like and without RETURNING."""
     divisions: tuple[Division, ...] = ()
     entries: tuple[DeclarationEntry, ...] = ()
     sections: tuple[Section, ...] = ()
@@ -163,22 +213,27 @@ class Program:
     performs: tuple[Perform, ...] = ()
     gotos: tuple[GoTo, ...] = ()
     calls: tuple[CallStatement, ...] = ()
-    entry_points: tuple[tuple[str, int], ...] = ()  # ENTRY 'NAME', its line
+    entry_points: tuple[tuple[str, int], ...] = ()
+    """The other entries: the name of each ENTRY and its line."""
     copies: tuple[Copy, ...] = ()
     execs: tuple[Exec, ...] = ()
 
     def division(self, name: str) -> Division | None:
-        """The division of that name."""
+        """Return the first division of that name (IDENTIFICATION, ENVIRONMENT, DATA, PROCEDURE), None where there is
+        none.
+        """
         return next((division for division in self.divisions if division.name == name), None)
 
     def paragraph_at(self, line: int) -> Paragraph | None:
-        """The paragraph a line is in."""
+        """Return the paragraph that a line of the file is in, the last one where several share it; None outside of all."""
+        # Paragraphs are in order and do not overlap, so the last one that begins at or before the line is the only
+        # candidate.
         at = bisect_right(self.paragraphs, line, key=attrgetter("start_line"))
         return self.paragraphs[at - 1] if at and line <= self.paragraphs[at - 1].end_line else None
 
 
 class Warned(NamedTuple):
-    """Something odd that was read all the same: its line, and what was made of it."""
+    """Something odd that was read all the same: the line where it stands, and a sentence on what was made of it."""
 
     line: int
     text: str

@@ -1,8 +1,11 @@
-"""What of a file is code? Encoding, records, the format of its columns, and the kind of each line.
+"""Tell what of a file is code: its encoding, its records, the format of its columns, and the kind of each line.
 
-Keeps out tokens and names. What comes out has a line for every line of the file, in which what is no code is blank:
-sequence numbers, indicators, comments, debug lines, directives, columns 73 to 80. A continued line follows the line
-that it continues after `BREAK` in place of a newline, so that a literal or word may run on and lines still count.
+What comes out has a line for every line of the file, in which what is no code is blank: sequence numbers, indicators,
+comments, debug lines, directives, columns 73 to 80. A continued line follows the line that it continues after `BREAK`
+in place of a newline, so that a literal or word may run on and lines still count.
+
+Keeps out tokens and names: nothing here knows a verb, only the few words that change how columns are read (CBL,
+PROCESS, the directives, EJECT, WITH DEBUGGING MODE).
 
 Law: any bytes are read, in linear time; the lines are those of the file, one for one.
 """
@@ -16,15 +19,19 @@ from typing import NamedTuple
 from .program import Format, LineKind, Warned
 
 BREAK = "\x1f"
-"""Stands where a continued line goes on, in the middle of a word or literal. To expressions it is a blank."""
+"""The character (U+001F) that stands where a continued line goes on, perhaps in the middle of a word or literal. To
+regular expressions it is a blank."""
 
-RECORD_BYTES = 80  # of a card, and of a data set member that was copied without its record ends
+RECORD_BYTES = 80
+"""The length of a card in bytes, and of a record of a data set member that was copied without its record ends."""
 _TAB = 8
 _AREA_A, _IDENTIFICATION = 7, 72  # the columns where code begins and ends, counted from 0
 _PROBED_LINES = 500
+# In EBCDIC a record may end with NEL or with LF, depending on the tool that transferred it.
 _RECORD_MARKS = {"cp037": (b"\x15", b"\x25")}
 _WIDE = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}  # by the mark that they begin with
 
+# The expressions are possessive throughout: a line of a megabyte of blanks must not be tried from every column.
 _BEFORE = r"(?:[ \t\d]*+|[\w ]{6}[ \t]++)"  # a directive: blanks, or what marks a line in columns 1 to 6
 _DIRECTIVE = re.compile(
     _BEFORE + r"(?:>>[ \t]*+(?P<debug>[Dd][ \t])?|\$[ \t]*+(?=(?i:set|if|elif|else|end|region|display)\b))"
@@ -36,9 +43,13 @@ _SWITCH = re.compile(
 _OPTIONS = re.compile(r"(?i)[ \t\d]{0,8}+(?:cbl|process)(?:[ \t]|$)")
 _LISTING = re.compile(r"(?i)\s*+(?:eject|skip[123]|title\s++(?:'[^']*'|\"[^\"]*\"))\s*+\.?\s*+\Z")
 _DEBUGGING = re.compile(r"(?i)(?<![\w-])debugging\s++mode(?![\w-])")
+# Group 1 is the code before the comment: literals are passed over whole, so that `*>` inside of one is text.
 _COMMENT = re.compile(r"((?>(?:[^'\"*]++|'[^']*+(?:'|\Z)|\"[^\"]*+(?:\"|\Z)|\*(?!>))*))\*>")
+# Closed literals match without a group; a quote that is left over is the one that is open at the end of the line.
 _QUOTED = re.compile(r"'[^']*+'|\"[^\"]*+\"|(['\"])")
+# Between shift-out and shift-in a byte is half a letter, even where it is the byte of a quote.
 _SHIFTED = re.compile("\x0e([^\x0f\n]*+)\x0f")
+# Group 1 is what stands in front of a division header on its line: blank and short only in free format.
 _HEADER = re.compile(
     r"([^*]{0,12}?)(?:(?:IDENTIFICATION|ID|ENVIRONMENT|DATA|PROCEDURE)[ \t]++DIVISION|(?:PROGRAM|FUNCTION|CLASS)-ID)\b"
 )
@@ -50,27 +61,40 @@ _INDICATORS = frozenset(["", *" *-/Dd$"])
 
 
 class SourceReading(NamedTuple):
-    """The lines of a file and what of them is code."""
+    """The lines of a file, and what of them is code."""
 
     encoding: str
-    format: Format  # of the first line of code
-    switches: tuple[tuple[int, Format], ...]  # from which line on which format holds
+    format: Format
+    """The format of the first line that has code."""
+    switches: tuple[tuple[int, Format], ...]
+    """From which line on which format holds."""
     code: str
     kinds: tuple[LineKind, ...]
-    continued: frozenset[int]  # lines that cannot be parted from the line before
+    continued: frozenset[int]
+    """The lines that cannot be parted from the line before."""
     starts: tuple[int, ...]
+    """Where each line begins in `code`."""
     offsets: tuple[int, ...]
+    """Where each line begins in the bytes."""
     warnings: tuple[Warned, ...]
 
 
 def read(data: bytes, source_format: Format | None = None, *, debug_lines: bool = False) -> SourceReading:
-    """Tell code from what is none; `source_format` overrules what the columns say, directives overrule both."""
+    """Return what of a file is code, line by line.
+
+    Args:
+        data: The file as it is.
+        source_format: The format, instead of what the columns of the first lines say; directives overrule both.
+        debug_lines: Whether lines with D in column 7 are code, also where the program does not ask for debugging.
+    """
     encoding = _encoding(data)
     lines, offsets = _records(data, encoding)
     page = _Page(lines)
     page.warnings += _unended(data, lines, encoding)
     switches = _switches(page, source_format)
     bounds = [line for line, _ in switches[1:]] + [len(lines) + 1]
+    # A file is read in stretches of one format each: a directive in the middle changes what columns mean from the
+    # next line on, and a continuation looks back at code that was read before, so the order matters.
     for (first, form), end in zip(switches, bounds, strict=True):
         page.read(first - 1, end - 1, form)
     page.debug(wanted=debug_lines)
@@ -89,16 +113,29 @@ def read(data: bytes, source_format: Format | None = None, *, debug_lines: bool 
 
 
 def shown(line: str, form: Format, kind: LineKind) -> str:
-    """A line without what is neither code nor comment; the indicator stays."""
+    """Return a line without what is neither code nor comment; the indicator in column 7 stays.
+
+    Args:
+        line: The line, decoded.
+        form: The format that holds on it.
+        kind: What it is. A directive is shown from column 1, wherever it stands.
+    """
     text = line.expandtabs(_TAB)
     if form != "free" and kind != "directive":
+        # Text that tabs carry beyond column 72 is code: where people typed tabs, no card was punched.
         text = text[_AREA_A - 1 : _IDENTIFICATION if form == "fixed" and "\t" not in line else None]
     return text.rstrip()
 
 
 def _encoding(data: bytes) -> str:
+    """Return the codec of a file, told by its bytes alone.
+
+    No file is refused: what is neither UTF-16 by its mark, nor EBCDIC by its blanks, nor valid UTF-8 is Latin-1,
+    which decodes any byte to one character and so keeps the columns.
+    """
     if data.isascii():
         return "utf-8"
+    # The mark alone is not enough: an odd byte at the end makes the file no UTF-16, and decoding must not fail later.
     if data[:2] in _WIDE and _is_text(data, _WIDE[data[:2]]):
         return _WIDE[data[:2]]
     # in EBCDIC a blank is 0x40 and letters lie above 0xC0; 0x20 is a control character
@@ -109,6 +146,7 @@ def _encoding(data: bytes) -> str:
 
 
 def _is_text(data: bytes, encoding: str) -> bool:
+    """Return whether the bytes decode without an error."""
     try:
         data.decode(encoding)
     except UnicodeDecodeError:
@@ -117,16 +155,25 @@ def _is_text(data: bytes, encoding: str) -> bool:
 
 
 def _records(data: bytes, encoding: str) -> tuple[list[str], tuple[int, ...]]:
-    """The lines without their ends, and where each begins in the bytes."""
+    r"""Return the lines of a file without their ends, and the byte offset at which each begins.
+
+    The two must agree: line n of the text is the stretch of bytes from offset n to offset n + 1, because citations
+    are checked in the text and chunks are cut in the bytes. So bytes are split first, or in a codec in which a
+    newline is one byte that stands for nothing else; "\n" is the only end of line, never what `str.splitlines` takes
+    for one (form feed, U+2028).
+    """
     if not data:
         return [], ()
     if encoding in _WIDE.values():
+        # UTF-16 is split after decoding: the two bytes of a newline also occur across two letters, as in U+0A0A.
         lines = data.decode(encoding).removesuffix("\n").split("\n")
         units = [line.encode(encoding)[::2] for line in lines]  # a byte for each unit of two
         lines[0] = lines[0].removeprefix("\ufeff")
         return [line.translate(_NOTHING).rstrip("\r") for line in lines], tuple(2 * at for at in _begins(units))
     marks = _RECORD_MARKS.get(encoding, (b"\n",))
+    # Only one of the two ends records; the other one, where it occurs, is data.
     mark = max(marks, key=data.count)
+    # No end at all and a length of whole cards: a data set member that was downloaded in binary.
     if mark not in data and encoding in _RECORD_MARKS and len(data) % RECORD_BYTES == 0:
         records = [data[at : at + RECORD_BYTES] for at in range(0, len(data), RECORD_BYTES)]
         offsets = tuple(range(0, len(data), RECORD_BYTES))
@@ -151,7 +198,7 @@ def _records(data: bytes, encoding: str) -> tuple[list[str], tuple[int, ...]]:
 
 
 def _unended(data: bytes, lines: list[str], encoding: str) -> list[Warned]:
-    """Where lines have no ends that are known here."""
+    """Return a warning where the lines of a file end in a way that is not known here, so that they run together."""
     returned = next((number for number, line in enumerate(lines, 1) if "\r" in line), 0) if b"\r" in data else 0
     if returned:
         return [Warned(returned, "carriage returns alone end no line: what follows them is read as the same one")]
@@ -161,22 +208,27 @@ def _unended(data: bytes, lines: list[str], encoding: str) -> list[Warned]:
 
 
 def _double_bytes(shifted: re.Match[str]) -> str:
-    """Two bytes are one letter of a table that is not here; none of them is a quote."""
+    """Return a shifted stretch of EBCDIC with an underscore for every byte: its letters are in a table that is not here."""
     return f"\x0e{'_' * len(shifted[1])}\x0f"
 
 
 def _begins(lines: list[bytes] | list[str]) -> tuple[int, ...]:
-    """Where each line begins where one character is between them."""
+    """Return where each line begins, where one character stands between two of them."""
     return (0, *accumulate([length + 1 for length in map(len, lines)]))[: len(lines)]
 
 
 def _switches(page: _Page, source_format: Format | None) -> tuple[tuple[int, Format], ...]:
-    """Which format holds from which line on."""
+    """Return from which line on which format holds: the first line, and every line behind a directive that changes it.
+
+    A directive with nothing but blanks and other directives in front of it decides for the first lines, too, for the
+    columns of those say nothing.
+    """
     lines = page.lines
     found: list[tuple[int, Format]] = []
     for index in sorted({*page.having(">>", lines), *page.having("$", lines)}):
         switch = _SWITCH.match(lines[index])
         if switch:
+            # From the next line on; index counts from 0, lines from 1.
             found.append((index + 2, _FORMATS[switch[1].lower()]))
     before = lines[: found[0][0] - 2] if found else lines
     if found and all(not line or line.isspace() or _DIRECTIVE.match(line) for line in before):
@@ -188,9 +240,17 @@ def _switches(page: _Page, source_format: Format | None) -> tuple[tuple[int, For
 
 
 def _detected(lines: list[str]) -> Format:
-    """The format that the columns speak for."""
+    """Return the format that the columns of a source speak for, where nothing says it.
+
+    Three questions, in this order. Do division headers begin in columns 1 to 7, where fixed format has the sequence
+    number? Most of them: free. Is there code in those columns on too many lines (a third of them, or a sixth where
+    there is no header to ask)? Free. Do lines beyond column 80 run through column 72 without a gap of two blanks?
+    Most of them: variable, for in fixed format what stands behind column 72 is an identification, set apart from the
+    code.
+    """
     sample = [line.expandtabs(_TAB) for line in lines[:_PROBED_LINES] if line and not line.isspace()]
     free = sum(map(_begins_in_margin, sample))
+    # Only lines that may hold DIVISION or an -ID are looked at: the pattern is costly, "IVI" and "-I" are not.
     spoken = [line.upper() for line in sample if "IVI" in line or "ivi" in line or "-I" in line or "-i" in line]
     prefixes = [header[1] for header in map(_HEADER.match, spoken) if header]
     margin = sum(len(prefix) < _AREA_A and not prefix.strip() for prefix in prefixes)
@@ -202,7 +262,11 @@ def _detected(lines: list[str]) -> Format:
 
 
 def _begins_in_margin(line: str) -> bool:
-    """Whether there is code where fixed format has a sequence number and the indicator."""
+    """Return whether a line has code where fixed format has a sequence number and the indicator.
+
+    Something in column 7 that is no indicator says so; so does a blank inside of columns 1 to 6, or a word with its
+    hyphen in column 7 (`OUTPUT-FILE`), which else would be a continuation.
+    """
     if line[6:7] not in _INDICATORS:
         return True
     margin = line[:6].strip()
@@ -210,16 +274,21 @@ def _begins_in_margin(line: str) -> bool:
 
 
 def _first_format(switches: tuple[tuple[int, Format], ...], code: list[str]) -> Format:
+    """Return the format of the first line that has code, that of line 1 where none has."""
     first = next((number for number, text in enumerate(code, start=1) if text and not text.isspace()), 1)
     return next(form for line, form in reversed(switches) if line <= first)
 
 
 class _Page:
-    """Code by line, while it is being told from the rest."""
+    """The lines of a file while code is being told from the rest.
+
+    `read` takes stretches of one format in order; `debug`, `joined` and `kinds` are asked afterwards, once each.
+    """
 
     def __init__(self, lines: list[str]) -> None:
         text = "\n".join(lines)
         upper = text.upper()
+        # Most files have neither tabs nor directives: one search through the text saves a search in every line.
         self._marks = frozenset(mark for mark in _MARKS if mark in text)  # what need not be looked for line by line
         self._lists = any(word in upper for word in ("EJECT", "SKIP", "TITLE"))
         self.lines = lines
@@ -234,7 +303,13 @@ class _Page:
         self._behind: dict[int, int] = {}  # the line with code behind which blank lines end
 
     def read(self, start: int, end: int, form: Format) -> None:
-        """Add the lines `start` to `end`, which have one format."""
+        """Add the lines from `start` to `end` (counted from 0, `end` excluded), which have one format.
+
+        Args:
+            start: The first line; the stretches follow each other, so everything before it has been read.
+            end: The line behind the last one.
+            form: The format of all of them.
+        """
         lines = self.lines[start:end]
         tabbed = self.having("\t", lines)
         for index in tabbed:
@@ -248,7 +323,10 @@ class _Page:
             for index in tabbed:
                 if lines[index][6:7] == " ":
                     self.code[start + index] = lines[index][_AREA_A:]
+            # Blank, `*` and `/` are the common indicators and need no more than a look; the rest is sorted out one by
+            # one below.
             odd = [index for index, line in enumerate(lines) if line[6:7] not in " */"]
+        # Before continuations are joined: a comment at the end of a line is no part of the word that goes on.
         for index in self.having("*>", self.code[start:]):
             self.code[start + index] = _uncommented(self.code[start + index])
         if start == 0:
@@ -261,17 +339,17 @@ class _Page:
             self._listing(start)
 
     def having(self, mark: str, lines: list[str]) -> list[int]:
-        """The lines that have a mark."""
+        """Return the indexes of the lines that hold a mark."""
         return [index for index, line in enumerate(lines) if mark in line] if mark in self._marks else []
 
     def debug(self, *, wanted: bool) -> None:
-        """Debug lines are code where that is asked for, by the caller or by the program."""
+        """Make debug lines code, where the caller asks for that or the program says WITH DEBUGGING MODE."""
         if self._debugged and (wanted or _DEBUGGING.search("\n".join(_QUOTED.sub("", text) for text in self.code))):
             for index, text in self._debugged.items():
                 self.code[index] = text
 
     def joined(self) -> tuple[str, tuple[int, ...]]:
-        """All code, and where each line begins in it."""
+        """Return all code as one text, and the offset at which each line begins in it."""
         code = self.code
         starts = _begins(code)
         if not self.breaks:
@@ -280,7 +358,7 @@ class _Page:
         return "".join(map(str.__add__, code, [*ends, ""])), starts
 
     def kinds(self, switches: tuple[tuple[int, Format], ...]) -> tuple[LineKind, ...]:
-        """What each line is."""
+        """Return what each line is; a line without code but with text in its columns is a comment."""
         kinds: list[LineKind] = ["code" if text and not text.isspace() else "blank" for text in self.code]
         bounds = [line for line, _ in switches[1:]] + [len(kinds) + 1]
         for (first, form), end in zip(switches, bounds, strict=True):
@@ -295,7 +373,7 @@ class _Page:
         return tuple(kinds)
 
     def _options(self) -> None:
-        """CBL and PROCESS lines, which stand before all code and in any column."""
+        """Mark CBL and PROCESS lines, which stand before all code and in any column."""
         for index, line in enumerate(self.lines[: len(self.code)]):
             if _OPTIONS.match(line):
                 self.marked[index] = "directive"
@@ -304,7 +382,7 @@ class _Page:
                 return
 
     def _indicated(self, index: int, line: str, stop: int | None) -> None:
-        """A line with something in column 7 that is neither a blank nor a comment's."""
+        """Read a line with something in column 7 that is neither a blank nor the indicator of a comment."""
         indicator, text = line[6], line[_AREA_A:stop]
         if indicator in "Dd":
             self.marked[index] = "debug"
@@ -316,6 +394,10 @@ class _Page:
 
     def _continue(self, index: int, text: str, stop: int | None) -> None:
         """Join a line to the last one before it that has code: a literal after its quote, a word to its last letter."""
+        # A literal goes on behind the quote that its continuation repeats, and its padding up to column 72 is part of
+        # it; a word goes on right behind its last letter. Whether the line before ends inside of a literal depends on
+        # whether it began in one itself (`_open`), so the answer is kept by line and looked up, never recomputed: a
+        # thousand continuations of one literal would else be a thousand looks back.
         code = self.code
         text = text.lstrip()
         code[index] = text
@@ -333,12 +415,16 @@ class _Page:
         else:
             code[previous] = code[previous].rstrip()
         code[index] = _uncommented(text, quote)
+        # Comments and blank lines between the two are joined as well: a chunk cut there would part the word. Each
+        # line is added once, from behind the last one that was.
         self.breaks.update(range(max(previous + 2, self._last_break + 1), index + 2))
         self._last_break = index + 1
 
     def _coded(self, index: int) -> int:
-        """The last line up to this one that has code, or -1. What was found blank is not looked at again."""
+        """Return the last line up to this one that has code, or -1. What was found blank is not looked at again."""
         code, at = self.code, index
+        # Blank stretches are jumped over with the help of earlier answers; without them n blank lines before n
+        # continuations cost n * n looks.
         while at >= 0 and (not code[at] or code[at].isspace()):
             at = self._behind.get(at, at - 1)
         if at < index:
@@ -346,6 +432,7 @@ class _Page:
         return at
 
     def _directed(self, index: int, line: str) -> None:
+        """Mark a line that is a directive, and hold back the code of a `>>D` line."""
         directive = _DIRECTIVE.match(line)
         if directive is None:
             return
@@ -357,18 +444,25 @@ class _Page:
         self.code[index] = ""
 
     def _listing(self, start: int) -> None:
-        """EJECT, SKIP1 and TITLE: words to the printer that need no period."""
+        """Mark EJECT, SKIP1 to SKIP3 and TITLE: words to the printer that need no period, so that no sentence begins
+        with them.
+        """
         for index in [index for index in range(start, len(self.code)) if _LISTING.match(self.code[index])]:
             self.marked[index] = "directive"
             self.code[index] = ""
 
 
 def _uncommented(text: str, quote: str = "") -> str:
-    """A line of code that begins inside `quote`, without the comment at its end."""
+    """Return a line of code without the comment at its end.
+
+    Args:
+        text: The line.
+        quote: The quote of the literal inside of which it begins, "" for none.
+    """
     comment = _COMMENT.match(quote + text) if "*>" in text else None
     return text[: comment.end(1) - len(quote)] if comment else text
 
 
 def _open_quote(text: str) -> str:
-    """The quote that is open at the end of a line."""
+    """Return the quote that is open at the end of a line, "" where all are closed."""
     return next((quoted[1] for quoted in _QUOTED.finditer(text) if quoted[1]), "")

@@ -1,4 +1,8 @@
-"""What does the file say where? A file that was scanned, with ways to its lines, words and bytes.
+"""A file that was scanned, with ways to its lines, words and bytes.
+
+Everything that shows a source to somebody asks here: `bytes_of` for the file as it is, `text` for its characters,
+`shown` for a line as a prompt has it, `words` for tokens. Laws: lines are 1-based and inclusive; `bytes_of` over all
+lines, joined, is the file.
 
 Keeps out: how lines are read (`reading`), words are found (`lexing`) and programs are told apart (`structure`).
 """
@@ -24,61 +28,86 @@ _CODE = re.compile(r"\S")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ScannedSource:
-    """A file that was scanned: its bytes as they are, what of them is code, and the programs in it."""
+    """A file that was scanned: its bytes as they are, what of them is code, and the programs in it.
+
+    Iterating gives the programs. Two sources are equal only if they are the same object, so that no comparison walks
+    through megabytes.
+    """
 
     data: bytes
     encoding: str
+    """The codec that decodes `data`: utf-8, utf-16-le, utf-16-be, cp037 (EBCDIC) or latin-1."""
     format: Format
+    """The format of the first line that has code; `format_at` tells that of any line."""
     code: str
-    kinds: tuple[LineKind, ...]  # of line n at n - 1
+    """The code alone, one line for each line of the file; offsets of programs, entries and statements are into it."""
+    kinds: tuple[LineKind, ...]
+    """What each line is: that of line n at n - 1."""
     joined: frozenset[int]
-    """The lines that cannot be parted from the line before: continuations, inside of EXEC, COPY and REPLACE."""
+    """The lines that cannot be parted from the line before: continuations, and those inside of EXEC, COPY and REPLACE.
+    """
     programs: tuple[Program, ...]
     warnings: tuple[Warned, ...] = ()
-    starts: tuple[int, ...] = field(repr=False, default=())  # where each line begins in `code`
-    offsets: tuple[int, ...] = field(repr=False, default=())  # where each line begins in `data`
-    switches: tuple[tuple[int, Format], ...] = ()  # from which line on which format holds
+    starts: tuple[int, ...] = field(repr=False, default=())
+    """Where each line begins in `code`: line n at n - 1."""
+    offsets: tuple[int, ...] = field(repr=False, default=())
+    """Where each line begins in `data`, in bytes."""
+    switches: tuple[tuple[int, Format], ...] = ()
+    """From which line on which format holds, in order; the first is line 1."""
 
     def __iter__(self) -> Iterator[Program]:
         return iter(self.programs)
 
     @property
     def lines(self) -> int:
-        """How many lines there are."""
+        """How many lines the file has; a newline at its end begins no further one."""
         return len(self.offsets)
 
     def line_at(self, offset: int) -> int:
-        """The line that an offset into `code` is on."""
+        """Return the line that an offset into `code` is on."""
         return bisect_right(self.starts, offset)
 
     def is_code(self, line: int) -> bool:
-        """Whether a line has any code."""
+        """Return whether a line has any code; a debug line has some only where debug lines are read."""
         return _CODE.search(self.code, self.starts[line - 1], self._code_end(line)) is not None
 
     def words(self, start: int, end: int) -> list[Word]:
-        """The tokens of a stretch of `code`."""
+        """Return the tokens of a stretch of `code`, in order, continuations joined.
+
+        Args:
+            start: The offset of the first character, such as `Statement.start`.
+            end: The offset behind the last one.
+        """
         return tokens(self.code, start, end, self.line_at)
 
     def bytes_of(self, first: int, last: int) -> bytes:
-        """The lines from `first` to `last` as they are, with their ends."""
+        """Return the lines from `first` to `last`, both included, as they are in the file, with their ends."""
         return self.data[self.offsets[first - 1] : self.offsets[last] if last < len(self.offsets) else None]
 
     def text(self, first: int, last: int) -> str:
-        """The lines from `first` to `last`, decoded, with "\\n" between them."""
+        """Return the lines from `first` to `last`, both included, decoded, with a newline between them and none at the
+        end.
+        """
         return "\n".join(map(self._line, range(first, last + 1)))
 
     def shown(self, line: int) -> str:
-        """A line as a prompt shows it: without sequence number, identification and blanks at its end; tabs are expanded."""
+        """Return a line as a prompt shows it: without sequence number, identification and blanks at its end; tabs are
+        expanded.
+        """
         return shown(self._line(line), self.format_at(line), self.kinds[line - 1])
 
     def format_at(self, line: int) -> Format:
-        """The format that holds on a line."""
+        """Return the format that holds on a line."""
         before = bisect_right(self.switches, line, key=itemgetter(0))
         return self.switches[before - 1][1] if before else self.format
 
     def _line(self, line: int) -> str:
+        """Return one line, decoded, without its end and without a byte order mark."""
+        # The bytes are decoded line by line and on demand: a second copy of the whole file as text would double what
+        # a scan holds.
         text = self.bytes_of(line, line).decode(self.encoding).rstrip("\r\n\x85").removeprefix("\ufeff")
         return text.replace("\n", " ")  # in EBCDIC there are two ends of lines; only one of them is in use
 
     def _code_end(self, line: int) -> int:
+        """Return the offset at which the code of a line ends, its newline included."""
         return self.starts[line] if line < len(self.starts) else len(self.code)

@@ -1,6 +1,11 @@
-"""Which programs are in a source? Walks over its sentences and notes, by offset, what belongs to which program.
+"""Tell which programs are in a source: walk over its sentences and note, by offset, what belongs to which program.
 
 Keeps out how sentences are read (`entries`, `procedure`) and how offsets become lines (`assembly`).
+
+The walk switches between two readers. `ENTRY` takes one sentence at a time outside of PROCEDURE DIVISIONs; at a
+procedure header, or at a statement in a file without divisions, `Procedure` takes over and hands back where its
+division ends. Programs are kept on a stack: END PROGRAM pops it, IDENTIFICATION DIVISION or PROGRAM-ID pushes. Only
+when all is read is it known which programs were ended; one that was not holds no others, and they move up beside it.
 
 Law: every sentence is read once, by the reader of the division that it stands in.
 """
@@ -19,6 +24,7 @@ if TYPE_CHECKING:
     import re
 
 Kind = Literal["program", "function", "class", "copybook"]
+"""What a unit of source is; `copybook` is code that stands in no unit."""
 
 _KINDS: dict[str, Kind] = {
     "PROGRAM-ID": "program",
@@ -31,38 +37,52 @@ _KINDS: dict[str, Kind] = {
 
 @dataclass(slots=True)
 class Draft:
-    """A program while it is being read, by offsets."""
+    """A program while it is being read; everything is by offset into the code."""
 
     start: int
     kind: Kind
     parent: Draft | None
     name: str = ""
     identified: bool = False
-    closed: bool = False  # END PROGRAM was seen
-    end: int = -1  # behind END PROGRAM, or where another begins
+    """Whether its PROGRAM-ID (or FUNCTION-ID and the like) was seen."""
+    closed: bool = False
+    """Whether END PROGRAM was seen."""
+    end: int = -1
+    """The offset behind END PROGRAM, or where another program begins; -1 while it is open."""
     using: tuple[str, ...] = ()
-    divisions: list[tuple[str, int, int]] = field(default_factory=list)  # name, start, end
+    divisions: list[tuple[str, int, int]] = field(default_factory=list)
+    """Name, start and end of each division; the end is -1 while it is open."""
     entries: list[tuple[str, str, int | None, str, int, int]] = field(default_factory=list)
+    """The fields of a `DeclarationEntry` without its lines: word, name, level, section, start, end."""
     procedure: Procedure | None = None
+    """The reader of its PROCEDURE DIVISION, which keeps what it found; None before there is one."""
     blocks: list[tuple[int, int]] = field(default_factory=list)
+    """Where EXEC blocks and COPY statements stand outside of the PROCEDURE DIVISION."""
 
     def is_preamble(self) -> bool:
-        """Nothing but COPY, REPLACE and the unknown was there: the program that follows begins with it."""
+        """Return whether nothing but COPY, REPLACE and the unknown was there: the program that follows begins with it."""
         return self.kind == "copybook" and self.procedure is None and all(entry[2] is None for entry in self.entries)
 
     def close_division(self, end: int) -> None:
-        """The last division ends, unless it has ended."""
+        """End the last division at an offset, unless it has ended."""
         if self.divisions and self.divisions[-1][2] < 0:
             name, start, _ = self.divisions[-1]
             self.divisions[-1] = (name, start, end)
 
 
 def drafts(code: str, folded: str) -> list[Draft]:
-    """All programs, in the order in which they begin."""
+    """Return all programs of a source, in the order in which they begin.
+
+    Args:
+        code: The code as `reading` gives it, for spelling names as they are.
+        folded: `fold(code)`, in which everything is searched.
+    """
     return _Walk(code, folded).drafts()
 
 
 class _Walk:
+    """The walk over one source: a stack of open programs, and the division and section that the next sentence is in."""
+
     def __init__(self, code: str, folded: str) -> None:
         self._code = code
         self._folded = folded
@@ -73,6 +93,7 @@ class _Walk:
         self._section = ""
 
     def drafts(self) -> list[Draft]:
+        """Read everything; then end what nobody ended and let no open program hold another."""
         at, procedural = 0, False
         while at < len(self._folded):
             if procedural:
@@ -85,18 +106,21 @@ class _Walk:
             # one that has no END PROGRAM holds no others: what follows stands beside it
             if not draft.closed:
                 draft.end = min(draft.end, following.start)
+            # Parents stand first in the list, so that the parent of an unended one has been settled already: one
+            # step is enough, however deep they nest.
             while following.parent is not None and not following.parent.closed:
                 following.parent = following.parent.parent
         return self._drafts
 
     def _procedure(self, at: int) -> int:
+        """Read one PROCEDURE DIVISION, or the statements of a copybook; return where it ends."""
         draft = self._draft(at)
         if draft.procedure is None:
             draft.procedure = Procedure(self._folded, mixed=draft.kind == "copybook")
         return draft.procedure.read(at)
 
     def _entries(self, at: int) -> tuple[int, bool]:
-        """Read entries up to where statements begin; whether they do."""
+        """Read entries up to where statements begin. Returns where that is, and whether statements do begin there."""
         folded, match = self._folded, ENTRY.match
         while True:
             entry = match(folded, at)
@@ -105,6 +129,8 @@ class _Walk:
             at = entry.end()
             word = entry[WORD]
             if word is None:
+                # EXEC blocks stand among data (DECLARE TABLE) and among statements; in a copybook only what they say
+                # tells which.
                 if entry["exec"] is not None and not self._division and self._is_executed(entry):
                     return entry.start("block"), True
                 if self._part(entry):
@@ -112,6 +138,8 @@ class _Walk:
                 continue
             start, second = entry.start(WORD), entry[SECOND]
             level = int(word) if len(word) < 3 and word.isdecimal() else None
+            # Outside of all divisions a sentence may be the first statement of a procedure copybook: there is no
+            # header to tell.
             if not self._division and level is None and word not in DECLARING:
                 if self._is_procedural(word, second, entry):
                     return start, True
@@ -119,6 +147,8 @@ class _Walk:
                     continue  # behind END PROGRAM, and nothing that is known
             if second == "SECTION" or word in PARAGRAPHS:
                 self._section = word
+            # The text of AUTHOR or REMARKS is anything, apostrophes and periods included; it ends where a line
+            # begins with a header.
             elif second is None and REMARK.match(word):
                 ends = REMARK_ENDS.search(folded, at - 1)
                 at = ends.start() if ends else len(folded)
@@ -128,7 +158,11 @@ class _Walk:
             self._draft(start).entries.append((word, name, level, self._section, start, at))
 
     def _is_procedural(self, word: str, second: str | None, entry: re.Match[str]) -> bool:
-        """Whether a sentence outside of all divisions is one of a PROCEDURE DIVISION."""
+        """Return whether a sentence outside of all divisions is one of a PROCEDURE DIVISION.
+
+        That is: a verb, a section whose name is none of the language's, or a word alone with its period, which is
+        the header of a paragraph.
+        """
         if self._stack and self._stack[-1].kind != "copybook":
             return False
         if second == "SECTION":
@@ -136,12 +170,12 @@ class _Walk:
         return word in VERBS or (second is None and entry[0].endswith(".") and not REMARK.match(word))
 
     def _is_executed(self, block: re.Match[str]) -> bool:
-        """Whether an EXEC block outside of all divisions is a statement."""
+        """Return whether an EXEC block outside of all divisions is a statement, rather than a declaration of SQL."""
         is_copybook = not self._stack or self._stack[-1].kind == "copybook"
         return is_copybook and DECLARED.match(self._folded, block.start("block")) is None
 
     def _part(self, entry: re.Match[str]) -> bool:
-        """A block, or where a program or division begins or ends; whether that is the PROCEDURE DIVISION."""
+        """Take a block, or the begin or end of a program or division; return whether the PROCEDURE DIVISION begins."""
         if entry["block"] is not None:
             start, end = entry.span("block")
             words = spelled(self._code, start, end).split(None, 3)
@@ -160,6 +194,7 @@ class _Walk:
         return False
 
     def _begin_division(self, entry: re.Match[str]) -> bool:
+        """Open a division, and with IDENTIFICATION a program; return whether it is the PROCEDURE DIVISION."""
         start, name = entry.start("division"), entry["division"].split(None, 1)[0]
         if name == "ID":
             name = "IDENTIFICATION"
@@ -169,15 +204,21 @@ class _Walk:
         self._division, self._section = name, ""
         if name != "PROCEDURE":
             return False
+        # Entries without any header in front of a PROCEDURE DIVISION: a program whose other divisions come from
+        # COPY.
         if draft.kind == "copybook":
             draft.kind = "program"
         if entry["using"] is not None:
             words = [self._code[slice(*found.span())] for found in USING.finditer(self._folded, *entry.span("using"))]
+            # What follows RETURNING is written, not passed; a bare number is no name (BY VALUE 4).
             returning = next((n for n, word in enumerate(words) if fold(word) in {"RETURNING", "GIVING"}), len(words))
             draft.using = tuple(word for word in words[:returning] if not word.isdecimal())
         return True
 
     def _identify(self, entry: re.Match[str]) -> None:
+        """Name the program that is open, or open one: PROGRAM-ID alone, without IDENTIFICATION DIVISION, begins a
+        program.
+        """
         start, kind = entry.start("id"), _KINDS[entry["id"]]
         draft = self._stack[-1] if self._stack else None
         if draft is None or draft.identified or [division[0] for division in draft.divisions] != ["IDENTIFICATION"]:
@@ -192,21 +233,33 @@ class _Walk:
         draft.entries.append((entry["id"], draft.name, None, "", start, entry.end()))
 
     def _end_unit(self, entry: re.Match[str]) -> None:
+        """End the program that END PROGRAM names, and all that are open within it.
+
+        A name that no open program has ends the innermost one: a misspelt END PROGRAM must not leave everything
+        open.
+        """
         if not self._stack or entry["unit"] in {"FACTORY", "OBJECT"}:
             return
         self._division = self._section = ""
         start = entry.start("ends")
         name = (entry["ended"] or "").strip("'\"")
+        # Counted beside the stack, so that a thousand END PROGRAMs of unknown names do not walk down it a thousand
+        # times.
         if self._open_names.get(name):
             while fold(self._stack[-1].name) != name:
                 self._close(start, start)
         self._close(start, entry.end()).closed = True
 
     def _draft(self, start: int) -> Draft:
-        """The program that is open; code that is in none opens a copybook."""
+        """Return the program that is open; code that is in none opens a copybook."""
         return self._stack[-1] if self._stack else self._open(start, "copybook")
 
     def _begin(self, start: int) -> Draft:
+        """Open a program at an offset and return it.
+
+        What was only a preamble (COPY, REPLACE) becomes that program; a copybook in front of it ends; a program that
+        is open becomes its parent, until it proves to be unended.
+        """
         if self._stack:
             top = self._stack[-1]
             if top.is_preamble():
@@ -219,6 +272,7 @@ class _Walk:
         return self._open(start, "program")
 
     def _open(self, start: int, kind: Kind) -> Draft:
+        """Put a new program on the stack."""
         draft = Draft(start, kind, self._stack[-1] if self._stack else None)
         self._drafts.append(draft)
         self._stack.append(draft)
@@ -226,7 +280,7 @@ class _Walk:
         return draft
 
     def _close(self, start: int, end: int) -> Draft:
-        """The innermost program ends: its last division where END PROGRAM begins, the program behind it."""
+        """End the innermost program: its last division where END PROGRAM begins, the program itself behind it."""
         draft = self._stack.pop()
         self._count(draft, -1)
         draft.close_division(start)
@@ -234,8 +288,10 @@ class _Walk:
         return draft
 
     def _count(self, draft: Draft, change: int) -> None:
+        """Note that one more (or one less) open program has the name of this one."""
         name = fold(draft.name)
         self._open_names[name] = self._open_names.get(name, 0) + change
 
     def _name(self, entry: re.Match[str], group: str) -> str:
+        """Return what a group of the entry matched, spelled as the code has it."""
         return spelled(self._code, *entry.span(group))

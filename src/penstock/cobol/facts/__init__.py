@@ -1,7 +1,15 @@
-"""What is known of a program without a model? Data, files, operations, control, rules and errors, each with its lines.
+"""Tell everything that is known of one program without a model: data, files, operations, control, rules, errors (C-12).
 
-One module answers each question; `facts` asks them in order. Values in, values out: copybooks are given, not looked for.
-Law: any source that was scanned has facts, in time linear in it and its copybooks; what cannot be known is None, never guessed.
+One module answers each question; `facts` asks them in order, each with what the ones before found:
+
+1. `expanding` puts copybooks in place; `code` reads what statements say.
+2. `layout` lays out the data; `naming` says which item a name means; `references` who reads and writes it.
+3. `resolving` says what an item may hold, so that dynamic calls, queues and files get names.
+4. `files`, `sql`, `cics`, `ims`, `mq` and `calls` list operations; `interface` joins them by resource.
+5. `flow` follows control, `shape` counts decisions, `rules` lists conditions, `failing` where errors are met.
+
+Values in, values out: copybooks are given, not looked for. Laws: any source that was scanned has facts, in time
+linear in it and its copybooks; what cannot be known is None, never guessed.
 """
 
 from __future__ import annotations
@@ -26,14 +34,31 @@ if TYPE_CHECKING:
 __all__ = ["Copybooks", "Facts", "call_diagram", "facts", "flow_diagram"]
 
 Copybooks: TypeAlias = "Mapping[str, ScannedSource] | Callable[[str, str | None], ScannedSource | None]"
-"""Copybooks by name in capitals, or a lookup by name and library."""
+"""How copybooks are given: a mapping from name to scanned source (names are compared case-blind), or a function of name
+and library.
+
+The function gets the library that OF or IN names, or None; it returns None where there is no such copybook.
+"""
 
 
 _CONFIGURATION = frozenset({"CONFIGURATION", "SOURCE-COMPUTER", "OBJECT-COMPUTER", "SPECIAL-NAMES", "REPOSITORY"})
 
 
 def facts(source: ScannedSource, program: Program, *, copybooks: Copybooks | None = None) -> Facts:
-    """Everything that `program`, one of those in `source`, says."""
+    r"""Return everything that a program says, each fact with its lines.
+
+    Args:
+        source: The file that was scanned.
+        program: One of the programs in it; a nested one is a program of its own.
+        copybooks: Where COPY and EXEC SQL INCLUDE are looked up; None means that none is found. What is missing is
+            listed in `Facts.copybooks`, and nothing is guessed of what follows it in a record.
+
+    Example:
+        >>> from penstock.cobol import scan
+        >>> source = scan("PROGRAM-ID. A.\nPROCEDURE DIVISION.\n    CALL 'TAX' USING B.\n    GOBACK.\n", source_format="free")
+        >>> [(call.target, call.call_type, call.line) for call in facts(source, source.programs[0]).calls]
+        [('TAX', 'static', 3)]
+    """
     from . import calls, cics, failing, files, ims, interface, mq, rules, sql, wording
     from .code import Code
     from .expanding import expand
@@ -49,10 +74,13 @@ def facts(source: ScannedSource, program: Program, *, copybooks: Copybooks | Non
     described = layout(expanded.rows)
     names = DataNames(described.items)
     records = files.record_names(expanded.rows, described.items)
+    # Names are looked up twice: first among bare items, to find the references, then among the items with their
+    # lines, which everything after asks.
     referred = references(code, names, records)
     items = referred.applied(described.items)
     names = DataNames(items)
     values = Values(code, names)
+    # CALLs are read once for three readers: DL/I and MQ are called, too.
     called = calls.callings(code)
     commands = cics.operations(code, values)
     found = interface.InterfaceOperations(
@@ -62,6 +90,7 @@ def facts(source: ScannedSource, program: Program, *, copybooks: Copybooks | Non
         dli=ims.operations(code, names, values, called),
         mq=mq.operations(code, values, called),
     )
+    # What needs statements within statements shares one set of trees.
     nested = trees(code)
     shapes = [shape(nodes) for nodes in nested]
     graph = flow(code, expanded.pieces, nested, expanded.uses)
@@ -70,6 +99,7 @@ def facts(source: ScannedSource, program: Program, *, copybooks: Copybooks | Non
     accesses = interface.crud(found)
     inputs, outputs = interface.channels(code, found, accesses, names)
     kind, reason = interface.type_of(program, code, found, names)
+    # Lines are counted in the file, not in the expanded program: a copybook is counted where it stands.
     kinds = source.kinds[program.start_line - 1 : program.end_line]
     return Facts(
         program=program.name,
@@ -110,20 +140,23 @@ def facts(source: ScannedSource, program: Program, *, copybooks: Copybooks | Non
 
 
 def flow_diagram(found: Facts) -> str:
-    """The control flow of its paragraphs, as Mermaid text."""
+    """Return the control flow among the paragraphs of a program as Mermaid text, bounded and with what was left out
+    counted.
+    """
     from .diagrams import flow_diagram as draw
 
     return draw(found)
 
 
 def call_diagram(found: Facts) -> str:
-    """What it calls and uses, as Mermaid text."""
+    """Return the programs that a program calls and the resources that it uses as Mermaid text, bounded."""
     from .diagrams import call_diagram as draw
 
     return draw(found)
 
 
 def _lookup(copybooks: Copybooks | None) -> Callable[[str, str | None], ScannedSource | None]:
+    """Return copybooks as a function, in whichever form they are given."""
     if copybooks is None:
         return lambda name, library: None  # noqa: ARG005
     if callable(copybooks):
@@ -133,6 +166,7 @@ def _lookup(copybooks: Copybooks | None) -> Callable[[str, str | None], ScannedS
 
 
 def _paragraphs(program: Program, graph: Flow, shapes: list[Shape]) -> tuple[ParagraphFacts, ...]:
+    """Return what is known of each paragraph, from the graph and the shapes, in order."""
     from .flow import label
     from .values import ParagraphFacts
 
@@ -140,6 +174,7 @@ def _paragraphs(program: Program, graph: Flow, shapes: list[Shape]) -> tuple[Par
     for at, paragraph in enumerate(program.paragraphs):
         following = graph.falls_into[at]
         dead = graph.dead.get(at)
+        # An EXIT paragraph that no PERFORM names is no finding: it is there for a GO TO that may have gone.
         empty = shapes[at].statements <= 1 and shapes[at].decisions == 0
         doubts = graph.doubts if dead else ()
         found.append(
@@ -166,6 +201,7 @@ def _paragraphs(program: Program, graph: Flow, shapes: list[Shape]) -> tuple[Par
 
 
 def _transforms(code: Code, referred: References) -> tuple[Transform, ...]:
+    """Return the calculations and compositions of the program itself, with what each writes and reads."""
     from .code import text_of
     from .values import Transform
 
@@ -191,6 +227,7 @@ def _transforms(code: Code, referred: References) -> tuple[Transform, ...]:
 def _undeclared(
     referred: References, source: ScannedSource, program: Program, rows: Iterable[EntryRow]
 ) -> tuple[Undeclared, ...]:
+    """Return the names that stand where data stands and that neither the program nor what is around it declares."""
     from .values import Undeclared
 
     declared = _declared(source, program, rows) if referred.undefined else set()
@@ -202,7 +239,11 @@ def _undeclared(
 
 
 def _declared(source: ScannedSource, program: Program, rows: Iterable[EntryRow]) -> set[str]:
-    """Names that are declared and are no data of this program: paragraphs, constants, special names, data of what is around it."""
+    """Return names that are declared and are no data of this program, in capitals.
+
+    Those are paragraphs, sections, constants, file names, mnemonic names of the CONFIGURATION SECTION, and
+    everything that the programs around a nested one declare (GLOBAL is not asked for).
+    """
     from .layout import pieces
 
     found = {key(one.name) for one in program.paragraphs} | {key(one.name) for one in program.sections}
@@ -211,6 +252,7 @@ def _declared(source: ScannedSource, program: Program, rows: Iterable[EntryRow])
             found.update(map(key, pieces(row.code)))
         elif row.entry.level is None or row.entry.level == 78:
             found.add(key(row.entry.name))
+    # By name, for that is all that END PROGRAM gives; two programs of one name must not make this a circle.
     outer, seen = program.parent, {program.name}
     around = {one.name: one for one in source.programs} if outer is not None else {}
     while outer is not None and outer in around and outer not in seen:

@@ -1,6 +1,7 @@
-"""What does each statement say? Its words, the paragraph it is in, and what stands within what.
+"""Read what each statement says: its words, the paragraph it is in, and what stands within what.
 
-Keeps out: what its words mean. Law: linear; a nest that is never closed ends with its sentence.
+Keeps out what the words mean. Laws: linear in the code; a nest that is never closed ends with its sentence, as it
+does in COBOL.
 """
 
 from __future__ import annotations
@@ -26,27 +27,35 @@ PHRASES = frozenset(
     for phrase in ("AT END", "AT END-OF-PAGE", "INVALID KEY", "ON SIZE ERROR", "ON OVERFLOW", "ON EXCEPTION")
     for negation in ("", "NOT ")
 )
-"""The entries that begin what is done in a condition of the statement before them."""
+"""The entries that begin what is done in a condition of the statement before them, with and without NOT."""
 _BRANCHES = PHRASES | {"ELSE", "WHEN"}
 
 
 class Said(NamedTuple):
-    """A statement with its words; `keys` are those in capitals, literals as they are. Its lines are those of the program's file."""
+    """A statement with its words, as every reader of facts takes it.
+
+    A statement of a copybook has the lines of the COPY that brings it in, so that each line is one of the program's
+    file; `start` is an offset into the code of its own source.
+    """
 
     verb: str
     keys: tuple[str, ...]
+    """The words in capitals, literals as they are, in step with `words`; the first one is the verb."""
     words: tuple[Word, ...]
     line: int
     end_line: int
     depth: int
+    """How many statements are open around it in its sentence."""
     sentence: int
-    paragraph: int  # key of a paragraph of the program: the one it is in, or that copies it; -1 for none
+    paragraph: int
+    """The key of the paragraph of the program that holds it, or that copies it; -1 for none."""
     copybook: str | None
+    """The copybook in which it stands; None where it stands in the program."""
     start: int
 
 
 class Block(NamedTuple):
-    """An EXEC block and where it stands; the command of CICS and DLI."""
+    """An EXEC block, where it stands, and the command of CICS and DLI parsed; for SQL the command is empty."""
 
     exec: Exec
     command: ExecCommand
@@ -57,7 +66,7 @@ class Block(NamedTuple):
 
 
 class Node:
-    """A statement with the branches that it holds: (label, the entry that opens the branch, its statements)."""
+    """A statement with the branches that it holds, each as its label, the entry that opens it, and its statements."""
 
     __slots__ = ("branches", "end_line", "said")
 
@@ -68,7 +77,11 @@ class Node:
 
 
 class Code:
-    """All statements of a program and its procedure copybooks."""
+    """All statements and EXEC blocks of a program and of the copybooks in its PROCEDURE DIVISION, in order.
+
+    Args:
+        pieces: The program itself first, then its procedure copybooks, as `expanding` gives them.
+    """
 
     def __init__(self, pieces: Sequence[CodePiece]) -> None:
         self.program = pieces[0].program
@@ -81,18 +94,20 @@ class Code:
         self.own = [said for said in self.said if said.copybook is None]
 
     def paragraph(self, line: int) -> int:
-        """The key of the paragraph that a line of the program is in; -1 for none."""
+        """Return the key of the paragraph that a line of the program is in; -1 for none."""
         at = bisect_right(self._starts, line) - 1
         return at if at >= 0 and line <= self.program.paragraphs[at].end_line else -1
 
     def name(self, paragraph: int) -> str:
-        """What a paragraph is called; "" for none."""
+        """Return what a paragraph is called, by its key; "" for -1 and for code before any header."""
         return self.program.paragraphs[paragraph].name if paragraph >= 0 else ""
 
     def _read(self, piece: CodePiece) -> Iterator[Said]:
+        """Yield the statements of one piece with their words."""
         source = piece.source
         for statement in piece.program.statements:
             words = tuple(word for word in source.words(statement.start, statement.end) if word.kind != "period")
+            # Literals keep their case: they are values. Everything else is compared case-blind.
             keys = tuple(word.text if word.kind == "literal" else word.text.upper() for word in words)
             line, end_line = (piece.line, piece.end_line) if piece.copybook else (statement.line, statement.end_line)
             yield Said(
@@ -109,6 +124,7 @@ class Code:
             )
 
     def _blocks(self, piece: CodePiece) -> Iterator[Block]:
+        """Yield the EXEC blocks of one piece."""
         for found in piece.program.execs:
             line, end_line = (piece.line, piece.end_line) if piece.copybook else (found.line, found.end_line)
             parsed = command(found.text) if found.kind in {"CICS", "DLI"} else ExecCommand("", ())
@@ -116,7 +132,18 @@ class Code:
 
 
 def nests(said: Sequence[Said]) -> list[Node]:
-    """The statements as a tree: what an IF or a phrase holds is within it."""
+    """Return the statements of a paragraph as trees: what an IF or a phrase holds is within it.
+
+    Args:
+        said: The statements in order, with ELSE, WHEN, phrases and terminators between them.
+
+    Returns:
+        The statements that nothing holds, in order; the rest hangs below them.
+    """
+    # The scanner has settled depths already, so no stack of open statements is needed here: `lists[d]` is the list
+    # that a statement of depth d belongs to, and everything deeper than the current entry is forgotten. A branch
+    # opens the list one deeper; so do IF and PERFORM for what follows them directly. EVALUATE and SEARCH open one
+    # that their first WHEN replaces. No recursion: ten thousand nested IFs are legal, and are a test.
     top: list[Node] = []
     order: list[Node] = []
     lists = [top]  # where a statement of each depth goes
@@ -147,6 +174,7 @@ def nests(said: Sequence[Said]) -> list[Node]:
             lists.append(inner)
         elif one.verb in {"EVALUATE", "SEARCH"}:
             lists.append([])
+    # From the innermost outwards, so that the end of what is held is known before that of its holder.
     for node in reversed(order):
         for _, opener, inner in node.branches:
             node.end_line = max(node.end_line, opener.end_line, *(held.end_line for held in inner[-1:]))
@@ -154,7 +182,13 @@ def nests(said: Sequence[Said]) -> list[Node]:
 
 
 def text_of(words: Sequence[Word], most: int = 0) -> str:
-    """Words as a person writes them, on one line, literals as they are; with `most`, at most so many characters."""
+    """Return words as a person writes them: on one line, single blanks, none inside of parentheses, literals as they
+    are.
+
+    Args:
+        words: The words in order.
+        most: The most characters of the result, the ellipsis included; 0 for any number.
+    """
     parts: list[str] = []
     before = "("
     for word in words:
@@ -167,12 +201,18 @@ def text_of(words: Sequence[Word], most: int = 0) -> str:
 
 
 def _takes_arguments(word: str) -> bool:
+    """Return whether a parenthesis behind this word belongs to it: a name, or DFHRESP and the like, but not a reserved
+    word.
+    """
     upper = word.upper()
     return word[0].isalnum() and (upper.startswith("DFH") or not is_reserved(upper))
 
 
 def walk(top: Sequence[Node]) -> Iterator[tuple[Node, int]]:
-    """All nodes in order, with how many decisions and loops stand around each."""
+    """Yield all nodes in order of the source, each with how many decisions and loops stand around it.
+
+    An explicit stack, because the depth of the code may be greater than that of the interpreter.
+    """
     stack = [(node, 0) for node in reversed(top)]
     while stack:
         node, depth = stack.pop()
@@ -182,7 +222,7 @@ def walk(top: Sequence[Node]) -> Iterator[tuple[Node, int]]:
 
 
 def is_branch(verb: str) -> bool:
-    """Is this entry a branch of the statement before it: ELSE, WHEN, AT END …?"""
+    """Return whether an entry is a branch of the statement before it: ELSE, WHEN, AT END and the like."""
     return verb in _BRANCHES
 
 
@@ -191,7 +231,7 @@ def _label(said: Said) -> str:
 
 
 def is_inline(keys: Sequence[str]) -> bool:
-    """Is this PERFORM a loop around statements, rather than one of a paragraph?"""
+    """Return whether a PERFORM with these words is a loop around statements, rather than one of a paragraph."""
     rest = keys[1:3]
     return (
         not rest

@@ -1,8 +1,12 @@
-"""What does a program consist of when its copybooks are in place? Entries and code in order, each with its line here.
+"""Put the copybooks of a program in place: entries and code in order, each with its line in the program's file.
 
-A copybook is looked up by name, read with its REPLACING, and put where its COPY stands; its lines are those of the COPY.
-Keeps out: files and directories (a lookup is given), what entries and statements mean. Law: no copybook makes it endless or
-more than linear: nesting ends at `MAX_DEPTH`, all at `MAX_COPIES` and `MAX_COPIED_CHARS`, and what was left out is said.
+A copybook is looked up by name, read with its REPLACING, and put where its COPY stands; its lines are those of the
+COPY, so that a citation never leaves the file that was asked about. Copybooks that copy others are followed.
+
+Keeps out files and directories (a lookup is given) and what entries and statements mean.
+
+Law: no copybook makes it endless or more than linear: nesting ends at `MAX_DEPTH`, all at `MAX_COPIES` and
+`MAX_COPIED_CHARS`, and what was left out is said in a note.
 """
 
 from __future__ import annotations
@@ -20,9 +24,13 @@ if TYPE_CHECKING:
     from ..source import ScannedSource
 
 MAX_DEPTH = 12
+"""How many copybooks may stand within each other."""
 MAX_COPIES = 4_000
+"""How many COPY statements of one program are followed, those within copybooks included."""
 MAX_COPIED_CHARS = 3_000_000
+"""How many characters of code are copied in; nested copybooks could else double with each level."""
 
+# What a translator or compiler brings along is on no shelf of the estate, and is not missing there.
 _SYSTEM = re.compile(
     r"DFHAID|DFHBMSCA|DFHATTR|DFHMSRCA|DFHEIBLK|DFHCOMMAREA|DFHSTWK|DFHTSDS|DFHVALUE|DFHRESP|SQLCA|SQLDA|"
     r"CMQ[A-Z0-9]*|CEEIGZ[A-Z0-9]*|CEE[A-Z0-9]*CT|IGZ[A-Z0-9]*|DLIUIB|DFSAIB|XMLSS|EZACIC[0-9]*|EZA[A-Z0-9]*",
@@ -33,14 +41,18 @@ _PARTS = re.compile(r"\S+")
 
 
 class EntryRow(NamedTuple):
-    """An entry of a division before PROCEDURE, its code, and where it stands."""
+    """An entry of a division before PROCEDURE, with its code and where it stands."""
 
     entry: DeclarationEntry
     code: str
+    """Its text, continuations joined, after REPLACING."""
     section: str
+    """The section it is in; that of the COPY for an entry of a copybook that names none."""
     line: int
+    """Its line in the program's file: that of the COPY for an entry of a copybook."""
     end_line: int
     copybook: str | None
+    """The copybook that holds it; None where it stands in the program."""
 
 
 class CodePiece(NamedTuple):
@@ -50,11 +62,12 @@ class CodePiece(NamedTuple):
     program: Program
     copybook: str | None = None
     line: int = 0
+    """The line of the COPY; 0 for the program itself, whose statements have lines of their own."""
     end_line: int = 0
 
 
 class Expanded(NamedTuple):
-    """The program with its copybooks."""
+    """A program with its copybooks: entries, code, what was copied, and what a reader should know of that."""
 
     rows: tuple[EntryRow, ...]
     pieces: tuple[CodePiece, ...]
@@ -63,14 +76,21 @@ class Expanded(NamedTuple):
 
 
 def is_system(name: str) -> bool:
-    """Does this copybook come with CICS, DB2, MQ, IMS or the compiler?"""
+    """Return whether a copybook comes with CICS, DB2, MQ, IMS or the compiler, by its name."""
     return _SYSTEM.fullmatch(name) is not None
 
 
 def expand(
     source: ScannedSource, program: Program, find: Callable[[str, str | None], ScannedSource | None]
 ) -> Expanded:
-    """The entries and the code of a program, copybooks in place."""
+    """Return the entries and the code of a program, copybooks in place.
+
+    Args:
+        source: The file of the program.
+        program: One of the programs in it.
+        find: The lookup, by name and by the library that the COPY names (or None); it returns None for what is not
+            there.
+    """
     expanding = _Expanding(find)
     rows = tuple(expanding.walk(source, program, None, ()))
     return Expanded(rows, tuple(expanding.pieces), tuple(expanding.uses), tuple(expanding.notes))
@@ -86,6 +106,8 @@ class _Place(NamedTuple):
 
 
 class _Expanding:
+    """The state of one expansion: what was collected, and how much was copied."""
+
     def __init__(self, find: Callable[[str, str | None], ScannedSource | None]) -> None:
         self._find = find
         self.pieces: list[CodePiece] = []
@@ -97,12 +119,20 @@ class _Expanding:
     def walk(
         self, source: ScannedSource, program: Program, place: _Place | None, above: tuple[str, ...]
     ) -> Iterator[EntryRow]:
-        """The entries in order, those of copybooks between them; code is collected beside."""
+        """Yield the entries in order, those of copybooks between them; code is collected beside.
+
+        Args:
+            source: The file, or a copybook.
+            program: The program of it that is read.
+            place: The COPY of the program itself that brought this in; None for the program.
+            above: The names of the copybooks around, in capitals, outermost first.
+        """
         if place is None:
             self.pieces.append(CodePiece(source, program))
         elif program.statements and place.division in {"PROCEDURE", ""}:
             self.pieces.append(CodePiece(source, program, place.copybook, place.line, place.end_line))
         section = ""
+        # By line, an entry before a COPY on the same one: in `01  R. COPY REC.` the record comes first.
         queue: list[tuple[int, int, DeclarationEntry | Copy]] = [
             (entry.line, 0, entry) for entry in program.entries if entry.word.upper() not in _ELSEWHERE
         ]
@@ -121,6 +151,7 @@ class _Expanding:
                     yield row._replace(section=row.section or section)
 
     def _copied(self, program: Program, copy: Copy, place: _Place | None, above: tuple[str, ...]) -> Iterator[EntryRow]:
+        """Yield the entries that one COPY brings in, and note that it was used."""
         self._count += 1
         if self._count > MAX_COPIES or self._chars > MAX_COPIED_CHARS:
             if not self._full:
@@ -131,6 +162,7 @@ class _Expanding:
             return
         division = place.division if place else _division(program, copy.line)
         here = place or _Place(copy.line, copy.end_line, division, copy.name)
+        # A copybook that copies itself was found, and is not followed: it would be endless.
         circular = key(copy.name) in above or len(above) >= MAX_DEPTH
         found = None if circular else self._find(copy.name, copy.library)
         self.uses.append(
@@ -155,6 +187,7 @@ class _Expanding:
             if not circular:
                 yield _missing(copy, here)
             return
+        # Counted as often as it is copied: the same copybook in a thousand places is a thousand times the work.
         self._chars += len(found.code)
         if copy.replacing:
             found = _replaced(found, copy.replacing)
@@ -170,11 +203,16 @@ def _missing(copy: Copy, place: _Place) -> EntryRow:
 
 
 def _division(program: Program, line: int) -> str:
+    """Return the name of the division that a line is in, "" outside of all."""
     return next((d.name for d in reversed(program.divisions) if d.start_line <= line <= d.end_line), "")
 
 
 def _replaced(source: ScannedSource, replacing: tuple[tuple[str, str], ...]) -> ScannedSource:
-    """The copybook as REPLACING makes it, line for line."""
+    """Return a copybook as REPLACING makes it, line for line.
+
+    The code alone is replaced and scanned again as free format: columns have done their work, and a longer name may
+    pass column 72. A replaced text that ran over lines keeps their number, so that `copybook_line` stays true.
+    """
     from .. import scan
 
     code = source.code
@@ -186,7 +224,12 @@ def _replaced(source: ScannedSource, replacing: tuple[tuple[str, str], ...]) -> 
 
 
 def _pattern(old: str) -> re.Pattern[str] | None:
-    """The words of pseudo-text, wherever they stand as words; `:TAG:` and the like within words too."""
+    """Return an expression for an operand of REPLACING; None for one without words.
+
+    Words match as words, with any blanks between them. Two exceptions: an operand that begins or ends with a sign,
+    as `:TAG:` does, also matches within a word on that side, which is how templates are written; and LEADING or
+    TRAILING matches the beginning or end of a word alone.
+    """
     side, _, rest = old.strip().partition(" ")
     words = _PARTS.findall(_bare(rest if side.upper() in {"LEADING", "TRAILING"} else old))
     if not words:
@@ -197,6 +240,7 @@ def _pattern(old: str) -> re.Pattern[str] | None:
 
 
 def _bare(text: str) -> str:
+    """Return the text between the `==` of pseudo-text, with single blanks."""
     text = text.strip()
     if text.startswith("==") and text.endswith("==") and len(text) >= 4:
         text = text[2:-2]

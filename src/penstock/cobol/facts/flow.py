@@ -1,7 +1,10 @@
-"""Where does control go? Edges between paragraphs, what falls into what, and what nothing reaches.
+"""Follow control: edges between paragraphs, what falls into what, and what nothing reaches.
 
-Keeps out: conditions: both branches may be taken. Law: what is called dead is reached by no PERFORM, jump, fall-through, entry or
-declarative that the source says; what could still reach it is said as a doubt.
+Keeps out conditions: both branches may be taken. What is performed and what is jumped to are two things: a PERFORM
+comes back at the end of its range, a jump stays where it leads.
+
+Law: what is called dead is reached by no PERFORM, jump, fall-through, entry or declarative that the source says;
+what could still reach it is said as a doubt, and where the ways are too many to follow, nothing is called dead.
 """
 
 from __future__ import annotations
@@ -20,8 +23,10 @@ if TYPE_CHECKING:
     from .values import CopybookUse
 
 MAIN = "(main)"
-"""How the code before any header is called."""
+"""The label of the code before any header, where it is in no section either."""
 
+# A program has as many states as it has pairs of a paragraph and the end of a range: a thousand paragraphs with
+# overlapping ranges could have a million. Beyond this many for each paragraph the search stops.
 _STATES_PER_PARAGRAPH = 60
 _WIDE = 200  # a range of more paragraphs is told by its ends
 _GONE = frozenset({"GOBACK", "STOP RUN", "EXIT PROGRAM", "EXIT METHOD", "EXIT FUNCTION"})
@@ -29,34 +34,48 @@ _LEAVES = frozenset({"RETURN", "XCTL", "ABEND"})
 
 
 class Flow(NamedTuple):
-    """What the graph says of every paragraph, at its key."""
+    """What the graph says: its edges, and for every paragraph, at its key, what it calls, jumps to and falls into."""
 
     edges: tuple[ControlEdge, ...]
     outside: tuple[Outside, ...]
     calls: list[dict[str, None]]
+    """The names that each paragraph performs, as a set in order."""
     jumps: list[dict[str, None]]
+    """The names that each paragraph jumps to."""
     called_by: list[dict[str, None]]
+    """The labels of what performs each paragraph; of a range, each of its paragraphs."""
     falls_into: list[int | None]
+    """The key of the paragraph that control reaches over the end of each one; None where it cannot."""
     ends_range: set[int]
+    """The keys of the paragraphs that a THRU names."""
     dead: dict[int, str]
+    """Why no control reaches a paragraph, by key."""
     doubts: tuple[str, ...]
+    """Why any of the dead could be reached all the same."""
     notes: tuple[Note, ...]
 
 
 def label(paragraph: Paragraph) -> str:
-    """What a paragraph is called where its name is needed."""
+    """Return what a paragraph is called where its name is needed: its own, that of its section, or `MAIN`."""
     return paragraph.name or paragraph.section or MAIN
 
 
 def is_jump(edge: ControlEdge) -> bool:
-    """Does control stay where it goes, rather than come back?"""
+    """Return whether control stays where an edge leads, rather than come back."""
     return edge.via in {"GO TO", "ALTER", "WHENEVER"} or edge.via.startswith("HANDLE")
 
 
 def flow(
     code: Code, pieces: Sequence[CodePiece], nodes: Sequence[Sequence[Node]], copybooks: Sequence[CopybookUse]
 ) -> Flow:
-    """The graph of a program; `nodes` are the statements of each paragraph as trees."""
+    """Return the graph of a program.
+
+    Args:
+        code: Its statements.
+        pieces: The program and its procedure copybooks; what those perform keeps our paragraphs alive.
+        nodes: The statements of each paragraph as trees, at its key.
+        copybooks: What was copied; code that was not found is a doubt.
+    """
     program = code.program
     places = _Places(program)
     drawing = _Drawing(code, places, pieces)
@@ -75,6 +94,8 @@ def flow(
             for at in _span(edge):
                 called_by[at].setdefault(edge.copybook or source)
     doubts = _doubts(code, copybooks)
+    # A copybook has no beginning: what performs its paragraphs is in another file, so none of them can be called
+    # dead.
     if program.kind == "copybook":
         return Flow(edges, drawing.found(), calls, jumps, called_by, falls, drawing.range_ends, {}, doubts, ())
     live, fallen, complete = _live(code, edges, falls, drawing.range_ends)
@@ -90,7 +111,11 @@ def flow(
 
 
 def ends(nodes: Sequence[Node]) -> bool:
-    """Does control never get past these statements?"""
+    """Return whether control never gets past these statements.
+
+    It does not if one of them leaves for good (GO TO, GOBACK, EXEC CICS RETURN), or if every way through an IF with
+    ELSE or an EVALUATE with WHEN OTHER leaves. Children are judged before parents, without recursion.
+    """
     order: list[Node] = []
     stack = list(nodes)
     while stack:
@@ -106,6 +131,7 @@ def ends(nodes: Sequence[Node]) -> bool:
 
 
 def _leaves(node: Node) -> bool:
+    """Return whether a statement by itself never comes back: GO TO DEPENDING may, where its item is out of range."""
     said = node.said
     if said.verb == "GO TO":
         return "DEPENDING" not in said.keys
@@ -116,6 +142,7 @@ def _leaves(node: Node) -> bool:
 
 
 def _all_leave(node: Node, leaves: set[int]) -> bool:
+    """Return whether every branch of a decision leaves, and one of them is always taken."""
     if node.said.verb == "IF":
         complete = len(node.branches) == 2
     elif node.said.verb == "EVALUATE":
@@ -134,7 +161,7 @@ def _all_leave(node: Node, leaves: set[int]) -> bool:
 
 
 class _Places:
-    """Where names of paragraphs and sections lead."""
+    """Where names of paragraphs and sections lead; a section is the span of its first and last paragraph."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -148,6 +175,7 @@ class _Places:
         paragraphs = program.paragraphs
         at = 0
         for section in program.sections:
+            # Both lists are in order of lines, so one pass through the paragraphs serves all sections.
             while at < len(paragraphs) and paragraphs[at].start_line < section.start_line:
                 at += 1
             last = at
@@ -157,11 +185,20 @@ class _Places:
             at = last
 
     def knows(self, name: str) -> bool:
-        """Is there a paragraph or section of that name?"""
+        """Return whether there is a paragraph or section of that name."""
         return key(name) in self._first or key(name) in self.sections
 
     def find(self, name: str, section: str | None, source: int) -> tuple[int, int] | None:
-        """The first and last paragraph that a name stands for."""
+        """Return the keys of the first and last paragraph that a name stands for; None where it stands for none.
+
+        Without a qualifier the paragraph of the own section comes first, as the standard has it, then the first one
+        of that name anywhere, then a section.
+
+        Args:
+            name: The name as it is written.
+            section: What qualifies it; None for nothing.
+            source: The key of the paragraph in which it is written; -1 for none.
+        """
         home = section
         if section is None and source >= 0:
             home = self._program.paragraphs[source].section
@@ -172,7 +209,7 @@ class _Places:
 
 
 class _Drawing:
-    """Edges, and what leads outside."""
+    """The edges of a program, and the names that lead outside of it."""
 
     def __init__(self, code: Code, places: _Places, pieces: Sequence[CodePiece]) -> None:
         self.edges: list[ControlEdge] = []
@@ -192,13 +229,16 @@ class _Drawing:
             self._draw(piece)
 
     def found(self) -> tuple[Outside, ...]:
-        """What is performed or jumped to and does not stand here."""
+        """Return what is performed or jumped to and does not stand here, with the copybook that holds it where one
+        does.
+        """
         return tuple(
             Outside(self._spelling[name], tuple(lines), self._elsewhere.get(name))
             for name, lines in self._outside.items()
         )
 
     def _draw(self, piece: CodePiece) -> None:
+        """Take the PERFORMs and jumps of one piece; those of a copybook have the line of its COPY."""
         for perform in piece.program.performs:
             line = piece.line if piece.copybook else perform.line
             self._edge(perform.target, perform.thru, perform.section, perform.via, line, piece.copybook)
@@ -210,6 +250,7 @@ class _Drawing:
     def _edge(
         self, name: str, thru: str | None, section: str | None, via: str, line: int, copybook: str | None
     ) -> None:
+        """Note one edge. Copied code that leads to a paragraph of its own copybook is no edge of this program."""
         source = self._code.paragraph(line)
         found = self._places.find(name, section, source)
         last = self._places.find(thru, section, source) if thru else found
@@ -228,6 +269,11 @@ class _Drawing:
 
 
 def _span(edge: ControlEdge) -> Sequence[int]:
+    """Return the keys of the paragraphs that an edge runs.
+
+    A range of more than `_WIDE` is told by its ends: a thousand PERFORMs of a thousand paragraphs each would be a
+    million callers.
+    """
     first = edge.target or 0
     last = first if edge.thru is None else edge.thru
     if last < first or last - first > _WIDE:
@@ -236,6 +282,7 @@ def _span(edge: ControlEdge) -> Sequence[int]:
 
 
 def _next(program: Program, at: int) -> int | None:
+    """Return the key of the paragraph behind one, None at the end; control does not fall out of the declaratives."""
     following = at + 1
     if (
         following >= len(program.paragraphs)
@@ -246,6 +293,7 @@ def _next(program: Program, at: int) -> int | None:
 
 
 def _doubts(code: Code, copybooks: Sequence[CopybookUse]) -> tuple[str, ...]:
+    """Return the reasons for which dead code may be alive: ALTER, and copied code that was not found."""
     found = []
     if any(said.verb == "ALTER" for said in code.said):
         found.append("ALTER changes where a GO TO leads")
@@ -262,11 +310,24 @@ def _doubts(code: Code, copybooks: Sequence[CopybookUse]) -> tuple[str, ...]:
 def _live(
     code: Code, edges: Sequence[ControlEdge], falls: Sequence[int | None], range_ends: set[int]
 ) -> tuple[set[int], set[int], bool]:
-    """The paragraphs that control may reach, and those whose end it may fall over; False where there are too many ways to follow.
+    """Return the paragraphs that control may reach, those over whose end it may fall, and whether all ways were
+    followed.
 
     A state is a paragraph and the end of the range that is being performed: past that end control returns.
     """
     program = code.program
+    # The paragraph alone would not do. In `PERFORM A THRU B` control falls from A into B and returns behind it; the
+    # same B, reached by falling through from the start, goes on into C. So the search is over pairs (paragraph, end
+    # of range), with None for the main line, where nothing returns:
+    #
+    # - A PERFORM in a live paragraph starts the state (target, its own end). That is asked once a paragraph, not
+    #   once a state, because it does not depend on the range around it.
+    # - A jump goes to (target, the same end): a GO TO out of a range does not end the PERFORM; if control ever comes
+    #   to the end of the range, it returns.
+    # - Falling through keeps the end, too, unless this paragraph is that end.
+    #
+    # The paragraph that a THRU names is taken for live even where every way leaves before it: `X-EXIT` is there for
+    # a GO TO that may have gone, and is no finding.
     count = len(program.paragraphs)
     performs: list[list[tuple[int, int]]] = [[] for _ in range(count)]
     jumps: list[list[int]] = [[] for _ in range(count)]
@@ -276,6 +337,7 @@ def _live(
             continue
         end = edge.target if edge.thru is None else edge.thru
         jumping = is_jump(edge)
+        # Copied code may run at any time, and what stands in no paragraph is taken to run, too.
         if edge.copybook is not None or edge.source < 0:
             roots.append((edge.target, None if jumping else end))
         elif jumping:
@@ -309,7 +371,7 @@ def _live(
 
 
 def _roots(code: Code) -> list[tuple[int, int | None]]:
-    """Where control may begin: the first paragraph, entries, declaratives."""
+    """Return where control may begin: the first paragraph, ENTRY statements, and each section of the declaratives."""
     program = code.program
     first = next((at for at, paragraph in enumerate(program.paragraphs) if not paragraph.declarative), None)
     found: list[tuple[int, int | None]] = [] if first is None else [(first, None)]
@@ -325,6 +387,9 @@ def _roots(code: Code) -> list[tuple[int, int | None]]:
 def _dead(
     program: Program, edges: Sequence[ControlEdge], falls: Sequence[int | None], live: set[int]
 ) -> dict[int, str]:
+    """Return why each paragraph that is not live is dead: nothing leads to it, or only dead code, whose names are
+    given.
+    """
     paragraphs = program.paragraphs
     unreached = {at for at in range(len(paragraphs)) if at not in live}
     by: dict[int, dict[str, None]] = {at: {} for at in unreached}

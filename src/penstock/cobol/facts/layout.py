@@ -1,8 +1,9 @@
-"""How does the data lie? Items with their clauses, offsets and sizes, from the entries of the DATA DIVISION.
+"""Lay out the data: items with their clauses, offsets and sizes, from the entries of the DATA DIVISION.
 
-Keeps out: who reads and writes them (`references`). Law: an offset or a size is exact or None: after a copybook
-that is missing within a record, or a picture that is none, nothing in that record is guessed. A missing copybook between
-records is taken for records of its own.
+Keeps out who reads and writes them (`references`), and the sizes of single items (`pictures`).
+
+Law: an offset or a size is exact or None. After a copybook that is missing within a record, or a picture that is
+none, nothing in that record is guessed. A missing copybook between records is taken for records of its own.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from .expanding import EntryRow
 
+# A literal with its prefix, closed or not, or what stands between blanks: a picture may hold almost anything.
 _PIECE = re.compile(
     r"""[A-Za-z]{0,2}"(?:[^"]|"")*+"?|[A-Za-z]{0,2}'(?:[^']|'')*+'?|[^\s"']+""",
 )
@@ -33,14 +35,19 @@ _CLAUSES = frozenset(_CLAUSES_WORDS.split())
 
 
 class DataLayout(NamedTuple):
-    """The items in order, and what level 78s stand for, by `key`."""
+    """The items in order of the source, and the constants (level 78)."""
 
     items: tuple[DataItem, ...]
-    constants: tuple[tuple[str, str, int, str | None], ...]  # name, value, line, copybook
+    constants: tuple[tuple[str, str, int, str | None], ...]
+    """Name, value, line and copybook of each level 78."""
 
 
 def pieces(code: str) -> list[str]:
-    """The words of an entry: literals whole, everything else between blanks, without the comma or period that ends it."""
+    """Return the words of an entry: literals whole, everything else between blanks, without the comma or period that
+    ends it.
+
+    A period inside stays, as in the picture `ZZ,ZZ9.99`.
+    """
     found = []
     for piece in _PIECE.findall(code):
         if piece[0] not in "\"'" and piece[-1] in ".,;":
@@ -52,7 +59,9 @@ def pieces(code: str) -> list[str]:
 
 
 def layout(rows: Sequence[EntryRow]) -> DataLayout:
-    """Everything that is described between FILE SECTION and PROCEDURE DIVISION."""
+    """Return every item between FILE SECTION and PROCEDURE DIVISION, laid out, from the entries with copybooks in
+    place.
+    """
     building = _Building()
     for row in rows:
         building.take(row)
@@ -61,7 +70,7 @@ def layout(rows: Sequence[EntryRow]) -> DataLayout:
 
 
 class _Open:
-    """A group that is being filled: where its next item goes."""
+    """A group that is being filled: where its next item goes, how far it reaches, and what its items inherit."""
 
     __slots__ = ("end", "index", "level", "next", "sign", "usage", "varies")
 
@@ -70,6 +79,7 @@ class _Open:
     ) -> None:
         self.index = index
         self.level = level
+        # None from the first item on that cannot be placed: what follows it is unknown, too.
         self.next = start
         self.end = start  # the furthest that anything in it reaches
         self.usage = usage
@@ -78,6 +88,17 @@ class _Open:
 
 
 class _Building:
+    """The items while they are being laid out.
+
+    Levels nest by number, so the open groups are a stack: an item closes every group whose level is not smaller than
+    its own. Where it lies is its group's `next`; once it is complete, `_placed` moves `next` behind it. A group is
+    complete when it closes, and is placed in the group around it in the same way. A REDEFINES begins where its
+    subject does, and moves `next` on only where it reaches further.
+
+    None is contagious in one direction: an item of unknown place or size makes everything after it in its groups
+    unknown, up to the end of the record, and nothing before it.
+    """
+
     def __init__(self) -> None:
         self.items: list[DataItem] = []
         self.constants: list[tuple[str, str, int, str | None]] = []
@@ -92,7 +113,7 @@ class _Building:
         self._in_record: dict[tuple[int, str], int] = {}
 
     def take(self, row: EntryRow) -> None:
-        """One more entry."""
+        """Take one more entry, in order."""
         entry = row.entry
         level = entry.level
         if entry.word.upper() in {"FD", "SD", "RD"}:
@@ -114,21 +135,23 @@ class _Building:
                 self._unknown()
             self._missing = False
             self._item(row, level)
+        # The item of this condition may have been in the copybook: it must not be given to the one before.
         elif not self._missing:
             self._condition(row)
 
     def close(self) -> None:
-        """Nothing comes any more."""
+        """Close what is open: nothing comes any more."""
         self._close(0)
         for index, conditions in self._conditions.items():
             self.items[index] = replace(self.items[index], conditions=tuple(conditions))
 
     def _unknown(self) -> None:
-        """What a missing copybook would have added to the open groups is not known, nor what follows in them."""
+        """Forget where the open groups go on: a missing copybook would have added to them by an unknown amount."""
         for group in (self._loose, *self._open):
             group.next = group.end = None
 
     def _condition(self, row: EntryRow) -> None:
+        """Take a level 88: its values belong to the item before it, a range as one value with THRU."""
         if not self.items:
             return
         words = pieces(row.code)
@@ -151,6 +174,7 @@ class _Building:
         self._conditions.setdefault(len(self.items) - 1, []).append(Condition(name, tuple(values), row.line))
 
     def _constant(self, row: EntryRow) -> None:
+        """Take a level 78; a number may be the count of a later OCCURS."""
         words = pieces(row.code)
         values = [word for word in words[2:] if word.upper() not in {"VALUE", "VALUES", "IS", "ARE"}]
         if len(words) < 2 or not values:
@@ -160,6 +184,7 @@ class _Building:
             self._numbers[key(words[1])] = int(values[0])
 
     def _item(self, row: EntryRow, level: int) -> None:
+        """Take a data item: place it, or open it as a group where it has no picture."""
         clauses = _Clauses(pieces(row.code), self._numbers)
         if level == 66:
             self._renames(row, clauses)
@@ -173,6 +198,7 @@ class _Building:
             self._close(level)
         group = self._open[-1] if self._open else None
         index = len(self.items)
+        # USAGE and SIGN of a group hold for all that it holds, unless an item says otherwise.
         usage = clauses.usage or (group.usage if group else None)
         sign = clauses.sign or (group.sign if group else None)
         parent = group.index if group else None
@@ -219,6 +245,9 @@ class _Building:
     def _start(
         self, clauses: _Clauses, group: _Open, parent: int | None, usage: str | None, size: int | None
     ) -> tuple[int | None, bool]:
+        """Return where an item begins in its record, None where that is unknown, and whether that varies with an OCCURS
+        DEPENDING.
+        """
         start = group.next
         if clauses.redefines is not None and (parent is not None or start != 0):  # a record begins where it begins
             target = self._siblings.get((parent, key(clauses.redefines)))
@@ -226,12 +255,16 @@ class _Building:
                 (self.items[target].offset, self.items[target].varies) if target is not None else (None, group.varies)
             )
         if start is not None and clauses.synchronized:
+            # Slack bytes: SYNCHRONIZED moves a binary item on to the next multiple of its boundary.
             boundary = boundary_of(usage or "DISPLAY", size)
             start += -start % boundary
         return start, group.varies
 
     def _placed(self, group: _Open, item: DataItem) -> None:
-        """What follows `item` in its group begins after it."""
+        """Move the group on behind an item that is complete, a table with all its occurrences."""
+        # A table counts with its most occurrences. Where even those are unknown (OCCURS UNBOUNDED, or a name that is
+        # no constant) nothing after it can be placed; a redefinition of unknown size moves nothing, for its subject
+        # has been counted.
         times = item.occurs if item.occurs is not None or item.occurs_from is None else None
         unbounded = item.occurs is None and item.depending is not None
         if item.offset is None or item.bytes is None or unbounded:
@@ -249,7 +282,7 @@ class _Building:
             group.varies = True
 
     def _close(self, level: int) -> None:
-        """End the groups that an item of `level` does not belong to."""
+        """End the groups that an item of `level` does not belong to; 0 ends all."""
         while self._open and self._open[-1].level >= max(level, 1):
             done = self._open.pop()
             item = self.items[done.index]
@@ -267,6 +300,7 @@ class _Building:
             self._placed(above, item)
 
     def _renames(self, row: EntryRow, clauses: _Clauses) -> None:
+        """Take a level 66: the stretch of the record from its first item to the end of its last."""
         if clauses.renames is None or not self.items:
             return
         self._close(2)
@@ -301,7 +335,11 @@ class _Building:
 
 
 class _Clauses:
-    """What an entry says, clause by clause."""
+    """What an entry says, clause by clause.
+
+    Clauses may stand in any order, and their words are reserved: what is no clause is an operand of the one before.
+    The methods are called by `_READERS` behind the word that names their clause.
+    """
 
     def __init__(self, words: list[str], numbers: dict[str, int]) -> None:
         self.name = "FILLER"
@@ -331,16 +369,19 @@ class _Clauses:
                 self.usage = USAGES[word]
 
     def picture_is(self) -> None:
+        """Take a PICTURE: one piece, whatever is in it."""
         self._skip("IS")
         self.picture = self._next()
 
     def value_is(self) -> None:
+        """Take a VALUE, up to the next clause."""
         self._skip("IS", "ARE")
         start = self._at
         self._at += 1  # a figurative constant or literal, whatever it looks like
         self.value = " ".join(self._words[start : self._past_names()]) or None
 
     def occurs_times(self) -> None:
+        """Take an OCCURS: one count, or the least and the most; a count may be a level 78."""
         counts: list[int | None] = []
         while self._at < len(self._words) and (not counts or self._upper[self._at] == "TO"):
             self._skip("TO")
@@ -350,6 +391,7 @@ class _Clauses:
         self.occurs_from = counts[0] if len(counts) > 1 else None
 
     def depending_on(self) -> None:
+        """Take the item of DEPENDING ON with its qualifiers."""
         self._skip("ON")
         start = self._at
         self._at += 1
@@ -358,15 +400,18 @@ class _Clauses:
         self.depending = " ".join(self._words[start : self._at]) or None
 
     def indexed_by(self) -> None:
+        """Take the names of INDEXED BY."""
         self._skip("BY")
         start = self._at
         names = self._words[start : self._past_names()]
         self.indexes = tuple(name for word in names for name in word.split(",") if name)
 
     def redefines_it(self) -> None:
+        """Take the subject of a REDEFINES."""
         self.redefines = self._next()
 
     def renames_it(self) -> None:
+        """Take the first and the last item of a RENAMES."""
         first = self._next()
         last = None
         if self._at < len(self._words) and self._upper[self._at] in {"THRU", "THROUGH"}:
@@ -375,28 +420,35 @@ class _Clauses:
         self.renames = (first, last) if first else None
 
     def sign_is(self) -> None:
+        """Take SIGN LEADING or TRAILING, with SEPARATE."""
         side = self._upper[self._at - 1]
         apart = "SEPARATE" in self._upper[self._at : self._at + 1]
         self.sign = side + " SEPARATE" * apart
 
     def synchronized_it(self) -> None:
+        """Take SYNCHRONIZED."""
         self.synchronized = True
 
     def object_reference(self) -> None:
+        """Take OBJECT REFERENCE, which is stored as a pointer."""
         self.usage = "POINTER"
 
     def _next(self) -> str | None:
+        """Return the next word and move behind it; None at the end."""
         self._at += 1
         return self._words[self._at - 1] if self._at <= len(self._words) else None
 
     def _skip(self, *words: str) -> None:
+        """Move over any of these words."""
         while self._at < len(self._words) and self._upper[self._at] in words:
             self._at += 1
 
     def _is_clause(self, at: int) -> bool:
+        """Return whether a word begins a clause, or is a usage, which may stand alone."""
         return self._upper[at] in _CLAUSES or self._upper[at] in USAGES
 
     def _past_names(self) -> int:
+        """Move to the next clause and return where that is."""
         while self._at < len(self._words) and not self._is_clause(self._at):
             self._at += 1
         return self._at

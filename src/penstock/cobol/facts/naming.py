@@ -1,6 +1,7 @@
-"""Which item does a name mean? Names with their qualifiers, compared case-blind.
+"""Tell which item a name means: names with their qualifiers, compared case-blind.
 
-Keeps out: what is done with the items. Law: a name that is ambiguous means all that it may mean, up to `MAX_MEANINGS`.
+Keeps out what is done with the items. Law: a name that is ambiguous means all that it may mean, up to
+`MAX_MEANINGS`, so that no reader or writer is lost.
 """
 
 from __future__ import annotations
@@ -16,17 +17,24 @@ if TYPE_CHECKING:
 
 
 MAX_MEANINGS = 32
+"""How many items one name is taken to mean; more would make every use of it cost as many steps."""
 
 
 class Meaning(NamedTuple):
-    """An item, and which of its conditions where a level 88 was named."""
+    """What a name may mean: an item, and which of its conditions where a level 88 was named."""
 
     item: int
+    """An index into the items."""
     condition: int | None = None
+    """An index into the conditions of that item; None where the item itself is meant."""
 
 
 class DataNames:
-    """The names of a program's data, and what holds what."""
+    """The names of a program's data, and what holds what.
+
+    `known` gives the meanings of each name in capitals, `indexes` the names of INDEXED BY, `children` the indexes of
+    what each group holds directly.
+    """
 
     def __init__(self, items: Sequence[DataItem]) -> None:
         self.items = items
@@ -43,7 +51,12 @@ class DataNames:
                 self.children.setdefault(item.parent, []).append(index)
 
     def mean(self, name: str, qualifiers: Sequence[str] = ()) -> list[Meaning]:
-        """What `name OF qualifiers` may mean; nothing where it is not declared."""
+        """Return what a name may mean; nothing where it is not declared.
+
+        Args:
+            name: The name, in any case.
+            qualifiers: The names behind OF or IN, from the inside out; groups between them may be left out.
+        """
         found = self.known.get(key(name), [])[:MAX_MEANINGS]
         if not qualifiers or not found:
             return found
@@ -51,7 +64,9 @@ class DataNames:
         return [meaning for meaning in found if self._within(meaning, wanted)]
 
     def one(self, text: str) -> int | None:
-        """The item that `NAME`, `NAME(subscript)` or `NAME OF GROUP` names, where it is one."""
+        """Return the index of the item that `NAME`, `NAME(subscript)` or `NAME OF GROUP` names; None where it is none
+        or ambiguous.
+        """
         words = text.replace("(", " ( ").split()
         if "(" in words:
             words = words[: words.index("(")]
@@ -61,7 +76,7 @@ class DataNames:
         return found.pop() if len(found) == 1 else None
 
     def above(self, index: int) -> list[int]:
-        """The groups that hold an item, from the inside out."""
+        """Return the indexes of the groups that hold an item, from the inside out."""
         found: list[int] = []
         parent = self.items[index].parent
         while parent is not None:
@@ -70,7 +85,7 @@ class DataNames:
         return found
 
     def below(self, index: int) -> list[int]:
-        """Everything that a group holds, in order."""
+        """Return the indexes of everything that a group holds, in order of the source."""
         found: list[int] = []
         stack = [index]
         while stack:
@@ -80,6 +95,9 @@ class DataNames:
         return sorted(found)
 
     def _within(self, meaning: Meaning, wanted: Sequence[str]) -> bool:
+        """Return whether the groups around an item have the wanted names in that order; a record is also within its
+        file.
+        """
         item = self.items[meaning.item]
         names = [key(self.items[above].name) for above in self.above(meaning.item)]
         if meaning.condition is not None:

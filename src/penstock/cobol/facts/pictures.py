@@ -1,7 +1,9 @@
-"""How many bytes does an elementary item take? A PICTURE and a USAGE in, a size out.
+"""Count the bytes of an elementary item: a PICTURE and a USAGE in, a size out.
 
-Sizes are those of Enterprise COBOL: binary of 2, 4 and 8 bytes, packed decimal two digits a byte, pointers of 4.
-Keeps out: where the item lies (`layout`). Law: any text has an answer, in time linear in it; what cannot be known is None.
+Sizes are those of Enterprise COBOL: binary of 2, 4, 8 or 16 bytes, packed decimal two digits a byte with half a byte
+for the sign, pointers of 4. Keeps out where the item lies (`layout`).
+
+Law: any text has an answer, in time linear in it; what cannot be known is None.
 """
 
 from __future__ import annotations
@@ -53,7 +55,7 @@ USAGES: dict[str, str] = {
         )
     },
 }
-"""What USAGE may say, and how it is called here."""
+"""What USAGE may say, in capitals, and how it is called here: the short form of COMPUTATIONAL, itself of any other."""
 
 _FIXED = {
     "COMP-1": 4,
@@ -82,7 +84,17 @@ _ALIGNED = {"COMP-1": 4, "COMP-2": 8, "INDEX": 4, "POINTER": 4, "PROCEDURE-POINT
 
 
 def bytes_of(picture: str | None, usage: str, *, sign_apart: bool = False) -> int | None:
-    """The bytes of one occurrence; None where the picture is missing or is none."""
+    """Return the bytes of one occurrence; None where the picture is missing or is none.
+
+    Args:
+        picture: The character string of PICTURE as it is written; None for an item that has none.
+        usage: A usage as `USAGES` calls it.
+        sign_apart: Whether SIGN IS SEPARATE holds: a sign in DISPLAY then takes a byte of its own.
+
+    Example:
+        >>> bytes_of("S9(7)V99", "COMP-3"), bytes_of("S9(4)", "COMP"), bytes_of("X(30)", "DISPLAY")
+        (5, 2, 30)
+    """
     if usage in _FIXED:
         return _FIXED[usage]
     counted = _counts(picture) if picture else None
@@ -105,21 +117,27 @@ def bytes_of(picture: str | None, usage: str, *, sign_apart: bool = False) -> in
 
 
 def boundary_of(usage: str, size: int | None) -> int:
-    """What SYNCHRONIZED aligns an item of this kind to."""
+    """Return the bytes to a multiple of which SYNCHRONIZED aligns an item; 1 where it aligns nothing."""
     if usage in _BINARY and size:
         return 2 if size == 2 else 4
     return _ALIGNED.get(usage, 1)
 
 
 def _binary(digits: int) -> int:
+    """Return the bytes of a binary item with so many digits."""
     return 2 if digits <= 4 else 4 if digits <= 9 else 8 if digits <= 18 else 16
 
 
 def _counts(picture: str) -> tuple[int, int, bool] | None:
-    """Its digits, its bytes in DISPLAY without a sign of its own, and whether it has an operational sign."""
+    """Return the digits of a picture, its bytes in DISPLAY without a sign of its own, and whether it has an operational
+    sign.
+
+    None where the text is no picture. V takes no byte; P counts as a digit and takes none; CR and DB take two.
+    """
     digits = places = at = 0
     signed = False
     for found in _SYMBOL.finditer(picture):
+        # A gap between two symbols is something that no picture holds.
         if found.start() != at:
             return None
         at = found.end()

@@ -1,7 +1,11 @@
-"""Who reads and who writes each item? The operands of every statement, by the role that its verb gives them.
+"""Tell who reads and who writes each item: the operands of every statement, by the role that its verb gives them.
 
-Keeps out: what a group or a redefinition shares with others, which is the layout's. Law: a reference counts for every item
-that its name may mean; subscripts, lengths and conditions are read.
+A verb gives its first operands a role, and each of its words may change the role of what follows: in `ADD A TO B
+GIVING C` A is read, TO begins what is read and written, GIVING what is written. That is a table (`_ROLES`), and the
+reader one loop over words.
+
+Keeps out what a group or a redefinition shares with others, which is the layout's. Law: a reference counts for every
+item that its name may mean; subscripts, lengths and conditions are read.
 """
 
 from __future__ import annotations
@@ -21,11 +25,15 @@ if TYPE_CHECKING:
     from .naming import DataNames
     from .values import DataItem
 
+# Bits: BOTH is READ | WRITE. What is passed by reference may be written by another program, which is no write of
+# this one.
 READ, WRITE, BOTH, PASS, NONE = 1, 2, 3, 4, 0
 
 TRANSFORMS = frozenset({"ADD", "SUBTRACT", "MULTIPLY", "DIVIDE", "COMPUTE", "STRING", "UNSTRING", "INSPECT"})
-"""The verbs that calculate or compose."""
+"""The verbs that calculate or compose, whose operands are also listed by statement."""
 
+# By verb: the role of its first operands, and the role that begins at each of its words. A verb that is missing here
+# only reads; one with NONE names no data (files, paragraphs, procedures).
 _ROLES: dict[str, tuple[int, dict[str, int]]] = {
     "MOVE": (READ, {"TO": WRITE}),
     "ADD": (READ, {"TO": BOTH, "GIVING": WRITE, "SIZE": NONE}),
@@ -100,6 +108,7 @@ _FORMATS = """
     YYMMDD YYYYMMDD MMDDYY MMDDYYYY DDMMYY DDMMYYYY YYDDD YYYYDDD YYDDMM YYYYDDMM DATE TIME DAYCOUNT DAYOFMONTH DAYOFWEEK
     MONTHOFYEAR YEAR DATESTRING STRINGFORMAT FULLDATE DATEFORM MILLISECONDS
 """
+# Options of CICS commands by which data comes back; the argument of any other is read.
 _CICS_WRITES_ALWAYS = frozenset({"INTO", "SET", "RESP", "RESP2", "NUMITEMS", "NUMREC", "RETCODE"})
 _CICS_WRITES = {
     "ASKTIME": {"ABSTIME"},
@@ -121,14 +130,19 @@ _SQL_INTO_ENDS = frozenset({"FROM", "WHERE", "USING", "ORDER", "FOR", "GROUP", "
 
 
 class Undefined(NamedTuple):
-    """A name that stood where data stands and is not declared."""
+    """A name that stood where data stands and is not declared, as it is spelled, with its line."""
 
     name: str
     line: int
 
 
 class References:
-    """Collects the lines of every item and condition."""
+    """Collects the lines on which every item and condition is read, written and passed.
+
+    Args:
+        names: The items that names mean.
+        records: The indexes of the records of each file, by its name in capitals: READ writes them.
+    """
 
     def __init__(self, names: DataNames, records: dict[str, list[int]]) -> None:
         self._names = names
@@ -143,19 +157,23 @@ class References:
         self._current: tuple[dict[str, None], dict[str, None]] | None = None
 
     def take(self, said: Said) -> None:
-        """The operands of a statement."""
+        """Take the operands of one statement; EXEC blocks are left to `exec`."""
         if said.verb.startswith("EXEC "):
             return
         start, switches = _ROLES.get(said.verb, (READ, {}))
         keys = said.keys
         first = self._first_operand(said)
         if said.verb in {"ADD", "SUBTRACT", "MULTIPLY", "DIVIDE"} and "GIVING" in keys:
+            # With GIVING the item behind TO, FROM or INTO is an operand like the others: only what GIVING names is
+            # written.
             switches = {word: READ if role == BOTH else role for word, role in switches.items()}
         elif said.verb == "SET" and ("UP" in keys or "DOWN" in keys):
+            # SET IX UP BY 1 counts from what it was.
             start = BOTH
         elif said.verb == "INSPECT" and ("REPLACING" in keys or "CONVERTING" in keys):
             start = BOTH
             switches = {**switches, "TALLYING": BOTH}
+        # WRITE record FROM area moves the area to the record and writes that.
         elif said.verb in {"WRITE", "REWRITE", "RELEASE"} and "FROM" in keys:
             start = BOTH
         elif said.verb in {"READ", "RETURN"} and len(keys) > 1:
@@ -168,7 +186,7 @@ class References:
             self._corresponding(said)
 
     def exec(self, block: Block) -> None:
-        """The data that an EXEC block names."""
+        """Take the data that an EXEC block names: arguments of CICS and DL/I options, host variables of SQL."""
         kind = block.exec.kind
         if kind in {"CICS", "DLI"}:
             writes = _CICS_WRITES_ALWAYS | _CICS_WRITES.get(block.command.name, set())
@@ -188,7 +206,7 @@ class References:
                     )
 
     def applied(self, items: Iterable[DataItem]) -> tuple[DataItem, ...]:
-        """The items with their lines."""
+        """Return the items with the lines that were collected for them and for their conditions."""
         found = []
         for index, item in enumerate(items):
             conditions = tuple(
@@ -205,6 +223,7 @@ class References:
         return tuple(found)
 
     def _first_operand(self, said: Said) -> int:
+        """Return the index of the first word that may be data: behind the paragraphs that a PERFORM names."""
         keys = said.keys
         if said.verb != "PERFORM":
             return 1
@@ -218,6 +237,14 @@ class References:
         return at
 
     def _operands(self, said: Said, at: int, role: int, switches: dict[str, int]) -> None:
+        """Note the data among the words of a statement.
+
+        Args:
+            said: The statement.
+            at: The index of its first operand.
+            role: The role of what stands there.
+            switches: The words that change the role, with the role that begins at each.
+        """
         keys, words = said.keys, said.words
         known, size = self._names.known, len(keys)
         depth = 0
@@ -225,6 +252,9 @@ class References:
             word, is_word = keys[at], words[at].kind == "word" and keys[at] != "-"
             depth += (word == "(") - (word == ")")
             end = at + 1
+            # A word that the program declares is a name even where it is one of these, unless it is the first:
+            # dialects reserve different words. In parentheses stand subscripts and lengths, which are read whatever
+            # becomes of the item.
             if depth <= 0 and word in switches and (word not in known or at == 1):
                 role = switches[word]
             elif is_word:
@@ -240,7 +270,7 @@ class References:
             at = end
 
     def _mention(self, said: Said, at: int, end: int, role: int) -> None:
-        """The words from `at` to `end` name an item."""
+        """Note that the words from `at` to `end` name an item, with its qualifiers."""
         if not role:
             return
         if self._current is not None:
@@ -252,10 +282,12 @@ class References:
         self._note(said.keys[at], said.keys[at + 2 : end : 2], role, line)
 
     def _unknown(self, name: str, spelling: str, line: int) -> None:
+        """Note a name that is not declared, unless it is an index, a file or a word of the language."""
         if name not in self._names.indexes and name not in self._records and not is_reserved(name):
             self.undefined.append(Undefined(spelling, line))
 
     def _note(self, name: str, qualifiers: Sequence[str], role: int, line: int) -> None:
+        """Note a reference for every item and condition that a name may mean."""
         meanings = self._names.mean(name, qualifiers)
         if not meanings:
             self._unknown(name, name, line)
@@ -272,12 +304,13 @@ class References:
                 self._passed.setdefault(item, set()).add(line)
 
     def _file(self, name: str, role: int, said: Said) -> None:
-        """A file is read into its records."""
+        """Note that a file is read into its records."""
         for record in self._records.get(key(name), ()):
             if role & WRITE:
                 self._written.setdefault((record, None), set()).add(said.line)
 
     def _argument(self, text: str, role: int, block: Block) -> None:
+        """Note the data in the argument of an option; what stands in its parentheses is read."""
         words = tokens(text)
         depth = at = 0
         while at < len(words):
@@ -293,7 +326,7 @@ class References:
                 self._note(word, qualifiers, role if depth == 0 else READ, block.line)
 
     def _corresponding(self, said: Said) -> None:
-        """What both groups hold under one name is moved."""
+        """Note a MOVE CORRESPONDING: what both groups hold directly under one name is moved."""
         keys = said.keys
         if "TO" not in keys:
             return
@@ -312,7 +345,13 @@ class References:
 
 
 def references(code: Code, names: DataNames, records: dict[str, list[int]]) -> References:
-    """Every reference of a program's code."""
+    """Return every reference of a program's code, copybooks included.
+
+    Args:
+        code: The statements and EXEC blocks.
+        names: The items that names mean.
+        records: The indexes of the records of each file, by its name in capitals.
+    """
     found = References(names, records)
     for said in code.said:
         found.take(said)
@@ -325,7 +364,15 @@ _HOST = re.compile(r":\s*([A-Za-z0-9][A-Za-z0-9_$#@\-]*(?:\.[A-Za-z0-9][A-Za-z0-
 
 
 def host_variables(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The host variables of an EXEC SQL that are read, and those that are written."""
+    """Return the host variables of an EXEC SQL, those that are read first, then those that are written.
+
+    Written are those behind INTO (but for INSERT INTO and MERGE INTO, which name a table) and the left side of SET
+    :X = ...; indicator variables go with theirs. Names come without their colon, each once, as they are written.
+
+    Example:
+        >>> host_variables("EXEC SQL SELECT NAME INTO :WS-NAME FROM CLERK WHERE ID = :WS-ID END-EXEC")
+        (('WS-ID',), ('WS-NAME',))
+    """
     reads: dict[str, None] = {}
     writes: dict[str, None] = {}
     into = False

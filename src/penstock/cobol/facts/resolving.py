@@ -1,6 +1,10 @@
-"""What may a data item hold? The constants that its VALUE, and the MOVEs and SETs of the program, give it.
+"""Tell what a data item may hold: the constants that its VALUE, and the MOVEs and SETs of the program, give it.
 
-Keeps out: which of them holds at a given moment. Law: every value is one that the source says, with its line; nothing is computed.
+That is how `CALL WS-PGM`, `EXEC CICS LINK PROGRAM(WS-PGM)` or an ASSIGN to an item get the names of what they reach.
+Keeps out which of the values holds at a given moment.
+
+Law: every value is one that the source says, with its line; nothing is computed, and no more than `MAX_VALUES` are
+kept.
 """
 
 from __future__ import annotations
@@ -17,18 +21,29 @@ if TYPE_CHECKING:
     from .naming import DataNames
 
 MAX_STEPS = 6
+"""How many MOVEs from item to item are followed."""
 MAX_VALUES = 64
+"""How many values one item is taken to hold."""
 MAX_SOURCES = 100
-MAX_SAME = 8  # items that one name means
+"""How many items are looked at for the values of one."""
+MAX_SAME = 8
+"""How many items of one name a MOVE is taken to write."""
 _FIGURATIVE = frozenset(
     {"SPACE", "SPACES", "ZERO", "ZEROS", "ZEROES", "LOW-VALUE", "LOW-VALUES", "HIGH-VALUE", "HIGH-VALUES", "NULL"}
 )
 
 
 class Values:
-    """The constants of every item."""
+    """The constants that every item may hold, found on demand and kept.
+
+    Args:
+        code: The statements, those of copybooks included.
+        names: The items that names mean.
+    """
 
     def __init__(self, code: Code, names: DataNames) -> None:
+        # By item: the literals given to it, the items moved to it, and what is known already; by redefined group:
+        # its values where they lie.
         self._names = names
         self._given: dict[int, list[Resolved]] = {}
         self._from: dict[int, list[int]] = {}
@@ -41,18 +56,27 @@ class Values:
                 self._set(said)
 
     def of(self, text: str) -> tuple[Resolved, ...]:
-        """What the item that `text` names may hold; a literal holds nothing but itself and is not looked up."""
+        """Return what the item that a text names may hold; nothing for a literal, which is not looked up, or an unknown
+        name.
+        """
         index = self._names.one(text)
         return () if index is None else self.item(index)
 
     def item(self, index: int) -> tuple[Resolved, ...]:
-        """What an item may hold: literals moved to it first, then its VALUE, then what the items moved to it may hold."""
+        """Return what an item may hold: literals moved to it first, then its VALUE, then what the items moved to it may
+        hold.
+        """
         known = self._known.get(index)
         if known is None:
             known = self._known[index] = self._followed(index)
         return known
 
     def _followed(self, index: int) -> tuple[Resolved, ...]:
+        """Return the values of an item by following MOVEs backwards, the nearest first.
+
+        Breadth first over items, each once: `MOVE A TO B` and `MOVE B TO A` are no circle, and a program that moves
+        everything to everything ends at the limits.
+        """
         found: dict[str, Resolved] = {}
         queue, seen = [(index, 0)], {index}
         for at, steps in queue:
@@ -67,6 +91,9 @@ class Values:
         return tuple(found.values())[:MAX_VALUES]
 
     def _initial(self, index: int) -> list[Resolved]:
+        """Return what an item holds when the program begins: its VALUE, that of its first part, or those of a table
+        behind it.
+        """
         items = self._names.items
         item = items[index]
         if item.value is not None:
@@ -80,7 +107,12 @@ class Values:
         return self._table(index)
 
     def _table(self, index: int) -> list[Resolved]:
-        """An item of a table that redefines a list of VALUEs: what lies at its places."""
+        """Return what an item of a table may hold that redefines a list of VALUEs.
+
+        A common way to write a table of constants: fillers with values, redefined by an OCCURS. The places of the
+        item are its offset and all steps of the tables around it, and what was laid out at one of them, with the
+        same size, is a value.
+        """
         names, items = self._names, self._names.items
         item = items[index]
         if item.offset is None or not item.bytes:
@@ -102,6 +134,7 @@ class Values:
             return []
         places = [item.offset]
         for count, size in steps:
+            # A table of three dimensions has millions of places; no list of VALUEs is that long.
             if len(places) * count > 10 * MAX_VALUES:
                 return []
             places = [place + size * number for place in places for number in range(count)]
@@ -109,7 +142,7 @@ class Values:
         return [value for place in places for value in laid.get((place, item.bytes), ())]
 
     def _laid_out(self, group: int) -> dict[tuple[int | None, int | None], list[Resolved]]:
-        """The values that a group holds, by offset and bytes."""
+        """Return the values that a group holds, by offset and bytes."""
         laid = self._laid.get(group)
         if laid is None:
             laid = self._laid[group] = {}
@@ -122,6 +155,7 @@ class Values:
         return laid
 
     def _move(self, said: Said) -> None:
+        """Take a MOVE: a literal is given to its targets, an item is where theirs may come from."""
         keys = said.keys
         if "TO" not in keys or len(keys) < 4:
             return
@@ -137,7 +171,10 @@ class Values:
                 self._from.setdefault(target, []).extend(sources)
 
     def _operands(self, said: Said, at: int, end: int) -> list[int]:
-        """The items that stand there whole: not those that are cut by a reference modification."""
+        """Return the items that stand whole among some words.
+
+        An item that is cut by a reference modification, `WS-PGM(1:2)`, is left out: a part of a name is no name.
+        """
         found: list[int] = []
         keys = said.keys
         depth = 0
@@ -158,6 +195,7 @@ class Values:
         return found
 
     def _set(self, said: Said) -> None:
+        """Take a SET of conditions TO TRUE: each gives its item its first value."""
         keys = said.keys
         if "TO" not in keys or (keys[-1] not in {"TRUE", "."} and "TRUE" not in keys):
             return
@@ -173,7 +211,10 @@ class Values:
 
 
 def literal(text: str) -> str | None:
-    """What a literal says, without its quotes and the blanks at its end; None for what is no text, or blank."""
+    """Return what a literal says, without its quotes and the blanks at its end; None for what is no text, or blank.
+
+    Trailing blanks go because names are compared: `'PGM1    '` in an item of eight letters calls PGM1.
+    """
     text = text.strip()
     if len(text) < 2 or text[0] not in "'\"" or text[-1] != text[0]:
         return None
@@ -183,5 +224,5 @@ def literal(text: str) -> str | None:
 
 
 def is_figurative(text: str) -> bool:
-    """SPACES, ZERO and the like."""
+    """Return whether a word is a figurative constant: SPACES, ZERO and the like."""
     return key(text) in _FIGURATIVE

@@ -1,6 +1,8 @@
-"""Which conditions may be business rules? IF, EVALUATE and SEARCH with their branches, and what their names stand for.
+"""List the conditions that may be business rules: IF, EVALUATE and SEARCH with their branches, and what their names
+stand for.
 
-Keeps out: which of them a person would call a rule. What looks at an error is marked as such (`check`).
+Keeps out which of them a person would call a rule. What looks at the outcome of an operation is marked as such
+(`check`), so that error handling can be told from business.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ if TYPE_CHECKING:
 
 _VERBS: dict[str, Literal["IF", "EVALUATE", "SEARCH"]] = {"IF": "IF", "EVALUATE": "EVALUATE", "SEARCH": "SEARCH"}
 MAX_ACTIONS = 40
+"""How many statements of a branch are listed; the rest is counted."""
 _ACTION_CHARS = 200
+# The status of a DL/I call is in its PCB, which every program declares for itself: only the name tells.
 _PCB = re.compile(r"[A-Z0-9-]*PCB[A-Z0-9-]*STAT[A-Z0-9-]*|DIBSTAT|AIBRETRN|AIBREASN")
 _REGISTERS = {
     **dict.fromkeys(("SQLCODE", "SQLSTATE", "SQLERRD", "SQLWARN0"), "SQLCODE"),
@@ -36,7 +40,11 @@ _REGISTERS = {
 
 
 class Checks:
-    """Which names hold the outcome of an operation: FILE STATUS, SQLCODE, RESP, …"""
+    """Which names hold the outcome of an operation: FILE STATUS, SQLCODE, RESP, MQ reason, DL/I status.
+
+    Beside the registers those are the items that files, commands and calls name for it, the items that those are
+    moved to, their level 88s, and what they hold as groups.
+    """
 
     def __init__(
         self,
@@ -55,6 +63,7 @@ class Checks:
                 if option in {"RESP", "RESP2"} and argument:
                     self._kinds.setdefault(key(argument.split()[0]), "RESP")
         for call in mq:
+            # Every call of MQI ends with its completion code and its reason.
             for name in call.parameters[-2:]:
                 self._kinds.setdefault(key(name.split()[0]), "MQ REASON")
         for said in code.said:  # MOVE status TO item: the item holds it too
@@ -65,15 +74,15 @@ class Checks:
         self._inside(names)
 
     def of(self, name: str) -> str:
-        """What kind of outcome a name in capitals holds; "" for none."""
+        """Return what kind of outcome a name in capitals holds; "" for none."""
         return self._kinds.get(name) or ("DLI STATUS" if _PCB.fullmatch(name) else "")
 
     def any(self, keys: Iterable[str]) -> str:
-        """The first kind that one of these names holds."""
+        """Return the first kind of outcome that one of these names holds; "" for none."""
         return next(filter(None, map(self.of, keys)), "")
 
     def _inside(self, names: DataNames) -> None:
-        """The conditions of such an item, and what it holds, hold it too."""
+        """Let the conditions of such an item, and what it holds directly, count as holding the same outcome."""
         for index, item in enumerate(names.items):
             kind = self.of(key(item.name)) if item.name != "FILLER" else ""
             if kind:
@@ -87,7 +96,15 @@ class Checks:
 def rules(
     code: Code, trees: Sequence[Sequence[Node]], names: DataNames, checks: Checks, program: str
 ) -> tuple[BranchRule, ...]:
-    """Every IF, EVALUATE and SEARCH of the program itself, in order."""
+    """Return every IF, EVALUATE and SEARCH of the program itself, in order, nested ones after the one that holds them.
+
+    Args:
+        code: The statements.
+        trees: The statements of each paragraph as trees, at its key.
+        names: The items that names mean.
+        checks: Which names hold the outcome of an operation.
+        program: The name of the program, which is part of a rule's identity.
+    """
     found: list[BranchRule] = []
     seen: Counter[tuple[str, str]] = Counter()
     for at, nodes in enumerate(trees):
@@ -108,6 +125,7 @@ def _rule(
     program: str,
     seen: Counter[tuple[str, str]],
 ) -> BranchRule:
+    """Return one rule."""
     said = node.said
     words = said.words[1:]
     if words and said.keys[-1] == "THEN":
@@ -116,6 +134,8 @@ def _rule(
     openers = [opener for _, opener, _ in node.branches if opener is not said]
     used = _used([said, *openers], names)
     whole = key("\n".join([condition, *(text_of(opener.words) for opener in openers)]))
+    # The id is made of words, never of lines: documentation that was written of a rule must find it again after an
+    # edit elsewhere. Rules of the same words in the same paragraph are told apart by their order alone.
     seen[paragraph, whole] += 1
     identity = "\0".join((key(program), key(paragraph), verb, whole, str(seen[paragraph, whole])))
     return BranchRule(
@@ -133,7 +153,7 @@ def _rule(
 
 
 def _used(statements: Iterable[Said], names: DataNames) -> dict[str, str]:
-    """The data names in order, in capitals, with their spelling."""
+    """Return the data names that occur, in capitals and in order, with their spelling."""
     found: dict[str, str] = {}
     for said in statements:
         for at, word in enumerate(said.keys):
@@ -143,6 +163,7 @@ def _used(statements: Iterable[Said], names: DataNames) -> dict[str, str]:
 
 
 def _meanings(used: Mapping[str, str], names: DataNames) -> tuple[tuple[str, str], ...]:
+    """Return what the level 88s among some names stand for, as (name, "ITEM = 'Y'")."""
     found: list[tuple[str, str]] = []
     for word, spelling in used.items():
         for item, condition in names.known.get(word, ())[:1]:
@@ -153,6 +174,7 @@ def _meanings(used: Mapping[str, str], names: DataNames) -> tuple[tuple[str, str
 
 
 def _branch(label: str, opener: Said, inner: Sequence[Node]) -> Branch:
+    """Return one branch with its statements, folded to a line each and bounded."""
     actions = tuple(
         BranchAction(text_of(node.said.words, _ACTION_CHARS), node.said.line) for node in inner[:MAX_ACTIONS]
     )

@@ -1,7 +1,7 @@
-"""How involved is the code? Statements, decisions and nesting of each paragraph.
+"""Measure how involved the code is: statements, decisions and nesting of each paragraph.
 
-Keeps out: what the decisions decide (`rules`). Decisions are IF, WHEN except OTHER, loops, condition phrases, and every further
-target of GO TO DEPENDING: McCabe's number is one more. AND and OR are not counted.
+Decisions are IF, WHEN except OTHER, loops, condition phrases, and every further target of GO TO DEPENDING; McCabe's
+number is one more. AND and OR are not counted. Keeps out what the decisions decide (`rules`).
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from .code import Code, Said
 
 NO_STATEMENTS = frozenset({"COPY", "REPLACE"})
+"""The entries that bring in or change source and are not executed."""
 _NESTING = frozenset({"IF", "EVALUATE", "SEARCH"})
 
 
 class Shape(NamedTuple):
-    """One paragraph."""
+    """What one paragraph comes to: statements, decisions (the complexity less one) and the deepest nesting."""
 
     statements: int
     decisions: int
@@ -28,7 +29,7 @@ class Shape(NamedTuple):
 
 
 def trees(code: Code) -> list[list[Node]]:
-    """The statements of each paragraph as trees."""
+    """Return the statements of each paragraph as trees, at its key; those of copybooks are left out."""
     by: list[list[Said]] = [[] for _ in code.program.paragraphs]
     for said in code.own:
         if said.paragraph >= 0:
@@ -37,7 +38,7 @@ def trees(code: Code) -> list[list[Node]]:
 
 
 def shape(nodes: Sequence[Node]) -> Shape:
-    """What the statements of a paragraph come to."""
+    """Return the statements, decisions and depth of a paragraph, from its trees."""
     statements = decisions = deepest = 0
     for node, depth in walk(nodes):
         said = node.said
@@ -54,7 +55,7 @@ def shape(nodes: Sequence[Node]) -> Shape:
 
 
 def counts(code: Code) -> dict[str, int]:
-    """How many statements of each verb there are; branches and ends are none."""
+    """Return how many statements of each verb there are, most first; branches and terminators are none."""
     found: dict[str, int] = {}
     for said in code.own:
         if not is_branch(said.verb) and not said.verb.startswith("END-") and said.verb not in NO_STATEMENTS:
@@ -63,11 +64,13 @@ def counts(code: Code) -> dict[str, int]:
 
 
 def _decisions(said: Said) -> int:
+    """Return how many decisions a statement makes by itself, its branches not counted."""
     keys = said.keys
     if said.verb == "IF":
         return 1
     if said.verb == "PERFORM":
         return sum(word in {"UNTIL", "TIMES"} for word in keys)
     if said.verb == "GO TO" and "DEPENDING" in keys:
+        # GO TO and the first target are no decision: n targets are n - 1.
         return max(0, keys.index("DEPENDING") - 3)
     return 0
