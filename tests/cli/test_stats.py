@@ -233,6 +233,15 @@ def test_all_sessions_of_the_store_are_one_report(
     assert sorted(as_json(capsys)[1]["sessions"]) == ["one", "two"]
 
 
+def test_a_prompt_of_two_lines_is_one_cell_and_escaped_once(
+    worked: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where a table escapes what others wrote, nothing before it does."""
+    worked("one", [page(0), say("Seen.")], "Look.\nAnd say.")
+    _, out, _ = typed(capsys, "one")
+    assert r"Look.\x0aAnd say." in out
+
+
 def test_the_picture_is_well_formed_and_shows_the_window_the_fill_and_the_marks(
     folder: Path, worked: Callable[..., None], capsys: pytest.CaptureFixture[str]
 ) -> None:

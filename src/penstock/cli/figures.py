@@ -262,7 +262,7 @@ def _reading(found: Stats) -> str:
     ]
     if len(found.sessions) == 1:
         # Tasks of several sessions would stand under the same numbers, so only one session shows its own.
-        rows = [(number, *counted, escape.clip(prompt, 60)) for _, number, *counted, prompt in _tasks(found)]
+        rows = [(number, *counted, prompt) for _, number, *counted, prompt in _tasks(found)]
         said.append(render_table(("task", "turns", "reads", "repeated", "prompt"), rows))
     return "\n".join(said)
 
