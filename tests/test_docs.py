@@ -62,7 +62,16 @@ def test_the_sdk_examples_of_the_readme_get_through(wire: str, window_tokens: in
     environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}", "PENSTOCK_STORE": f"{tmp_path / 'store'}"}
     name = {"openai": "openai-chat", "anthropic": "anthropic"}[wire]
     done = subprocess.run(
-        [sdk_python(), ROOT / "tests" / "loopback_example.py", name, f"{window_tokens}", "say:Number 199999.", code],
+        [
+            sdk_python(),
+            "-W",
+            "error::DeprecationWarning",
+            ROOT / "tests" / "loopback_example.py",
+            name,
+            f"{window_tokens}",
+            "say:Number 199999.",
+            code,
+        ],
         env=environment,
         cwd=tmp_path,
         capture_output=True,

@@ -1,6 +1,6 @@
 """Which provider is asked, and with which key? Models over HTTP, named as on the command line.
 
-    model = remote("anthropic", "claude-sonnet-4-5", window_tokens=200_000)     # the key is in ANTHROPIC_API_KEY
+    model = remote("anthropic", "claude-sonnet-5", window_tokens=200_000)     # the key is in ANTHROPIC_API_KEY
     body = model.send({"max_tokens": 1_000, "messages": [...]}, on_text=print)
 
 Addresses and keys come from the variables that the providers' own SDKs read. Law: a key is sent to its base URL and shown nowhere.
