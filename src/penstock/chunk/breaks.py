@@ -1,4 +1,4 @@
-"""Before which lines may a text be cut, and how bad is that? Best before landmarks, else behind what ends, else before any line.
+"""The lines before which a text may be cut, and how bad that is: best before landmarks, else behind what ends, else anywhere.
 
 A rank is low where a cut is good. In most languages a landmark has an end, and blank lines part what does not belong together;
 in COBOL a landmark goes to the next one, and what belongs together ends with a period. Law: inside of a stretch that has no
@@ -35,21 +35,21 @@ _ANNOUNCING = frozenset({"program", "division", "section"})
 
 
 def breaks_of(language: str, data: bytes, lines: Sequence[str], symbols: Sequence[Symbol]) -> Breaks:
-    """Those of a source that has these lines and landmarks."""
+    """Return the breaks of a source that has these lines and landmarks."""
     if language == "cobol":
         return CobolBreaks(lines, symbols, free=is_free(b"\n" + data[:_HEAD_BYTES]))
     return Breaks(lines, symbols)
 
 
 class Breaks:
-    """Of most languages."""
+    """The breaks of most languages."""
 
     def __init__(self, lines: Sequence[str], symbols: Sequence[Symbol]) -> None:
         self._lines = lines
         self._symbols = symbols
 
     def landmarks(self) -> dict[int, int]:
-        """How bad it is to cut before the landmarks, with what stands above them, and behind them."""
+        """Return how bad it is to cut before the landmarks, with what stands above them, and behind them."""
         lines = self._lines
         ranks: dict[int, int] = {}
         for symbol in self._symbols:
@@ -66,7 +66,10 @@ class Breaks:
         return ranks
 
     def between(self, first: int, last: int) -> dict[int, int]:
-        """How bad it is to cut before each line of a stretch but the first: behind a blank one, and far to the left, is best."""
+        """Return how bad it is to cut before each line of a stretch but the first.
+
+        Behind a blank line is best, and far to the left: authors part with blanks, and what is indented is within something.
+        """
         ranks: dict[int, int] = {}
         behind_blank = False
         for number in range(first, last + 1):
@@ -80,12 +83,12 @@ class Breaks:
         return ranks
 
     def begins(self, first: int, last: int) -> int:  # noqa: ARG002  (COBOL needs it)
-        """The line that tells in which landmarks a chunk of these lines begins."""
+        """Return the line that tells in which landmarks a chunk of these lines begins."""
         return first
 
 
 class CobolBreaks(Breaks):
-    """Of COBOL: behind sentences and entries, which end with a period; lines without code go with what they stand before."""
+    """The breaks of COBOL: behind sentences and entries, which end with a period; lines without code go with what follows."""
 
     def __init__(self, lines: Sequence[str], symbols: Sequence[Symbol], *, free: bool) -> None:
         super().__init__(lines, symbols)
@@ -119,7 +122,7 @@ class CobolBreaks(Breaks):
         return ranks
 
     def begins(self, first: int, last: int) -> int:
-        """The first line of code."""
+        """Return the first line of code."""
         return next((number for number in range(first, last + 1) if self._code(number)), first)
 
     def _lifted(self, line: int) -> int:

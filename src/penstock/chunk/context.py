@@ -1,4 +1,4 @@
-"""What does a model see of a program? The lines of a chunk with their numbers, and around them the outline and the data they use.
+"""What a model sees of a program: the lines of a chunk with their numbers, and around them the outline and the data they use.
 
 The prompt of a whole file is its lines and nothing else. That of a chunk begins with the outline of all that is in the file and
 with the data items that its code names, as far as they fit. Law: each line of the source is shown with its absolute number, and
@@ -51,15 +51,15 @@ class Surroundings:
         self._shown = layout.shown
 
     def line(self, number: int) -> str:
-        """A line as a prompt shows it, with its end."""
+        """Return a line as a prompt shows it: its number, its text, its end."""
         return f"{notices.gutter(number, self._shown[number - 1])}\n"
 
     def whole(self) -> str:
-        """The prompt of the whole file, as it is where nothing has to be cut."""
+        """Return the prompt of the whole file, as it is where nothing has to be cut."""
         return "".join([self.head, f"{wording.WHOLE}\n", *map(self.line, range(1, self._source.lines + 1))])
 
     def prompt(self, spans: Sequence[Span], context_limit: float) -> LinesPrompt:
-        """The prompt of some lines, their context within a limit."""
+        """Return the prompt of some lines, their context within a limit; where lines are left out, a row of it says so."""
         context, context_spans = self._context(spans, context_limit)
         parts = [self.head, context, f"{wording.SOURCE}\n"]
         shown_to = 0
@@ -73,9 +73,10 @@ class Surroundings:
         return LinesPrompt("".join(parts), context_spans)
 
     def digest(self, spans: Sequence[Span]) -> str:
-        """Of all that an answer about these lines depends on: whose they are, their text, and that of the data they use.
+        """Return a hash of all that an answer about some lines depends on: whose they are, their text, that of the data they use.
 
-        No line numbers.
+        Line numbers are no part of it: they change with every line that is put in above. Neither is what of the data was shown,
+        which depends on the room, nor the outline, which every rename anywhere would change.
         """
         units = self._layout.units
         programs = dict.fromkeys(units[at].program for at, _ in self._layout.inside(spans))
@@ -108,7 +109,7 @@ class Surroundings:
         )
 
     def _context(self, spans: Sequence[Span], limit: float) -> tuple[str, tuple[Span, ...]]:
-        """Outline and data; where both do not fit, neither gets more than half unless the other leaves it."""
+        """Return outline and data; where both do not fit, neither gets more than half unless the other leaves it."""
         room = limit
         while True:
             data_need = sum(self._ruler.lines(self._data_part(spans, float("inf"))[0]))
@@ -121,7 +122,11 @@ class Surroundings:
             room -= over + 1
 
     def _data_part(self, spans: Sequence[Span], limit: float) -> tuple[list[str], list[Span]]:
-        """The items that fit, in the order of their lines, with a heading; a note says how many are left out."""
+        """Return the items that fit, in the order of their lines, with a heading; a note says how many are left out.
+
+        They are chosen by how often they are named, and an item comes with its groups or not at all: a field without its record
+        tells a model nothing about where its bytes are.
+        """
         used = self._used(spans)
         if not used:
             return [], []

@@ -1,4 +1,4 @@
-"""What does a chunk take as it is sent? Its text alone, or a whole prompt with what a model needs around it.
+"""What a chunk takes as it is sent: its text alone, or a whole prompt with what a model needs around it.
 
 Both say what each line adds, how much of them a chunk is planned to hold, and how much it could hold at most; and both measure a
 chunk as a whole, which decides. Law: a prompt's context is at most a quarter of the budget. Keeps out: which lines go together.
@@ -49,15 +49,15 @@ class Sending(Protocol):
     planned: float  # with all of it
 
     def whole(self) -> MeasuredChunk:
-        """The file in one piece."""
+        """Return the file in one piece."""
         ...
 
     def measured(self, spans: Sequence[Span], size: float) -> MeasuredChunk:
-        """Some lines, which add `size`."""
+        """Return some lines as they would be sent; `size` is what they were planned to add."""
         ...
 
     def digest(self, spans: Sequence[Span]) -> str:
-        """Of all that an answer about some lines depends on, without their numbers."""
+        """Return a hash of all that an answer about some lines depends on, without their numbers."""
         ...
 
 
@@ -76,11 +76,11 @@ class Texts:
         self.most = self.tight = self.planned = float(ruler.limit)
 
     def whole(self) -> MeasuredChunk:
-        """The text of the file."""
+        """Return the text of the file."""
         return self.measured([(1, self._source.lines)], 0)
 
     def measured(self, spans: Sequence[Span], size: float) -> MeasuredChunk:  # noqa: ARG002  (prompts need it)
-        """The text of some lines."""
+        """Return the text of some lines."""
         size_ = self._ruler.whole(text_of(self._source, spans))
         return MeasuredChunk(size_, size_, None, ())
 
@@ -115,12 +115,14 @@ class Prompts:
         self.planned = self.most - context
 
     def whole(self) -> MeasuredChunk:
-        """The prompt of the file as it is."""
+        """Return the prompt of the file as it is."""
         text = self._view.whole()
         return MeasuredChunk(self.overhead + self._ruler.whole(text), self._tokens([(1, self._source.lines)]), text, ())
 
     def measured(self, spans: Sequence[Span], size: float) -> MeasuredChunk:
-        """With as much context as there is room for; less, where the prompt is more than its lines promised."""
+        """Return some lines with as much context as there is room for; less, where the prompt is more than its lines promised."""
+        # Sizes of parts are not the size of the whole: the prompt is made and counted, and the context gives back what is too much.
+        # Each turn takes at least a token from its room, so that this ends.
         room = min(self._share, self.most - size + self._least)
         while True:
             text, context_spans = self._view.prompt(spans, room)
@@ -138,5 +140,5 @@ class Prompts:
 
 
 def text_of(source: ScannedSource, spans: Sequence[Span]) -> str:
-    """The text of some lines as the file has it."""
+    """Return the text of some lines as the file has it."""
     return b"".join(source.bytes_of(first, last) for first, last in spans).decode(source.encoding, "replace")

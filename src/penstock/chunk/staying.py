@@ -1,4 +1,4 @@
-"""What stays where it was? Units keep the chunk that the last plan gave them, so that an edit is felt in few chunks.
+"""A plan that keeps what it can: units stay in the chunk that the last plan gave them, so that an edit is felt in few chunks.
 
 A chunk that has grown too large gives away as little as possible, all to one other chunk; what is new goes where it is tied most
 and there is room. Law: every item is in one bin, no bin is above the room unless it holds one item alone; where nothing changed,
@@ -18,7 +18,15 @@ if TYPE_CHECKING:
 def stay(
     keys: Sequence[str], items: Sequence[PackedItem], ties: Ties, room: BinRoom, previous: Mapping[str, str]
 ) -> list[tuple[str | None, list[int]]]:
-    """The items by bin, each with the id that it had in the last plan, None where it is new."""
+    """Return the items by bin, each bin with the id that it had in the last plan, None where it is new.
+
+    Args:
+        keys: What each item is known by in every version of the file.
+        items: The items.
+        ties: What it is worth to have two of them together.
+        room: What a bin holds.
+        previous: The bin that each key had.
+    """
     bins: dict[str, list[int]] = {}
     new: list[int] = []
     for at, key in enumerate(keys):
@@ -47,14 +55,16 @@ class _Bin:
         self.answers = sum(items[at].answers for at in self.inside)
 
     def fits(self, room: BinRoom, *, less: PackedItem | None = None) -> bool:
-        """Whether it would be within the room without something. A single item always is."""
+        """Return whether it would be within the room without something; a single item always is."""
         if less is None:
             return len(self.inside) <= 1 or room.holds(self.size, self.answers)
         return len(self.inside) <= 2 or room.holds(self.size - less.size, self.answers - less.answers)
 
 
 def _given_away(bin_: _Bin, items: Sequence[PackedItem], room: BinRoom) -> list[int]:
-    """What leaves a bin so that the rest fits: the smallest item that is enough, or the largest ones until it is."""
+    """Return what leaves a bin so that the rest fits: the smallest item that is enough, or the largest ones until it is."""
+    # Every item that moves changes two chunks, and both are asked about again: one item less that moves is what counts, and of
+    # those that are enough alone the smallest changes its new chunk least.
     gone: list[int] = []
     while not bin_.fits(room):
         by_size = sorted(bin_.inside, key=lambda at: (items[at].size, at))
@@ -69,7 +79,7 @@ def _given_away(bin_: _Bin, items: Sequence[PackedItem], room: BinRoom) -> list[
 def _housed(
     group: list[int], bins: list[_Bin], items: Sequence[PackedItem], links: Sequence[Mapping[int, int]], room: BinRoom
 ) -> None:
-    """Into the bin that a group is tied to most and that holds it, or into one of its own; halved where it fits into none."""
+    """Put a group into the bin that it is tied to most and that holds it, or into one of its own; halved where none holds it."""
     moving = _Bin(None, group, items)
     tied: dict[int, int] = {}
     for at in group:
