@@ -103,7 +103,7 @@ def test_calls_of_other_tools_are_left_to_their_owner(wire: str, store: Store) -
         foreign, ours = provider.send(ask), provider.send(ask)
     assert back.answer_all(foreign) == []
     made = answer_messages(foreign, wire)
-    held = {"openai-chat": "tool_calls", "anthropic": "content", "gemini": "parts"}.get(wire)
+    held = {"openai-chat": "tool_calls", "anthropic": "content", "gemini": "parts", "bedrock": "content"}.get(wire)
     one = made[0][held][0] if held else made[0]
     assert load(answer_messages(ours, wire), wire).entries[0].calls[0].name == "ctx_page"
     assert not back.is_own(one)

@@ -12,7 +12,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-WIRES = ("openai-chat", "openai-responses", "anthropic", "gemini")
+WIRES = ("openai-chat", "openai-responses", "anthropic", "gemini", "bedrock")
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
 
 
@@ -290,23 +290,80 @@ def _gemini_response(call: Call, ids: str, snake: bool) -> Any:
     return {"function_response" if snake else "functionResponse": made}
 
 
-TELLERS = {"openai-chat": chat, "openai-responses": responses, "anthropic": anthropic, "gemini": gemini}
+def bedrock(story: Story) -> list[Any]:
+    """The story as messages of Converse; its system prompt is the request's own field."""
+    messages: list[Any] = [{"role": "user", "content": _bedrock_said(story.task, story.task_image)}]
+    for place, step in enumerate(story.rounds):
+        content: list[Any] = []
+        if step.thinking == 1:
+            thought = {"text": "It is the lexer.", "signature": f"EqQB{place}{PNG}=="}
+            content.append({"reasoningContent": {"reasoningText": thought}})
+        if step.thinking == 2:
+            content.append({"reasoningContent": {"redactedContent": f"EmwK{place}{PNG}=="}})
+        if step.server_tool:
+            ran = {"toolUseId": f"server_{place}", "name": "nova_grounding", "input": {}, "type": "server_tool_use"}
+            found = {"toolUseId": f"server_{place}", "content": [], "type": "nova_grounding_result"}
+            content += [{"toolUse": ran}, {"toolResult": found}]
+        texts = [step.text, "And so on."] if step.text and step.split_text else [step.text] if step.text else []
+        content += [{"text": text} for text in texts]
+        for used in step.calls:
+            content.append({"toolUse": {"toolUseId": used.id, "name": used.name, "input": used.arguments}})
+        messages.append({"role": "assistant", "content": content})
+        back = [_bedrock_result(used) for used in step.calls]
+        if step.user:
+            back += _bedrock_said(step.user, step.user_image)
+        if back and step.split_text:
+            back.append({"cachePoint": {"type": "default"}})
+        if back:
+            messages.append({"role": "user", "content": back})
+    return messages
 
 
-MESSAGES = {"openai-chat": "messages", "openai-responses": "input", "anthropic": "messages", "gemini": "contents"}
+def _bedrock_said(text: str, image: bool) -> list[Any]:
+    if image:
+        return [{"text": text}, {"image": {"format": "png", "source": {"bytes": PNG}}}]
+    return [{"guardContent": {"text": {"text": text}}} if len(text) % 7 == 0 else {"text": text}]
+
+
+def _bedrock_result(call: Call) -> Any:
+    shown: list[Any] = [{"json": {"found": call.result}} if call.custom else {"text": call.result}]
+    if call.image:
+        shown.append({"image": {"format": "png", "source": {"bytes": PNG}}})
+    failed = {"status": "error"} if call.failed else {}
+    return {"toolResult": {"toolUseId": call.id, "content": shown, **failed}}
+
+
+TELLERS = {
+    "openai-chat": chat,
+    "openai-responses": responses,
+    "anthropic": anthropic,
+    "gemini": gemini,
+    "bedrock": bedrock,
+}
+
+
+MESSAGES = {
+    "openai-chat": "messages",
+    "openai-responses": "input",
+    "anthropic": "messages",
+    "gemini": "contents",
+    "bedrock": "messages",
+}
 """Where each wire's body has its messages."""
 REPLY = {
     "openai-chat": ("max_tokens",),
     "openai-responses": ("max_output_tokens",),
     "anthropic": ("max_tokens",),
     "gemini": ("generationConfig", "maxOutputTokens"),
+    "bedrock": ("inferenceConfig", "maxTokens"),
 }
 """Where each wire's body asks for the length of its reply."""
 
 
 def asking(wire: str, text: str = "hi") -> list[Any]:
     """One message of the user on a wire."""
-    return [{"role": "user", "parts": [{"text": text}]} if wire == "gemini" else {"role": "user", "content": text}]
+    content: Any = [{"text": text}] if wire in {"gemini", "bedrock"} else text
+    return [{"role": "user", "parts" if wire == "gemini" else "content": content}]
 
 
 def with_reply(wire: str, body: dict[str, Any], tokens: int) -> dict[str, Any]:
@@ -332,6 +389,7 @@ _KEYS = (
     "input", "text", "tool_use_id", "is_error", "signature", "thinking", "data", "function_call", "refusal", "source",
     "encrypted_content", "image_url", "custom", "approval_request_id", "action", "parts", "functionCall", "functionResponse",
     "function_call", "function_response", "args", "response", "thought", "thoughtSignature", "inlineData", "error",
+    "toolUse", "toolResult", "toolUseId", "reasoningContent", "cachePoint", "document", "json", "status",
 )  # fmt: skip
 _WORDS = (
     "user", "assistant", "system", "developer", "tool", "function", "text", "tool_use", "tool_result", "thinking",

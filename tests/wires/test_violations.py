@@ -75,6 +75,22 @@ def tells(name: str = "view", **more: Any) -> dict[str, Any]:
     return {"functionResponse": {"name": name, "response": {"output": "ok"}, **more}}
 
 
+def use(*ids: str) -> dict[str, Any]:
+    return said(*({"toolUse": {"toolUseId": i, "name": "view", "input": {}}} for i in ids))
+
+
+def give(*ids: str) -> dict[str, Any]:
+    return asked(*({"toolResult": {"toolUseId": i, "content": [{"text": "ok"}]}} for i in ids))
+
+
+def asked(*blocks: Any) -> dict[str, Any]:
+    return {"role": "user", "content": list(blocks)}
+
+
+HELLO = asked({"text": "hi"})
+GOOD = said({"text": "yes"})
+THOUGHT = {"reasoningContent": {"reasoningText": {"text": "…", "signature": "EqQB=="}}}
+PAPER = {"document": {"format": "pdf", "name": "document", "source": {"bytes": "AAAA"}}}
 HI = user({"text": "hi"})
 FINE = model({"text": "yes"})
 SIGNATURE = {"thoughtSignature": "CiQB=="}
@@ -179,6 +195,35 @@ BROKEN: dict[str, list[tuple[str, list[Any], list[int]]]] = {
         ("empty_content", [{"role": "user"}], [0]),
         ("empty_text", [HI, model({"text": ""}, {"text": "yes"})], [1]),
     ],
+    "bedrock": [
+        ("empty", [], [0]),
+        ("bad_shape", [HELLO, None], [1]),
+        ("bad_shape", [HELLO, {"role": "model", "content": [{"text": "yes"}]}], [1]),
+        ("bad_shape", [{"role": "user", "content": "hi"}], [0]),
+        ("bad_shape", [asked({"text": "hi"}, {"type": "text", "text": "hi"})], [0]),
+        ("bad_shape", [asked({"text": "hi"}, {})], [0]),
+        ("bad_shape", [HELLO, said({"text": "x"}, {"toolUse": {"name": "view", "input": {}}})], [1]),
+        ("bad_shape", [HELLO, use("a"), asked({"toolResult": {"toolUseId": "a", "content": "ok"}})], [2]),
+        ("first_not_user", [GOOD, HELLO], [0]),
+        ("roles_alternate", [HELLO, HELLO], [1]),
+        ("roles_alternate", [HELLO, GOOD, GOOD], [2]),
+        ("system_place", [{"role": "system", "content": [{"text": "Be brief."}]}, HELLO], [0]),
+        ("wrong_role", [HELLO, GOOD, asked(THOUGHT, {"text": "x"})], [2]),
+        ("wrong_role", [HELLO, said({"text": "x"}, *give("a")["content"])], [1]),
+        ("missing_result", [HELLO, use("a")], [1]),
+        ("missing_result", [HELLO, use("a", "b"), give("b")], [1]),
+        ("orphan_result", [HELLO, GOOD, give("a")], [2]),
+        ("orphan_result", [HELLO, use("a"), give("a", "b")], [2]),
+        ("duplicate_result", [HELLO, use("a"), give("a", "a")], [2]),
+        ("duplicate_call", [HELLO, use("a"), give("a"), said({"text": "x"}, *use("a")["content"]), HELLO], [3]),
+        ("results_first", [HELLO, use("a"), asked({"text": "and"}, *give("a")["content"])], [2]),
+        ("bad_arguments", [HELLO, said({"toolUse": {"toolUseId": "a", "name": "view", "input": "{}"}}), give("a")], [1]),
+        ("empty_content", [HELLO, said()], [1]),
+        ("empty_text", [HELLO, said({"text": " "}, {"text": "yes"})], [1]),
+        ("trailing_whitespace", [HELLO, said({"text": "The answer is "})], [1]),
+        ("thinking_last", [HELLO, said({"text": "yes"}, THOUGHT)], [1]),
+        ("document_alone", [asked(PAPER)], [0]),
+    ],
 }  # fmt: skip
 CASES = [
     pytest.param(wire, code, messages, where, id=f"{wire}-{code}-{number}")
@@ -253,6 +298,17 @@ VALID: dict[str, list[list[Any]]] = {
          {"role": "function", "parts": [{"function_response": {"name": "view", "response": {}}}]}],
         [HI, model({"text": "hm", "thought": True}, {"executableCode": {"code": "1"}}, {"somethingNew": {}})],
         [user({"text": "hi", "function_call": None, "inline_data": None})],
+    ],
+    "bedrock": [
+        [HELLO, GOOD],
+        [HELLO, use("a", "b"), asked(*give("b", "a")["content"], {"cachePoint": {"type": "default"}}, {"text": "go on"})],
+        [HELLO, use("a"), asked({"toolResult": {"toolUseId": "a", "content": [{"text": ""}]}}), said(THOUGHT, {"text": "y"})],
+        [HELLO, use("a"), asked({"toolResult": {"toolUseId": "a", "content": []}})],
+        [asked({"guardContent": {"text": {"text": "hi", "qualifiers": ["query"]}}}), GOOD],
+        [asked(PAPER, {"text": "What does it say?"}), {"role": "system", "content": [{"text": "Be brief."}]}, GOOD],
+        [HELLO, said({"toolUse": {"toolUseId": "s", "name": "x", "input": {}, "type": "server_tool_use"}},
+                     {"toolResult": {"toolUseId": "s", "content": [], "type": "x_result"}}, {"text": "yes"})],
+        [HELLO, said({"reasoningContent": {"reasoningText": {"text": "unsigned, as DeepSeek thinks"}}}, {"text": "y"})],
     ],
 }  # fmt: skip
 

@@ -5,6 +5,7 @@ Law: whatever comes in, an answer of the promised type comes out. Keeps out: wha
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import Any, TypeAlias
 
@@ -55,11 +56,17 @@ def blocks(content: Json) -> list[dict[str, Json]]:
 
 
 def as_json(value: Json) -> str:
-    """The value as JSON text; what is nested too deeply says so instead."""
+    """The value as JSON text, bytes in base64 as SDKs send them; what is nested too deeply says so instead."""
     try:
-        return json.dumps(value, ensure_ascii=False)
+        return json.dumps(value, ensure_ascii=False, default=_base64)
     except (ValueError, TypeError, RecursionError):
         return '"unprintable"'
+
+
+def _base64(value: object) -> str:
+    if isinstance(value, bytes | bytearray):
+        return base64.b64encode(value).decode()
+    raise TypeError(f"{type(value).__name__} is no JSON")
 
 
 def parsed(text: str) -> tuple[bool, Json]:

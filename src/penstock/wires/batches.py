@@ -194,6 +194,8 @@ class _Pairing:
         for where, call in sorted((where, call) for call, where in found.items()):
             if where[0] != at + 1:
                 self._draft.note(self._before[where[0]][0], f"moved the result of {call!r} to its call")
+            elif where[1] != len(results):
+                self._draft.note(self._before[where[0]][0], "put the results first")
             results.append(self._block_at(where))
             self._answers.setdefault(call, []).append(results[-1])
         for number, call in calls:

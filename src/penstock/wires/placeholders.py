@@ -12,6 +12,7 @@ LEFT_OUT = "[Earlier steps are left out here; the next message says what they we
 STOPPED = "[The user stopped this.]"
 NOTED = "[Noted.]"
 NO_ANSWER = "[no answer]"
+DOCUMENT = "[See the document.]"
 
 
 def orphan(text: str) -> str:

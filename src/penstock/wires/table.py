@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from penstock.errors import CallerError
 from penstock.wires.anthropic import ANTHROPIC
+from penstock.wires.bedrock import BEDROCK
 from penstock.wires.gemini import GEMINI
 from penstock.wires.openai_chat import OPENAI_CHAT
 from penstock.wires.openai_responses import OPENAI_RESPONSES
@@ -20,6 +21,7 @@ _WIRES: Final = {
         OPENAI_RESPONSES,
         ANTHROPIC,
         GEMINI,
+        BEDROCK,
     )
 }
 WIRES: Final = tuple(_WIRES)

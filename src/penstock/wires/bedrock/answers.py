@@ -1,0 +1,143 @@
+"""Answers of Bedrock's Converse API, whole and streamed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.errors import CallerError
+from penstock.text.json_access import field, objects, parsed, string
+from penstock.wires import placeholders
+from penstock.wires.bedrock.codec import blocks_of
+from penstock.wires.failures import Unreadable
+from penstock.wires.stream import PieceJoiner, index_of
+
+if TYPE_CHECKING:
+    from penstock.text.json_access import Json
+
+
+def is_answer(body: dict[str, Json]) -> bool:
+    """Whether a body holds the output's message."""
+    return isinstance(field(body, "output", "message", "content"), list)
+
+
+def answer_messages(body: Json) -> list[Json]:
+    """Return the output's message as the next request carries it.
+
+    Raises:
+        CallerError: for a body that is no answer.
+    """
+    message = field(body, "output", "message")
+    if not isinstance(message, dict):
+        raise CallerError("the model's answer holds no message")
+    blocks = blocks_of(message)
+    return [message if blocks else {"role": "assistant", "content": [{"text": placeholders.NO_ANSWER}]}]
+
+
+def answer_text(body: Json) -> str:
+    """Return the words of the message."""
+    return "".join(string(block.get("text")) for block in blocks_of(field(body, "output", "message")))
+
+
+def streamed_body(body: dict[str, Json]) -> dict[str, Json]:
+    """Return the same body: whether an answer is streamed is said by the address."""
+    return body
+
+
+class ConverseEvents:
+    """The events of one streamed message, each an object whose one key is its kind, as boto3 has them."""
+
+    is_ended = False  # the usage comes last, and the body ends behind it
+
+    def __init__(self) -> None:
+        self._role = "assistant"
+        self._blocks: dict[int, dict[str, Json]] = {}
+        self._inputs: dict[int, dict[str, Json]] = {}
+        self._tail: dict[str, Json] = {}
+        self._texts = PieceJoiner()
+
+    def feed(self, event: dict[str, Json]) -> str:
+        """Take the next event; return the words that it adds.
+
+        Raises:
+            Unreadable: for a delta that is none.
+        """
+        kind, held = next(iter(event.items()), ("", None))
+        if not isinstance(held, dict):
+            return ""
+        match kind:
+            case "messageStart":
+                self._role = string(held.get("role")) or self._role
+            case "contentBlockStart":
+                started = held.get("start")
+                self._blocks[index_of(held.get("contentBlockIndex"))] = _begun(started)
+            case "contentBlockDelta":
+                delta = held.get("delta")
+                if not isinstance(delta, dict):
+                    raise Unreadable("The provider's event goes on with a block and does not say how.")
+                return self._feed_delta(index_of(held.get("contentBlockIndex")), delta)
+            case "messageStop" | "metadata":
+                self._tail |= held
+        return ""
+
+    def _feed_delta(self, index: int, delta: dict[str, Json]) -> str:
+        block = self._blocks.setdefault(index, {})  # a block of words begins with its first delta
+        if isinstance(text := delta.get("text"), str):
+            self._texts.add(block, "text", text)
+            return text
+        if isinstance(piece := field(delta, "toolUse", "input"), str):
+            self._texts.add(self._inputs.setdefault(index, {}), "input", piece)
+        elif isinstance(result := delta.get("toolResult"), list):
+            block.setdefault("toolResult", {}).setdefault("content", []).extend(result)
+        elif isinstance(thought := delta.get("reasoningContent"), dict):
+            self._feed_thought(block, thought)
+        elif isinstance(citation := delta.get("citation"), dict):
+            block.setdefault("citations", []).append(citation)
+        else:
+            block.update(delta)
+        return ""
+
+    def _feed_thought(self, block: dict[str, Json], delta: dict[str, Json]) -> None:
+        held = block.setdefault("reasoningContent", {})
+        if "redactedContent" in delta:
+            held["redactedContent"] = delta["redactedContent"]
+        for key in ("text", "signature"):
+            if isinstance(piece := delta.get(key), str):
+                self._texts.add(held.setdefault("reasoningText", {}), key, piece)
+
+    @property
+    def has_content(self) -> bool:
+        """Whether a block has begun."""
+        return bool(self._blocks)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the message said why it stopped."""
+        return bool(self._tail.get("stopReason"))
+
+    def body(self) -> dict[str, Json]:
+        """Return the answer that the events add up to."""
+        self._texts.join()
+        for index, held in self._inputs.items():
+            is_json, value = parsed(held["input"] or "{}")
+            arguments = value if is_json and isinstance(value, dict) else {"INVALID_JSON": held["input"]}
+            self._blocks[index].setdefault("toolUse", {})["input"] = arguments
+        content = [_finished(self._blocks[index]) for index in sorted(self._blocks)]
+        return {"output": {"message": {"role": self._role, "content": content}}, **self._tail}
+
+
+def _begun(start: Json) -> dict[str, Json]:
+    call, result = field(start, "toolUse"), field(start, "toolResult")
+    if isinstance(call, dict):
+        return {"toolUse": {**call, "input": {}}}
+    if isinstance(result, dict):
+        return {"toolResult": {**result, "content": []}}
+    return {**start} if isinstance(start, dict) else {}
+
+
+def _finished(block: dict[str, Json]) -> dict[str, Json]:
+    """Return a block as it comes unstreamed: words with citations are a kind of their own."""
+    if "citations" not in block:
+        return block
+    return {
+        "citationsContent": {"content": [{"text": string(block.get("text"))}], "citations": objects(block["citations"])}
+    }

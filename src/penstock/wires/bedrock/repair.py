@@ -1,0 +1,159 @@
+"""How a list of Converse messages is mended: roles alternate, results come first behind their calls, no block is empty.
+
+Signed reasoning is not looked into: it stays, or goes with its whole message.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.text.json_access import as_json, field, objects, parsed, role_of, string
+from penstock.wires import placeholders
+from penstock.wires.batches import pair_batches
+from penstock.wires.bedrock.codec import blocks_of, calls_in, text_message
+from penstock.wires.bedrock.rules import (
+    FORM,
+    ROLES,
+    block_fault,
+    ends_thinking,
+    has_lone_document,
+    is_blank,
+    is_misplaced,
+    message_fault,
+    result_text,
+)
+from penstock.wires.draft import keep_blocks
+
+if TYPE_CHECKING:
+    from penstock.text.json_access import Json
+    from penstock.wires.draft import RepairDraft
+
+
+def _mend_shapes(draft: RepairDraft) -> None:
+    def change(place: int, message: Json) -> Json:
+        fault = message_fault(message)
+        if role_of(message) not in ROLES:
+            draft.note(place, f"dropped, {fault}")
+            return None
+        if not fault:
+            return message
+        content = message.get("content")
+        if isinstance(content, str):
+            draft.note(place, "made a block of a text")
+            return {**message, "content": [{"text": content}]}
+        if not isinstance(content, list):
+            draft.note(place, "dropped content that is none")
+            return {**message, "content": []}
+        mended = [_mended_block(draft, place, block) for block in content]
+        return {
+            **message,
+            "content": keep_blocks(draft, place, mended, lambda b: not block_fault(b), "blocks that are none"),
+        }
+
+    draft.change_each(change)
+
+
+def _mended_block(draft: RepairDraft, place: int, block: Json) -> Json:
+    """Return a block whose result holds a list of blocks."""
+    result = field(block, "toolResult")
+    if not isinstance(result, dict) or not string(result.get("toolUseId")) or not block_fault(block) or "type" in block:
+        return block
+    draft.note(place, "wrote a result as blocks")
+    content = result.get("content")
+    if isinstance(content, list):
+        return {**block, "toolResult": {**result, "content": objects(content)}}
+    text = content if isinstance(content, str) else "" if content is None else as_json(content)
+    return {**block, "toolResult": {**result, "content": [{"text": text}]}}
+
+
+def _mend_blocks(draft: RepairDraft) -> None:
+    """Leave no block misplaced or blank, no input that is no object, and no message without blocks."""
+
+    def mended(place: int, role: str, block: Json) -> list[Json]:
+        if is_misplaced(role, block):
+            text = result_text(block) if "toolResult" in block else ""
+            kind = next(iter(block))
+            draft.note(place, f"{'made text of' if text.strip() else 'dropped'} a {kind} of the {role}")
+            return [{"text": placeholders.orphan(text)}] if text.strip() else []
+        if is_blank(block):
+            draft.note(place, "dropped an empty block of text")
+            return []
+        call = block.get("toolUse")
+        if role == "assistant" and isinstance(call, dict) and not isinstance(call.get("input"), dict):
+            draft.note(place, f"wrote the input of {call['toolUseId']!r} as an object")
+            value = call.get("input")
+            is_json, read = parsed(value) if isinstance(value, str) else (False, None)
+            written = read if is_json and isinstance(read, dict) else {} if value is None else {"input": value}
+            return [{**block, "toolUse": {**call, "input": written}}]
+        return [block]
+
+    def change(place: int, message: Json) -> Json:
+        held = blocks_of(message)
+        made = [kept for block in held for kept in mended(place, message["role"], block)]
+        if not made:
+            draft.note(place, "dropped, it says nothing")
+            return None
+        if ends_thinking({"content": made}) and message["role"] == "assistant":
+            draft.note(place, "dropped, it ends while the model thinks")
+            return None
+        is_same = len(made) == len(held) and all(one is other for one, other in zip(made, held, strict=True))
+        return message if is_same else {**message, "content": made}
+
+    draft.change_each(change)
+
+
+def _alternate_roles(draft: RepairDraft) -> None:
+    """Merge neighbours of one role, and let a system message follow a user's."""
+    rows: list[tuple[int, Json]] = []
+    merged: list[Json] = []  # the blocks of the last row, once something was merged into it
+    for place, held in draft.rows:
+        message, before = held, role_of(rows[-1][1]) if rows else ""
+        if message["role"] == "system" and before not in {"user", "system"}:
+            draft.note(place, "made a user message of an instruction, which stands in no place for one")
+            message = {**message, "role": "user"}
+        if message["role"] == before and before != "system":
+            draft.note(place, f"merged with the {before} message before it")
+            merged = merged or [*blocks_of(rows[-1][1])]
+            merged += blocks_of(message)
+            rows[-1] = rows[-1][0], {**rows[-1][1], "content": merged}
+        else:
+            rows.append((place, message))
+            merged = []
+    if rows and rows[0][1]["role"] == "assistant":
+        draft.actions.append("began with a user message")
+        rows.insert(0, (-1, text_message("user", placeholders.BEGINNING)))
+    draft.rows = rows
+
+
+def _add_words(draft: RepairDraft) -> None:
+    """Put words beside documents that stand alone."""
+
+    def change(place: int, message: Json) -> Json:
+        if not has_lone_document(message):
+            return message
+        draft.note(place, "put words beside a document")
+        return {**message, "content": [*blocks_of(message), {"text": placeholders.DOCUMENT}]}
+
+    draft.change_each(change)
+
+
+def _trim_end(draft: RepairDraft) -> None:
+    """Take white space off the end of a last message of the assistant."""
+    if not draft.rows or draft.rows[-1][1]["role"] != "assistant" or calls_in(draft.rows[-1][1]):
+        return
+    place, message = draft.rows[-1]
+    blocks = blocks_of(message)
+    text = string(field(blocks[-1], "text"))
+    if text != text.rstrip():
+        draft.note(place, "took white space off the end")
+        draft.rows[-1] = place, {**message, "content": [*blocks[:-1], {**blocks[-1], "text": text.rstrip()}]}
+
+
+REPAIRS = (
+    _mend_shapes,
+    _mend_blocks,
+    _alternate_roles,
+    pair_batches(FORM),
+    _add_words,
+    _trim_end,
+)
