@@ -99,6 +99,7 @@ BUILT: dict[str, str] = {
     "C-11": "less than twice the fewest calls, at most 40 paragraphs; along the call graph; decisions logged",
     "C-12": "without a model all that the code says; what needs one is marked, never invented",
     "C-13": "a second run sends what changed; columns that are no code, padding and line ends change nothing",
+    "R-8": "five wires, each one record, complete by construction; what is another's is refused by name",
 }
 
 PENDING: dict[str, str] = {
@@ -121,7 +122,6 @@ PENDING: dict[str, str] = {
     "R-5": "a carrier keeps limits and ratios as long as the program lives",
     "R-6": "silent truncation, empty replies and `length` are detected everywhere; one request above the minute is cured",
     "R-7": "a way back exists where a notice names one",
-    "R-8": "five wires, each one record, complete by construction",
     "R-9": "repair FILE, and every fit and execute, leave valid requests, in linear time",
     "H-1": "hooks guard any tool's result of a host",
     "H-2": "commands through guard keep status, signals and streams",

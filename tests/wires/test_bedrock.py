@@ -12,6 +12,7 @@ from tests.wires.strategies import json_values
 from tests.wires.test_violations import GOOD, HELLO, PAPER, THOUGHT, asked, give, said, use
 
 from penstock.context.bill import bill
+from penstock.errors import CallerError
 from penstock.wires import (
     Media,
     Opaque,
@@ -204,3 +205,13 @@ def test_an_exception_in_a_stream_is_an_error_event() -> None:
     (data,) = EventFrames().feed(frame(headers, {"message": "Input is too long for requested model."}))
     told = {"message": "Input is too long for requested model.", "type": "validationException"}
     assert json.loads(data) == {"error": told}
+
+
+@pytest.mark.proves("R-8")
+@pytest.mark.parametrize(
+    "request_", [BODY, [HELLO, GOOD], {"system": [{"text": "x"}], "messages": [HELLO, use("a"), give("a")]}]
+)
+def test_a_body_of_boto3_is_refused_by_name_on_the_wire_that_it_resembles(request_: Any) -> None:
+    """Read as Anthropic's it would lose every block."""
+    with pytest.raises(CallerError, match="a request for bedrock, not for anthropic: say wire='bedrock'"):
+        load_request(request_, "anthropic")

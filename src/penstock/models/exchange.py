@@ -180,7 +180,7 @@ async def _posted(
             text = (await _content(response, MAX_REFUSAL_BYTES)).decode("utf-8", "replace")
             ok, body = parsed(text)
             raise Refused(response.status_code, body if ok else text, _kept(response.headers))
-        is_stream = "event-stream" in response.headers.get("content-type", "")
+        is_stream = wire_named(wire).answers.stream_type in response.headers.get("content-type", "")
         if on_text is not None and is_stream:
             return await _streamed(response, wire, on_text)
         answer = await _content(response, MAX_ANSWER_BYTES + 1)

@@ -36,6 +36,7 @@ class Routes:
         """What the double, or the test's own policy, raised first."""
         self._desk = desk
         self._double = wire_named(desk.provider.wire).double
+        self._stream_type = wire_named(desk.provider.wire).answers.stream_type
 
     def get(self, path: str) -> HttpReply:
         """The list of models, or the one on it."""
@@ -81,7 +82,7 @@ class Routes:
         return HttpReply(400, self._desk.provider.error(sentence).body)
 
     def _stream(self, events: Iterator[bytes]) -> HttpReply:
-        return HttpReply(200, events=events, events_type=self._double.stream_type)
+        return HttpReply(200, events=events, events_type=self._stream_type)
 
     def _nothing_at(self, path: str) -> HttpReply:
         sentence = f"Nothing is at {path}; {self._desk.provider.wire} is at {self._double.path}."

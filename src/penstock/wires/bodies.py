@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from penstock.wires.wire import ToolDefinition
 
 
+_PLAINLY = 4  # the resemblance of a body that has what no other wire has
+
+
 def wire_of(request: Json) -> str:
     """Return the name of the wire that a body is written for, as far as it shows.
 
@@ -69,9 +72,17 @@ def continues(request: Json, wire: str) -> bool:
 
 
 def load_request(request: Json, wire: str) -> Transcript:
-    """Return the transcript of a body, with its instructions and its tools."""
+    """Return the transcript of a body, with its instructions and its tools.
+
+    Raises:
+        CallerError: for a wire that is none, for a body without messages, and for one that is plainly another wire's: read as this
+            one's it would come back maimed.
+    """
     layout = wire_named(wire).body
-    held = request if isinstance(request, dict) else {}
+    held = request if isinstance(request, dict) else {"messages": request}
+    for other in WIRES:
+        if other != wire and layout.resemblance(held) < _PLAINLY == wire_named(other).body.resemblance(held):
+            raise CallerError(f"this is a request for {other}, not for {wire}: say wire={other!r}")
     return load(messages_of(request, wire), wire, system=layout.system_of(held), tools=layout.tools_of(held))
 
 

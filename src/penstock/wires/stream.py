@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from penstock.text.json_access import Json
 
-SSE_TYPE = "text/event-stream; charset=utf-8"
+SSE_TYPE = "text/event-stream"
 MAX_SHOWN_CHARS = 200  # of what could not be read, in an error
 _PIECES = 8  # of every text that a double streams: enough that a client has to put it together
 

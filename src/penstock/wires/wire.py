@@ -205,6 +205,8 @@ class AnswerLayout:
     stream: Callable[[], StreamReader]
     streamed_body: Callable[[dict[str, Json]], dict[str, Json]]
     """A request's body as it asks for a streamed answer."""
+    stream_type: str
+    """The content type of a stream."""
     frames: Callable[[], FrameReader] | None
     """How the bytes of a stream become events; None for server-sent events."""
 
@@ -287,8 +289,6 @@ class ProviderDouble:
     """The path of answers; `{model}` in it is any name."""
     stream_path: str
     """The path of streamed answers; where it is the same, the body says which is asked for."""
-    stream_type: str
-    """The content type of a stream."""
     models_path: str
     root: str
     """What a client's base URL ends with, so that the client's own path leads to `path`."""

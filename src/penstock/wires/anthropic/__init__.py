@@ -82,6 +82,7 @@ ANTHROPIC = Wire(
         ),
         stream=answers.MessageEvents,
         streamed_body=answers.streamed_body,
+        stream_type=SSE_TYPE,
         frames=None,
     ),
     service=Service(
@@ -103,7 +104,6 @@ ANTHROPIC = Wire(
         provider="anthropic",
         path="/v1/messages",
         stream_path="/v1/messages",
-        stream_type=SSE_TYPE,
         models_path="/v1/models",
         root="",
         answer=provider.answer,

@@ -77,6 +77,7 @@ BEDROCK = Wire(
         ),
         stream=answers.ConverseEvents,
         streamed_body=answers.streamed_body,
+        stream_type=FRAME_TYPE,
         frames=EventFrames,
     ),
     service=Service(
@@ -95,7 +96,6 @@ BEDROCK = Wire(
         provider="bedrock",
         path="/model/{model}/converse",
         stream_path="/model/{model}/converse-stream",
-        stream_type=FRAME_TYPE,
         models_path="/foundation-models",
         root="",
         answer=provider.answer,

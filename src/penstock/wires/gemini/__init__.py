@@ -91,6 +91,7 @@ GEMINI = Wire(
         ),
         stream=answers.CandidateChunks,
         streamed_body=answers.streamed_body,
+        stream_type=SSE_TYPE,
         frames=None,
     ),
     service=Service(
@@ -113,7 +114,6 @@ GEMINI = Wire(
         provider="google",
         path="/v1beta/models/{model}:generateContent",
         stream_path="/v1beta/models/{model}:streamGenerateContent",
-        stream_type=SSE_TYPE,
         models_path="/v1beta/models",
         root="",
         answer=provider.answer,

@@ -64,6 +64,7 @@ OPENAI_CHAT = Wire(
         usage=UsageKeys(holders=("usage",), input=("prompt_tokens",), output=("completion_tokens",)),
         stream=answers.ChunkReader,
         streamed_body=answers.streamed_body,
+        stream_type=SSE_TYPE,
         frames=None,
     ),
     service=Service(
@@ -82,7 +83,6 @@ OPENAI_CHAT = Wire(
         provider="openai",
         path="/v1/chat/completions",
         stream_path="/v1/chat/completions",
-        stream_type=SSE_TYPE,
         models_path="/v1/models",
         root="/v1",
         answer=provider.answer,

@@ -51,6 +51,7 @@ OPENAI_RESPONSES = Wire(
         usage=UsageKeys(holders=("usage",), input=("input_tokens",), output=("output_tokens",)),
         stream=answers.ResponseEvents,
         streamed_body=answers.streamed_body,
+        stream_type=SSE_TYPE,
         frames=None,
     ),
     service=Service(
@@ -69,7 +70,6 @@ OPENAI_RESPONSES = Wire(
         provider="openai",
         path="/v1/responses",
         stream_path="/v1/responses",
-        stream_type=SSE_TYPE,
         models_path="/v1/models",
         root="/v1",
         answer=provider.answer,
