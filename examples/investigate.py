@@ -1,10 +1,10 @@
-"""A question that outlives a flood, a refusal and a kill, in one session of `penstock run` with the built-in model.
+"""One question that outlives a flood, a refusal and a kill, told step by step.
 
-The question is about the standard library of the Python that runs this. The model has a window of 16,000 tokens and refuses what is
-larger; the session believes that it has 128,000, as a wrong catalogue would have it, and asks for long replies. Once a refusal is
-dealt with and a file was read the process is killed, without a chance to say good-bye. `penstock resume` checks the files, goes on
-where the journal ends, and answers with lines that prove it. What happened on the way is then read from the session's own journal,
-and `penstock show` prints the bill.
+An agent (`penstock run`) is asked why an order failed. The answer is one line of a log of 20,000. Its model is a script behind real
+HTTP on this machine (`penstock.testing.LoopbackProvider`): it has a window of 16,000 tokens, refuses what is larger in OpenAI's
+words, and is as hasty as models are: it asks for everything, then reads page after page. The agent believes in a window of
+128,000, as a wrong catalogue would have it. In the middle of the work its process is killed without a chance to say good-bye;
+`penstock resume` goes on. What is printed is what happened: the agent's own lines, and the journal of the session.
 """
 
 from __future__ import annotations
@@ -15,23 +15,50 @@ import re
 import signal
 import subprocess
 import sys
-import sysconfig
 import tempfile
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
+from penstock.models import ScriptStep, call, say
 from penstock.store import open_store
+from penstock.testing import LoopbackProvider
 from penstock.text import tokens
 
-ROOT = sysconfig.get_path("stdlib")
-QUESTION = "How long may a line be that smtplib reads from a mail server?"
-BELIEVED = ["--window", "128000", "--reserve", "12000"]
-WINDOW_TOKENS = 16_000
+QUESTION = "Why did an order fail this morning?"
+WINDOW_TOKENS, BELIEVED_TOKENS = 16_000, 128_000
+FAILED, WHY = 13_008, "2026-11-22T10:36:47 order 88 failed 507 no space left on device /var/spool/orders"
 PENSTOCK = [sys.executable, "-m", "penstock"]
-FOUND = re.compile(r"(\d+) matching lines in (\d+) files? \| showing (\d+)-(\d+)")
+ASK = ["--model", "openai-chat:hasty", "--window", str(BELIEVED_TOKENS)]
 
-Written = tuple[int, str, Any]
-"""A record of the journal: its place, its kind, what it holds."""
+
+def make_log(folder: Path) -> str:
+    """A log of 20,000 lines, one of which says what went wrong."""
+    lines = [
+        f"2026-11-22T{7 + n // 3600:02}:{n // 60 % 60:02}:{n % 60:02} order {n % 97} accepted 201"
+        for n in range(20_000)
+    ]
+    lines[FAILED - 1] = WHY
+    (folder / "server.log").write_text("\n".join(lines) + "\n")
+    return "\n".join(lines)
+
+
+def hasty(request: dict[str, Any]) -> ScriptStep:
+    """The model: everything at once, then page after page, and a good idea at last."""
+    seen = str(request["messages"])
+    if "no space left" in seen:
+        return say(f"Order 88 failed at 10:36:47: no space left on device.\n\nserver.log:{FAILED}: {WHY}")
+    if "matching line" not in seen and "start_line" not in seen:
+        return call("search", pattern="order", path="server.log", limit=500)
+    start_line = max(map(int, re.findall(r"start_line\D+(\d+)", seen)), default=-399) + 400
+    if start_line > 1_600:
+        return call("search", pattern=r" 5\d\d ")
+    return call("read_file", path="server.log", start_line=start_line, end_line=start_line + 399)
+
+
+def title(number: int, text: str) -> None:
+    """A heading, and what comes next in a sentence or two."""
+    print(f"\n── {number} · {text}")
 
 
 def printed(*arguments: str) -> str:
@@ -39,99 +66,94 @@ def printed(*arguments: str) -> str:
     return subprocess.run([*PENSTOCK, *arguments], capture_output=True, text=True, check=True).stdout
 
 
-def killed() -> tuple[str, int]:
-    """Asks the question, and kills the process in the middle of the work; the session, and how many records it has by then."""
-    command = ["run", QUESTION, "--root", ROOT, *BELIEVED]
-    print(f"$ penstock run {QUESTION!r} --root … {' '.join(BELIEVED)}")
-    awaited = {"refused: ", "calls view "}
-    with subprocess.Popen(
-        [*PENSTOCK, *command], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
-    ) as running:
+def killed(root: str) -> tuple[str, int]:
+    """Ask, and kill the process once a refusal was dealt with; the session, and how many records it has by then."""
+    print(f"$ penstock run {QUESTION!r} {' '.join(ASK)}")
+    is_refused = False
+    command = [*PENSTOCK, "run", QUESTION, "--root", root, *ASK]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as running:
         assert running.stderr is not None
         for line in running.stderr:
             print(f"  │ {line.rstrip()[:120]}")
-            awaited -= {sign for sign in awaited if f"] {sign}" in line}
-            if not awaited and line.rstrip().endswith("answered"):
+            is_refused = is_refused or "refused: " in line
+            if is_refused and line.rstrip().endswith("answered"):
                 running.send_signal(signal.SIGKILL)
                 break
     assert running.returncode == -signal.SIGKILL, "the question was answered before anything happened to it"
-    print("  killed with SIGKILL")
     (newest,) = json.loads(printed("sessions", "--json"))["sessions"]
     return newest["session"], newest["records"]
 
 
 def resumed(session: str) -> None:
-    """Goes on where the journal ends."""
-    print(f"\n$ penstock resume {session}")
+    """Go on where the journal ends."""
+    print(f"$ penstock resume {session}")
     result = json.loads(printed("resume", session, "--json"))
-    states = [file["state"] for file in result["verification"]]
-    print(f"  files checked: {', '.join(f'{states.count(state)} {state}' for state in sorted(set(states)))}")
     for line in result["answer"].splitlines():
-        print(f"  │ {line[:120]}")
+        print(f"  │ {line}")
     assert result["outcome"] == "answered"
-    assert result["citations"]
+    assert [(one["path"], one["line"]) for one in result["citations"]] == [("server.log", FAILED)]
 
 
-def told(session: str, records_before: int) -> None:
-    """What happened to the session, from its journal, in the order in which it did."""
+def told(session: str, records_before: int, log: str) -> None:
+    """What happened, from the session's journal."""
     with closing(open_store(os.environ["PENSTOCK_STORE"])) as store:
-        records: list[Written] = [(record.seq, record.type, record.data) for record in store.events(session)]
-    print(f"\nWhat the journal of {session} says, {len(records)} records:")
-    found_at, flood = largest(records)
-    happened = []
-    for seq, kind, data in records:
-        if seq == records_before:
-            happened.append(("killed", f"{seq} records had been written, and all are there; the resume wrote the rest"))
-        if kind == "Refused":
-            said = data["overflow"]
-            happened.append(("refused", f"{said['total']} tokens with the reply; the model takes {said['limit']}"))
-        elif kind == "Compacted" and data["edits"]:
-            handles = " ".join(edit["handle"] for edit in data["edits"])
-            happened.append(
-                ("cut", f"old messages left the view ({data['strategy']}), kept whole: penstock page {handles}")
-            )
-        elif kind == "Compacted":
-            happened.append(("recovered", f"a reply of at most {data['reserve_tokens']} tokens is asked for"))
-        elif seq == found_at:
-            happened.append(("flood", flood))
+        records = [(record.seq, record.type, record.data) for record in store.events(session)]
+        whole = tokens.count(log).tokens
+        happened = []
+        for seq, kind, data in records:
+            if seq == records_before:
+                happened.append(("kill", f"{seq} records had been written, and all of them are there"))
+            if kind == "Returned" and not happened:
+                shown = data["messages"][0]["content"]
+                found = shown.partition(" matching lines")[0]
+                happened.append(
+                    (
+                        "flood",
+                        f"a search matched {found} lines, about {whole} tokens; the page of it took {tokens.count(shown).tokens}",
+                    )
+                )
+            if kind == "Refused":
+                said = data["overflow"]
+                happened.append(
+                    (
+                        "refusal",
+                        f"HTTP 400: the request has {said['total']} tokens with its reply, the model takes {said['limit']}",
+                    )
+                )
+            if kind == "Compacted" and data["edits"]:
+                handles = " ".join(dict.fromkeys(edit["handle"] for edit in data["edits"]))
+                happened.append(
+                    ("cut", f"old results left the view, each whole under its handle: penstock page {handles}")
+                )
     for what, line in happened:
-        print(f"  {what:<9} │ {line}")
-    assert {"killed", "refused", "flood"} <= {what for what, _ in happened}
-
-
-def largest(records: list[Written]) -> tuple[int, str]:
-    """The search that found most, all of which is more than the window holds: the record of its result, and what it was."""
-    calls: dict[str, dict[str, Any]] = {}
-    found: list[tuple[int, int, str, re.Match[str], str]] = []
-    for seq, kind, data in records:
-        for message in data["messages"] if kind in {"Replied", "Returned"} else ():
-            calls |= {call["id"]: json.loads(call["function"]["arguments"]) for call in message.get("tool_calls") or ()}
-            if message["role"] == "tool" and (head := FOUND.match(message["content"])):
-                found.append((int(head[1]), seq, message["tool_call_id"], head, message["content"]))
-    _, seq, call, head, shown = max(found, key=lambda one: one[:2])
-    pattern, path = calls[call]["pattern"], calls[call].get("path", ".")
-    whole = subprocess.run(["grep", "-rnP", pattern, path], cwd=ROOT, capture_output=True, check=False).stdout
-    plain, ours = tokens.count(whole.decode("utf-8", "replace")).tokens, tokens.count(shown).tokens
-    assert plain > WINDOW_TOKENS
-    return (
-        seq,
-        f"a search found {head[1]} lines in {head[2]} files: about {plain} tokens as grep prints them, {ours} as they came",
-    )
-
-
-def billed(session: str) -> None:
-    print(f"\n$ penstock show {session}")
-    for line in printed("show", session).splitlines():
-        print(f"  │ {line[:120]}")
+        print(f"  {what:<8}│ {line}")
+    assert {"flood", "refusal", "cut", "kill"} <= {what for what, _ in happened}
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["PENSTOCK_STORE"] = f"sqlite://{folder}/store"
-        session, records = killed()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        LoopbackProvider("openai-chat", WINDOW_TOKENS, policy=hasty) as provider,
+    ):
+        os.environ |= {
+            "PENSTOCK_STORE": f"sqlite://{folder}/store",
+            "OPENAI_BASE_URL": provider.base_url,
+            "OPENAI_API_KEY": "none",
+        }
+        root = Path(folder) / "shop"
+        root.mkdir()
+        log = make_log(root)
+        title(
+            1, f"The log has {len(log.splitlines())} lines: more than the model holds. It asks for them all the same."
+        )
+        session, records = killed(str(root))
+        title(2, "The process was killed (SIGKILL). Whatever was acknowledged is on disk, so another process goes on.")
         resumed(session)
-        told(session, records)
-        billed(session)
+        title(3, "What had happened, from the journal of the session:")
+        told(session, records, log)
+        title(4, "The bill of the next request, were the conversation to go on:")
+        for line in printed("show", session).splitlines():
+            print(f"  │ {line[:120]}")
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 _HELP_CHARS = 60
-_OWN_MODELS = {"local": "answers by rules, needs no key", "scripted:": "a file of answers, for tests"}
+_OWN_MODELS = {"local": "quotes what it finds, needs no key", "scripted:": "a file of answers, for tests"}
 
 
 def _offered(names: Iterable[tuple[str, str]], incomplete: str) -> list[CompletionItem[str]]:

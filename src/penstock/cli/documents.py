@@ -295,7 +295,7 @@ def document_command(
 
     # It would answer every question with the lines that were asked about.
     if model_name == "local":
-        raise CallerError("local looks things up by rules and has no words for programs: name a provider's, or none")
+        raise CallerError("local looks things up and has no words for programs: name a provider's, or none")
     model = load_model(model_name, base_url=base_url, window_tokens=window) if model_name is not None else None
     looking, beneath = _rooted(root, paths)
     with closing(looking), terminal.ProgressLine() as line:

@@ -64,12 +64,12 @@ def run_command(question: str, store_url: str | None, as_json: bool, max_turns: 
     """Answer QUESTION about the files beneath --root.
 
     The session survives refusals, interrupts and kills. The answer streams to standard output, a line of status to standard
-    error. Ctrl-C stops the work and keeps the session. The model `local` answers by rules and needs no key; those of
+    error. Ctrl-C stops the work and keeps the session. The model `local` quotes what it finds and needs no key; those of
     providers take theirs from the usual variables.
 
     Examples:
       penstock run "Which port does the server use?"
-        an answer with the lines that it rests on, by rules
+        the passages that have most to do with it
       penstock run "What does app.py do?" --model openai-chat:gpt-4o
         the same by a model; --base-url names another server that speaks so
     """

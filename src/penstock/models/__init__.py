@@ -78,7 +78,7 @@ def load_model(
 
     - `openai-chat:NAME`, `anthropic:NAME` and the like, a wire and a name on it: a `RemoteModel`, at `base_url`, at that of the
       provider's usual variable, or at the provider's own; its key is in the variable too.
-    - `local`: a `LocalModel`, which answers questions about files by rules, without a key.
+    - `local`: a `LocalModel`, which quotes passages that have to do with a question, without a key.
     - `scripted:FILE` answers from a file (see `ScriptedModel.from_file`).
     """
     kind, _, rest = name.partition(":")

@@ -5,7 +5,8 @@ Keeps out: how they are weighed (`workspace.ranked`), and lines that match a pat
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.errors import PenstockError, ToolError
 from penstock.text import notices
@@ -128,6 +129,37 @@ def _render(found: Ranking, shown: tuple[RankedPassage, ...], following: str | N
         lines.append(f"## {passage.path}:{passage.start_line}-{passage.end_line}")
         lines += [f"{passage.start_line + at}|{text}" for at, text in enumerate(passage.lines)]
     return "\n".join(lines)
+
+
+class ShownPassage(NamedTuple):
+    """A passage as an answer shows it."""
+
+    path: str
+    start_line: int
+    lines: tuple[str, ...]
+
+
+_HEADING = re.compile(r"## (.+):(\d+)-(\d+)")
+
+
+def read_passages(text: str) -> list[ShownPassage]:
+    """Return the passages in an answer of a ranked search, or in what was left of it: those that are there from their beginning.
+
+    Each ends where its lines do, or where something else was put.
+    """
+    read: list[ShownPassage] = []
+    lines = text.split("\n")
+    for at, line in enumerate(lines):
+        if heading := _HEADING.fullmatch(line):
+            path, first, last = heading[1], int(heading[2]), int(heading[3])
+            shown = []
+            for number, numbered in zip(range(first, last + 1), lines[at + 1 :], strict=False):
+                if not numbered.startswith(f"{number}|"):
+                    break
+                shown.append(numbered.partition("|")[2])
+            if shown:
+                read.append(ShownPassage(path, first, tuple(shown)))
+    return read
 
 
 def _why_partial(found: Ranking) -> list[str]:
