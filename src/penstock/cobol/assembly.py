@@ -91,6 +91,7 @@ def assemble(drafts: list[Draft], lines: CodeLines, folded: str) -> tuple[list[P
     end_line = 0
     outermost = [draft for draft in drafts if draft.parent is None]
     for draft in drafts:
+        # Nested programs lie where their own code does; only outermost ones are stretched to tile the file.
         start_line = lines.at(draft.start)
         if draft.parent is None:
             # Outermost programs tile the file: one begins where the one before ended, so that the comments and

@@ -94,6 +94,8 @@ class Edges:
         """Take a GO TO: its targets without their sections, and the item that it depends on."""
         targets: list[str] = []
         depending = None
+        # Targets are taken as words rather than by one expression: their number is not bounded, and OF, IN and commas
+        # stand between them.
         words = _WORDS.finditer(self._folded, statement.start + 2, statement.end)
         for word in words:
             if word[0] == "DEPENDING":
@@ -114,6 +116,7 @@ class Edges:
         """Take a CALL by its first operand."""
         call = _CALL.match(self._folded, statement.start, statement.end)
         if call:
+            # A literal that is continued has its breaks taken out here, so that a name over two cards is one.
             name = self._name(call, 1)
             static = name[0] in "'\""
             self.calls.append(

@@ -195,6 +195,8 @@ class Procedure:
         all code.
         """
         rows, simple, handlers = self.rows, _SIMPLE, self._handlers
+        # Blanks, punctuation and literals are skipped inside of the expression: nothing in them can begin an entry, and
+        # each would cost a step of this loop.
         for token in _TOKEN.finditer(self._folded, at):
             word = token[_WORD]
             if word is None:
@@ -206,6 +208,7 @@ class Procedure:
                 rows.append((word, token.start(_WORD), len(self._open), self._sentence))
                 self._last = word
                 continue
+            # What a handler took as one entry (AT END, EXIT PERFORM) is not asked again, word by word.
             elif word in handlers and token.start(_WORD) >= self._until:
                 handlers[word](word, token.start(_WORD))
             else:
@@ -288,6 +291,7 @@ class Procedure:
 
     def _pop_to(self, *names: str) -> str:
         """Close what is open up to the innermost of these, itself too; its name, or "" where none is open."""
+        # Asked first, so that nothing is closed where nothing fits: a stray END-READ leaves the IFs around it open.
         if not any(map(self._often.get, names)):
             return ""
         while True:
@@ -312,6 +316,8 @@ class Procedure:
     def _dialect(self, verb: str, start: int) -> None:
         """Take a word that is a verb in some dialects only, unless its place says that it is a name here."""
         folded = self._folded
+        # Eighty characters back are enough for a word and its blanks; a look to the beginning of the sentence would
+        # be quadratic.
         if not _OPERAND_FOLLOWS.search(folded[max(start - 80, 0) : start]) and not _NO_VERB.match(
             folded, start + len(verb)
         ):
@@ -360,6 +366,8 @@ class Procedure:
         if phrase is None or phrase.lastgroup is None:
             return
         owners = _OWNERS[phrase.lastgroup]
+        # The statement just before comes first; else the phrase is the second one of a statement that is open (AT
+        # END ... NOT AT END).
         owner = self._last if self._last in owners else self._pop_to(*owners)
         if owner:
             name = phrase.lastgroup.replace("_", " ").replace("END OF PAGE", "END-OF-PAGE")
@@ -380,6 +388,8 @@ class Procedure:
 
     def _division(self, _: str, start: int) -> None:
         """End at a division header. Only its second word is a word that is looked for, so the first is found backwards."""
+        # As far as blanks and line ends between the two words may reach, and no further: this is asked at every word
+        # DIVISION.
         before = self._folded[max(start - 400, 0) : start]
         division = _DIVISION.search(before)
         if division:

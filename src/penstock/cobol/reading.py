@@ -354,6 +354,8 @@ class _Page:
         starts = _begins(code)
         if not self.breaks:
             return "\n".join(code), starts
+        # One character for one: a break has the length of a newline, so that offsets and lines stay those of the
+        # file.
         ends = [BREAK if number in self.breaks else "\n" for number in range(2, len(code) + 1)]
         return "".join(map(str.__add__, code, [*ends, ""])), starts
 

@@ -94,6 +94,7 @@ class _Walk:
 
     def drafts(self) -> list[Draft]:
         """Read everything; then end what nobody ended and let no open program hold another."""
+        # Each reader returns where it stopped, so the two together pass over the source once.
         at, procedural = 0, False
         while at < len(self._folded):
             if procedural:
@@ -220,6 +221,8 @@ class _Walk:
         program.
         """
         start, kind = entry.start("id"), _KINDS[entry["id"]]
+        # PROGRAM-ID right behind its own IDENTIFICATION DIVISION names that program; anywhere else it begins another
+        # one, whose division header is missing or in a copybook.
         draft = self._stack[-1] if self._stack else None
         if draft is None or draft.identified or [division[0] for division in draft.divisions] != ["IDENTIFICATION"]:
             draft = self._begin(start)
@@ -238,6 +241,7 @@ class _Walk:
         A name that no open program has ends the innermost one: a misspelt END PROGRAM must not leave everything
         open.
         """
+        # FACTORY and OBJECT are parts of a class, not programs.
         if not self._stack or entry["unit"] in {"FACTORY", "OBJECT"}:
             return
         self._division = self._section = ""
@@ -262,6 +266,8 @@ class _Walk:
         """
         if self._stack:
             top = self._stack[-1]
+            # REPLACE or COPY in front of the first division belongs to the program that it changes, not to a
+            # copybook of its own.
             if top.is_preamble():
                 top.kind = "program"
                 return top

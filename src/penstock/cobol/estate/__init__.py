@@ -1,7 +1,10 @@
-"""What stands beside the COBOL, and what leads to what? Jobs, screens, regions, tables and databases of an estate.
+"""Read what stands beside the COBOL, and link it: jobs, screens, regions, tables and databases of an estate (C-16).
 
-`kind_of` says what a file is, `member` reads it, `Copybooks` finds what COPY names, `Estate` links members and the facts of
-programs. Texts in, values out. Law: hostile input never raises; everything is linear.
+`kind_of` says what a file is, `member` reads it, `Copybooks` finds what COPY names, `Estate` links members and the
+facts of programs: which job runs a program on which data, which transaction starts it, who calls it, who else uses
+its tables.
+
+Texts in, values out; no file is opened here. Laws: hostile input never raises; everything is linear.
 """
 
 from __future__ import annotations

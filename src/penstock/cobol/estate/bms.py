@@ -1,6 +1,8 @@
-"""Which screens does a BMS source describe? Mapsets, maps and fields, and the copybook that CICS makes of them.
+"""Read the screens that a BMS source describes: mapsets, maps and fields, and the copybook that CICS makes of them.
 
-Keeps out: colours. Law: the names and pictures of the copybook are those of the translator.
+The translator can write that copybook anew at every build, so an estate may hold the map alone; a program that
+copies it would else miss it. Keeps out colours. Law: the names and pictures of the copybook are those of the
+translator.
 """
 
 from __future__ import annotations
@@ -9,38 +11,48 @@ from typing import NamedTuple
 
 from .macros import Macro, macros, values
 
+# The suffix of the field that holds each extended attribute, as the translator names it.
 _LETTERS = {"COLOR": "C", "PS": "P", "HILIGHT": "H", "VALIDN": "V", "OUTLINE": "U", "SOSI": "M", "TRANSP": "T"}
 
 
 class Field(NamedTuple):
-    """A DFHMDF; one without a name is a constant of the screen."""
+    """A field of a screen (DFHMDF); one without a name is a constant of the screen."""
 
     name: str
+    """Its label; "" for a constant, which no program can address."""
     line: int
     end_line: int
     row: int | None
+    """The row on the screen, from 1; None where POS is missing or gives an offset."""
     column: int | None
     length: int | None
+    """The characters that it shows."""
     attributes: tuple[str, ...]
     initial: str | None
     occurs: int | None
+    """How many fields it stands for; None for one."""
     group: str | None
+    """The group that GRPNAME puts it in."""
     picture_in: str | None
+    """PICIN, the picture of the input field; None for PIC X of its length."""
     picture_out: str | None
+    """PICOUT, the picture of the output field."""
 
 
 class Map(NamedTuple):
-    """A DFHMDI. `operands` are its own and, where it has none, those of its mapset: LANG, MODE, TIOAPFX, EXTATT, DSATTS …"""
+    """A map of a mapset (DFHMDI)."""
 
     name: str
     line: int
     size: tuple[str, ...]
+    """Rows and columns, as they are written."""
     fields: tuple[Field, ...]
     operands: dict[str, str]
+    """Its own operands and, where it has none, those of its mapset: LANG, MODE, TIOAPFX, EXTATT, DSATTS and so on."""
 
 
 class Mapset(NamedTuple):
-    """A DFHMSD."""
+    """A mapset (DFHMSD) with its maps; COPY names it."""
 
     name: str
     line: int
@@ -48,7 +60,7 @@ class Mapset(NamedTuple):
 
 
 def mapsets(text: str) -> tuple[Mapset, ...]:
-    """The mapsets of a source."""
+    """Return the mapsets of a BMS source, in order."""
     sets: list[tuple[Macro, list[tuple[Macro, list[Field]]]]] = []
     for macro in macros(text):
         if macro.operation == "DFHMSD" and macro.operands.get("TYPE", "").upper() != "FINAL":
@@ -63,7 +75,11 @@ def mapsets(text: str) -> tuple[Mapset, ...]:
 
 
 def copybook(mapset: Mapset) -> str:
-    """The symbolic maps in COBOL, in fixed format: what `COPY mapset` brings in."""
+    """Return the symbolic maps in COBOL, in fixed format: what `COPY mapset` brings in.
+
+    For each map with input a record NAMEI with length, flag and data of every named field; for each with output a
+    record NAMEO, which redefines NAMEI where there are both.
+    """
     lines: list[str] = []
     for one in mapset.maps:
         mode = one.operands.get("MODE", "OUT").upper()
@@ -75,11 +91,13 @@ def copybook(mapset: Mapset) -> str:
 
 
 def _map(mapset: Macro, own: Macro, fields: list[Field]) -> Map:
+    """Return a map with the operands that it inherits."""
     operands = {**mapset.operands, **own.operands}
     return Map(own.label, own.line, values(operands.get("SIZE")), tuple(fields), operands)
 
 
 def _input(one: Map) -> list[str]:
+    """Return the lines of the input record: for each field L (length), F (flag), A (attribute) and I (data)."""
     lines = [f"01  {one.name}I.", *_prefix(one)]
     extended = _extended(one)
     for field in _named(one):
@@ -100,6 +118,7 @@ def _input(one: Map) -> list[str]:
 
 
 def _output(one: Map, *, redefines: bool) -> list[str]:
+    """Return the lines of the output record, padded to lie over the input record where it redefines one."""
     lines = [f"01  {one.name}O{f' REDEFINES {one.name}I' if redefines else ''}.", *_prefix(one)]
     for field in _named(one):
         indent, level = "    ", 2
@@ -115,11 +134,12 @@ def _output(one: Map, *, redefines: bool) -> list[str]:
 
 
 def _prefix(one: Map) -> list[str]:
+    """Return the twelve bytes that TIOAPFX=YES puts in front."""
     return ["    02  FILLER PIC X(12)."] * (one.operands.get("TIOAPFX", "").upper() == "YES")
 
 
 def _extended(one: Map) -> tuple[str, ...]:
-    """The letters of the attributes that each field has a byte for."""
+    """Return the letters of the attributes that each field has a byte for."""
     if one.operands.get("EXTATT", "").upper() == "YES":
         return ("C", "P", "H", "V")
     asked = {name.upper() for name in values(one.operands.get("DSATTS"))}

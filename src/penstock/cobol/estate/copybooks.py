@@ -1,7 +1,7 @@
-"""Which file is the copybook of that name? A case-blind shelf, and maps as CICS would make them.
+"""Find the copybook of a name among the files of an estate, maps included as CICS would make them.
 
-Keeps out: opening files: their bytes are given. Law: the same files give the same answer in any order; a copybook comes before a
-program of the same name, a file before what a map source makes.
+Keeps out opening files: their bytes are given. Law: the same files give the same answer in any order; a copybook
+comes before a program of the same name, a file before what a map source makes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,12 @@ _ORDER: dict[Kind, int] = {"copybook": 0, "dclgen": 1, "cobol": 3}
 
 
 class Copybooks:
-    """A lookup for `facts`. Each copybook is scanned when it is first asked for."""
+    """A lookup of copybooks by name, to be given to `facts`. Each one is scanned when it is first asked for, and kept.
+
+    Args:
+        files: Path, kind and bytes of every file; those that are no copybooks are passed over.
+        mapsets: Path and mapset of every map source.
+    """
 
     def __init__(self, files: Iterable[tuple[str, Kind, bytes]], mapsets: Iterable[tuple[str, Mapset]] = ()) -> None:
         self._found: dict[str, list[tuple[int, str, bytes | Mapset]]] = {}
@@ -30,6 +35,7 @@ class Copybooks:
             if kind in _ORDER:
                 self._found.setdefault(key(stem(path)), []).append((_ORDER[kind], path, data))
         for path, mapset in mapsets:
+            # A program copies a mapset by its name or by that of the member that held its copybook.
             for name in {key(mapset.name), key(stem(path))} - {""}:
                 self._found.setdefault(name, []).append((2, path, mapset))
         for rows in self._found.values():
@@ -37,7 +43,7 @@ class Copybooks:
         self._scanned: dict[str, ScannedSource] = {}
 
     def __call__(self, name: str, library: str | None) -> ScannedSource | None:
-        """The copybook, scanned; None where there is none."""
+        """Return a copybook, scanned; None where there is none."""
         row = self._row(name, library)
         if row is None:
             return None
@@ -47,17 +53,18 @@ class Copybooks:
         return self._scanned[path]
 
     def path(self, name: str, library: str | None = None) -> str | None:
-        """Where it stands; for a map that CICS would make, the map's source."""
+        """Return where a copybook stands, None where there is none; for a map that CICS would make, the map's source."""
         row = self._row(name, library)
         return row[1] if row else None
 
     @property
     def ambiguous(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """Names that more than one file answers to, the one that is taken first."""
+        """Names that more than one file of the same rank answers to, with their paths, the one that is taken first."""
         found = {name: [path for order, path, _ in rows if order == rows[0][0]] for name, rows in self._found.items()}
         return tuple((name, tuple(paths)) for name, paths in sorted(found.items()) if len(paths) > 1)
 
     def _row(self, name: str, library: str | None) -> tuple[int, str, bytes | Mapset] | None:
+        """Return the rank, path and content for a name; a library chooses between folders where one is called so."""
         rows = self._found.get(key(stem(name)), [])
         if library is not None:
             within = [row for row in rows if key(library) in map(key, row[1].split("/")[:-1])]
@@ -66,6 +73,7 @@ class Copybooks:
 
 
 def _scanned(content: bytes | Mapset) -> ScannedSource:
+    """Scan a copybook, or the one that a map makes."""
     from .. import scan
     from .bms import copybook
 

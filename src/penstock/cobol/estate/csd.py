@@ -1,6 +1,6 @@
-"""Which resources does a CICS region define? DEFINE statements of a CSD: transactions, programs, files, mapsets …
+"""Read the resources that a CICS region defines: DEFINE statements of a CSD for transactions, programs, files, mapsets.
 
-Keeps out: attributes that link nothing.
+Keeps out attributes that link nothing.
 """
 
 from __future__ import annotations
@@ -13,20 +13,23 @@ _PART = re.compile(r"([A-Za-z0-9]+)[ \t\n]*\(([^()]*)\)|([A-Za-z0-9*]+)")
 
 
 class Resource(NamedTuple):
-    """One DEFINE: `kind` is TRANSACTION, PROGRAM, FILE, MAPSET, TDQUEUE, DB2ENTRY …"""
+    """One DEFINE of a CSD."""
 
     kind: str
+    """TRANSACTION, PROGRAM, FILE, MAPSET, TDQUEUE, DB2ENTRY and so on."""
     name: str
     group: str | None
     attributes: dict[str, str]
+    """Its attributes by name in capitals, GROUP among them, with single blanks in their values."""
     line: int
     end_line: int
 
 
 def resources(text: str) -> tuple[Resource, ...]:
-    """What is defined, in order."""
+    """Return what a CSD defines, in order; comments and columns 73 to 80 are left out."""
     lines = ["" if line.startswith("*") else line[:72] for line in text.split("\n")]
     code = "\n".join(lines)
+    # A DEFINE goes on to the next one: its attributes may stand on any number of lines.
     starts = [found.start() for found in re.finditer(r"(?im)^[ ]*DEFINE[ ]+(?=[A-Z0-9]+[ ]*\()", code)]
     found: list[Resource] = []
     line = 1

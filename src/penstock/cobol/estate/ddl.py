@@ -1,6 +1,6 @@
-"""Which tables are there? CREATE TABLE, or the DECLARE TABLE of a DCLGEN, with columns.
+"""Read the tables of a source: CREATE TABLE, or the DECLARE TABLE of a DCLGEN, with columns.
 
-Keeps out: tablespaces, privileges, data.
+Keeps out tablespaces, privileges and data.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _KEY = re.compile(r"PRIMARY\s++KEY\s*+\(([^()]*+)\)", re.IGNORECASE)
 
 
 class Column(NamedTuple):
-    """Its type as it is written, and whether it may be null."""
+    """A column: its type as it is written, and whether it may be null."""
 
     name: str
     type: str
@@ -28,17 +28,19 @@ class Column(NamedTuple):
 
 
 class Table(NamedTuple):
-    """`name` with its schema, as it is written."""
+    """A table, its name with its schema, as it is written."""
 
     name: str
     columns: tuple[Column, ...]
     key: tuple[str, ...]
+    """The columns of PRIMARY KEY; empty where there is none."""
     line: int
     end_line: int
 
 
 def tables(text: str) -> tuple[Table, ...]:
-    """The tables that a source creates or declares."""
+    """Return the tables that a source creates or declares, in order."""
+    # Comments become blanks of the same length, so that offsets and lines stay those of the text.
     code = _COMMENT.sub(lambda found: " " * len(found[0]) if found[1] else found[0], text)
     found: list[Table] = []
     line, at = 1, 0
@@ -57,7 +59,7 @@ def tables(text: str) -> tuple[Table, ...]:
 
 
 def _parts(code: str, at: int) -> tuple[list[str], int]:
-    """What stands between the commas up to the parenthesis that closes."""
+    """Return what stands between the commas up to the parenthesis that closes, and the offset behind that."""
     found = [""]
     depth = 1
     end = at
@@ -74,6 +76,7 @@ def _parts(code: str, at: int) -> tuple[list[str], int]:
 
 
 def _column(part: str) -> Column | None:
+    """Return a column; None for a constraint."""
     words = part.split()
     if len(words) < 2 or words[0].upper() in _NO_COLUMN:
         return None

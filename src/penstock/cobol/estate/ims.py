@@ -1,6 +1,6 @@
-"""Which databases and views of IMS are there? DBDs with their segments, PSBs with what they are sensitive to.
+"""Read the databases and views of IMS: DBDs with their segments, PSBs with what they are sensitive to.
 
-Keeps out: access methods.
+Keeps out access methods.
 """
 
 from __future__ import annotations
@@ -11,22 +11,26 @@ from .macros import macros, values
 
 
 class Segment(NamedTuple):
-    """A SEGM of a DBD: its parent ("" for the root), its bytes, and its fields as (name, start, bytes)."""
+    """A segment of a database (SEGM)."""
 
     name: str
     parent: str
+    """The segment above it; "" for the root."""
     bytes: int | None
+    """Its length; None where that is no number."""
     fields: tuple[tuple[str, int | None, int | None], ...]
+    """Its fields as (name, start, bytes), the start counted from 1."""
     line: int
 
 
 class Dbd(NamedTuple):
-    """A database description; `dds` are the DD names of its data sets."""
+    """A database description, with its segments in hierarchical order."""
 
     name: str
     access: tuple[str, ...]
     segments: tuple[Segment, ...]
     dds: tuple[str, ...]
+    """The DD names of its data sets."""
     line: int
 
 
@@ -35,28 +39,33 @@ class Pcb(NamedTuple):
 
     name: str
     type: str
+    """DB for a database, TP for a terminal, GSAM."""
     dbd: str
     options: str
+    """PROCOPT as it is written: G reads, I inserts, R replaces, D deletes, A does all."""
     segments: tuple[str, ...]
     line: int
 
 
 class Psb(NamedTuple):
-    """What a program may see."""
+    """What a program may see of IMS: its PCBs in the order in which it is given them."""
 
     name: str
     pcbs: tuple[Pcb, ...]
     language: str
     line: int
+    """The line of its first PCB."""
 
 
 def dbds(text: str) -> tuple[Dbd, ...]:
-    """The DBDs of a source."""
+    """Return the DBDs of a source."""
     found: list[Dbd] = []
     segments: list[Segment] = []
     fields: list[tuple[str, int | None, int | None]] = []
     dds: list[str] = []
 
+    # Macros have no nesting: a FIELD belongs to the SEGM before it, a SEGM to the DBD before it, so each is
+    # completed where the next one of its kind, or the end, is met.
     def close() -> None:
         if segments:
             segments[-1] = segments[-1]._replace(fields=tuple(fields))
@@ -89,7 +98,7 @@ def dbds(text: str) -> tuple[Dbd, ...]:
 
 
 def psbs(text: str) -> tuple[Psb, ...]:
-    """The PSBs of a source."""
+    """Return the PSBs of a source; PSBGEN names and ends one."""
     found: list[Psb] = []
     pcbs: list[tuple[Pcb, list[str]]] = []
     for macro in macros(text):
@@ -109,7 +118,7 @@ def psbs(text: str) -> tuple[Psb, ...]:
 
 
 def _bare(operand: str | None) -> str:
-    """The first name in an operand, whatever its parentheses."""
+    """Return the first name in an operand, however deep its parentheses: PARENT=((A,DBLE)) is A."""
     parts = values(operand)
     while parts and parts[0].startswith("("):
         parts = values(parts[0])
@@ -117,5 +126,6 @@ def _bare(operand: str | None) -> str:
 
 
 def _number(operand: str | None) -> int | None:
+    """Return an operand as a number; None where it is none."""
     text = _bare(operand)
     return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else None

@@ -1,7 +1,10 @@
-"""Which jobs run which programs on which data? JCL: jobs and procedures with their steps and DD statements.
+"""Read which jobs run which programs on which data: jobs and procedures of JCL with their steps and DD statements.
 
-Keeps out: scheduling, conditions between steps. Symbols that the member sets itself are put in. Law: any text has an answer,
-linear in it; what is in a stream is no JCL.
+A card is read in three steps: name, operation and operands with their continuations (`_cards`), symbols put in, and
+what it means to the job it stands in (`_Building`). Keeps out scheduling and conditions between steps. Symbols that
+the member sets itself are put in; others stay as they are.
+
+Law: any text has an answer, linear in it; what is in a stream is no JCL.
 """
 
 from __future__ import annotations
@@ -14,33 +17,45 @@ from .macros import split, values
 _STATEMENT = re.compile(r"//(\S*)[ \t]+(\S+)(?:[ \t]+(.*))?")
 _SYMBOL = re.compile(r"&([A-Z$#@][A-Z0-9$#@]{0,7})(\.?)", re.IGNORECASE)
 _RUN = re.compile(r"\bRUN[ ]+(?:PROGRAM|PROG)[ ]*\([ ]*([A-Z0-9$#@]+)[ ]*\)", re.IGNORECASE)
+# Programs that run another one: TSO by a RUN command in its input, IMS by its PARM. The data of the step is that
+# program's.
 _TSO = frozenset({"IKJEFT01", "IKJEFT1A", "IKJEFT1B"})
 _IMS = frozenset({"DFSRRC00", "DFSMVRC0"})
 _IN_STREAM = frozenset({"*", "DATA"})
-MAX_STREAM_LINES = 200  # of each DD, kept for what it runs
+MAX_STREAM_LINES = 200
+"""How many lines of in-stream data are kept for each DD, for what they run."""
 
 
 class Dd(NamedTuple):
-    """A DD with what is concatenated to it. `step` is the step of a procedure that it overrides."""
+    """A DD with what is concatenated to it."""
 
     name: str
     dsns: tuple[str, ...]
+    """Its data sets in order of concatenation."""
     disp: tuple[str, ...]
+    """The parts of DISP: status, and what becomes of it."""
     in_stream: tuple[str, ...]
-    other: str  # DUMMY, SYSOUT=*, PATH=… where there is no data set
+    """The lines of its in-stream data, at most `MAX_STREAM_LINES`."""
+    other: str
+    """DUMMY, SYSOUT=*, PATH=... where there is no data set; else ""."""
     line: int
     end_line: int
     step: str | None = None
+    """The step of a procedure that it overrides, as in `//STEP.NAME DD`; None where none is named."""
 
 
 class JobStep(NamedTuple):
-    """An EXEC. `programs` are those that run: PGM, or what TSO and IMS are told to run; `psb` is what IMS is given."""
+    """A step of a job or procedure (EXEC): it runs a program, or the steps of a procedure."""
 
     name: str
     program: str | None
+    """PGM as it is written; None where a procedure is run."""
     procedure: str | None
+    """The procedure; None where a program is run."""
     programs: tuple[str, ...]
+    """The programs that run, in capitals: PGM, and what TSO and IMS are told to run."""
     psb: str | None
+    """The PSB that IMS is given; None elsewhere."""
     parm: str | None
     dds: tuple[Dd, ...]
     line: int
@@ -48,17 +63,20 @@ class JobStep(NamedTuple):
 
 
 class Job(NamedTuple):
-    """A JOB or a PROC. A member without either is a `fragment`."""
+    """A job or a procedure. A member without either is a `fragment`: steps that others include."""
 
     name: str
     kind: Literal["job", "proc", "fragment"]
     steps: tuple[JobStep, ...]
     includes: tuple[str, ...]
+    """The members that INCLUDE names."""
     line: int
     end_line: int
 
 
 class _Card(NamedTuple):
+    """One statement with its operands and the in-stream data behind it."""
+
     name: str
     operation: str
     operands: dict[str, str]
@@ -68,7 +86,7 @@ class _Card(NamedTuple):
 
 
 def jobs(text: str) -> tuple[Job, ...]:
-    """The jobs and procedures of a member."""
+    """Return the jobs and procedures of a member, in order; a procedure in the stream of a job stands beside it."""
     found: list[_Building] = []
     symbols: dict[str, str] = {}
     around: list[_Building | None] = []  # the job around a procedure in its stream
@@ -95,7 +113,7 @@ def jobs(text: str) -> tuple[Job, ...]:
 
 
 class _Building:
-    """A job or procedure that is being read."""
+    """A job or procedure while it is being read."""
 
     def __init__(self, name: str, kind: Literal["job", "proc", "fragment"], card: _Card) -> None:
         self._head = Job(name, kind, (), (), card.line, card.end_line)
@@ -104,7 +122,7 @@ class _Building:
         self._includes: list[str] = []
 
     def take(self, card: _Card) -> None:
-        """One more statement."""
+        """Take one more statement."""
         self._end_line = card.end_line
         if card.operation == "INCLUDE":
             self._includes.append(card.operands.get("MEMBER", ""))
@@ -114,7 +132,7 @@ class _Building:
             self._data(card)
 
     def job(self) -> Job:
-        """What it came to."""
+        """Return what it came to."""
         steps = tuple(
             step._replace(dds=tuple(dds), end_line=max((step.end_line, *(dd.end_line for dd in dds))))
             for step, dds in self._steps
@@ -122,6 +140,7 @@ class _Building:
         return self._head._replace(steps=steps, includes=tuple(self._includes), end_line=self._end_line)
 
     def _data(self, card: _Card) -> None:
+        """Take a DD: one without a name is concatenated to the one before."""
         step, dds = self._steps[-1]
         dd = _dd(card)
         if not card.name and dds:
@@ -136,6 +155,7 @@ class _Building:
 
 
 def _step(card: _Card) -> JobStep:
+    """Return the step of an EXEC; a positional operand is the procedure."""
     program = card.operands.get("PGM")
     procedure = card.operands.get("PROC") or (card.operands.get("1") if program is None else None)
     parm = card.operands.get("PARM")
@@ -149,6 +169,7 @@ def _step(card: _Card) -> JobStep:
 
 
 def _dd(card: _Card) -> Dd:
+    """Return a DD, its data set or what it is instead."""
     operands = card.operands
     step, dot, name = card.name.rpartition(".")
     dsn = operands.get("DSN") or operands.get("DSNAME")
@@ -170,7 +191,7 @@ def _dd(card: _Card) -> Dd:
 
 
 def _cards(text: str) -> list[_Card]:
-    """Statements with their continuations and what stands in the stream after them."""
+    """Return the statements with their continuations and what stands in the stream after them."""
     lines = [line[:71].rstrip() for line in text.split("\n")]
     found: list[_Card] = []
     at = 0
@@ -182,6 +203,8 @@ def _cards(text: str) -> list[_Card]:
             continue
         first = at
         operands = _bare(statement[3] or "")
+        # An operand field that ends with a comma goes on on the next card, comments between the two skipped; column
+        # 72 need not be marked.
         while operands.endswith(",") and at < len(lines):
             following = lines[at]
             if following.startswith("//*"):
@@ -201,8 +224,9 @@ def _cards(text: str) -> list[_Card]:
 
 
 def _stream(lines: list[str], at: int, named: dict[str, str], stream: list[str]) -> int:
-    """Past the data that follows a DD, up to its delimiter or the next statement."""
+    """Collect the data that follows a DD, up to its delimiter or the next statement, and return the index behind it."""
     delimiter = _unquoted(named.get("DLM", "/*"))[:2] or "/*"
+    # With DATA or a delimiter of its own even // is data: another job, most often.
     data = named["1"].upper() == "DATA" or "DLM" in named
     while at < len(lines):
         line = lines[at]
@@ -217,7 +241,7 @@ def _stream(lines: list[str], at: int, named: dict[str, str], stream: list[str])
 
 
 def _bare(text: str) -> str:
-    """Operands without the remark that a blank begins."""
+    """Return operands without the remark that a blank outside of quotes begins."""
     depth, end = 0, 0
     for part in re.finditer(r"'(?:[^']|'')*+'?|[^' \t]+|[ \t]+", text):
         if part[0].isspace():
@@ -229,6 +253,7 @@ def _bare(text: str) -> str:
 
 
 def _named(operands: str) -> dict[str, str]:
+    """Return operands by name in capitals; positional ones are numbered from "1"."""
     found: dict[str, str] = {}
     for at, part in enumerate(split(operands), start=1):
         name, equals, value = part.partition("=")
@@ -240,6 +265,7 @@ def _named(operands: str) -> dict[str, str]:
 
 
 def _put_in(text: str, symbols: dict[str, str]) -> str:
+    """Return a text with the symbols put in that are known; a period behind a symbol ends its name and goes."""
     if "&" not in text:
         return text
 
@@ -251,4 +277,5 @@ def _put_in(text: str, symbols: dict[str, str]) -> str:
 
 
 def _unquoted(text: str) -> str:
+    """Return a text without the apostrophes around it, doubled ones inside made one."""
     return text[1:-1].replace("''", "'") if len(text) > 1 and text[0] == text[-1] == "'" else text

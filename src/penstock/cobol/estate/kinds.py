@@ -1,6 +1,6 @@
-"""What is a file of a mainframe's estate? By what it says, and by its name where that says nothing.
+"""Tell what a file of a mainframe's estate is: by what it says, and by its name where that says nothing.
 
-Keeps out: reading it. Law: any bytes have an answer, from their first few thousand.
+Keeps out reading it. Law: any bytes have an answer, from their first few thousand.
 """
 
 from __future__ import annotations
@@ -9,9 +9,11 @@ import re
 from typing import Literal
 
 Kind = Literal["cobol", "copybook", "dclgen", "jcl", "proc", "bms", "csd", "ddl", "psb", "dbd", "pli", "hlasm"]
-"""`pli` and `hlasm` are named and not read; `dclgen` is a copybook with the declaration of its table."""
+"""What a file can be. `pli` and `hlasm` are named and not read; `dclgen` is a copybook with the declaration of its
+table."""
 
 HEAD_BYTES = 32_768
+"""How many bytes at the beginning of a file decide its kind."""
 
 _SUFFIXES: dict[str, Kind] = {
     **dict.fromkeys(("cbl", "cob", "cobol", "ccp", "pco", "sqb", "cblle"), "cobol"),
@@ -31,6 +33,8 @@ _SUFFIXES: dict[str, Kind] = {
 _LEVEL = r"^(?:.{6} )?[ ]*(?:01|05|10|77)[ ]+[A-Z0-9][A-Z0-9-]*"
 _CLAUSE = r"(?:[ ]*\.|[ ]+(?:PIC|PICTURE|REDEFINES|OCCURS|COMP|VALUE|USAGE)\b)"
 _DIVISION = r"^(?:.{6} )?[ ]*(?:(?:IDENTIFICATION|ID)[ ]+DIVISION|(?:PROGRAM|FUNCTION|CLASS)-ID)[ ]*\."
+# Tried in this order, for a job may carry COBOL in its stream and COBOL may declare a table; `.{6} ` is the sequence
+# area.
 _PATTERNS: dict[Kind, str] = {
     "jcl": r"^//[A-Z$#@][A-Z0-9$#@]{0,7}[ ]+JOB(?:[ ]|$)",
     "proc": r"^//[A-Z$#@]?[A-Z0-9$#@]{0,7}[ ]+(?:PROC(?:[ ]|$)|EXEC[ ]+\S)",
@@ -45,15 +49,25 @@ _PATTERNS: dict[Kind, str] = {
 }
 _SIGNS = {kind: re.compile(pattern, re.IGNORECASE | re.MULTILINE) for kind, pattern in _PATTERNS.items()}
 _TEXTS = frozenset({"", "txt", "inc", "src", "sql", "ctl", "mbr", "pds"})
-"""Names that say nothing: what the file says decides."""
+"""Suffixes that say nothing: what the file says decides."""
 
 
 def kind_of(name: str, head: bytes) -> Kind | None:
-    """What a file is, by its name and its first bytes; None for what is none of an estate."""
+    r"""Return what a file is; None for what is none of an estate.
+
+    Args:
+        name: Its path or name; the suffix is what counts, and members of data sets have none.
+        head: Its first bytes; no more than `HEAD_BYTES` are looked at.
+
+    Example:
+        >>> kind_of("PAYJOB", b"//PAYJOB   JOB (ACCT)\n"), kind_of("notes.pdf", b"%PDF")
+        ('jcl', None)
+    """
     suffix = name.rpartition("/")[2].rpartition(".")[2].lower() if "." in name.rpartition("/")[2] else ""
     by_name = _SUFFIXES.get(suffix)
     if by_name in {"pli", "hlasm"} and not (by_name == "hlasm" and _kind_of_text(head) in {"bms", "psb", "dbd"}):
         return by_name
+    # A file with a suffix of another world is no member, whatever words are in it: a manual quotes JCL.
     said = _kind_of_text(head) if by_name is not None or suffix in _TEXTS else None
     if by_name is None:
         return said
@@ -67,7 +81,9 @@ def kind_of(name: str, head: bytes) -> Kind | None:
 
 
 def decoded(data: bytes) -> str:
-    """The text of a file that is no COBOL: UTF-8, else EBCDIC where blanks are its blanks, else Latin-1."""
+    """Return the text of a file that is no COBOL: UTF-8, else EBCDIC where blanks are its blanks, else Latin-1; lines
+    end with a newline.
+    """
     if data[:HEAD_BYTES].count(b"\x40") > max(len(data[:HEAD_BYTES]) // 10, 4 * data[:HEAD_BYTES].count(b"\x20")):
         text = data.decode("cp037").replace("\x85", "\n").replace("\x8e", "\n")
         if "\n" not in text and len(data) % 80 == 0:
@@ -80,6 +96,7 @@ def decoded(data: bytes) -> str:
 
 
 def _kind_of_text(head: bytes) -> Kind | None:
+    """Return the first kind whose sign is in a text; None for binary files."""
     text = decoded(head[:HEAD_BYTES])
     if "\0" in text:
         return None

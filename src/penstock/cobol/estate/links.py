@@ -1,7 +1,8 @@
-"""What leads to what in an estate? Jobs and transactions to programs, programs to programs, DD names to data sets.
+"""Link an estate: jobs and transactions to programs, programs to programs, DD names to data sets (C-16).
 
-Keeps out: reading members and programs; both are given. Names are compared case-blind. Law: a link is made of names that the
-sources say; what leads nowhere is listed as missing, not dropped.
+Keeps out reading members and programs; both are given. Names are compared case-blind.
+
+Law: a link is made of names that the sources say; what leads nowhere is listed as missing, not dropped.
 """
 
 from __future__ import annotations
@@ -23,33 +24,38 @@ _REGIONS = frozenset({"DLITCBL", "DLITPLI", "DLITASM"})  # where IMS enters any 
 
 
 class CallingProgram(NamedTuple):
-    """A program that calls another. `resolved`: the name comes from a data item's value."""
+    """A program that calls another, with the line of the call."""
 
     program: str
     path: str
     call_type: str
+    """static, dynamic, link, xctl, start, return_transid or invoke."""
     resolved: bool
+    """Whether the name comes from a data item's value, so that the call may be one of several."""
     line: int
 
 
 class StepRun(NamedTuple):
-    """A step that runs a program; `via` is the procedure that holds the step, "" where the job does."""
+    """A step of a job that runs a program."""
 
     job: str
     step: str
     via: str
+    """The procedure that holds the step; "" where the job does."""
     path: str
     line: int
+    """The line of the EXEC in the job, at `path`, also where a procedure holds the step."""
 
 
 class DataSet(NamedTuple):
-    """A file of a program as a step binds it: SELECT name, DD name, and the data sets."""
+    """A file of a program as a step of a job binds it: SELECT name, DD name, and the data sets."""
 
     program: str
     file: str
     dd: str
     dsns: tuple[str, ...]
     other: str
+    """DUMMY, SYSOUT=* and the like where there is no data set; else ""."""
     job: str
     step: str
     path: str
@@ -57,7 +63,7 @@ class DataSet(NamedTuple):
 
 
 class Transaction(NamedTuple):
-    """A transaction that starts a program."""
+    """A transaction that starts a program, as a region defines it."""
 
     name: str
     program: str
@@ -66,7 +72,7 @@ class Transaction(NamedTuple):
 
 
 class User(NamedTuple):
-    """A program that uses something: a copybook, a table, a map, a segment, a file."""
+    """A program that uses something (a copybook, a table, a map, a segment, a file), with the lines."""
 
     program: str
     path: str
@@ -74,22 +80,28 @@ class User(NamedTuple):
 
 
 class Missing(NamedTuple):
-    """A name that is used and that nothing here defines. `kind`: program, copybook, procedure, transaction."""
+    """A name that is used and that nothing here defines, with the paths of its users."""
 
     kind: str
+    """program, copybook, procedure or transaction."""
     name: str
     users: tuple[str, ...]
 
 
 class Located(NamedTuple):
-    """The facts of a program and where it stands."""
+    """The facts of a program and the path where it stands."""
 
     path: str
     facts: Facts
 
 
 class Estate:
-    """Members and programs, linked. Every answer is in the order of paths and lines."""
+    """The members and programs of an estate, linked. Every answer is in the order of paths and lines.
+
+    Args:
+        members: The files that are no COBOL, as `member` reads them.
+        programs: The facts of each program with its path, in order of paths.
+    """
 
     def __init__(self, members: Iterable[Member], programs: Iterable[Located]) -> None:
         self.members = tuple(members)
@@ -110,12 +122,14 @@ class Estate:
         self._others = {key(member.name) for member in self.members if member.kind in {"hlasm", "pli"}}
         self._procedures = {
             name: (member, job)
+            # The first of several procedures of one name wins: later entries overwrite.
             for member in reversed(self.members)
             for job in member.jobs
             if job.kind in {"proc", "fragment"}
             for name in {key(job.name), key(member.name)} - {""}
         }
         for member in self.members:
+            # Transactions first: what a program starts is looked up among them.
             self._resources(member)
         for located in self.programs:
             self._program(located)
@@ -125,41 +139,47 @@ class Estate:
                     self._job(member, job)
 
     def called_by(self, program: str) -> tuple[CallingProgram, ...]:
-        """The programs that call, link or transfer to a program."""
+        """Return the programs that call, link or transfer to a program, by its name in any case."""
         return tuple(self._callers.get(key(program), ()))
 
     def runs(self, program: str) -> tuple[StepRun, ...]:
-        """The steps of jobs that run a program."""
+        """Return the steps of jobs that run a program, directly, through a procedure, or through TSO or IMS."""
         return tuple(self._runs.get(key(program), ()))
 
     def data_sets(self, program: str) -> tuple[DataSet, ...]:
-        """The data sets behind the files of a program, by job and step."""
+        """Return the data sets behind the files of a program, by job and step."""
         return tuple(self._data.get(key(program), ()))
 
     def transactions(self, program: str) -> tuple[Transaction, ...]:
-        """The transactions that start a program."""
+        """Return the transactions that start a program."""
         return tuple(self._transactions.get(key(program), ()))
 
     def users(self, kind: str, name: str) -> tuple[User, ...]:
-        """The programs that use a copybook, table, map, segment, file, tsqueue, tdqueue or queue."""
+        """Return the programs that use something.
+
+        Args:
+            kind: copybook, table, map, segment, file, tsqueue, tdqueue or queue.
+            name: Its name, in any case.
+        """
         return tuple(self._users.get((kind, key(name)), ()))
 
     def used(self, kind: str) -> tuple[str, ...]:
-        """All names of that kind that are used, in alphabetical order."""
+        """Return all names of a kind that are used, in capitals and in alphabetical order."""
         return tuple(sorted(name for found, name in self._users if found == kind))
 
     @property
     def missing(self) -> tuple[Missing, ...]:
-        """What is used and not here."""
+        """What is used and not here, by kind and name."""
         return tuple(Missing(kind, name, tuple(users)) for (kind, name), users in sorted(self._missing.items()))
 
     @property
     def ambiguous(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """Programs of the same name, with their paths."""
+        """The names that several programs have, with their paths."""
         found = {name: tuple(dict.fromkeys(one.path for one in here)) for name, here in self._named.items()}
         return tuple((name, paths) for name, paths in sorted(found.items()) if len(paths) > 1)
 
     def _resources(self, member: Member) -> None:
+        """Take the transactions that a member defines."""
         for resource in member.resources:
             program = resource.attributes.get("PROGRAM")
             if resource.kind == "TRANSACTION" and program:
@@ -169,10 +189,12 @@ class Estate:
                 )
 
     def _program(self, located: Located) -> None:
+        """Take what a program calls, copies and uses."""
         path, facts = located
         for call in facts.calls:
             for name in call.names:
                 transaction = call.call_type in {"start", "return_transid"}
+                # A transaction is called by its own name; the region says which program that is.
                 for target in self._started(name) if transaction else (name,):
                     caller = CallingProgram(facts.program, path, call.call_type, bool(call.resolved), call.line)
                     self._callers.setdefault(key(target), []).append(caller)
@@ -191,6 +213,7 @@ class Estate:
                 self._use("map", channel.name, located, channel.lines)
 
     def _use(self, kind: str, name: str, located: Located, lines: Sequence[int]) -> None:
+        """Note that a program uses something; a second use of the same adds its lines."""
         users = self._users.setdefault((kind, key(name)), [])
         if users and users[-1].path == located.path and users[-1].program == located.facts.program:
             users[-1] = users[-1]._replace(lines=tuple(sorted({*users[-1].lines, *lines})))
@@ -198,13 +221,15 @@ class Estate:
             users.append(User(located.facts.program, located.path, tuple(lines)))
 
     def _started(self, transaction: str) -> tuple[str, ...]:
-        """The programs that a transaction starts."""
+        """Return the programs that a transaction starts, in capitals."""
         return tuple(self._starts.get(key(transaction), ()))
 
     def _miss(self, kind: str, name: str, path: str) -> None:
+        """Note that a name is used and not here."""
         self._missing.setdefault((kind, key(name)), {}).setdefault(path)
 
     def _job(self, member: Member, job: Job) -> None:
+        """Take the steps of a job, those of its procedures in their place."""
         for step in job.steps:
             for via, inner, dds in self._steps(member, step, ()):
                 run = StepRun(job.name or member.name, step.name, via, member.path, step.line)
@@ -215,7 +240,13 @@ class Estate:
     def _steps(
         self, member: Member, step: JobStep, above: tuple[str, ...]
     ) -> Iterator[tuple[str, JobStep, tuple[Dd, ...]]]:
-        """The steps that an EXEC comes to, with the DD statements of the procedure and what overrides them."""
+        """Yield the steps that an EXEC comes to, with the DD statements of the procedure and what overrides them.
+
+        Args:
+            member: The member in which the EXEC stands.
+            step: The EXEC.
+            above: The procedures around it, in capitals: one that runs itself ends there.
+        """
         if step.procedure is None:
             yield (above[-1] if above else ""), step, step.dds
             return
@@ -227,10 +258,13 @@ class Estate:
             for inner in found[1].steps:
                 for via, run, dds in self._steps(found[0], inner, (*above, name)):
                     own = [dd for dd in step.dds if dd.step is None or key(dd.step) == key(inner.name)]
+                    # A DD of the EXEC replaces the one of the same name in the procedure, or is added; one that
+                    # names no step holds for all of them.
                     replaced = {key(dd.name) for dd in own}
                     yield via, run, (*(dd for dd in dds if key(dd.name) not in replaced), *own)
 
     def _bind(self, program: str, run: StepRun, dds: Sequence[Dd]) -> None:
+        """Note which data sets a step gives to the files of a program, by DD name."""
         by_name = {key(dd.name): dd for dd in dds}
         for located in self._named.get(key(program), ()):
             for file in located.facts.files:

@@ -1,6 +1,6 @@
-"""What do assembler macros say? Label, operation and operands of each statement, continuations joined.
+"""Read assembler macros: label, operation and operands of each statement, continuations joined.
 
-BMS, PSBs and DBDs are written in them. Keeps out: what a macro means. Law: any text has an answer, linear in it.
+BMS, PSBs and DBDs are written in them. Keeps out what a macro means. Law: any text has an answer, linear in it.
 """
 
 from __future__ import annotations
@@ -17,17 +17,18 @@ _PART = re.compile(r"'(?:[^']|'')*+'?|\(|\)|,|[^'(),]+")
 
 
 class Macro(NamedTuple):
-    """`operands` by name; positional ones are numbered from "1". Values keep their quotes and parentheses."""
+    """A statement of assembler: label (or ""), operation in capitals, and operands."""
 
     label: str
     operation: str
     operands: dict[str, str]
+    """By name in capitals; positional ones are numbered from "1". Values keep their quotes and parentheses."""
     line: int
     end_line: int
 
 
 def macros(text: str) -> Iterator[Macro]:
-    """The statements in order."""
+    """Yield the statements in order; comments and blank lines are passed over."""
     pending = ""
     first = 0
     lines = text.split("\n")
@@ -39,6 +40,8 @@ def macros(text: str) -> Iterator[Macro]:
             first = number
             pending = body
         else:
+            # In a quoted text the blanks at the end of the card belong to it; anywhere else a card goes on right
+            # behind the comma.
             pending = pending.rstrip() + body.strip() if not _in_quote(pending) else pending + body.lstrip()
         if line[_CONTINUED : _CONTINUED + 1].strip():
             continue
@@ -49,7 +52,12 @@ def macros(text: str) -> Iterator[Macro]:
 
 
 def values(operand: str | None) -> tuple[str, ...]:
-    """The parts of `(A,B)`, or of `A`."""
+    """Return the parts of an operand: those of `(A,B)`, or the one of `A`; nothing for None.
+
+    Example:
+        >>> values("(24,80)"), values("MENU"), values(None)
+        (('24', '80'), ('MENU',), ())
+    """
     if not operand:
         return ()
     inner = operand[1:-1] if operand.startswith("(") and operand.endswith(")") else operand
@@ -57,7 +65,7 @@ def values(operand: str | None) -> tuple[str, ...]:
 
 
 def split(text: str) -> list[str]:
-    """Parts between the commas that are in no parentheses and no quotes."""
+    """Return the parts between the commas that are in no parentheses and no quotes."""
     found = [""]
     depth = 0
     for part in _PART.findall(text):
@@ -70,10 +78,12 @@ def split(text: str) -> list[str]:
 
 
 def _in_quote(text: str) -> bool:
+    """Return whether a text ends inside of a quoted one; a doubled quote counts twice and changes nothing."""
     return text.count("'") % 2 == 1
 
 
 def _macro(text: str, first: int, last: int) -> Iterator[Macro]:
+    """Yield the statement that a text makes, if it makes one."""
     found = _STATEMENT.match(text)
     if found is None:
         return
@@ -88,7 +98,7 @@ def _macro(text: str, first: int, last: int) -> Iterator[Macro]:
 
 
 def _operands(text: str) -> str:
-    """The operands without the remark that a blank begins."""
+    """Return the operands without the remark that a blank outside of quotes and parentheses begins."""
     depth, end = 0, 0
     for part in re.finditer(r"'(?:[^']|'')*+'?|[^' \t]+|[ \t]+", text):
         if part[0].isspace() and depth <= 0:

@@ -1,6 +1,7 @@
-"""What is in each file of an estate? Its kind, and what a file of that kind defines.
+"""Read the files of an estate that are no COBOL: what a file of each kind defines.
 
-Keeps out: COBOL programs, which `scan` and `facts` read. Law: any bytes are a member, without an exception and in linear time.
+Keeps out COBOL programs, which `scan` and `facts` read. Law: any bytes are a member, without an exception and in
+linear time.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ if TYPE_CHECKING:
 
 
 class Member(NamedTuple):
-    """A file by its path; of what it may define, all but the fitting tuple are empty."""
+    """A file of an estate by its path; of what it may define, all but the fitting tuple are empty."""
 
     path: str
     kind: Kind
     lines: int
+    """How many lines it has."""
     jobs: tuple[Job, ...] = ()
     mapsets: tuple[Mapset, ...] = ()
     resources: tuple[Resource, ...] = ()
@@ -39,7 +41,7 @@ class Member(NamedTuple):
 
     @property
     def defines(self) -> tuple[str, ...]:
-        """The names of what it defines."""
+        """The names of everything that it defines, each once."""
         found = (
             *(job.name for job in self.jobs),
             *(name for mapset in self.mapsets for name in (mapset.name, *(one.name for one in mapset.maps))),
@@ -52,12 +54,18 @@ class Member(NamedTuple):
 
 
 def stem(path: str) -> str:
-    """The name of a file without folders and suffix."""
+    """Return the name of a file without folders and suffix, which is what a member of a data set is called."""
     return path.rpartition("/")[2].partition(".")[0]
 
 
 def member(path: str, kind: Kind, data: bytes) -> Member:
-    """A file as a member of the estate."""
+    """Return a file as a member of the estate.
+
+    Args:
+        path: Its path, with "/" between folders.
+        kind: What it is, as `kind_of` told.
+        data: Its bytes; encoding and line ends are settled here.
+    """
     lines = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
     found = Member(path, kind, lines)
     if kind in {"jcl", "proc"}:

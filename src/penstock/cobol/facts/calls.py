@@ -1,6 +1,6 @@
-"""Which programs does it reach? CALL, LINK, XCTL, START and RETURN TRANSID, with what a data name may hold.
+"""List the programs that a program reaches: CALL, LINK, XCTL, START and RETURN TRANSID, with what a data name may hold.
 
-Keeps out: who calls this program, which is the estate's.
+Keeps out who calls this program, which is the estate's.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .resolving import Values
 
 DLI_INTERFACES = frozenset({"CBLTDLI", "AIBTDLI", "CEETDLI", "ASMTDLI", "DFSLI000"})
+"""The entries of DL/I, by which a CALL is one of a database rather than of a program."""
 _BY_COMMAND: dict[str, Literal["link", "xctl", "start", "return_transid", "invoke"]] = {
     "LINK": "link",
     "XCTL": "xctl",
@@ -30,7 +31,7 @@ _ENDS = frozenset({"RETURNING", "GIVING", "ON", "NOT", "END-CALL", "EXCEPTION", 
 
 
 class Calling(NamedTuple):
-    """A CALL as it is written: a literal keeps its quotes."""
+    """A CALL as it is written: a literal keeps its quotes, a name its qualifiers."""
 
     target: str
     parameters: tuple[str, ...]
@@ -41,14 +42,21 @@ class Calling(NamedTuple):
 
 
 def callings(code: Code) -> tuple[Calling, ...]:
-    """Every CALL statement."""
+    """Return every CALL statement, those of copybooks included."""
     return tuple(_calling(said) for said in code.said if said.verb == "CALL" and len(said.keys) > 1)
 
 
 def calls(
     code: Code, found: Sequence[Calling], cics: Sequence[CicsOperation], values: Values
 ) -> tuple[ProgramCall, ...]:
-    """Everything that reaches another program, in the order of the source."""
+    """Return everything that reaches another program, in the order of the source.
+
+    Args:
+        code: The statements.
+        found: The CALLs, as `callings` gives them.
+        cics: The commands of CICS, some of which transfer control.
+        values: What data items may hold, for calls by name.
+    """
     reached = [_called(call, code, values) for call in found]
     for operation in cics:
         call_type = _BY_COMMAND.get(operation.command)
@@ -70,7 +78,10 @@ def calls(
 
 
 def is_interface(target: str) -> bool:
-    """Is it a system's interface rather than a program of the estate: DL/I, MQ, Language Environment?"""
+    """Return whether a called name is an interface of a system rather than a program of the estate: DL/I, MQ, Language
+    Environment.
+    """
+    # By prefix, as the vendors reserve them; their entries are too many for a list.
     name = target.strip("'\"").upper()
     return name in DLI_INTERFACES or name[:2] == "MQ" or name[:3] in {"CEE", "DSN", "IGZ", "ILB", "EZA"}
 
@@ -102,7 +113,10 @@ def _calling(said: Said) -> Calling:
 
 
 def parameters(said: Said) -> tuple[str, ...]:
-    """What stands after USING, one by one, with qualifiers and subscripts."""
+    """Return what stands after USING, one by one, with qualifiers and subscripts.
+
+    BY REFERENCE, BY CONTENT and BY VALUE are left out: which of them holds is told by the references of each item.
+    """
     keys = said.keys
     if "USING" not in keys:
         return ()
@@ -115,6 +129,7 @@ def parameters(said: Said) -> tuple[str, ...]:
             break
         if depth == 0 and (word in _BY or word == ","):
             continue
+        # A word begins a new parameter unless it qualifies the last one or stands in its parentheses.
         if word in {"OF", "IN"} or glued or depth or word in "()":
             if not found:
                 found.append([])

@@ -1,6 +1,6 @@
-"""What does a program ask of CICS? Commands with the resource they act on and how their failure is met.
+"""List what a program asks of CICS: commands with the resource they act on and how their failure is met.
 
-Keeps out: where a resource is defined, which is the estate's.
+Keeps out where a resource is defined, which is the estate's.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .execs import ExecCommand
     from .resolving import Values
 
+# For each group of commands: the options that name what it acts on, the first that is there, and what that is.
 _RESOURCES: tuple[tuple[frozenset[str], tuple[str, ...], str], ...] = (
     (
         frozenset(
@@ -38,6 +39,7 @@ _RESOURCES: tuple[tuple[frozenset[str], tuple[str, ...], str], ...] = (
     (frozenset({"INVOKE SERVICE", "INVOKE WEBSERVICE"}), ("SERVICE", "WEBSERVICE"), "service"),
 )
 _BY_COMMAND = {name: (options, kind) for names, options, kind in _RESOURCES for name in names}
+# For every other command (INQUIRE, SET, WAIT): the first option that names something, in this order.
 _ANY = (
     ("FILE", "file"),
     ("DATASET", "file"),
@@ -55,8 +57,15 @@ _ANY = (
 
 
 def operations(code: Code, values: Values) -> tuple[CicsOperation, ...]:
-    """The EXEC CICS blocks in order."""
+    """Return the EXEC CICS blocks in order, those of copybooks included.
+
+    Args:
+        code: The statements and blocks.
+        values: What data items may hold, for resources that a name gives.
+    """
     blocks = [block for block in code.blocks if block.exec.kind == "CICS" and block.command.name]
+    # The lines where any response is looked at are gathered once, in order; each command then takes its stretch of
+    # them by bisection.
     watched = {key(option) for block in blocks if (option := block.command.get("RESP"))}
     looked: dict[str, list[int]] = {}
     for said in code.own:
@@ -92,6 +101,7 @@ def _operation(
 
 
 def _resource(command: ExecCommand) -> tuple[str | None, str | None]:
+    """Return the name and the kind of what a command acts on; (None, None) where it names nothing."""
     known = _BY_COMMAND.get(command.name)
     if known is not None:
         options, kind = known
@@ -109,9 +119,10 @@ def _resource(command: ExecCommand) -> tuple[str | None, str | None]:
 def _checked(
     block: Block, code: Code, resp: str | None, looked: dict[str, list[int]], ends: list[int]
 ) -> tuple[int, ...]:
-    """Where the response is looked at, up to the next command in the same paragraph."""
+    """Return where the response is looked at, up to the next command in the same paragraph."""
     if block.copybook is not None or block.paragraph < 0:
         return ()
+    # The next command sets EIBRESP anew: what is looked at behind it is no longer this response.
     following = bisect_right(ends, block.line)
     end = code.program.paragraphs[block.paragraph].end_line
     if following < len(ends):
@@ -124,4 +135,5 @@ def _checked(
 
 
 def _between(lines: list[int], first: int, last: int) -> list[int]:
+    """Return the lines from `first` to `last`, both included, of a list in order."""
     return lines[bisect_right(lines, first - 1) : bisect_right(lines, last)]

@@ -193,6 +193,7 @@ def text_of(words: Sequence[Word], most: int = 0) -> str:
     before = "("
     for word in words:
         text = " ".join(word.text.split()) if word.kind == "exec" else word.text
+        # As in `TABLE-X(IX)` and `NAME(1:2)`, but `IF (A = B)`.
         glued = before in _OPENING or text in _CLOSING or (text == "(" and _takes_arguments(before))
         parts.append(text if glued else " " + text)
         before = text

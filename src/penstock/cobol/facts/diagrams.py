@@ -1,7 +1,7 @@
-"""What does it look like? Control flow and calls as Mermaid text.
+"""Draw control flow and calls as Mermaid text.
 
-Keeps out: drawing. Law: the same facts give the same text; no name can break out of its label; nodes and edges are bounded, and
-the text says how many were left out.
+Keeps out rendering. Laws: the same facts give the same text; no name can break out of its label; nodes and edges are
+bounded, and the text says how many were left out.
 """
 
 from __future__ import annotations
@@ -16,14 +16,22 @@ if TYPE_CHECKING:
     from .values import Facts, ParagraphFacts
 
 MAX_NODES = 80
-MAX_EDGES = 160  # Mermaid itself refuses 500; more than this nobody can read
+"""How many boxes a diagram has at most."""
+MAX_EDGES = 160
+"""How many arrows a diagram has at most. Mermaid itself refuses 500; more than this nobody can read."""
 _LABEL_CHARS = 60
 
 
 def flow_diagram(facts: Facts, *, max_nodes: int = MAX_NODES, max_edges: int = MAX_EDGES) -> str:
-    """Paragraphs with what performs, jumps to and falls into what: the nearest to the start where they are too many.
+    """Return the paragraphs with what performs, jumps to and falls into what: the nearest to the start where they are
+    too many.
 
-    Paragraphs that only end a range, and the way there, are not drawn.
+    Paragraphs that only end a range, and the way there, are not drawn: every `PERFORM A THRU A-EXIT` would have one.
+
+    Args:
+        facts: What is known of the program.
+        max_nodes: The most paragraphs that are drawn.
+        max_edges: The most edges between them.
     """
     paragraphs = facts.paragraphs
     ends = {one.key for one in paragraphs if one.ends_range and one.statements <= 1 and not one.calls}
@@ -36,6 +44,8 @@ def flow_diagram(facts: Facts, *, max_nodes: int = MAX_NODES, max_edges: int = M
         if one.falls_into is not None and one.key + 1 not in ends and one.key not in ends:
             lines.setdefault((one.key, one.key + 1, "-.->|falls into|"))
     drawn = [one.key for one in paragraphs if one.key not in ends]
+    # What is kept is near the start, so that the picture hangs together; an edge is drawn only where both its ends
+    # are.
     shown = _nearest([(source, target) for source, target, _ in lines], drawn, max_nodes)
     kept = [row for row in lines if row[0] in shown and row[1] in shown]
     text = ["flowchart TD"]
@@ -45,7 +55,15 @@ def flow_diagram(facts: Facts, *, max_nodes: int = MAX_NODES, max_edges: int = M
 
 
 def call_diagram(facts: Facts, *, max_nodes: int = MAX_NODES) -> str:
-    """The program with what it calls and the files, tables, segments and queues that it uses."""
+    """Return the program with what it calls and the files, tables, segments and queues that it uses.
+
+    A target that is not known is the data item with a question mark. Programs come first; resources take what is
+    left.
+
+    Args:
+        facts: What is known of the program.
+        max_nodes: The most programs and resources that are drawn.
+    """
     text = ["flowchart LR", f"    program[[{quoted(facts.program or '?')}]]"]
     targets: dict[tuple[str, str, bool], None] = {}
     for call in facts.calls:
@@ -65,22 +83,24 @@ def call_diagram(facts: Facts, *, max_nodes: int = MAX_NODES) -> str:
 
 
 def quoted(text: str) -> str:
-    """A label: what Mermaid or HTML would read is written as an entity."""
+    """Return a text as a label of Mermaid: clipped, and what Mermaid or HTML would read written as an entity."""
     shown = text if len(text) <= _LABEL_CHARS else text[: _LABEL_CHARS - 1] + "…"
     return (
         '"'
+        # Everything else is written by its number: a quote would end the label, `#` begins an entity, `<` is HTML.
         + "".join(letter if letter.isalnum() or letter in " -_.…?" else f"#{ord(letter)};" for letter in shown)
         + '"'
     )
 
 
 def _node(paragraph: ParagraphFacts) -> str:
+    """Return the box of a paragraph; dead code has slanted sides."""
     name = quoted(paragraph.name or paragraph.section or MAIN)
     return f"[/{name}/]" if paragraph.dead else f"[{name}]"
 
 
 def _nearest(edges: Iterable[tuple[int, int]], starts: Sequence[int], most: int) -> set[int]:
-    """The paragraphs nearest to the first one, breadth first, then the rest in order."""
+    """Return the paragraphs nearest to the first one, breadth first, then what only the next ones reach, up to `most`."""
     following: dict[int, list[int]] = {}
     for source, target in edges:
         following.setdefault(source, []).append(target)
@@ -97,6 +117,7 @@ def _nearest(edges: Iterable[tuple[int, int]], starts: Sequence[int], most: int)
 
 
 def _bounded(text: list[str], nodes: int, what: str, edges: int) -> str:
+    """Return the text with a last box that counts what was left out, where anything was."""
     left = [f"{nodes} more {what}"] * (nodes > 0) + [f"{edges} more edges"] * (edges > 0)
     if left:
         text.append(f"    more[{quoted(' and '.join(left) + ' not shown')}]")

@@ -1,6 +1,7 @@
-"""What does an EXEC block say? Its command and options (CICS, DLI), or its words (SQL).
+"""Read what an EXEC block says: its command and options (CICS, DLI), or its words (SQL).
 
-Keeps out: what the resources are. Law: any text has an answer; parentheses and literals that never end end with the text.
+Keeps out what the resources are. Law: any text has an answer; parentheses and literals that never end, end with the
+text.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import re
 from typing import NamedTuple
 
 _TOKEN = re.compile(r"""'(?:[^']|'')*+'?|"(?:[^"]|"")*+"?|[A-Za-z0-9_$#@:.\-]+|\(|\)|[^\sA-Za-z0-9_$#@:.\-()'"]""")
+# The words that make a command another one; they may stand anywhere among the options.
 _SECOND = {
     "SEND": {"MAP", "TEXT", "CONTROL", "PAGE", "PARTNSET"},
     "RECEIVE": {"MAP", "PARTN"},
@@ -39,13 +41,15 @@ _ALIASES = {"RECV": "RECEIVE"}
 
 
 class ExecCommand(NamedTuple):
-    """`name` is `SEND MAP`, `READ` …; options in order, a flag with "" as its argument."""
+    """A command of CICS or DL/I: `SEND MAP`, `READ` and so on, with its options in order, a flag with "" as its
+    argument.
+    """
 
     name: str
     options: tuple[tuple[str, str], ...]
 
     def get(self, *names: str) -> str | None:
-        """The argument of the first of `names` that it has."""
+        """Return the argument of the first of `names` that it has; None where it has none, "" for a flag."""
         for name in names:
             for option, argument in self.options:
                 if option == name:
@@ -53,12 +57,12 @@ class ExecCommand(NamedTuple):
         return None
 
     def has(self, name: str) -> bool:
-        """Is the option there?"""
+        """Return whether an option is there, with or without an argument."""
         return any(option == name for option, _ in self.options)
 
 
 def body(text: str) -> str:
-    """What stands between EXEC kind and END-EXEC."""
+    """Return what stands between EXEC kind and END-EXEC, without a period at its end."""
     words = text.split(None, 2)
     inner = words[2] if len(words) > 2 else ""
     end = inner.upper().rfind("END-EXEC")
@@ -66,15 +70,21 @@ def body(text: str) -> str:
 
 
 def tokens(text: str) -> list[str]:
-    """The tokens of a block, literals whole."""
+    """Return the tokens of a block, literals whole with their quotes."""
     return _TOKEN.findall(text)
 
 
 def command(text: str) -> ExecCommand:
-    """The command of an EXEC CICS or EXEC DLI."""
+    """Return the command of an EXEC CICS or EXEC DLI.
+
+    Example:
+        >>> command("EXEC CICS SEND MAP('MENU1') ERASE END-EXEC")
+        ExecCommand(name='SEND MAP', options=(('MAP', "'MENU1'"), ('ERASE', '')))
+    """
     words = tokens(body(text))
     options: list[tuple[str, str]] = []
     at = 0
+    # Options may stand in any order, each with its argument in parentheses or without one.
     while at < len(words):
         name = words[at].upper()
         at += 1
@@ -91,6 +101,7 @@ def command(text: str) -> ExecCommand:
     first = options[0][0]
     first = _ALIASES.get(first, first)
     second = next((name for name, _ in options[1:] if name in _SECOND.get(first, ())), None)
+    # Temporary storage is what CICS takes where neither TS nor TD is said.
     if first in {"READQ", "WRITEQ", "DELETEQ"} and second is None:
         second = "TS"
     rest = [option for option in (options if options[0][1] else options[1:]) if option != (second, "")]
@@ -98,13 +109,13 @@ def command(text: str) -> ExecCommand:
 
 
 def joined(words: list[str]) -> str:
-    """Tokens as a person writes them."""
+    """Return tokens as a person writes them: no blank inside of parentheses or before a comma."""
     text = " ".join(words)
     return text.replace("( ", "(").replace(" )", ")").replace(" (", "(").replace(" ,", ",")
 
 
 def _closed(words: list[str], at: int) -> int:
-    """Past the parenthesis that closes the one at `at`."""
+    """Return the index behind the parenthesis that closes the one at `at`; one that is missing is added at the end."""
     depth = 0
     while at < len(words):
         depth += (words[at] == "(") - (words[at] == ")")

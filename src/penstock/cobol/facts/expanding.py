@@ -219,6 +219,7 @@ def _replaced(source: ScannedSource, replacing: tuple[tuple[str, str], ...]) -> 
     for old, new in replacing:
         pattern, text = _pattern(old), _bare(new)
         if pattern is not None:
+            # A function and not a template: the new text may hold backslashes and group references.
             code = pattern.sub(lambda found, text=text: text + "\n" * found.group().count("\n"), code)  # type: ignore[misc]
     return scan(code, source_format="free")
 
@@ -234,6 +235,8 @@ def _pattern(old: str) -> re.Pattern[str] | None:
     words = _PARTS.findall(_bare(rest if side.upper() in {"LEADING", "TRAILING"} else old))
     if not words:
         return None
+    # An expression for each pair, applied in order: a later pair sees what an earlier one wrote. The standard
+    # compares all pairs at each word; the difference shows only where one pair makes the operand of another.
     left = r"(?<![A-Za-z0-9_-])" if words[0][0].isalnum() and side.upper() != "TRAILING" else ""
     right = r"(?![A-Za-z0-9_-])" if words[-1][-1].isalnum() and side.upper() != "LEADING" else ""
     return re.compile(left + r"\s+".join(map(re.escape, words)) + right, re.IGNORECASE)

@@ -1,6 +1,6 @@
-"""Where are errors met or made? Checks of outcomes, condition phrases, handlers, abends and return codes.
+"""List where errors are met or made: checks of outcomes, condition phrases, handlers, abends and return codes.
 
-Keeps out: whether what is done about them is enough.
+Keeps out whether what is done about them is enough.
 """
 
 from __future__ import annotations
@@ -39,7 +39,16 @@ def sites(
     sql: Sequence[SqlOperation],
     calls: Sequence[Calling],
 ) -> tuple[ErrorSite, ...]:
-    """All of them, in the order of the source."""
+    """Return every place where an error is met or made, in the order of the source.
+
+    Args:
+        code: The statements.
+        trees: The statements of each paragraph as trees, at its key.
+        rules: The conditions; those with a `check` look at an outcome.
+        cics: The commands of CICS, for ABEND and HANDLE.
+        sql: The operations of SQL, for WHENEVER.
+        calls: The CALLs, for the routines that end a program abnormally.
+    """
     found = [_checked(rule) for rule in rules if rule.check]
     for at, nodes in enumerate(trees):
         name = code.program.paragraphs[at].name
@@ -84,25 +93,33 @@ def sites(
 
 
 def _checked(rule: BranchRule) -> ErrorSite:
+    """Return the site of a condition that looks at an outcome, with the first thing that is done about a failure."""
     branch = _failing(rule)
     action = next((one.text for one in branch.actions if one.text.upper() != "CONTINUE"), None) if branch else None
     return ErrorSite(rule.check, f"{rule.verb} {rule.condition}", action, rule.line, rule.end_line, rule.paragraph)
 
 
 def _failing(rule: BranchRule) -> Branch | None:
-    """The branch that is taken where something went wrong."""
+    """Return the branch that is taken where something went wrong; None where the condition leaves that to what follows.
+
+    `IF STATUS = '00'` fails in its ELSE, `IF STATUS NOT = '00'` and `IF SQLCODE < 0` in their THEN, an EVALUATE in
+    WHEN OTHER or, without it, in the last WHEN.
+    """
     if not rule.branches:
         return None
+    # An EVALUATE lists what it expects: the rest is the failure.
     if rule.verb != "IF":
         return next((branch for branch in rule.branches if branch.label.upper() == "WHEN OTHER"), rule.branches[-1])
     said = [rule.condition, *(meaning for _, meaning in rule.meanings)]
     values = {"".join(found).strip().upper() for text in said for found in _VALUE.findall(text)}
+    # A value that means success, compared without a negation: THEN is the good case.
     if values & _FINE and not set(rule.condition.upper().split()) & _NEGATED:
         return rule.branches[1] if len(rule.branches) > 1 else None
     return rule.branches[0]
 
 
 def _phrases(node: Node, paragraph: str) -> Iterator[ErrorSite]:
+    """Yield the phrases of a statement (AT END, INVALID KEY and the like) with what is done in them."""
     for label, opener, inner in node.branches:
         kind = _PHRASES.get(label)
         if kind is not None:
@@ -113,6 +130,7 @@ def _phrases(node: Node, paragraph: str) -> Iterator[ErrorSite]:
 
 
 def _error_sites(said: Said, paragraph: str) -> Iterator[ErrorSite]:
+    """Yield a MOVE to RETURN-CODE, and a USE AFTER ERROR."""
     keys = said.keys
     if said.verb == "MOVE" and "TO" in keys and "RETURN-CODE" in keys[keys.index("TO") :]:
         yield ErrorSite("RETURN-CODE", text_of(said.words, 200), None, said.line, said.end_line, paragraph)

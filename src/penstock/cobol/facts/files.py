@@ -1,6 +1,6 @@
-"""Which files does a program use? SELECT, FD or SD, records and statements, joined by name.
+"""List the files that a program uses: SELECT, FD or SD, records and statements, joined by name.
 
-Keeps out: which data set a DD name is in a job, which is the estate's.
+Keeps out which data set a DD name is in a job, which is the estate's.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _Resolve: TypeAlias = "Callable[[str], tuple[Resolved, ...]]"
 
 
 def record_names(rows: Sequence[EntryRow], items: Sequence[DataItem]) -> dict[str, list[int]]:
-    """The level 01 items of each file, by its name in capitals."""
+    """Return the indexes of the level 01 items of each file, by the name of the file in capitals."""
     found: dict[str, list[int]] = {
         key(row.entry.name): [] for row in rows if row.entry.word.upper() in {"FD", "SD", "SELECT"}
     }
@@ -50,7 +50,15 @@ def record_names(rows: Sequence[EntryRow], items: Sequence[DataItem]) -> dict[st
 def files(
     rows: Sequence[EntryRow], items: Sequence[DataItem], records: dict[str, list[int]], code: Code, resolve: _Resolve
 ) -> tuple[ProgramFile, ...]:
-    """Every file that is selected or described, with what is done with it."""
+    """Return every file that is selected or described, with what is done with it.
+
+    Args:
+        rows: The entries, copybooks in place.
+        items: The data items.
+        records: The records of each file, as `record_names` gives them.
+        code: The statements.
+        resolve: What a data item may hold, for `ASSIGN TO item`.
+    """
     uses = _uses(code, items, records)
     described = {key(row.entry.name): row for row in rows if row.entry.word.upper() in {"FD", "SD"}}
     found: dict[str, ProgramFile] = {}
@@ -71,6 +79,7 @@ def files(
 def _described(
     file: ProgramFile, row: EntryRow | None, items: Sequence[DataItem], records: Sequence[int], uses: Sequence[FileUse]
 ) -> ProgramFile:
+    """Return a file with what its description and its statements add to the SELECT."""
     return replace(
         file,
         kind=None if row is None else "SD" if row.entry.word.upper() == "SD" else "FD",
@@ -82,6 +91,7 @@ def _described(
 
 
 def _selected(row: EntryRow, resolve: _Resolve) -> ProgramFile:
+    """Return the file of a SELECT, clause by clause."""
     words = pieces(row.code)
     upper = [word.upper() for word in words]
     at = 2 if upper[1:2] == ["OPTIONAL"] else 1
@@ -93,6 +103,8 @@ def _selected(row: EntryRow, resolve: _Resolve) -> ProgramFile:
     at += 1
     while at < len(words):
         word = upper[at]
+        # Clauses may stand in any order and most of their words are optional; operands go on to the next word that
+        # begins a clause.
         at = _past(upper, at + 1) if word in _CLAUSES else at + 1
         following = upper[at] if at < len(words) else ""
         end = at
@@ -131,13 +143,14 @@ def _selected(row: EntryRow, resolve: _Resolve) -> ProgramFile:
 
 
 def _past(upper: list[str], at: int) -> int:
+    """Move over the optional words between a clause and its operands."""
     while at < len(upper) and upper[at] in _NOISE:
         at += 1
     return at
 
 
 def _dd(assign: Sequence[str], resolve: _Resolve) -> tuple[str | None, Resolved | None]:
-    """The DD name: a literal's, a data item's value, or the last part of `UT-S-NAME`."""
+    """Return the DD name that an ASSIGN comes to: a literal, the value of a data item, or the last part of `UT-S-NAME`."""
     names = [name for name in assign if name.upper() not in _DEVICES]
     if not names:
         return None, None
@@ -147,11 +160,15 @@ def _dd(assign: Sequence[str], resolve: _Resolve) -> tuple[str | None, Resolved 
     found = resolve(name)
     if found:
         return found[0].value, found[0]
+    # UT-S-NAME: device class and organisation are comments to the compiler, the last part is the name. A name with
+    # other parts is one name.
     label, _, last = name.upper().rpartition("-")
     return last if label.rpartition("-")[2] in _LABELS else name.upper(), None
 
 
 def _uses(code: Code, items: Sequence[DataItem], records: dict[str, list[int]]) -> dict[str, list[FileUse]]:
+    """Return what the statements do with each file, by its name in capitals."""
+    # WRITE and REWRITE name a record; the file is the one that the record is described in.
     by_record = {key(items[index].name): file for file, indexes in records.items() for index in indexes}
     uses: dict[str, list[FileUse]] = {}
     for said in code.said:
@@ -162,7 +179,9 @@ def _uses(code: Code, items: Sequence[DataItem], records: dict[str, list[int]]) 
 
 
 def _named(said: Said, by_record: dict[str, str]) -> list[tuple[str, str | None]]:
-    """The files that a statement names, with the mode of an OPEN."""
+    """Return the files that a statement names, with the mode of an OPEN or the phrase of a SORT; WRITE names its
+    record.
+    """
     keys = said.keys
     verb = said.verb
     if verb == "OPEN":

@@ -202,6 +202,7 @@ class _Places:
         home = section
         if section is None and source >= 0:
             home = self._program.paragraphs[source].section
+        # A paragraph of the own section hides one of the same name elsewhere.
         at = self._within.get((key(name), key(home or "")))
         if at is None and section is None:
             at = self._first.get(key(name))
@@ -254,6 +255,7 @@ class _Drawing:
         source = self._code.paragraph(line)
         found = self._places.find(name, section, source)
         last = self._places.find(thru, section, source) if thru else found
+        # A name that the copied code itself holds leads to no place outside.
         within = copybook is not None and key(name) in self._elsewhere
         if found is None and not within and not self._places.knows(name):
             self._spelling.setdefault(key(name), name)

@@ -1,6 +1,6 @@
-"""What does a program ask of IMS? EXEC DLI, and calls of the DL/I interface.
+"""List what a program asks of IMS: EXEC DLI, and calls of the DL/I interface.
 
-Keeps out: where a segment is defined (the estate's PSBs and DBDs).
+Keeps out where a segment is defined (the estate's PSBs and DBDs).
 """
 
 from __future__ import annotations
@@ -19,7 +19,14 @@ if TYPE_CHECKING:
 
 
 def operations(code: Code, names: DataNames, values: Values, calls: tuple[Calling, ...]) -> tuple[DliOperation, ...]:
-    """EXEC DLI and CALL 'CBLTDLI', in the order of the source."""
+    """Return every EXEC DLI and CALL 'CBLTDLI', in the order of the source, in the same form.
+
+    Args:
+        code: The blocks.
+        names: The items that names mean.
+        values: What data items may hold: functions and segment names are constants of the program.
+        calls: The CALLs.
+    """
     found = [_block(block, code, values) for block in code.blocks if block.exec.kind == "DLI"]
     found += [
         _called(call, code, names, values) for call in calls if call.target.strip("'\"").upper() in DLI_INTERFACES
@@ -28,6 +35,7 @@ def operations(code: Code, names: DataNames, values: Values, calls: tuple[Callin
 
 
 def _block(block: Block, code: Code, values: Values) -> DliOperation:
+    """Return the operation of an EXEC DLI."""
     command = block.command
     area = command.get("INTO", "FROM")
     psb = command.get("PSB")
@@ -47,7 +55,9 @@ def _block(block: Block, code: Code, values: Values) -> DliOperation:
 
 
 def _called(call: Calling, code: Code, names: DataNames, values: Values) -> DliOperation:
-    """Its parameters: their count (which may be missing), the function, the PCB or AIB, the area, segment search arguments."""
+    """Return the operation of a CALL: its count (which may be missing), function, PCB or AIB, area, segment search
+    arguments.
+    """
     parameters = list(call.parameters)
     if parameters and not _function(parameters[0], values) and len(parameters) > 1 and _function(parameters[1], values):
         parameters = parameters[1:]
@@ -67,15 +77,17 @@ def _called(call: Calling, code: Code, names: DataNames, values: Values) -> DliO
 
 
 def _function(name: str, values: Values) -> str | None:
+    """Return the function that a parameter stands for, in capitals; None where it is none, or not settled."""
     text = literal(name)
     if text is None:
         found = values.of(name)
         text = found[0].value if len({value.value for value in found}) == 1 else None
+    # A function has four letters; a longer text is another parameter.
     return text.upper() if text and len(text) <= 4 else None
 
 
 def _segment(name: str, names: DataNames, values: Values) -> str | None:
-    """A segment search argument begins with the segment's name in eight characters."""
+    """Return the segment of a search argument: its value begins with the name, in eight characters."""
     found = values.of(name)
     if not found:
         return name if names.one(name) is not None else None

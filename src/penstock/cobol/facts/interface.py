@@ -1,6 +1,7 @@
-"""What goes in and out, and what kind of program is it?
+"""Tell what goes in and out of a program, what it does with each resource, and what kind of program it is.
 
-Keeps out: jobs and transactions that run it, which are the estate's.
+The operations of files, CICS, SQL, DL/I and MQ are joined here by the name of their resource. Keeps out the jobs and
+transactions that run the program, which are the estate's.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from .naming import DataNames
     from .values import CicsOperation, DliOperation, MqOperation, ProgramFile, ProgramType, Resolved, SqlOperation
 
+# What each operation does to its resource, as create, read, update or delete.
 _FILE_DEEDS = {
     "READ": "read",
     "START": "read",
@@ -66,7 +68,7 @@ _Deed: TypeAlias = tuple[str, str, str, int]
 
 
 class InterfaceOperations(NamedTuple):
-    """The operations of a program."""
+    """The operations of a program, by the system that carries them out."""
 
     files: tuple[ProgramFile, ...]
     sql: tuple[SqlOperation, ...]
@@ -76,7 +78,11 @@ class InterfaceOperations(NamedTuple):
 
 
 def crud(found: InterfaceOperations) -> tuple[Access, ...]:
-    """What is created, read, updated and deleted, by kind and name."""
+    """Return what is created, read, updated and deleted, by kind and name of the resource.
+
+    A resource that a data item names counts once for each value that the item may hold, else by the name of the
+    item.
+    """
     deeds = _Deeds()
     for kind, name, deed, line in (
         *_of_files(found),
@@ -90,6 +96,7 @@ def crud(found: InterfaceOperations) -> tuple[Access, ...]:
 
 
 def _of_files(found: InterfaceOperations) -> Iterator[_Deed]:
+    """Yield what statements do with files."""
     for file in found.files:
         for use in file.uses:
             deed = _SORT_DEEDS.get(use.mode or "") if use.verb in {"SORT", "MERGE"} else _FILE_DEEDS.get(use.verb)
@@ -98,15 +105,19 @@ def _of_files(found: InterfaceOperations) -> Iterator[_Deed]:
 
 
 def _of_cics(found: InterfaceOperations) -> Iterator[_Deed]:
+    """Yield what commands do with files and queues; WRITEQ TS with REWRITE updates."""
     for operation in found.cics:
         deed = _CICS_DEEDS.get(operation.command)
         if deed and operation.resource and operation.kind in {"file", "tsqueue", "tdqueue"}:
+            # Temporary storage is written over with an option of WRITEQ, not with a command of its own.
             again = operation.command == "WRITEQ TS" and operation.option("REWRITE") is not None
             for name in _named(operation.resource, operation.resolved):
                 yield operation.kind, name, "update" if again else deed, operation.line
 
 
 def _of_sql(found: InterfaceOperations) -> Iterator[_Deed]:
+    """Yield what statements do with tables; FETCH reads those of its cursor."""
+    # A FETCH names a cursor, its DECLARE the tables.
     cursors = {key(one.cursor): one.tables for one in found.sql if one.operation == "DECLARE CURSOR" and one.cursor}
     for one in found.sql:
         tables = cursors.get(key(one.cursor), ()) if one.operation == "FETCH" and one.cursor else one.tables
@@ -116,6 +127,7 @@ def _of_sql(found: InterfaceOperations) -> Iterator[_Deed]:
 
 
 def _of_dli(found: InterfaceOperations) -> Iterator[_Deed]:
+    """Yield what calls do with the innermost segment of their path."""
     for call in found.dli:
         deed = _DLI_DEEDS.get(call.function)
         if deed:
@@ -124,6 +136,7 @@ def _of_dli(found: InterfaceOperations) -> Iterator[_Deed]:
 
 
 def _of_mq(found: InterfaceOperations) -> Iterator[_Deed]:
+    """Yield what calls do with queues."""
     for call in found.mq:
         deed = _MQ_DEEDS.get(call.call)
         if deed and call.queue:
@@ -134,7 +147,14 @@ def _of_mq(found: InterfaceOperations) -> Iterator[_Deed]:
 def channels(
     code: Code, found: InterfaceOperations, accesses: Sequence[Access], names: DataNames
 ) -> tuple[tuple[Channel, ...], tuple[Channel, ...]]:
-    """The ways in, and the ways out."""
+    """Return the ways into a program, and the ways out of it.
+
+    Args:
+        code: The statements, for ACCEPT and DISPLAY.
+        found: The operations.
+        accesses: What `crud` found.
+        names: The items that names mean, for parameters and records.
+    """
     into, out = _Channels(), _Channels()
     kinds = {key(file.name): file for file in found.files}
     described: dict[str, str] = {}  # the copybooks of records, by file
@@ -164,7 +184,11 @@ def channels(
 
 
 def type_of(program: Program, code: Code, found: InterfaceOperations, names: DataNames) -> tuple[ProgramType, str]:
-    """What kind of program it is, and what says so."""
+    """Return what kind of program it is, and what says so.
+
+    The first that holds: a copybook, CICS commands, DL/I, an entry of IMS, a function, parameters (but for the one
+    of JCL), a nested program, EXIT PROGRAM as its only end; else a batch program.
+    """
     if program.kind == "copybook":
         return "copybook", "no division of a program is in it"
     if found.cics:
@@ -186,6 +210,8 @@ def type_of(program: Program, code: Code, found: InterfaceOperations, names: Dat
 
 
 class _Deeds:
+    """What is done with each resource, while it is being gathered."""
+
     def __init__(self) -> None:
         self._by: dict[tuple[str, str], tuple[str, dict[str, set[int]]]] = {}
 
@@ -202,6 +228,8 @@ class _Deeds:
 
 
 class _Channels:
+    """Ways in or out, while they are being gathered; one for each name and type."""
+
     def __init__(self) -> None:
         self._by: dict[tuple[str, str], tuple[str, set[int], str | None]] = {}
 
@@ -217,12 +245,14 @@ class _Channels:
 
 
 def _named(name: str, resolved: Sequence[Resolved]) -> Sequence[str]:
+    """Return the names that a resource may have: its literal, the values of its item, or the item itself."""
     if name[:1] in "'\"":
         return (name.strip("'\"").rstrip(),)
     return tuple(one.value for one in resolved) or (name,)
 
 
 def _cics(cics: Sequence[CicsOperation], into: _Channels, out: _Channels, names: DataNames) -> None:
+    """Gather the screens, containers and areas that commands of CICS receive and send."""
     for one in cics:
         lines = (one.line,)
         if one.command in {"SEND MAP", "RECEIVE MAP"} and one.resource:
@@ -245,11 +275,13 @@ def _cics(cics: Sequence[CicsOperation], into: _Channels, out: _Channels, names:
 
 
 def _where(name: str | None, names: DataNames) -> str | None:
+    """Return the copybook in which a named item is described."""
     index = names.one(name) if name else None
     return names.items[index].copybook if index is not None else None
 
 
 def _statements(code: Code, into: _Channels, out: _Channels) -> None:
+    """Gather ACCEPT and DISPLAY; without FROM and UPON they are SYSIN and SYSOUT."""
     for said in code.said:
         if said.verb == "ACCEPT" and len(said.words) > 1:
             name = said.keys[said.keys.index("FROM") + 1] if "FROM" in said.keys[:-1] else "SYSIN"
@@ -260,6 +292,7 @@ def _statements(code: Code, into: _Channels, out: _Channels) -> None:
 
 
 def _parameters(code: Code, names: DataNames, into: _Channels, out: _Channels) -> None:
+    """Gather USING and DFHCOMMAREA; a parameter that is written, or a part of it, also goes out."""
     division = code.program.division("PROCEDURE")
     line = division.start_line if division else code.program.start_line
     used = list(code.program.using)
@@ -283,7 +316,11 @@ def _parameters(code: Code, names: DataNames, into: _Channels, out: _Channels) -
 
 
 def _is_parm(using: Sequence[str], names: DataNames) -> bool:
-    """One parameter that begins with its length in two binary bytes is what JCL's PARM gives a main program."""
+    """Return whether the parameters are what JCL's PARM gives a main program.
+
+    That is one parameter that begins with its length in two binary bytes: a program with it is started by a job, not
+    called.
+    """
     index = names.one(using[0]) if len(using) == 1 else None
     if index is None:
         return False

@@ -235,6 +235,7 @@ class _Building:
                 copybook_line=row.entry.line if row.copybook else None,
             )
         )
+        # The last item of a name wins: REDEFINES means the one right before it, in the same group.
         self._siblings[parent, key(clauses.name)] = index
         self._in_record[self.items[index].record, key(clauses.name)] = index
         if elementary:
@@ -249,6 +250,7 @@ class _Building:
         DEPENDING.
         """
         start = group.next
+        # A record that redefines another begins at 0 like any other, whatever its subject is.
         if clauses.redefines is not None and (parent is not None or start != 0):  # a record begins where it begins
             target = self._siblings.get((parent, key(clauses.redefines)))
             return (
@@ -276,6 +278,7 @@ class _Building:
             group.next = reach
         if group.end is not None:
             group.end = max(group.end, reach)
+            # A redefinition may be longer than its subject; what follows lies behind the longer of the two.
             if item.redefines is not None and group.next is not None:
                 group.next = max(group.next, reach)
         if item.depending is not None:
@@ -290,6 +293,8 @@ class _Building:
                 done.index == len(self.items) - 1
             ):  # it holds nothing: an index, a pointer, a floating point number, or unknown
                 usage = done.usage or "DISPLAY"
+                # It holds nothing because its copybook is missing: then its size is unknown, and not that of an
+                # elementary item.
                 size = bytes_of(None, usage) if not self._missing or done.end is not None else None
                 item = replace(item, bytes=size, usage="GROUP" if size is None else usage)
             else:

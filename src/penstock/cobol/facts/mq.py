@@ -1,6 +1,7 @@
-"""What does a program ask of MQ? Calls of MQI, and the queue that each is about.
+"""List what a program asks of MQ: calls of MQI, and the queue that each is about.
 
-Keeps out: which queue manager. The queue of a GET or PUT is that of the MQOPEN that filled its handle.
+The queue is found in three steps: MQGET names a handle, the MQOPEN that filled the handle names a descriptor, and a
+MOVE to the object name of that descriptor names the queue. Keeps out which queue manager.
 """
 
 from __future__ import annotations
@@ -23,15 +24,24 @@ _NAMES = frozenset({"MQOD-OBJECTNAME"})
 
 
 def operations(code: Code, values: Values, calls: tuple[Calling, ...]) -> tuple[MqOperation, ...]:
-    """The calls in order."""
+    """Return the calls of MQI in order.
+
+    Args:
+        code: The statements, for what is moved to descriptors.
+        values: What data items may hold, for queues that a name gives.
+        calls: The CALLs.
+    """
     asked = [call for call in calls if _CALL.fullmatch(call.target.strip("'\"").upper())]
     if not asked:
         return ()
     described = _described(code)
+    # Before the loop over all calls, because a PUT may stand above the paragraph that opens its queue.
     handles: dict[str, str] = {}
     for call in asked:
         if _name(call) == "MQOPEN" and len(call.parameters) > 3:
             queue = described.get(key(call.parameters[1]))
+            # The first MQOPEN of a handle decides: a handle that is used for two queues in turn cannot be told apart
+            # here.
             if queue is not None:
                 handles.setdefault(key(call.parameters[3]), queue)
     found = []
@@ -56,11 +66,12 @@ def operations(code: Code, values: Values, calls: tuple[Calling, ...]) -> tuple[
 
 
 def _name(call: Calling) -> str:
+    """Return the name of a called program in capitals, without quotes."""
     return call.target.strip("'\"").upper()
 
 
 def _described(code: Code) -> dict[str, str]:
-    """What is moved to the object name of each descriptor: MOVE queue TO MQOD-OBJECTNAME OF descriptor."""
+    """Return what is moved to the object name of each descriptor (MOVE queue TO MQOD-OBJECTNAME OF descriptor)."""
     found: dict[str, str] = {}
     for said in code.said:
         if said.verb == "MOVE" and "TO" in said.keys:

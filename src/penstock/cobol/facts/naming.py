@@ -104,6 +104,8 @@ class DataNames:
             names.insert(0, key(item.name))
         if item.file:
             names.append(key(item.file))
+        # Each wanted name is looked for behind the one before: OF ZIP OF CUSTOMER may leave out what lies between
+        # them.
         at = 0
         for name in names:
             if at < len(wanted) and name == wanted[at]:

@@ -111,6 +111,7 @@ def bytes_of(picture: str | None, usage: str, *, sign_apart: bool = False) -> in
         return (
             max(1, (digits * 3322 + 7999) // 8000) if digits else places
         )  # as many bytes as its digits need, in bits of log2(10)
+    # A national item of digits, PIC 9(4) NATIONAL, has two bytes for each; one of N has counted them already.
     if usage == "NATIONAL":
         return places if any(letter in _DOUBLE for letter in (picture or "").upper()) else places * 2
     return places + (signed and sign_apart)

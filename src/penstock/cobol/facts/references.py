@@ -260,11 +260,14 @@ class References:
             elif is_word:
                 acts = role if depth <= 0 else READ
                 if word in known or (end < size and keys[end] in {"OF", "IN"} and word not in {"LENGTH", "ADDRESS"}):
+                    # Qualifiers belong to the name: `A OF G` is one reference of A, and none of G.
                     while end + 1 < size and keys[end] in {"OF", "IN"} and words[end + 1].kind == "word":
                         end += 2
+                    # INSPECT A TALLYING N FOR: N is counted up from what it was.
                     if said.verb == "INSPECT" and end < size and keys[end] == "FOR":
                         acts = BOTH
                     self._mention(said, at, end, acts)
+                # The names of functions and the conditions in DFHRESP(NOTFND) are not data.
                 elif acts and keys[at - 1] != "FUNCTION" and keys[max(0, at - 2)] not in {"DFHRESP", "DFHVALUE"}:
                     self._unknown(word, words[at].text, said.line if said.copybook else words[at].line)
             at = end

@@ -82,6 +82,8 @@ class Values:
         for at, steps in queue:
             for value in (*self._given.get(at, ()), *self._initial(at)):
                 found.setdefault(value.value, value)
+            # Cut before they are looked at: an item that everything is moved to has as many sources as the program
+            # has MOVEs.
             for source in self._from.get(at, [])[:MAX_SOURCES] if steps < MAX_STEPS else ():
                 if source not in seen and len(seen) < MAX_SOURCES:
                     seen.add(source)

@@ -1,6 +1,7 @@
-"""What does a program ask of tables? EXEC SQL by operation, tables, cursor and host variables.
+"""List what a program asks of tables: EXEC SQL by operation, tables, cursor and host variables.
 
-Keeps out: columns and joins. Law: a name of a common table expression or a cursor is no table.
+Statements are not parsed: tables stand behind FROM, JOIN, INTO, UPDATE, TABLE and USING, and in the list that goes
+on after a comma. Keeps out columns and joins. Law: a name of a common table expression or a cursor is no table.
 """
 
 from __future__ import annotations
@@ -32,13 +33,14 @@ _TWO_WORDS = frozenset(
 
 
 def operations(code: Code) -> tuple[SqlOperation, ...]:
-    """The EXEC SQL blocks in order; INCLUDE is a copybook and is left out."""
+    """Return the EXEC SQL blocks in order; INCLUDE is a copybook and is left out."""
     return tuple(
         found for block in code.blocks if block.exec.kind.startswith("SQL") and (found := _operation(block, code))
     )
 
 
 def _operation(block: Block, code: Code) -> SqlOperation | None:
+    """Return the operation of one block; None for an empty one and for INCLUDE."""
     text = body(block.exec.text)
     words = tokens(text)
     upper = [word.upper() for word in words]
@@ -81,6 +83,7 @@ def _operation(block: Block, code: Code) -> SqlOperation | None:
 
 
 def _declared(words: list[str], upper: list[str]) -> tuple[str, str | None, tuple[str, ...]]:
+    """Return the operation of a DECLARE, its cursor, and its tables."""
     if "CURSOR" in upper[:6]:
         return "DECLARE CURSOR", words[1] if len(words) > 1 else None, _tables(words, upper)
     if "TABLE" in upper[:4]:
@@ -91,6 +94,7 @@ def _declared(words: list[str], upper: list[str]) -> tuple[str, str | None, tupl
 
 
 def _fetched(words: list[str], upper: list[str]) -> str | None:
+    """Return the cursor of a FETCH, behind all that may stand before it."""
     skipped = {
         "FETCH",
         "NEXT",
@@ -115,7 +119,7 @@ def _fetched(words: list[str], upper: list[str]) -> str | None:
 
 
 def _verb(upper: list[str]) -> str:
-    """What a statement that begins WITH does."""
+    """Return what a statement does that begins WITH: its first verb outside of parentheses."""
     if upper[0] != "WITH":
         return upper[0]
     depth = 0
@@ -127,12 +131,16 @@ def _verb(upper: list[str]) -> str:
 
 
 def _tables(words: list[str], upper: list[str]) -> tuple[str, ...]:
+    """Return the tables that a statement names, each once, as they are written."""
     found: dict[str, str] = {}
+    # WITH T AS (SELECT ...): T is a name of this statement alone.
     common = (
         {upper[at - 1] for at in range(1, len(upper)) if upper[at : at + 2] == ["AS", "("]}
         if upper[0] in {"WITH", "DECLARE"}
         else set()
     )
+    # Inside of FROM a, b the comma goes on with tables; anywhere else it does not. `listing` is that state: a clause
+    # or a closing parenthesis ends it.
     listing = False
     for at, word in enumerate(upper):
         before = upper[at - 1] if at else ""
@@ -142,6 +150,7 @@ def _tables(words: list[str], upper: list[str]) -> tuple[str, ...]:
         )
         if before == "UPDATE" and at > 1 and upper[at - 2] in {"FOR", "AND"}:
             starts = False  # FOR UPDATE OF
+        # USING names a table in MERGE only; elsewhere host variables or join columns.
         if before == "USING" and upper[0] != "MERGE":
             starts = False
         if before == "FROM" and at > 1 and _in_function(upper, at - 1):
@@ -156,8 +165,12 @@ def _tables(words: list[str], upper: list[str]) -> tuple[str, ...]:
 
 
 def _in_function(upper: list[str], at: int) -> bool:
-    """Is this FROM one of TRIM(x FROM y), EXTRACT(x FROM y), SUBSTRING(x FROM n)?"""
+    """Return whether a FROM is one of TRIM(x FROM y), EXTRACT(x FROM y) or SUBSTRING(x FROM n), behind which no table
+    stands.
+    """
     depth = 0
+    # A few words back are enough for the arguments of such a function, and keep a statement of ten thousand FROMs
+    # linear.
     for back in range(at - 1, max(-1, at - 8), -1):
         if upper[back] == ")":
             depth += 1

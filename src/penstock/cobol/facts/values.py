@@ -1,8 +1,10 @@
-"""What is known of a program without a model? Frozen values alone, each with its lines.
+"""The values that are known of a program without a model: frozen, each with its lines.
 
-`line` is always a line of the file that was read, 1-based and inclusive up to `end_line`. What stands in a copybook is
-cited at the COPY that brings it in, and `copybook` names it (None: it stands here). Names keep their spelling.
-Keeps out: how any of it is found.
+Laws: `line` is always a line of the file that was read, 1-based and inclusive up to `end_line`. What stands in a
+copybook is cited at the COPY that brings it in, and `copybook` names it (None: it stands here). `paragraph` is the
+name of the paragraph that holds it, "" outside of all. Names keep their spelling.
+
+Keeps out how any of it is found.
 """
 
 from __future__ import annotations
@@ -11,16 +13,18 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 ProgramType = Literal["batch", "CICS", "IMS", "subroutine", "copybook"]
+"""How a program is run: by a job, as a transaction, under IMS, by other programs, or not at all (a copybook)."""
 
 
 # ─── data ───
 
 
 class Condition(NamedTuple):
-    """A level 88: `values` as they are written, a range as `'A' THRU 'F'`; the lines where it is tested and where SET."""
+    """A level 88 of an item, with the lines where it is tested and those where SET makes it true."""
 
     name: str
     values: tuple[str, ...]
+    """Its values as they are written; a range is one, as in `'A' THRU 'F'`."""
     line: int
     read_lines: tuple[int, ...] = ()
     written_lines: tuple[int, ...] = ()
@@ -30,43 +34,61 @@ class Condition(NamedTuple):
 class DataItem:
     """A data description entry, in the order of the source, copybooks in place.
 
-    `offset` counts from the start of the record (the level 01), `bytes` is one occurrence; None where it cannot be known,
-    because a copybook is missing before or within it. Tables count with their most occurrences; `varies` says that the
-    offset depends on an OCCURS DEPENDING before it. The lines are those of direct references: a group that is written
-    writes what it holds.
+    The lines are those of direct references: a group that is written writes what it holds, which is not repeated at
+    each item.
     """
 
     level: int
-    name: str  # "FILLER" where there is none
+    """1 to 49, 66 or 77; level 88s are `conditions`, level 78s constants."""
+    name: str
+    """Its name, "FILLER" where there is none."""
     line: int
     end_line: int
-    section: str  # FILE, WORKING-STORAGE, LOCAL-STORAGE, LINKAGE …
-    parent: int | None = None  # its group, as an index into Facts.items
-    record: int = 0  # its level 01 or 77, as an index into Facts.items
-    file: str | None = None  # the FD or SD of a record
+    section: str
+    """FILE, WORKING-STORAGE, LOCAL-STORAGE, LINKAGE and so on; "" in a copybook that stands alone."""
+    parent: int | None = None
+    """The group that holds it, as an index into `Facts.items`; None for a record."""
+    record: int = 0
+    """Its level 01 or 77, as an index into `Facts.items`; its own for a record."""
+    file: str | None = None
+    """The FD or SD of its record; None outside of the FILE SECTION."""
     picture: str | None = None
-    usage: str = "DISPLAY"  # its own or its group's: COMP, COMP-3, INDEX, POINTER …; GROUP for a group
-    occurs: int | None = None  # at most
-    occurs_from: int | None = None  # at least, with DEPENDING
+    """The character string of PICTURE as it is written; None for a group, and for an item whose usage needs none."""
+    usage: str = "DISPLAY"
+    """Its own usage or that of its group: COMP, COMP-3, INDEX, POINTER and so on; GROUP for a group."""
+    occurs: int | None = None
+    """The most occurrences; None for what is no table, and where the count is not known."""
+    occurs_from: int | None = None
+    """The least occurrences, with DEPENDING; None otherwise."""
     depending: str | None = None
+    """The item that says how many occurrences there are."""
     indexes: tuple[str, ...] = ()
     redefines: str | None = None
     renames: tuple[str, str | None] | None = None
-    value: str | None = None  # as it is written
-    sign: str | None = None  # LEADING or TRAILING, SEPARATE
+    """The first and last item of a level 66; the last is None where only one is renamed."""
+    value: str | None = None
+    """The VALUE as it is written, literals with their quotes."""
+    sign: str | None = None
+    """LEADING or TRAILING, with SEPARATE; None where no SIGN clause holds."""
     offset: int | None = None
+    """The bytes from the start of its record (the level 01). Tables before it count with their most occurrences. None
+    where it cannot be known, because a copybook is missing before it."""
     bytes: int | None = None
+    """The size of one occurrence in bytes; None where it cannot be known."""
     varies: bool = False
+    """Whether the offset depends on an OCCURS DEPENDING before it."""
     copybook: str | None = None
-    copybook_line: int | None = None  # its line in that copybook
+    copybook_line: int | None = None
+    """Its line in that copybook; None where it stands in the program."""
     conditions: tuple[Condition, ...] = ()
     read_lines: tuple[int, ...] = ()
     written_lines: tuple[int, ...] = ()
-    passed_lines: tuple[int, ...] = ()  # given to another program, which may write it
+    passed_lines: tuple[int, ...] = ()
+    """The lines where it is given by reference to another program, which may write it."""
 
 
 class Constant(NamedTuple):
-    """A level 78, or an item with a VALUE that nothing here writes. `value` as it is written."""
+    """A level 78, or an item with a VALUE that nothing in the program writes; the value as it is written."""
 
     name: str
     value: str
@@ -75,16 +97,17 @@ class Constant(NamedTuple):
 
 
 class Message(NamedTuple):
-    """Words for people. `target`: DISPLAY, or the item they are moved to, or whose value they are."""
+    """Words for people, with their line."""
 
     text: str
     target: str
+    """DISPLAY, or the item they are moved to, or whose value they are."""
     line: int
     copybook: str | None = None
 
 
 class Transform(NamedTuple):
-    """A calculation or a composition: COMPUTE, ADD, STRING, UNSTRING, INSPECT …, what it writes and what from."""
+    """A calculation or a composition (COMPUTE, ADD, STRING, UNSTRING, INSPECT): what it writes, and what from."""
 
     verb: str
     targets: tuple[str, ...]
@@ -96,7 +119,7 @@ class Transform(NamedTuple):
 
 
 class Undeclared(NamedTuple):
-    """A name that is used as data and that nothing which was found declares."""
+    """A name that is used as data and that nothing which was found declares, with its lines."""
 
     name: str
     lines: tuple[int, ...]
@@ -106,42 +129,56 @@ class Undeclared(NamedTuple):
 
 
 class FileUse(NamedTuple):
-    """OPEN (with its mode), READ, WRITE, REWRITE, DELETE, START, CLOSE, RETURN, RELEASE, SORT, MERGE."""
+    """What one statement does with a file: OPEN, READ, WRITE, REWRITE, DELETE, START, CLOSE, RETURN, RELEASE, SORT or
+    MERGE.
+    """
 
     verb: str
     line: int
     end_line: int
-    mode: str | None = None  # INPUT, OUTPUT, I-O, EXTEND; USING or GIVING of a SORT
+    mode: str | None = None
+    """INPUT, OUTPUT, I-O or EXTEND of an OPEN; USING or GIVING of a SORT or MERGE; else None."""
     copybook: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramFile:
-    """A SELECT with its FD or SD, its records, and what is done with it."""
+    """A file of a program: its SELECT with its FD or SD, its records, and what is done with it."""
 
     name: str
-    line: int  # of the SELECT, or of the FD where there is none
+    line: int
+    """The line of the SELECT, or of the FD where there is none."""
     end_line: int
-    kind: Literal["FD", "SD"] | None = None  # None: no description was found
+    kind: Literal["FD", "SD"] | None = None
+    """FD, or SD for the work file of a sort; None where no description was found."""
     description_line: int | None = None
-    assign: tuple[str, ...] = ()  # as it is written
-    dd: str | None = None  # the DD name that ASSIGN comes to
-    dd_resolved: Resolved | None = None  # where ASSIGN names a data item
+    """The line of its FD or SD."""
+    assign: tuple[str, ...] = ()
+    """What stands behind ASSIGN TO, word by word as it is written."""
+    dd: str | None = None
+    """The DD name that ASSIGN comes to, by which a job gives it a data set."""
+    dd_resolved: Resolved | None = None
+    """Where the DD name comes from, if ASSIGN names a data item."""
     organization: str = "SEQUENTIAL"
     access: str = "SEQUENTIAL"
-    keys: tuple[str, ...] = ()  # RECORD KEY, ALTERNATE RECORD KEY, RELATIVE KEY
+    keys: tuple[str, ...] = ()
+    """RECORD KEY, ALTERNATE RECORD KEYs and RELATIVE KEY, in the order of the SELECT."""
     status: tuple[str, ...] = ()
+    """The FILE STATUS item, and the second one where there are two."""
     records: tuple[str, ...] = ()
+    """The names of its level 01 items."""
     uses: tuple[FileUse, ...] = ()
-    io: tuple[str, ...] = ()  # the modes it is opened with, each once
+    io: tuple[str, ...] = ()
+    """The modes it is opened with, each once."""
     copybook: str | None = None
 
 
 class Access(NamedTuple):
-    """What is done with one resource: the lines that create, read, update and delete. `kind`: file, table, segment, queue."""
+    """What is done with one resource: the lines that create, read, update and delete it."""
 
     resource: str
     kind: str
+    """file, table, segment, queue, tsqueue or tdqueue."""
     create: tuple[int, ...] = ()
     read: tuple[int, ...] = ()
     update: tuple[int, ...] = ()
@@ -149,7 +186,7 @@ class Access(NamedTuple):
 
 
 class Resolved(NamedTuple):
-    """A value that a data item may have: `how` is VALUE, MOVE or SET, at `line`."""
+    """A value that a data item may have, and the VALUE, MOVE or SET at `line` that gives it."""
 
     value: str
     how: Literal["VALUE", "MOVE", "SET"]
@@ -158,14 +195,17 @@ class Resolved(NamedTuple):
 
 
 class SqlOperation(NamedTuple):
-    """An EXEC SQL. `operation`: SELECT, INSERT, DECLARE CURSOR, OPEN, FETCH … ; host variables without their colon."""
+    """An EXEC SQL, with its tables, its cursor and its host variables (without their colon)."""
 
     operation: str
+    """SELECT, INSERT, DECLARE CURSOR, OPEN, FETCH, WHENEVER NOT FOUND and so on, in capitals."""
     tables: tuple[str, ...]
+    """The tables that it names; those of a cursor are at its DECLARE CURSOR."""
     cursor: str | None
     reads: tuple[str, ...]
     writes: tuple[str, ...]
     text: str
+    """What stands between EXEC SQL and END-EXEC, on one line."""
     line: int
     end_line: int
     paragraph: str
@@ -173,38 +213,46 @@ class SqlOperation(NamedTuple):
 
 
 class CicsOperation(NamedTuple):
-    """An EXEC CICS. `resource` is the name of what it acts on: a literal's value, or a data item with what is known of its value.
-
-    `kind`: file, map, tsqueue, tdqueue, program, transaction, container, … ; `options` are (NAME, argument).
-    `response`: how a failure is met: RESP, NOHANDLE, or "" for the default; `checked` are the lines after it, up to the next
-    command in its paragraph, where its RESP or EIBRESP is looked at.
-    """
+    """An EXEC CICS: its command, what it acts on, and how its failure is met."""
 
     command: str
+    """The command with the word that makes it another one: `SEND MAP`, `READQ TS`, `READ`."""
     resource: str | None
+    """The name of what it acts on as it is written, a literal with its quotes, or a data item; None where it names
+    none."""
     kind: str | None
+    """What the resource is: file, map, tsqueue, tdqueue, program, transaction, container and so on."""
     resolved: tuple[Resolved, ...]
+    """What a data item in the place of the resource may hold."""
     resp: str | None
+    """The item of RESP; None without that option."""
     response: Literal["RESP", "NOHANDLE", ""]
+    """How a failure is met: RESP, NOHANDLE, or "" for what the region does by default."""
     checked: tuple[int, ...]
+    """The lines, up to the next command in its paragraph, where its RESP or EIBRESP is looked at."""
     options: tuple[tuple[str, str], ...]
+    """All options in order, as (NAME, argument); a flag has "" as its argument."""
     line: int
     end_line: int
     paragraph: str
     copybook: str | None = None
 
     def option(self, *names: str) -> str | None:
-        """The argument of the first of those options that it has."""
+        """Return the argument of the first of those options that it has; None where it has none of them."""
         return next((argument for name in names for option, argument in self.options if option == name), None)
 
 
 class DliOperation(NamedTuple):
-    """An EXEC DLI, or a CALL of CBLTDLI and the like. `segments` from the outermost; `area` is INTO or FROM."""
+    """A call of DL/I: an EXEC DLI, or a CALL of CBLTDLI and the like."""
 
     function: str
+    """GU, ISRT, REPL and so on; the name of the data item where its value is not known."""
     segments: tuple[str, ...]
+    """The segments on the path, from the outermost."""
     pcb: str | None
+    """The PCB, the AIB, or the PSB of a SCHD, as it is written."""
     area: str | None
+    """The item of INTO or FROM, or the third parameter of the CALL."""
     resolved: tuple[Resolved, ...]
     line: int
     end_line: int
@@ -213,10 +261,11 @@ class DliOperation(NamedTuple):
 
 
 class MqOperation(NamedTuple):
-    """A CALL of MQOPEN, MQGET, MQPUT … ; `queue` is the literal or the data item of the queue's name, where it can be told."""
+    """A CALL of MQOPEN, MQGET, MQPUT and the like."""
 
     call: str
     queue: str | None
+    """The literal or the data item of the queue's name; None where it cannot be told."""
     resolved: tuple[Resolved, ...]
     parameters: tuple[str, ...]
     line: int
@@ -226,23 +275,28 @@ class MqOperation(NamedTuple):
 
 
 class Channel(NamedTuple):
-    """One way in or out. `io_type`: file, table, segment, queue, map, screen, commarea, container, parameter, console, clock …"""
+    """One way in or out of a program."""
 
     name: str
     io_type: str
+    """file, table, segment, queue, map, screen, commarea, container, parameter, console, clock and so on."""
     lines: tuple[int, ...]
-    copybook: str | None = None  # where its record or map is described
+    copybook: str | None = None
+    """Where its record or map is described; None where that is in the program, or unknown."""
 
 
 # ─── programs and control ───
 
 
 class ProgramCall(NamedTuple):
-    """Another program is called. `target` is its name where a literal says it, else the data item's, with what it may hold."""
+    """A way to another program: CALL, LINK, XCTL, START, RETURN TRANSID or INVOKE."""
 
     target: str
+    """The name where a literal says it, else the data item that holds it, or the resource of a CICS command with its
+    quotes."""
     call_type: Literal["static", "dynamic", "link", "xctl", "start", "return_transid", "invoke"]
     resolved: tuple[Resolved, ...]
+    """What that data item may hold; empty where nothing is known."""
     parameters: tuple[str, ...]
     line: int
     end_line: int
@@ -257,40 +311,45 @@ class ProgramCall(NamedTuple):
 
 
 class ControlEdge(NamedTuple):
-    """Control goes from one paragraph to another. `source` and `target` are keys of paragraphs, `target` None where it is outside.
+    """Control goes from one paragraph to another; `source`, `target` and `thru` are keys of paragraphs.
 
-    `via`: PERFORM, GO TO, ALTER, SORT INPUT, SORT OUTPUT, USE, HANDLE …, FALL; `thru` is the key of the last paragraph of a range.
+    An edge of copied code has the line of its COPY and the paragraph around that as its source.
     """
 
     source: int
+    """The paragraph it leaves; -1 for code in none."""
     target: int | None
-    name: str  # as it is written
+    """The first paragraph it leads to; None where that does not stand in the file."""
+    name: str
+    """The target as it is written."""
     via: str
+    """PERFORM, GO TO, ALTER, SORT, MERGE, XML, USE, WHENEVER, HANDLE CONDITION and so on."""
     line: int
     thru: int | None = None
+    """The last paragraph of a range or section; None where the target is the only one."""
     copybook: str | None = None
 
 
 class Outside(NamedTuple):
-    """A paragraph that is performed or jumped to and does not stand in this file. `copybook`: where it was found, else None."""
+    """A paragraph that is performed or jumped to and does not stand in this file, with the lines that name it."""
 
     name: str
     lines: tuple[int, ...]
     copybook: str | None = None
+    """The copybook in which it was found; None where it was found nowhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParagraphFacts:
-    """What is known of one paragraph; `key` is its place in Facts.paragraphs and in Program.paragraphs.
+    """What is known of one paragraph; `key` is its index in `Facts.paragraphs` and in `Program.paragraphs`.
 
-    `calls` and `called_by` are what PERFORM and the like run, `jumps` what GO TO, ALTER and HANDLE lead to; `falls_into` is the
-    paragraph that control reaches over its end, None where it cannot or where there is none. Complexity counts 1 and every IF,
-    WHEN (not OTHER), loop, condition phrase (AT END, INVALID KEY …) and further target of GO TO DEPENDING; `depth` is the deepest
-    nesting of IF, EVALUATE, SEARCH and loops.
+    Complexity is 1 and every IF, WHEN (not OTHER), loop, condition phrase (AT END, INVALID KEY and the like) and
+    further target of GO TO DEPENDING.
     """
 
     key: int
-    name: str  # "" for the code before any header
+    name: str
+    """Its name, "" for the code before any header."""
     section: str | None
     line: int
     start_line: int
@@ -298,59 +357,68 @@ class ParagraphFacts:
     statements: int
     complexity: int
     depth: int
+    """The deepest nesting of IF, EVALUATE, SEARCH and loops."""
     calls: tuple[str, ...] = ()
+    """The names that PERFORM and the like run from here."""
     called_by: tuple[str, ...] = ()
+    """What runs it, alone or as part of a range."""
     jumps: tuple[str, ...] = ()
+    """The names that GO TO, ALTER, WHENEVER and HANDLE lead to from here."""
     falls_into: str | None = None
-    ends_range: bool = False  # the THRU of a PERFORM names it
-    dead: str | None = None  # why no control reaches it
-    doubts: tuple[str, ...] = ()  # why it could be reached all the same
+    """The paragraph that control reaches over its end; None where it cannot, or where there is none."""
+    ends_range: bool = False
+    """Whether the THRU of a PERFORM names it."""
+    dead: str | None = None
+    """Why no control reaches it; None where some does, or where that cannot be told."""
+    doubts: tuple[str, ...] = ()
+    """Why dead code could be reached all the same."""
 
 
 class BranchAction(NamedTuple):
-    """One statement of a branch, folded."""
+    """One statement of a branch, folded to one line."""
 
     text: str
     line: int
 
 
 class Branch(NamedTuple):
-    """`label`: THEN, ELSE, or the WHEN as it is written."""
+    """One way out of a decision, with its statements."""
 
     label: str
+    """THEN, ELSE, or the WHEN as it is written."""
     line: int
     end_line: int
     actions: tuple[BranchAction, ...]
 
 
 class BranchRule(NamedTuple):
-    """An IF or EVALUATE: what may be a business rule. `meanings` says what level 88s in it stand for: (name, "ITEM = 'Y'").
-
-    `rule_id` depends on the program, the paragraph and the words of the condition, not on lines.
-    `check` names what it looks at where that is an error (FILE STATUS, SQLCODE, RESP, …), else "".
-    """
+    """An IF, EVALUATE or SEARCH: what may be a business rule."""
 
     rule_id: str
+    """An identity that depends on the program, the paragraph and the words of the condition, not on lines."""
     verb: Literal["IF", "EVALUATE", "SEARCH"]
     condition: str
     meanings: tuple[tuple[str, str], ...]
+    """What the level 88s in it stand for, as (name, "ITEM = 'Y'")."""
     names: tuple[str, ...]
+    """The data names in its conditions, each once."""
     branches: tuple[Branch, ...]
     check: str
+    """What outcome it looks at (FILE STATUS, SQLCODE, RESP and so on); "" where it decides on data."""
     line: int
     end_line: int
     paragraph: str
 
 
 class ErrorSite(NamedTuple):
-    """Where an error is met or made. `kind`: FILE STATUS, SQLCODE, RESP, DLI STATUS, AT END, INVALID KEY, SIZE ERROR, EXCEPTION,
-
-    OVERFLOW, ABEND, RETURN-CODE, HANDLE, USE, WHENEVER. `action` is the first statement that follows from it.
-    """
+    """Where an error is met or made."""
 
     kind: str
+    """FILE STATUS, SQLCODE, RESP, DLI STATUS, MQ REASON, AT END, INVALID KEY, SIZE ERROR, EXCEPTION, OVERFLOW, ABEND,
+    RETURN-CODE, HANDLE, USE or WHENEVER."""
     condition: str
     action: str | None
+    """The first statement that follows from it; None where there is none, or where it is not told."""
     line: int
     end_line: int
     paragraph: str
@@ -358,18 +426,22 @@ class ErrorSite(NamedTuple):
 
 
 class CopybookUse(NamedTuple):
-    """A COPY, EXEC SQL INCLUDE or ++INCLUDE. `system`: it comes with CICS, DB2, MQ or the compiler, and is not looked for."""
+    """A COPY or EXEC SQL INCLUDE, with what became of it."""
 
     name: str
     library: str | None
     via: str
     replacing: tuple[tuple[str, str], ...]
     found: bool
+    """Whether the lookup had it. One that copies itself counts as found."""
     system: bool
+    """Whether it comes with CICS, DB2, MQ or the compiler: it is not missing."""
     division: str
+    """The division that its COPY stands in; "" outside of all."""
     line: int
     end_line: int
-    copybook: str | None = None  # the copybook that holds the COPY
+    copybook: str | None = None
+    """The copybook that holds the COPY; None where the program does."""
 
 
 class Note(NamedTuple):
@@ -381,17 +453,24 @@ class Note(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """Everything that is known of one program without a model. Tuples are in the order of the source unless said otherwise."""
+    """Everything that is known of one program without a model. Tuples are in the order of the source unless said
+    otherwise.
+    """
 
     program: str
     type: ProgramType
     type_reason: str
+    """What says that it is of that type, as a clause with its line where there is one."""
     lines: int
+    """The lines of the program in its file, copybooks not counted."""
     code_lines: int
     comment_lines: int
     statements: int
+    """The statements of its paragraphs; branches and terminators are none."""
     complexity: int
+    """McCabe's number over all paragraphs: 1 and every decision."""
     depth: int
+    """The deepest nesting of decisions and loops in any paragraph."""
     items: tuple[DataItem, ...] = ()
     constants: tuple[Constant, ...] = ()
     messages: tuple[Message, ...] = ()
@@ -402,18 +481,23 @@ class Facts:
     cics: tuple[CicsOperation, ...] = ()
     dli: tuple[DliOperation, ...] = ()
     mq: tuple[MqOperation, ...] = ()
-    crud: tuple[Access, ...] = ()  # by kind and name
+    crud: tuple[Access, ...] = ()
+    """What is done with each resource, by kind and name."""
     inputs: tuple[Channel, ...] = ()
     outputs: tuple[Channel, ...] = ()
     calls: tuple[ProgramCall, ...] = ()
     using: tuple[str, ...] = ()
-    linkage: tuple[str, ...] = ()  # the records of the LINKAGE SECTION
+    """The parameters of the PROCEDURE DIVISION."""
+    linkage: tuple[str, ...] = ()
+    """The records of the LINKAGE SECTION."""
     entry_points: tuple[tuple[str, int], ...] = ()
+    """The name of each ENTRY and its line."""
     paragraphs: tuple[ParagraphFacts, ...] = ()
     edges: tuple[ControlEdge, ...] = ()
     outside: tuple[Outside, ...] = ()
     rules: tuple[BranchRule, ...] = ()
     errors: tuple[ErrorSite, ...] = ()
     copybooks: tuple[CopybookUse, ...] = ()
-    verbs: tuple[tuple[str, int], ...] = ()  # how many statements of each, most first
+    verbs: tuple[tuple[str, int], ...] = ()
+    """How many statements there are of each verb, most first."""
     notes: tuple[Note, ...] = ()

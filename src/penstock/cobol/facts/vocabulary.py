@@ -1,6 +1,7 @@
-"""Which words are the language's own? Reserved words and special registers, so that the rest are names.
+"""The words of the language: reserved words and special registers, so that the rest are names.
 
-Keeps out: which of them a dialect lets a program use as names: a name that is declared counts as one.
+Keeps out which of them a dialect lets a program use as names: a name that is declared counts as one, wherever it is
+asked.
 """
 
 from __future__ import annotations
@@ -56,5 +57,7 @@ _RESERVED = frozenset(_RESERVED_WORDS.split())
 
 
 def is_reserved(word: str) -> bool:
-    """Is this word, in capitals, one of the language or a register of a system?"""
+    """Return whether a word, in capitals, is one of the language or a register of a system (everything with DFH is one
+    of CICS).
+    """
     return word in _RESERVED or word.startswith("DFH")

@@ -1,6 +1,6 @@
-"""Which words meet people, and which values never change? Messages and constants.
+"""List the words that meet people, and the values that never change: messages and constants.
 
-Keeps out: what a message is about.
+Keeps out what a message is about.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .naming import DataNames
     from .values import DataItem
 
+# What is meant for people is told by the name of the item: a MOVE of a literal to anything else is a code.
 _MESSAGE_NAME = re.compile(
     r"(?:^|-)(?:\w*MSG\w*|\w*MESSAGE\w*|\w*MESG\w*|ERR(?:OR)?-?TE?XT|TITLE\w*|HEADING\w*|PROMPT\w*)(?:-|$)"
 )
@@ -28,7 +29,14 @@ _WORDS = re.compile(r"[A-Za-z]{2}")
 def constants(
     items: Sequence[DataItem], named: Sequence[tuple[str, str, int, str | None]], names: DataNames
 ) -> tuple[Constant, ...]:
-    """Level 78s, and items with a VALUE that nothing writes: not they, nor what holds or redefines them."""
+    """Return level 78s, and items with a VALUE that nothing writes: neither they, nor what holds, redefines or is held
+    by them.
+
+    Args:
+        items: The data items with their references.
+        named: The level 78s: name, value, line, copybook.
+        names: The items that names mean.
+    """
     found = [Constant(*row) for row in named]
     shared = _shared(items, names)
     for index, item in enumerate(items):
@@ -45,7 +53,7 @@ def constants(
 
 
 def messages(code: Code, names: DataNames) -> tuple[Message, ...]:
-    """What DISPLAY says, what is moved or composed into a message, and the values of messages; each once a line."""
+    """Return what DISPLAY says, what is moved or composed into a message, and the values of messages; each once a line."""
     found: dict[tuple[int, str], Message] = {}
     for said in code.own:
         for message in _messages(said):
@@ -57,7 +65,7 @@ def messages(code: Code, names: DataNames) -> tuple[Message, ...]:
 
 
 def _shared(items: Sequence[DataItem], names: DataNames) -> set[int]:
-    """What another description of the same storage writes."""
+    """Return the indexes of items that another description of the same storage writes."""
     found: set[int] = set()
     for index, item in enumerate(items):
         if item.redefines is not None and any(_touched(items[at]) for at in (index, *names.below(index))):
@@ -66,10 +74,12 @@ def _shared(items: Sequence[DataItem], names: DataNames) -> set[int]:
 
 
 def _touched(item: DataItem) -> bool:
+    """Return whether an item is written, or given to another program, which may write it."""
     return bool(item.written_lines or item.passed_lines)
 
 
 def _messages(said: Said) -> Iterator[Message]:
+    """Yield the messages of a statement: its literals with two letters in a row."""
     target = ""
     if said.verb == "DISPLAY":
         target = "DISPLAY"
@@ -82,11 +92,13 @@ def _messages(said: Said) -> Iterator[Message]:
         for word in said.words:
             if word.kind == "literal":
                 text = literal(word.text)
+                # Two letters in a row make words; what has none is a code, a mask or a rule of dashes.
                 if text and _WORDS.search(text):
                     yield Message(text, target, said.line if said.copybook else word.line, said.copybook)
 
 
 def _valued(item: DataItem) -> Iterator[Message]:
+    """Yield the messages among the values of an item and its conditions."""
     if _MESSAGE_NAME.search(key(item.name)):
         values = [
             (item.value or "", item.line),
