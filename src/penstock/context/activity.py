@@ -1,8 +1,9 @@
 """What was done? The calls of a transcript as actions on files: read, changed, searched, run, and how each ended.
 
-Tools are foreign. What a call is about is read from its name, its arguments and its result, as the tools of the known agents
-write them; what is not recognised is `other`, never a guess. Laws: any transcript is answered, in linear time; what was
-forgotten since is still counted, because the originals are read. Keeps out: what should be forgotten (compaction), and disks.
+Tools are foreign. What a call is about is read from its name, its arguments and its result, as the tools of the known
+agents write them; what is not recognised is `other`, never a guess. Laws: any transcript is answered, in linear time;
+what was forgotten since is still counted, because the originals are read. Leaves to others: what should be forgotten
+(`compaction`), and disks.
 """
 
 from __future__ import annotations
@@ -26,12 +27,20 @@ if TYPE_CHECKING:
     from penstock.wires import Transcript
 
 Kind = Literal["read", "write", "create", "delete", "search", "run", "other"]
+"""What a call does to its target."""
 
-_HEAD_CHARS = 200  # of an error, and of one item of a summary
-_SHORT_CHARS = 1000  # of a result that may be an error and nothing else
-_TRACE_CHARS = 20_000  # at the end of a result: there a traceback ends
-_LOOK_CHARS = 400  # at the beginning and at the end of a result: there tools say what they show and how it ended
-_FULL_PAGE = 2000  # lines that Claude Code and pi show of a file where no range was asked
+# Of an error, and of one item of a summary.
+_HEAD_CHARS = 200
+# A result of at most this many characters may be an error and nothing else; a longer one that begins with "Error:" is a
+# log.
+_SHORT_CHARS = 1000
+# A traceback ends at the end of a result; it is looked for in this many of its last characters.
+_TRACE_CHARS = 20_000
+# Tools say what they show and how it ended at the beginning or the end of a result: only there patterns are tried, so
+# that a result of megabytes costs no more than a short one.
+_LOOK_CHARS = 400
+# The lines that Claude Code and pi show of a file where no range was asked for.
+_FULL_PAGE = 2000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,22 +48,27 @@ class Action:
     """What one call did to one target: a call that names several files is several actions with one result."""
 
     index: int
-    """The entry of the call."""
+    """The index of the call's entry."""
     call_id: str
     name: str
     kind: Kind
     path: str | None
-    """As the call names it, `.` and `..` resolved by name."""
+    """The file as the call names it, `.` and `..` resolved by name; None where it names none."""
     first_line: int | None
-    """Lines are 1-based and inclusive. From 1 to None is the whole file; None and None is a part that is not known."""
+    """Lines of a read are 1-based and inclusive. From 1 to None is the whole file; None and None is a part that is not
+    known.
+    """
     last_line: int | None
+    """The last line of a read, inclusive; None is the end of the file."""
     command: str | None
-    """What was run, or what was searched for."""
+    """What was run, or what was searched for; None for other kinds."""
     result_index: int | None
-    """The entry that holds the result; None while there is none."""
+    """The index of the entry that holds the result; None while there is none."""
     result_chars: int
+    """The length of the result as it came."""
     failed: bool
     exit_code: int | None
+    """The exit code that the result states; None where it states none."""
     error_head: str
     """The line of a failed result that says what failed, clipped; empty otherwise."""
 
@@ -70,7 +84,7 @@ class Action:
 
 
 def actions(transcript: Transcript) -> tuple[Action, ...]:
-    """Every call of the transcript, in order, read from what was said originally."""
+    """Return every call of a transcript as actions, in order, read from what was said originally."""
     asked: list[tuple[int, ToolCall]] = []
     answered: dict[int, tuple[int, ToolResult, Json]] = {}
     waiting: dict[str, list[int]] = {}
@@ -80,7 +94,7 @@ def actions(transcript: Transcript) -> tuple[Action, ...]:
                 waiting.setdefault(part.id, []).append(len(asked))
                 asked.append((entry.index, part))
             elif isinstance(part, ToolResult) and (places := waiting.get(part.call_id)):
-                # the newest call of that id: local servers give the same ids in every turn
+                # The newest open call of that id: local servers number the calls of every turn anew.
                 answered[places.pop()] = (entry.index, part, entry.raw)
     made: list[Action] = []
     for place, (index, call) in enumerate(asked):
@@ -112,7 +126,7 @@ def actions(transcript: Transcript) -> tuple[Action, ...]:
 
 
 def same_target(one: Action, other: Action) -> bool:
-    """Whether both name the same file."""
+    """Whether both actions name the same file."""
     return one.path is not None and one.path == other.path
 
 
@@ -136,9 +150,13 @@ _STEPS = (1 << 30, 100, 50, 25, 12, 6, 3, 2, 1, 0)  # how many items a row shows
 
 
 def summary(done: Sequence[Action], *, max_chars: int) -> str:
-    """What the actions were, as data in rows: changed, read, run, failed, searched. Inert, and at most `max_chars`.
+    """Return what the actions were, as rows of data: changed, read, run, failed, searched.
 
     A row that has no room for all its items shows the newest and says how many there were before.
+
+    Args:
+        done: the actions, in order.
+        max_chars: the most characters; the text is inert and never longer.
     """
     rows = [(title, items) for title, items in _rows(done) if items]
     for most in _STEPS:
@@ -149,6 +167,7 @@ def summary(done: Sequence[Action], *, max_chars: int) -> str:
 
 
 def _row(items: list[str], most: int) -> str:
+    """Return the newest items of a row, and how many are left out; with none of them, their number."""
     if len(items) <= most:
         return "; ".join(items)
     left_out = f"… {len(items) - most} earlier"
@@ -156,6 +175,7 @@ def _row(items: list[str], most: int) -> str:
 
 
 def _rows(done: Sequence[Action]) -> list[tuple[str, list[str]]]:
+    """Return the rows with their titles and items, what changed the world first."""
     ok = [action for action in done if not action.failed]
     commands = [f"{_inert(a.command)} → {_ending(a)}" for a in done if a.kind == "run" and a.command]
     failures = [f"{a.name} {a.path or ''}".strip() + f": {a.error_head}" for a in done if a.failed and a.kind != "run"]
@@ -175,10 +195,12 @@ _CHANGES: tuple[tuple[str, Kind], ...] = (("modified", "write"), ("created", "cr
 
 
 def _inert(text: str) -> str:
+    """Return one item of a row, clipped and without control characters."""
     return escape.clip(text, _ITEM_BYTES)
 
 
 def _ending(action: Action) -> str:
+    """Return how a command ended."""
     if action.failed:
         code = f"exit {action.exit_code}, " if action.exit_code is not None else ""
         return f"{code}{_inert(action.error_head)}" if action.error_head else f"{code}failed"
@@ -186,7 +208,7 @@ def _ending(action: Action) -> str:
 
 
 def _counted(items: Iterable[str]) -> list[str]:
-    """Each item once, where it came last, with how often it came."""
+    """Return each item once, where it came last, with how often it came."""
     counts: Counter[str] = Counter()
     order: dict[str, None] = {}
     for item in items:
@@ -197,7 +219,7 @@ def _counted(items: Iterable[str]) -> list[str]:
 
 
 def _reads(done: Iterable[Action]) -> list[str]:
-    """The files that were read, with the lines; those that are known, merged."""
+    """Return the files that were read, with the lines where those are known, merged."""
     spans: dict[str, list[tuple[int, float]]] = {}
     for action in done:
         if action.kind == "read" and action.path is not None:
@@ -209,7 +231,7 @@ def _reads(done: Iterable[Action]) -> list[str]:
 
 
 def _merged(spans: list[tuple[int, float]]) -> str:
-    """`1-40, 60-` for some lines, nothing for a whole file."""
+    """Return lines as `1-40, 60-`; empty for a whole file."""
     made: list[tuple[int, float]] = []
     for first, last in sorted(spans):
         if made and first <= made[-1][1] + 1:
@@ -225,6 +247,8 @@ def _merged(spans: list[tuple[int, float]]) -> str:
 
 
 class _Target(NamedTuple):
+    """What a call says that it is about, before its result was looked at."""
+
     kind: Kind
     path: str | None = None
     first_line: int | None = None
@@ -242,8 +266,10 @@ _VERBS: dict[str, Kind] = {
     **dict.fromkeys(("search", "grep", "find", "glob", "list", "ls", "rg", "tree", "count", "outline"), "search"),
     **dict.fromkeys(("read", "view", "cat", "open", "show", "goto", "scroll", "get", "head", "tail"), "read"),
 }
-_RANK: tuple[Kind, ...] = ("write", "delete", "create", "run", "search", "read")  # search_replace writes
-_EDITOR: dict[str, Kind] = {  # the `command` of str_replace_based_edit_tool and its kin
+# A name may hold several verbs: `search_replace` writes, so writing is asked for first.
+_RANK: tuple[Kind, ...] = ("write", "delete", "create", "run", "search", "read")
+# The `command` argument of `str_replace_based_edit_tool` and its kin: one tool with several acts.
+_EDITOR: dict[str, Kind] = {
     "view": "read",
     "create": "create",
     "str_replace": "write",
@@ -253,7 +279,8 @@ _EDITOR: dict[str, Kind] = {  # the `command` of str_replace_based_edit_tool and
 }
 _OPERATIONS: dict[str, Kind] = {"create_file": "create", "update_file": "write", "delete_file": "delete"}
 
-_MEANINGS = {  # of arguments, however they are spelt: `filePath` and `file_path` are `filepath`
+# Names of arguments without `_`, `-` and case: `filePath` and `file_path` are `filepath`.
+_MEANINGS = {
     **dict.fromkeys(("path", "filepath", "file", "filename", "targetfile", "absolutepath", "relativepath"), "path"),
     **dict.fromkeys(("notebookpath", "uri"), "path"),
     **dict.fromkeys(("paths", "files", "filepaths", "filenames"), "paths"),
@@ -274,8 +301,9 @@ _PATCHES: dict[str, Kind] = {"Add": "create", "Update": "write", "Delete": "dele
 
 @lru_cache(maxsize=256)
 def _named(name: str) -> tuple[Kind, bool, bool]:
-    """What a tool is for by its name, whether the name is the verb alone, and whether it is a `view`."""
-    own = re.split(r"__|[./:]", name.strip("_./:"))[-1]  # without the server or the namespace before it
+    """Return what a tool is for by its name, whether the name is the verb alone, and whether it is a `view`."""
+    # The last part of the name: `mcp__server__read_file` and `functions.shell` have a server or a namespace before it.
+    own = re.split(r"__|[./:]", name.strip("_./:"))[-1]
     words = [word.lower() for word in re.split(r"[_\-\s]+", _CAMEL.sub("_", own)) if word]
     found = {_VERBS[word] for word in words if word in _VERBS}
     return next((kind for kind in _RANK if kind in found), "other"), len(words) == 1, words[-1:] == ["view"]
@@ -283,11 +311,12 @@ def _named(name: str) -> tuple[Kind, bool, bool]:
 
 @lru_cache(maxsize=256)
 def _meaning(name: str) -> str:
+    """Return the common name of an argument; its own where none is known."""
     return _MEANINGS.get(name.replace("_", "").replace("-", "").lower(), name)
 
 
 def _targets(call: ToolCall) -> list[_Target]:
-    """What the call says that it is about."""
+    """Return what a call says that it is about: one target for each file, or one without a path."""
     kind, is_bare, is_view = _named(call.name)
     values: dict[str, Json] = {}
     for name, value in call.values.items():
@@ -297,6 +326,7 @@ def _targets(call: ToolCall) -> list[_Target]:
     paths = [path] if (path := string(values.get("path"))) else _listed(values.get("paths"))
     if not paths and (patched := _patched([command, *values.values()])):
         return patched
+    # An argument that names the act outranks the tool's name; only then does a tool that runs commands run one.
     if paths and (done := _EDITOR.get(command or "") or _OPERATIONS.get(string(values.get("type")))):
         kind = done
     elif kind == "run":
@@ -313,17 +343,19 @@ def _targets(call: ToolCall) -> list[_Target]:
 
 
 def _listed(given: Json) -> list[str]:
+    """Return the paths in an argument that takes several: texts, or objects with a `path`."""
     items = given if isinstance(given, list) else [given]
     named = [item if isinstance(item, str) else string(field(item, "path")) for item in items]
     return [path for path in named if path]
 
 
 def _path(path: str) -> str | None:
+    """Return a path with `.` and `..` resolved by name, from a path or a `file://` URI."""
     return posixpath.normpath(path.removeprefix("file://")) if path else None
 
 
 def _command(given: Json) -> str | None:
-    """The command as one text; of an argument list that only starts a shell, what the shell is given."""
+    """Return a command as one text; of an argument list that only starts a shell, what the shell is given."""
     if isinstance(given, str):
         return given
     if not isinstance(given, list) or not all(isinstance(word, str) for word in given):
@@ -334,12 +366,13 @@ def _command(given: Json) -> str | None:
 
 
 def _patched(texts: Iterable[Json]) -> list[_Target]:
-    """The files that a patch in one of these texts names."""
+    """Return the files that a patch in one of these texts names (Codex's `apply_patch`)."""
     patch = next((text for text in texts if isinstance(text, str) and "*** Begin Patch" in text), "")
     return [_Target(_PATCHES[done], _path(path)) for done, path in _PATCHED.findall(patch)]
 
 
 def _number(value: Json) -> int | None:
+    """Return a whole number from a number or its digits; None for anything else, and for what can be no line."""
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 10:
         return int(value)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -347,7 +380,7 @@ def _number(value: Json) -> int | None:
 
 
 def _lines(values: dict[str, Json], *, skips: bool) -> tuple[int | None, int | None]:
-    """The lines that a read asks for."""
+    """Return the lines that a read asks for, 1-based and inclusive."""
     if "bytes" in values:
         return None, None
     span = values.get("span")
@@ -356,7 +389,7 @@ def _lines(values: dict[str, Json], *, skips: bool) -> tuple[int | None, int | N
     first, last = _number(span[0]), _number(span[1])
     if first is not None or last is not None:
         return max(1, first or 1), last if last is not None and last > 0 else None
-    # `view` skips lines; elsewhere the offset is a line, counted from 1: Claude Code, Codex, pi, Cursor
+    # `view` skips `offset` lines; elsewhere the offset is a line, counted from 1: Claude Code, Codex, pi, Cursor.
     start = max(1, (_number(values.get("offset")) or 0) + skips)
     limit = _number(values.get("limit"))
     return start, start + limit - 1 if limit is not None and limit > 0 else None
@@ -365,13 +398,15 @@ def _lines(values: dict[str, Json], *, skips: bool) -> tuple[int | None, int | N
 # ── commands ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _WORD = r"(?:'[^'\n]*'|\"[^\"\n$`\\]*\"|[\w./,:=@%+-]+)"
+# Only words without expansion, globs, pipes or redirection: what the shell would make of anything else is not known
+# here.
 _PLAIN = re.compile(rf"(?:cd +({_WORD}) *&& *)?((?:cat|head|tail|sed|nl)(?: +{_WORD})+) *")
 _SPLIT = re.compile(_WORD)
 _SED = re.compile(r"(\d{1,9})(?:,(\d{1,9}|\$))?p")
 
 
 def _ran(command: str | None) -> list[_Target]:
-    """A command that only shows a file is a read of it; everything else is run."""
+    """Return what a command does: one that only shows a file is a read of it; everything else is run."""
     plain = _PLAIN.fullmatch(command) if command and len(command) < 1000 else None
     if plain:
         folder = (plain[1] or "").strip("'\"")
@@ -385,7 +420,7 @@ def _ran(command: str | None) -> list[_Target]:
 
 
 def _shown_by(program: str, words: Sequence[str]) -> tuple[int | None, int | None, list[str]] | None:
-    """The lines and the files that a program shows; None where that cannot be said."""
+    """Return the lines and the files that a program shows; None where that cannot be said."""
     flags = [word for word in words if word.startswith("-")]
     plain = [word for word in words if not word.startswith("-")]
     match program:
@@ -404,7 +439,7 @@ def _shown_by(program: str, words: Sequence[str]) -> tuple[int | None, int | Non
 def _end_of_file(
     program: str, flags: Sequence[str], plain: list[str]
 ) -> tuple[int | None, int | None, list[str]] | None:
-    """`head` and `tail`: the first lines are known, the last are a part whose numbers nobody says."""
+    """Return what `head` or `tail` shows: the first lines are known, the last are a part whose numbers nobody says."""
     count = "10"
     if flags == ["-n"] and plain:
         count, plain = plain[0], plain[1:]
@@ -430,10 +465,11 @@ _CREATED = re.compile(r"(?i)\bcreated\b")
 
 
 def _seen(target: _Target, text: str) -> _Target:
-    """The target, corrected by what a result that did not fail says of itself."""
+    """Return the target, corrected by what a result that did not fail says of itself."""
     head, tail = text[:_LOOK_CHARS], text[-_LOOK_CHARS:]
     opened = (_OPENED.search(head) or _OPENED.search(tail)) if "[File: " in head or "[File: " in tail else None
-    if opened:  # in full, where the call had a part of it or none
+    # The result names the file in full, where the call had a part of its path or none.
+    if opened:
         target = target._replace(path=_path(opened[1]))
     if target.kind == "write" and _CREATED.search(head[:60]):
         return target._replace(kind="create")
@@ -444,7 +480,7 @@ def _seen(target: _Target, text: str) -> _Target:
 
 
 def _shown(target: _Target, head: str, tail: str, total: int | None) -> tuple[int | None, int | None]:
-    """The lines that the result says it shows; those that were asked where it says nothing."""
+    """Return the lines that a result says it shows; those that were asked for where it says nothing."""
     first, last = target.first_line, target.last_line
     top, bottom = head.partition("\n")[0], tail.rstrip().rpartition("\n")[2]
     if stand_ins.is_truncated(top) or notices.shows_no_lines(top):
@@ -459,7 +495,9 @@ def _shown(target: _Target, head: str, tail: str, total: int | None) -> tuple[in
     if first is None:
         return first, last
     if (gutter := _GUTTER.match(head)) and abs(shift := int(gutter[1]) - first) == 1:
-        return first + shift, last + shift if last is not None else None  # its offset begins elsewhere
+        # A gutter that begins one line off: this tool counts its offset from the other number, 0 or 1. Farther off, the
+        # number is text of the file.
+        return first + shift, last + shift if last is not None else None
     if last is None and gutter and re.search(rf"^ *0*{_FULL_PAGE + first - 1}\D", tail, re.MULTILINE):
         return first, _FULL_PAGE + first - 1
     return first, last
@@ -480,19 +518,22 @@ _SAYS_NOTHING = re.compile(r"(?i)\W*|</?[\w-]{1,30}>|.{0,40}(?:exit(?:ed)?|retur
 
 
 class _Ended(NamedTuple):
+    """How a call ended."""
+
     failed: bool = False
     exit_code: int | None = None
     error_head: str = ""
 
 
 def _ended(call: ToolCall, result: ToolResult, raw: Json) -> _Ended:
-    """How the call ended. What a file says of errors is not how the read of it ended."""
+    """Return how a call ended. What a file says of errors is not how the read of it ended."""
     kind, text, code = _named(call.name)[0], result.text, None
     if kind == "run":
         text, code = _exit(text, raw)
     last = text[-_LOOK_CHARS:].rstrip().rpartition("\n")[2]
     is_raised = kind in {"run", "other"} and _TRACEBACK in text[-_TRACE_CHARS:] and _RAISED.match(last) is not None
     is_told = (kind == "run" or len(text) < _SHORT_CHARS) and _ERROR.match(text) is not None
+    # The wire's own flag first; then a stated exit code, which outranks words; words only where no code was stated.
     if not (result.is_error or (is_raised or is_told if code is None else code)):
         return _Ended(exit_code=code)
     lines = (line.strip() for line in text[:_TRACE_CHARS].splitlines())
@@ -501,7 +542,7 @@ def _ended(call: ToolCall, result: ToolResult, raw: Json) -> _Ended:
 
 
 def _exit(text: str, raw: Json) -> tuple[str, int | None]:
-    """The output of a command and the exit code that stands before it, behind it or around it."""
+    """Return the output of a command and the exit code that stands before it, behind it or around it."""
     if type_of(raw) == "shell_call_output":
         codes = [field(run, "outcome", "exit_code") for run in objects(raw.get("output"))]
         stated = [code for code in codes if isinstance(code, int)]
@@ -517,7 +558,9 @@ def _exit(text: str, raw: Json) -> tuple[str, int | None]:
 
 
 def _code(text: str) -> int | None:
+    """Return the last exit code that a text states; None where it states none."""
     if "exit" not in (lower := text.lower()) and "return" not in lower:
-        return None  # most output: the pattern costs ten times as much
+        # Most output: the pattern costs ten times as much as these two searches.
+        return None
     found = _EXIT.findall(text)
     return int(found[-1]) if found else None

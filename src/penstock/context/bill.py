@@ -19,40 +19,51 @@ if TYPE_CHECKING:
     from penstock.text.tokens import TokenCounter
     from penstock.wires import Entry, Transcript
 
-LARGE_SHARE = 0.05  # a message of this share of the whole is named on its own
+# A line for each of a thousand small messages says nothing; those below a twentieth of the whole are added up by kind.
+LARGE_SHARE = 0.05
+"""From which share of the whole an item is named on its own."""
 _FRAME = Count(tokens=MESSAGE_TOKENS, low=MESSAGE_TOKENS, high=MESSAGE_TOKENS, method="frame")
 
 
 @dataclass(frozen=True, slots=True)
 class BillItem:
-    """One line of the bill. `index` is the message's place in the list; None for what stands beside the list."""
+    """One line of a bill."""
 
     kind: str
     """`system`, `tools`, `task`, `newest user message`, `pinned`, `user`, `assistant`, `result`, `media`, `note`."""
     name: str
+    """The tool of a result, or the kind of a medium; else empty."""
     index: int | None
+    """The message's place in the list; None for what stands beside the list."""
     count: Count
+    """What it takes, with bounds. The frame of a message is in the item of its words, or in that of its first result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bill:
-    """What a request takes, and what is kept for the reply."""
+    """What a request takes item by item, and what is kept for the reply. `str` of it is the bill for a person, largest
+    first.
+    """
 
     items: tuple[BillItem, ...]
     reserve_tokens: int = 0
 
     @property
     def input(self) -> Count:
-        """All of the request: what a provider reports as input."""
+        """What the request takes, all items added up: what a provider reports as input."""
         return total(item.count for item in self.items)
 
     @property
     def tokens(self) -> int:
-        """The request at most, and the reserve: what has to fit into a window."""
+        """The request at most, plus the reserve: what has to fit into a window."""
         return self.input.high + self.reserve_tokens
 
     def lines(self, share: float = LARGE_SHARE) -> list[tuple[str, int]]:
-        """What the bill says, largest first: each item of at least `share` by name, the others added up by kind."""
+        """Return the bill's lines as (what, tokens at most), largest first.
+
+        Args:
+            share: items of at least this share of the whole are named, the others added up by kind.
+        """
         least = share * self.tokens
         named = [(_named(item), item.count.high) for item in self.items if item.count.high >= least]
         rest: dict[str, tuple[int, int]] = {}
@@ -72,11 +83,17 @@ class Bill:
 def bill(
     request: Json, wire: str | None = None, *, counter: TokenCounter | None = None, reserve_tokens: int | None = None
 ) -> Bill:
-    """The bill of a request's body, or of its messages alone; `wire` may be left out where the body shows it.
+    """Return the bill of a request's body, or of its messages alone.
 
-    Without a counter, tokens are counted for the model that the body names: exactly where that can be had, else
-    estimated. The reserve is what the body asks for as reply.
-    Raises `CallerError` for what is no request.
+    Args:
+        request: the body as it would be sent, or its list of messages.
+        wire: the name of the provider's API; None takes it from the body.
+        counter: counts tokens; None counts for the model that the body names, exactly where that can be had, else
+            estimated.
+        reserve_tokens: what is kept for the reply; None is what the body asks for.
+
+    Raises:
+        CallerError: for what is no request, or a body that does not show its wire.
     """
     wire = wire or wire_of(request)
     counter = counter or counter_for(request)
@@ -85,12 +102,23 @@ def bill(
 
 
 def counter_for(request: Json, model: str | None = None) -> TokenCounter:
-    """The counter that decides about a body: of `model`, else of the model that the body names."""
+    """Return the counter that decides about a body.
+
+    Args:
+        request: the body; its `model` is looked at.
+        model: another model to count for; None is the body's, and where that has none either, the o200k vocabulary.
+    """
     return best_counter(model or model_of(request) or "o200k")
 
 
 def bill_of(transcript: Transcript | Sized, counter: TokenCounter | None = None, reserve_tokens: int = 0) -> Bill:
-    """Return the bill of what a transcript shows; of a sized one, by the counts that it has."""
+    """Return the bill of what a transcript shows.
+
+    Args:
+        transcript: a transcript, which is counted, or a sized one, whose counts are taken as they are.
+        counter: counts a transcript that is not sized; None estimates.
+        reserve_tokens: what is kept for the reply.
+    """
     sized = transcript if isinstance(transcript, Sized) else Sized(transcript, counter or ESTIMATOR)
     shown = sized.transcript
     items = [BillItem(kind, kind, None, count) for kind, count in sized.beside().items() if count.high]
@@ -100,7 +128,8 @@ def bill_of(transcript: Transcript | Sized, counter: TokenCounter | None = None,
         own = [_FRAME]
         for part, count in zip(entry.parts, measure_entry(entry, sized.counter).parts, strict=True):
             if isinstance(part, ToolResult):
-                # The frame of a message that holds nothing but results belongs to the first of them.
+                # The frame of a message that holds nothing but results belongs to the first of them: the items have to
+                # add up to the total.
                 framed, own = (total([count, *own]), []) if entry.role == "tool" else (count, own)
                 kind = "pinned" if entry.pinned else "result"
                 items.append(BillItem(kind, names.get(part.call_id, ""), entry.index, framed))
@@ -114,6 +143,7 @@ def bill_of(transcript: Transcript | Sized, counter: TokenCounter | None = None,
 
 
 def _kind(entry: Entry, task: Entry | None, newest: Entry | None) -> str:
+    """Return what a bill calls a message; a pin outranks its role, and the newest words the task where both are one."""
     if entry.pinned:
         return "pinned"
     if entry.is_note:
@@ -122,10 +152,12 @@ def _kind(entry: Entry, task: Entry | None, newest: Entry | None) -> str:
         return "newest user message"
     if task is not None and entry.index == task.index:
         return "task"
+    # What else stands in a message of results was said by the user, as far as a model can tell.
     return "user" if entry.role == "tool" else entry.role
 
 
 def _named(item: BillItem) -> str:
+    """Return an item in words: its kind, of which tool or medium, in which message."""
     name = f" of {escape.clip(item.name, 64)}" if item.name and item.kind == "result" else ""
     name = name or (f" ({escape.clip(item.name, 64)})" if item.name and item.kind == "media" else "")
     return f"{item.kind}{name}" + ("" if item.index is None else f", message {item.index}")

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 ContentKind: TypeAlias = Literal[
     "system", "tools", "user", "assistant", "calls", "results", "reasoning", "images", "files", "notes", "other"
 ]
+"""The kinds of content that a provider may each count in its own way (R-1)."""
 CONTENT_KINDS: Final[tuple[ContentKind, ...]] = get_args(ContentKind)
+"""All kinds of content, in the order in which `KindCounts.tokens` has them."""
 _PLACE: Final = {kind: place for place, kind in enumerate(CONTENT_KINDS)}
 
 

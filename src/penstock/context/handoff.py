@@ -1,8 +1,10 @@
-"""What is passed on? All that a fresh session needs to go on with the work of one that ends, as a versioned JSON document.
+"""What is passed on? All that a fresh session needs to go on with the work of one that ends, as a versioned JSON
+document (S-9).
 
-Eight keys are the seed's and always there; the others stand beside them, and what is not known is carried along. Laws:
-`decode(encode(h)) == h`; unknown fields survive; a summary has at most 2,000 characters. Keeps out: files (a shell writes the
-text), the clock, digests of what is on disk, and when a session ends.
+Eight keys are always there; the others stand beside them, and what is not known is carried along. Laws:
+`decode(encode(h)) == h`; unknown fields survive; a summary has at most 2,000 characters; nothing in it was guessed by a
+model. Leaves to others: files (a shell writes the text), the clock, digests of what is on disk, and when a session
+ends.
 """
 
 from __future__ import annotations
@@ -31,8 +33,11 @@ if TYPE_CHECKING:
     from penstock.wires import Transcript
 
 SCHEMA = 1
-SUMMARY_CHARS = 2000  # of the seed
+"""The version of the document that is written; other versions are read as far as they are known."""
+SUMMARY_CHARS = 2000
+"""The most characters of a summary (S-9)."""
 REASONS = ("turns", "context", "domain", "errors", "manual", "crash")
+"""Why a session may end, as the field `reason` says it."""
 
 SEED_KEYS = (
     "sessionId",
@@ -44,20 +49,28 @@ SEED_KEYS = (
     "state",
     "summary",
 )
+"""The eight keys that every handoff has, so that any reader of this shape finds what it expects."""
 _ALWAYS = {*SEED_KEYS, "schemaVersion"}
-_GOAL_CHARS = 4000  # of the first message: more of it is a document, and lies in the session's own log
+# Of the first message; more of it is a document, and lies in the session's own log.
+_GOAL_CHARS = 4000
 _NEXT_CHARS = 2000
-_LINE_CHARS = 200  # of a command, an error, a path in a list
-_MOST = 50  # of a list that a handoff made without a model holds: the newest
-_ACTIVE_TURNS = 10  # the seed's "more than 10 turns ago" is stale
-_DEEPEST = 64  # levels of foreign JSON
-_MAX_BITS = 13_000  # of a number: Python prints at most 4,300 digits
+# Of a command, an error, a path in a list.
+_LINE_CHARS = 200
+# Of each list in a handoff that is made without a model: the newest.
+_MOST = 50
+# A file that was changed in the last ten turns is being worked on; beyond that it is stale (S-4).
+_ACTIVE_TURNS = 10
+# Levels of foreign JSON: deeper, the recursion that copies and writes it would end in an error of its own.
+_DEEPEST = 64
+# Of a number: Python prints at most 4,300 digits, so a larger one could be read and not written again.
+_MAX_BITS = 13_000
 
 
 def passed_on(text: str) -> str:
-    """A text as a handoff holds it. Every text of every handoff comes through here.
+    """Return a text as a handoff holds it. Every text of every handoff comes through here.
 
-    Halves of UTF-16 that stand side by side become the character that JSON would make of them.
+    Halves of UTF-16 that stand side by side become the character that JSON would make of them; without that, a handoff
+    would not be equal to what is read back.
     """
     if text.isascii():
         return text
@@ -76,6 +89,8 @@ class _Record:
     def __post_init__(self) -> None:
         for known in fields(self):
             name = _camel(known.name)
+            # Checked by the annotation of the field, whoever gives the value: what the constructor takes can be
+            # written, and what was written can be read.
             object.__setattr__(self, known.name, _READERS[str(known.type)](getattr(self, known.name), name))
         if taken := sorted(_names(type(self)).keys() & self.other.keys()):
             raise CallerError(f"other: {taken[0]} is a field of its own")
@@ -91,11 +106,12 @@ class Decision(_Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task(_Record):
-    """A pending task with all that is known of it; `priority` is a word or a number, the lower the sooner."""
+    """A pending task with all that is known of it."""
 
     title: str
     id: str | int = ""
     priority: str | int = ""
+    """A word or a number: 1 before 2, high before low."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,61 +125,78 @@ class Failure(_Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command(_Record):
-    """What was run; `exit` is None where nobody said."""
+    """A command that was run."""
 
     cmd: str
     exit: int | None = None
+    """Its exit code; None where nobody said."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileEvent(_Record):
-    """What became of a file, `modified`, `created` or `deleted`, in which turn; `digest` of what it held afterwards."""
+    """What became of a file in the session."""
 
     path: str
     turn: int | None = None
+    """In which turn, counted from the session's beginning; None where nobody knows."""
     action: str = "modified"
+    """`modified`, `created` or `deleted`."""
     digest: str = ""
+    """SHA-256 of what it held afterwards; empty where nobody computed it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Handoff(_Record):
-    """What one session passes on to the next. In JSON the names are camelCase; the first eight are the seed's.
+    """What one session passes on to the next (S-9).
 
-    A summary that is too long is cut at the end of a sentence. `CallerError` names the field that cannot be, and what can.
+    In JSON the names are camelCase. A summary that is too long is cut at the end of a sentence.
+
+    Raises:
+        CallerError: naming the field that cannot be, and what it takes.
     """
 
     session_id: str
     agent: str = ""
     turns_completed: int = 0
+    """Model calls of the session, with those of the sessions that it went on from."""
     completed_tasks: tuple[str, ...] = ()
     pending_tasks: tuple[str, ...] = ()
-    """The most important first."""
+    """Titles, the most important first."""
     modified_files: tuple[str, ...] = ()
+    """Paths of files whose content the session changed."""
     state: dict[str, Json] = field(default_factory=dict)
+    """Free for whoever writes the handoff; carried along as it is."""
     summary: str = ""
 
     schema_version: int = SCHEMA
     created_at: str = ""
+    """A time as text; the clock is the caller's."""
     parent_session_id: str = ""
     reason: str = ""
     """One of `REASONS`, or nothing."""
     goal: str = ""
+    """The task in the user's words."""
     constraints: tuple[str, ...] = ()
+    """What else the user asked for, the oldest first."""
     decisions: tuple[Decision, ...] = ()
     pending_task_details: tuple[Task, ...] = ()
+    """The pending tasks as objects, with what only others know of them."""
     failed_attempts: tuple[Failure, ...] = ()
     open_errors: tuple[str, ...] = ()
+    """What failed and has not gone well since."""
     commands: tuple[Command, ...] = ()
     active_files: tuple[str, ...] = ()
+    """Files that were changed in the last ten turns."""
     file_history: tuple[FileEvent, ...] = ()
     handles: tuple[str, ...] = ()
-    """Under which what was forgotten can be had."""
+    """Handles of artifacts under which what was forgotten can be read."""
     next_step: str = ""
+    """What the user asked for last, where that is not the goal itself."""
     log_ref: dict[str, Json] = field(default_factory=dict)
-    """Where the whole session lies."""
+    """Where the whole session lies, in the terms of whoever keeps it."""
 
     def with_handle(self, handle: str) -> Handoff:
-        """The same, naming one more artifact."""
+        """Return the handoff with one more artifact to read from."""
         return replace(self, handles=(*self.handles, handle))
 
     def __post_init__(self) -> None:
@@ -174,7 +207,13 @@ class Handoff(_Record):
 
 
 def shortened(text: str, max_chars: int = SUMMARY_CHARS) -> str:
-    """At most `max_chars` of a text, cut behind the last sentence or line that fits; within a long one, behind a word."""
+    """Return at most `max_chars` of a text, cut behind the last sentence or line that fits; within a long one, behind a
+    word.
+
+    Args:
+        text: any text.
+        max_chars: the most characters, an ellipsis included.
+    """
     if len(text) <= max_chars:
         return text
     ends = [match.end() for match in re.finditer(r"[.!?…][\"')\]]?(?=\s)|[^\s](?=\n)", text[: max_chars + 1])]
@@ -192,13 +231,21 @@ def shortened(text: str, max_chars: int = SUMMARY_CHARS) -> str:
 
 
 def encode(handoff: Handoff) -> str:
-    """The document as JSON that is valid UTF-8 whatever it holds; `decode` gives an equal handoff."""
+    """Return a handoff as JSON that is valid UTF-8 whatever it holds; `decode` gives an equal one."""
     text = json.dumps(_written(handoff), ensure_ascii=False, indent=2, allow_nan=False)
+    # A lone surrogate cannot be UTF-8; escaped, JSON takes it.
     return re.sub("[\ud800-\udfff]", lambda half: f"\\u{ord(half.group()):04x}", text)
 
 
 def decode(document: str | bytes | dict[str, Json]) -> Handoff:
-    """The handoff in a JSON text or object, ours or one of the seed's shape. `CallerError` names the field and what would work."""
+    """Return the handoff in a JSON document, ours or another writer's of the same shape.
+
+    Args:
+        document: JSON as text or UTF-8, or its value.
+
+    Raises:
+        CallerError: naming the field that cannot be, and what it takes; whoever wrote the document acts.
+    """
     if isinstance(document, bytes):
         try:
             document = document.decode("utf-8-sig")
@@ -217,6 +264,7 @@ _R = TypeVar("_R", bound=_Record)
 
 
 def _read(record: type[_R], value: dict[str, Json]) -> _R:
+    """Return a record from a JSON object; what is null counts as left out, and what is not known goes into `other`."""
     names = _names(record)
     given = {names[key]: item for key, item in value.items() if key in names and item is not None}
     if missing := [_camel(f.name) for f in fields(record) if _is_required(f) and f.name not in given]:
@@ -225,7 +273,7 @@ def _read(record: type[_R], value: dict[str, Json]) -> _R:
 
 
 def _written(record: _Record) -> dict[str, Json]:
-    """What says nothing is left out, but for the seed's keys."""
+    """Return a record as JSON. Fields that say nothing are left out, but for the keys that are always there."""
     made: dict[str, Json] = {}
     for known in fields(record):
         name, value = _camel(known.name), getattr(record, known.name)
@@ -238,7 +286,11 @@ def _written(record: _Record) -> dict[str, Json]:
 
 
 def _with_plain_tasks(document: dict[str, Json]) -> dict[str, Json]:
-    """The same with texts in `pendingTasks` where there were objects: these are in `pendingTaskDetails`, all in order."""
+    """Return the document with texts in `pendingTasks` where there were objects: these go into `pendingTaskDetails`,
+    all in order.
+
+    Other writers give objects with a priority; by it the titles are sorted, stably.
+    """
     pending = document.get("pendingTasks")
     if not isinstance(pending, list) or not any(isinstance(task, dict) for task in pending):
         return document
@@ -263,7 +315,7 @@ _RANKS = {"critical": 0, "urgent": 0, "highest": 0, "high": 1, "medium": 2, "nor
 
 
 def _rank(priority: Json) -> float:
-    """How soon a task comes: 1 before 2, high before low, and what says nothing between."""
+    """Return how soon a task comes: 1 before 2, high before low, and what says nothing between."""
     if isinstance(priority, int | float) and not isinstance(priority, bool):
         return priority
     word = priority.strip().lower().removeprefix("p") if isinstance(priority, str) else ""
@@ -274,12 +326,13 @@ def _rank(priority: Json) -> float:
 
 
 def _camel(name: str) -> str:
+    """Return a field's name as JSON has it."""
     head, *rest = name.split("_")
     return head + "".join(word.capitalize() for word in rest)
 
 
 def _names(record: type[_Record]) -> dict[str, str]:
-    """The names in JSON, and ours."""
+    """Return the names in JSON, each with ours."""
     return {_camel(known.name): known.name for known in fields(record) if known.name != "other"}
 
 
@@ -288,7 +341,7 @@ def _is_required(known: Field[Json]) -> bool:
 
 
 def _kind(value: Json) -> str:
-    """What a value is called in JSON."""
+    """Return what a value is called in JSON, for an error."""
     match value:
         case None:
             return "null"
@@ -307,6 +360,7 @@ def _kind(value: Json) -> str:
 
 
 def _text(value: Json, name: str) -> str:
+    """Return a text, or raise `CallerError` with the field's name; the readers below do the same for their types."""
     if not isinstance(value, str):
         raise CallerError(f"{name}: a text, not {_kind(value)}")
     return passed_on(value)
@@ -336,6 +390,7 @@ def _texts(value: Json, name: str) -> tuple[str, ...]:
 
 
 def _object(value: Json, name: str) -> dict[str, Json]:
+    """Return a JSON object, copied."""
     if not isinstance(value, dict):
         raise CallerError(f"{name}: an object, not {_kind(value)}")
     made: dict[str, Json] = _foreign(value, name, 0)
@@ -343,7 +398,7 @@ def _object(value: Json, name: str) -> dict[str, Json]:
 
 
 def _foreign(value: Json, name: str, depth: int) -> Json:
-    """Any JSON, copied; what JSON cannot hold is named."""
+    """Return any JSON, copied; what JSON cannot hold is named by its place."""
     if depth > _DEEPEST:
         raise CallerError(f"{_place(name).partition('.')[0]}: at most {_DEEPEST} levels deep")
     match value:
@@ -368,12 +423,12 @@ def _foreign(value: Json, name: str, depth: int) -> Json:
 
 
 def _place(name: str) -> str:
-    """A field of somebody else's is not called ours."""
+    """Return a field's path as its writer knows it: `other` is a name of ours."""
     return name.removeprefix("other.")
 
 
 def _records(record: type[_R], value: Json, name: str) -> tuple[_R, ...]:
-    """A list of records; a text alone is what the record is about."""
+    """Return a list of records; a text alone is what the record is about."""
     if not isinstance(value, list | tuple):
         raise CallerError(f"{name}: a list of objects, not {_kind(value)}")
     made: list[_R] = []
@@ -401,7 +456,7 @@ _READERS: dict[str, Callable[[Json, str], Json]] = {
         for record in (Decision, Task, Failure, Command, FileEvent)
     },
 }
-"""By the type of a field, as it is annotated: what a caller gives and what a file holds is checked alike."""
+"""How a field is checked, by the type that it is annotated with: what a caller gives and what a file holds alike."""
 
 
 # ── made without a model ─────────────────────────────────────────────────────────────────────────────────────────
@@ -419,9 +474,22 @@ def mechanical(
     completed: Sequence[str] = (),
     pending: Sequence[str] = (),
 ) -> Handoff:
-    """The handoff that the transcript itself gives: what was asked, done, and failed. No model is asked and nothing is guessed.
+    """Return the handoff that the transcript itself gives: what was asked, done, and failed. No model is asked and
+    nothing is guessed.
 
-    `turns` are counted where they are not given: a turn is one answer of the model.
+    Args:
+        transcript: the session so far; read from its original entries, whatever was forgotten since.
+        session_id: the session that ends.
+        agent: its agent.
+        turns: model calls so far; None counts the answers in the transcript.
+        reason: one of `REASONS`.
+        created_at: the time as text; None leaves it out.
+        handles: artifacts to name beside those of the transcript.
+        completed: titles of finished tasks.
+        pending: titles of pending tasks, the most important first.
+
+    Raises:
+        CallerError: for a reason that is none.
     """
     done = activity.actions(transcript)
     turn_of = _turns(transcript)
@@ -451,7 +519,7 @@ def mechanical(
 
 
 def _turns(transcript: Transcript) -> list[int]:
-    """For each entry the answers of the model up to it: entries of the assistant in a row are one."""
+    """Return, for each entry, the answers of the model up to it: entries of the assistant in a row are one."""
     made: list[int] = []
     count, before = 0, ""
     for entry in transcript.entries:
@@ -463,36 +531,40 @@ def _turns(transcript: Transcript) -> list[int]:
 
 
 def _begun(text: str, max_chars: int, where: str) -> str:
-    """The text, or its beginning and where the rest is."""
+    """Return a text, or its beginning and where the rest is."""
     if len(text) <= max_chars:
         return text
     return f"{text[:max_chars]}\n(… {len(text) - max_chars} more characters: {where} of the session)"
 
 
 def _path(action: Action) -> str:
+    """Return an action's path; empty for none."""
     return action.path or ""
 
 
 def _newest(items: Iterable[str]) -> tuple[str, ...]:
-    """Each once, in the order of their last places."""
+    """Return each item once, in the order of their last places."""
     return tuple(reversed(dict.fromkeys(reversed(list(items)))))
 
 
 def _line(text: str) -> str:
+    """Return a text clipped to one item of a list."""
     return text if len(text) <= _LINE_CHARS else text[: _LINE_CHARS - 1] + "…"
 
 
 def _what(action: Action) -> str:
+    """Return what an action was about: its command, or its tool and file."""
     return _line(action.command or f"{action.name} {_path(action)}".strip())
 
 
 def _failures(done: Iterable[Action]) -> tuple[Failure, ...]:
+    """Return what failed, each kind of failure once with its number."""
     counts = Counter((_what(action), action.error_head) for action in done if action.failed)
     return tuple(Failure(what=what, error=error, count=count) for (what, error), count in counts.items())[-_MOST:]
 
 
 def _open_errors(done: Iterable[Action]) -> tuple[str, ...]:
-    """What failed and has not gone well since."""
+    """Return what failed and has not gone well since."""
     last: dict[str, Action] = {}
     for action in done:
         last.pop(_what(action), None)
@@ -501,11 +573,12 @@ def _open_errors(done: Iterable[Action]) -> tuple[str, ...]:
 
 
 def _said_of(what: str, action: Action) -> str:
+    """Return a failure in one line."""
     return ": ".join(part for part in (what, action.error_head or f"exit {action.exit_code}") if part)
 
 
 def _commands(done: Iterable[Action]) -> tuple[Command, ...]:
-    """Each command once, with how it ended last."""
+    """Return each command once, with how it ended last."""
     last: dict[str, Action] = {}
     for action in done:
         if action.kind == "run" and action.command:
@@ -518,7 +591,7 @@ _BECAME = {"write": "modified", "create": "created", "delete": "deleted"}
 
 
 def _history(changed: Iterable[Action], turn_of: Sequence[int]) -> tuple[FileEvent, ...]:
-    """What became of each file, each kind of change once, where it came last."""
+    """Return what became of each file, each kind of change once, where it came last."""
     last: dict[tuple[str, str], FileEvent] = {}
     for action in changed:
         key = (_path(action), _BECAME[action.kind])
@@ -529,7 +602,9 @@ def _history(changed: Iterable[Action], turn_of: Sequence[int]) -> tuple[FileEve
 
 # ── what a fresh session reads ───────────────────────────────────────────────────────────────────────────────────
 
-_STEPS = (  # how many items the lists show, until all of it fits: of what is open, and of what is behind
+# How many items the lists show, step by step until all of it fits: of what is open, and of what is behind. What is
+# behind goes first, because nobody can act on it.
+_STEPS = (
     (1 << 30, 1 << 30),
     (50, 25),
     (25, 12),
@@ -544,14 +619,22 @@ _STEPS = (  # how many items the lists show, until all of it fits: of what is op
 
 
 def render(handoff: Handoff, *, max_chars: int, dialect: Dialect | None = None) -> str:
-    """The text with which a fresh session starts: inert, at most `max_chars`, the goal word for word as long as that fits.
+    """Return the text with which a fresh session starts: inert, at most `max_chars`, the goal word for word as long as
+    that fits.
 
-    Lists become shorter first, what is behind before what is open, and say how many items are not shown; then the summary
-    goes; at last the next step is only begun, and then the goal.
+    Lists become shorter first, what is behind before what is open, and say how many items are not shown; then the
+    summary goes; at last the next step is only begun, and then the goal.
+
+    Args:
+        handoff: what is passed on.
+        max_chars: the most characters.
+        dialect: how the calls are written that read what was kept; None is Python's.
     """
     max_chars = max(0, max_chars)
     brief = replace(handoff, next_step=_begun(handoff.next_step, max_chars // 4, "the end"))
     begun = replace(brief, goal=_begun(handoff.goal, max_chars // 2, "the beginning"))
+    # At most thirty texts are written, each of them short: measuring is simpler and surer than predicting what each
+    # list takes.
     for shown in (handoff, brief, begun):
         for still, behind in _STEPS:
             text = "\n\n".join(part for part in _parts(shown, still, behind, dialect or PYTHON) if part)
@@ -561,6 +644,7 @@ def render(handoff: Handoff, *, max_chars: int, dialect: Dialect | None = None) 
 
 
 def _parts(handoff: Handoff, still: int, behind: int, dialect: Dialect) -> list[str]:
+    """Return the parts of the text in their order; a part that says nothing is empty."""
     return [
         _head(handoff),
         _block("Goal", handoff.goal),
@@ -586,6 +670,7 @@ def _parts(handoff: Handoff, still: int, behind: int, dialect: Dialect) -> list[
 
 
 def _head(handoff: Handoff) -> str:
+    """Return the first line, by which `asked_in` knows the text again."""
     agent = f" of {_shown(handoff.agent)}" if handoff.agent else ""
     why = f", ended by {handoff.reason}" if handoff.reason else ""
     return f"[This goes on with session {_shown(handoff.session_id)}{agent}: {handoff.turns_completed} turns{why}.]"
@@ -596,20 +681,23 @@ _ASKED = re.compile(r"^(?:Next|Goal):\n(.*?)(?=\n\n|\Z)", re.MULTILINE | re.DOTA
 
 
 def asked_in(text: str) -> str:
-    """What a text of `render` says is to be done: the next step, else the goal. Empty for any other text."""
+    """Return what a text of `render` says is to be done: the next step, else the goal. Empty for any other text."""
     asked = _ASKED.findall(text) if _HEAD.match(text) else []
     return asked[-1] if asked else ""
 
 
 def _shown(text: str) -> str:
+    """Return one item of a list, clipped and inert."""
     return escape.clip(text, 2 * _LINE_CHARS)
 
 
 def _block(title: str, text: str) -> str:
+    """Return a titled text, inert and without anything that could be taken for a notice; empty for none."""
     return f"{title}:\n{stand_ins.disarm(escape.show_text(text))}" if text.strip() else ""
 
 
 def _list(title: str, items: Iterable[str], most: int, *, newest: bool = True) -> str:
+    """Return a titled list with at most so many items, and how many are left out."""
     rows = list(items)
     if not rows:
         return ""
@@ -620,7 +708,7 @@ def _list(title: str, items: Iterable[str], most: int, *, newest: bool = True) -
 
 
 def _files(handoff: Handoff) -> list[FileEvent]:
-    """Every changed file once, with what became of it last."""
+    """Return every changed file once, with what became of it last."""
     last = {event.path: event for event in handoff.file_history}
     return [last.get(path, FileEvent(path=path)) for path in dict.fromkeys((*handoff.modified_files, *last))]
 

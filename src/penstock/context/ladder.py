@@ -47,14 +47,24 @@ if TYPE_CHECKING:
 
 HANDOFF_CHARS = (2_000, 700, 0)
 """What the floor says of everything that went: R-1 allows 2,000; less where more could make the request grow."""
-FLOOD_TOKENS = 2_000  # what a flood keeps of its two ends: pi keeps 2,000 lines of 50 KiB, deepagents head and tail of 2,000 tokens
+# What a flood keeps of its two ends. pi keeps 2,000 lines or 50 KiB, deepagents head and tail of 2,000 tokens.
+FLOOD_TOKENS = 2_000
+"""The tokens that a flood keeps of its two ends, at most."""
 MIN_FLOOD_TOKENS = 200
-FLOOD_SHARE = 8  # of the window that one flood may keep: there will be others
-LAST_BATCH_TOKENS = 400  # what each result of the last batch keeps before it, too, is a stub
-# A note may be made of other content than what it stands for, and a provider may count one kind 16 times as dear as another (R-1).
-# So it has at most this many characters for each token that goes: about a twentieth of its tokens.
+"""The tokens that a flood keeps of its two ends at least, however small the window."""
+# There will be other floods.
+FLOOD_SHARE = 8
+"""The part of the window that one flood may keep: an eighth."""
+# No model has seen these results: they are cut first, and become stubs only where that is not enough.
+LAST_BATCH_TOKENS = 400
+"""What each result of the last batch of calls keeps before it becomes a stub."""
+# A note may be made of other content than what it stands for, and a provider may count one kind 16 times as dear as
+# another (4 against 1/4, R-1). So a note has at most .16 characters for each token that goes, a twentieth in tokens:
+# even at the worst factors it is smaller.
 NOTE_SHARE = 0.16
-_MAX_SPAN_RUNGS = 32  # a note that grew turn by turn would be written anew for each; more rungs would hardly fit better
+"""The characters that a note may have for each token that goes."""
+# A note that grows turn by turn is written anew for each rung that is looked at; more rungs would hardly fit better.
+_MAX_SPAN_RUNGS = 32
 _RESULTS = CONTENT_KINDS.index("results")
 
 
@@ -95,6 +105,8 @@ class Ladder:
             dialect=dialect,
             kept=kept,
         )
+        # Phases know how many rungs they have without writing a note or a stub, so a ladder of thousands of rungs costs
+        # nothing until bisection looks at about a dozen of them.
         self._phases = self._make_phases()
         self._starts = [0, *accumulate(len(phase) for phase in self._phases)]
         self._steps: dict[int, tuple[PlanStep, ...]] = {0: ()}
@@ -140,6 +152,8 @@ class Ladder:
             notes = messages_gone = messages_come = 0
             for step in self.steps(rung):
                 if step.call_id is not None:
+                    # Results are counted as they are likely, not at most: what a provider stated is compared with
+                    # likely counts too.
                     removed[_RESULTS] += self._result_tokens[step.first, step.call_id]
                     added += step.after_tokens
                     continue
@@ -178,6 +192,8 @@ class Ladder:
 
         The test should hold for every rung below one for which it holds; where it does not, some rung that passes is found.
         """
+        # O(log n) rungs are written. Rungs only shrink, so a test that asks for "small enough" holds from some rung on;
+        # one that does not (`is_smaller`, where a stub's kind is dear) is checked again by the caller.
         low, high = after + 1, self.last
         while low < high:
             middle = (low + high) // 2
@@ -189,18 +205,27 @@ class Ladder:
 
     @cached_property
     def _base(self) -> KindCounts:
+        """The counts of the request itself."""
         return self.sized.counts
 
     @cached_property
     def _result_tokens(self) -> dict[tuple[int, str], int]:
+        """What each result takes, as is likely, by its message and its call."""
         return {(result.entry.index, result.part.call_id): result.likely_tokens for result in self._view.results}
 
     # ── the phases, in their order ───────────────────────────────────────────────────────────────────────────────
 
     def _make_phases(self) -> list[_Phase]:
+        """Return the phases: the whole order in which things go, the least painful loss first.
+
+        Floods and superseded views cost hardly anything; old results can be had again; failed attempts and finished
+        turns leave a note. From there on (`gentle`) it hurts: recent results and what is active, then the words of the
+        user, then what no model has seen yet; the floor last.
+        """
         view = self._view
         aged = [result for result in view.results if result.age_turns]
         newest = [result for result in view.results if not result.age_turns]
+        # By identity: two results may be equal, and only one of them recent.
         last_five = {id(result) for result in view.results[-KEEP_RESULTS:]}
         old = [result for result in aged if id(result) not in last_five and not view.is_active(result)]
         recent = [result for result in aged if id(result) in last_five or view.is_active(result)]
@@ -216,6 +241,8 @@ class Ladder:
         return [
             *phases,
             _Each(partial(self._stub, result) for result in recent),
+            # Rows that `finished` has made notes of go whole: a rung that ended within one would bring part of it back,
+            # and going down never brings anything back.
             _Spans(view, finished_turns(view, 1, users=True), users=True, whole=finished.rows),
             _Each(partial(self._cut, result, LAST_BATCH_TOKENS) for result in newest),
             _Each(partial(self._stub, result) for result in newest),
@@ -228,12 +255,15 @@ class Ladder:
         return sorted(floods, key=lambda result: -result.tokens)
 
     def _cut(self, result: ShownResult, room_tokens: int) -> PlanStep | None:
+        """Return the step that keeps the two ends of a result; None where that would hardly be smaller."""
+        # Less than twice the room is not worth a cut: it would hide half of a result to save what a notice takes.
         if result.tokens <= 2 * room_tokens:
             return None
         step = Offload().cut(self._view, result, room_tokens)
         return step if step.after_tokens < step.before_tokens else None
 
     def _stub(self, result: ShownResult) -> PlanStep | None:
+        """Return the step that leaves one line of a result; None where the line would hardly be smaller."""
         if result.tokens <= WORTH_TOKENS:
             return None
         step = self._view.short_stub("clear", result, stand_ins.CLEARED)
@@ -250,7 +280,8 @@ class Ladder:
         notes: list[PlanStep] = []
         for place, row in enumerate(rows):
             if all(turn.kind == "note" for turn in row) and not _is_long(row, max_chars if place == 0 else 0):
-                continue  # a note in the place of a note, hardly shorter
+                # The row is nothing but notes, hardly longer than the one that would take their place.
+                continue
             handed_on = text if place == 0 else ""
             words = [stand_ins.handed_on_note(len(row), handed_on, handle, view.dialect) for handle in (None, HANDLE)]
             notes.append(note_step(view, "handoff", row, words))
@@ -270,10 +301,12 @@ def _is_long(row: Sequence[Turn], chars: int) -> bool:
 
 
 def _same(step: PlanStep) -> PlanStep:
+    """Return a step that is written already, for phases whose steps a strategy made."""
     return step
 
 
 def _has_calls(turn: Turn) -> bool:
+    """Whether a turn is an answer of the model that calls tools."""
     return turn.kind == "assistant" and any(entry.calls for entry in turn.entries)
 
 
@@ -337,6 +370,7 @@ class _Spans:
                 place += 1
                 if number == len(row) or row[number].first not in inside:
                     ends.append(place)
+        # Every `stride`-th end counted from the last, so that the last one, all turns of the phase, is always a rung.
         stride = max(1, -(-len(ends) // _MAX_SPAN_RUNGS))
         self._extents = ends[::-1][::stride][::-1]  # the last end is always one
         self._written: dict[tuple[int, int], PlanStep | None] = {}
@@ -356,6 +390,7 @@ class _Spans:
         return steps
 
     def _note(self, turns: Sequence[Turn]) -> PlanStep | None:
+        """Return the note for some turns, or None where it would not shrink or would only replace a single note."""
         key = turns[0].first, turns[-1].last
         if key not in self._written:
             is_one_note = all(turn.kind == "note" for turn in turns)

@@ -52,17 +52,26 @@ MAX_CALLS = 4
 # With .88, 93 of 100 random providers take the first retry, and the median gives up 9 % of what would have fitted. With .8 it is 87
 # of 100 and 7 %, with .95 98 and 14 % (bench/recovery.py).
 LIKELY = 0.88
+"""The chance at which the first retry takes a rung, where a refusal states its numbers."""
 LIKELY_BY_LIMIT = (0.4, 0.7)
 """The same where a refusal names its limit alone: bold first, because a second try is there to correct it."""
 HALVES = (0.5, 0.4)
 """What is kept of what can shrink where a refusal has no numbers: half, then two fifths of that."""
-REPLY_FLOOR_TOKENS = 1_024  # a reply of less is not worth a request
-REPLY_SHARE = 8  # of the window that a smaller request leaves for its reply at most, whatever was asked for
-SAFETY = 0.9  # of a window that no number of a refusal confirms
-MARGIN = 100  # a hundredth of the window: frames of messages and handles are counted, not known
-HANDOFF_SHARE = 0.25  # of the room that a fresh session gives to what is handed on
-LAST_HANDOFF_TOKENS = 2_000  # of what begins afresh after a provider refused everything
-SUMMARY_SHARE = 0.5  # of the room that the material of a summary may take
+REPLY_FLOOR_TOKENS = 1_024
+"""The shortest reply that is worth a request."""
+REPLY_SHARE = 8
+"""The part of the window that a smaller request leaves for its reply at most, whatever was asked for: an eighth."""
+SAFETY = 0.9
+"""The share that is used of a room that was converted from characters."""
+MARGIN = 100
+"""The part of a window, a hundredth, that is left free by our own count: frames and handles are counted, not known."""
+HANDOFF_SHARE = 0.25
+"""The share of the room that a fresh session gives to what is handed on."""
+LAST_HANDOFF_TOKENS = 2_000
+"""What is handed on after a provider refused everything."""
+SUMMARY_SHARE = 0.5
+"""The share of the room that the material of a summary may take: the request for it must not overflow too."""
+# Fewer than the usual 3.5 to 4, so that characters derived from a room of tokens stay within it.
 _CHARS_PER_TOKEN = 3
 _MIN_HANDOFF_CHARS = 200
 _SHORTENED = "(shortened)"
@@ -80,6 +89,12 @@ class TooLarge(Ended):
     """What remains cannot be made to fit: `bill` says what it is."""
 
     def __init__(self, bill: Bill, limit_tokens: int) -> None:
+        """Name what remains and how much room there is.
+
+        Args:
+            bill: the request that was refused as the floor, or could not be made smaller.
+            limit_tokens: what has room, as far as it is known.
+        """
         super().__init__(_too_large(str(bill), bill.tokens, limit_tokens))
         self.bill = bill
         self.limit_tokens = limit_tokens
@@ -98,6 +113,9 @@ class Attempt:
 
     def observation(self) -> Observation | None:
         """Return what the refusal says of how the provider counts; None where it has no number for that."""
+        # From the surest to the weakest. A stated input is an equation. Else the request took more than what was stated
+        # as a bound, and more than the limit, less the reply where limit and total speak of both together; the larger
+        # of the two says more.
         reported = self.reported_input
         if reported is not None and self.overflow.bound != "lower_bound":
             return stated(self.sized.counts, reported)
@@ -138,8 +156,10 @@ class SendSmaller:
     """Apply the plan, ask for at most `reserve_tokens` of reply, and send it."""
 
     plan: Plan
+    """What to take out; without steps where only the reply is asked for shorter."""
     reserve_tokens: int
     strategy: str
+    """The deepest kind of step in it, for journals and results: `offload`, `spans`, `lower_reserve`, …."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -148,7 +168,9 @@ class SummaryWanted:
 
     prompt: str
     first: int
+    """The messages that the summary is of, from here …"""
     last: int
+    """… to here, inclusive."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -160,11 +182,15 @@ class Irreducible:
 
     error: TooLarge
     handoff: Handoff
+    """What was done so far, to be kept or to begin with."""
     fresh: Transcript | None
+    """A transcript that the next prompt can work in; None where the instructions alone leave no room."""
     limit_tokens: int
+    """The size that `fresh` was made for."""
 
 
 Cure = SendSmaller | SummaryWanted | Irreducible
+"""What to do after a refusal: send a smaller request, ask for a summary first, or stop with the proof."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -282,6 +308,8 @@ def trim(situation: Situation, *, can_summarise: bool = False) -> SendSmaller | 
         if fits(sized.counts):
             return None
     else:
+        # The low end decides because trimming unasked is the worse mistake: a refusal costs one call and brings a
+        # number; what was cut for nothing is lost.
         if sum(count.low for count in sized.parts()) <= situation.budget.context_tokens:
             return None
 
@@ -290,6 +318,7 @@ def trim(situation: Situation, *, can_summarise: bool = False) -> SendSmaller | 
 
     ladder = situation.ladder(sized)
     rung = ladder.first(lambda rung: fits(ladder.counts(rung)))
+    # Not even the floor fits by our count: then the count, or the window that the caller believes in, is in doubt.
     if not fits(ladder.counts(rung)):
         return None
     if can_summarise and situation.calls_left > 1 and rung > ladder.gentle:
@@ -373,11 +402,17 @@ def _choose(situation: Situation, ladder: Ladder, *, after: int = 0, before: Run
         added = change.added if before is None else change.added + before.added
         return min_decrease(removed, added, observations) >= 1
 
+    # The last call is the floor's, whatever the numbers say: if anything fits, it does, and if it is refused that is
+    # the proof (R-1).
     if situation.calls_left <= 1 and situation.attempts:
         return _floor(ladder, is_smaller)
+    # Never below the longest handoff of the floor while calls are left: shorter ones only serve to be smaller for
+    # certain.
     wanted = min(ladder.first(_test(situation, ladder), after=after), ladder.floor)
     if not situation.attempts or is_smaller(wanted):
         return wanted
+    # `is_smaller` need not hold for every rung below one that passes, so what bisection gives is asked again; where it
+    # fails, the floor.
     rung = ladder.first(is_smaller, after=wanted)
     return rung if is_smaller(rung) else _floor(ladder, is_smaller)
 
@@ -399,6 +434,8 @@ def _test(situation: Situation, ladder: Ladder) -> Callable[[int], bool]:
     tries = len(situation.attempts)
     numbers = [seen for attempt in situation.attempts if (seen := attempt.observation()) is not None and seen.is_stated]
     if limit is not None and len(numbers) > 1:
+        # Two numbers: now the bound holds under every factor that they still allow, so the third call fits for certain
+        # (R-1).
         certain = limit / (1 + STATED_ERROR)
         return lambda rung: worst_case(ladder.counts(rung), observations) <= certain
     if limit is not None:
@@ -409,6 +446,8 @@ def _test(situation: Situation, ladder: Ladder) -> Callable[[int], bool]:
         room = situation.budget.input_tokens
         return lambda rung: ladder.counts(rung).total <= room - room // MARGIN
     floor = ladder.counts(ladder.last).total
+    # No number at all: halve what can shrink, not the request. Of a request that is nearly all floor, half would be out
+    # of reach, and each retry would be the floor.
     can_shrink = max(0, situation.sized.counts.total - floor)
     target = min(floor + int(can_shrink * HALVES[min(tries, len(HALVES)) - 1]), _room_by_chars(situation))
     return lambda rung: ladder.counts(rung).total <= target
@@ -420,6 +459,8 @@ def _room_by_chars(situation: Situation) -> int:
     if overflow.unit != "chars" or not overflow.limit:
         return situation.budget.input_tokens
     transcript = situation.sized.transcript
+    # The ratio of characters is used only for the share to keep: our own tokens of the same request, times the share of
+    # characters that has room.
     chars = overflow.input or overflow.total or sum(len(as_json(entry.raw)) for entry in transcript.visible())
     return int(situation.sized.counts.total * overflow.limit / max(1, chars) * SAFETY)
 
@@ -438,8 +479,11 @@ def _lower_reserve(situation: Situation) -> int | None:
     taken = newest.reported_input
     if taken is None:
         taken = newest.sized.high
+    # An exact number is off by frames at most; one that a server estimated, by a fiftieth.
     margin = 16 if overflow.bound == "exact" else max(16, taken // 50)
     left = limit - taken - margin
+    # A reply that is under the floor, or under half of what was asked for where that is less, is not worth a call:
+    # better forget something.
     floor = max(min(REPLY_FLOOR_TOKENS, asked // 2), situation.min_reply_tokens)
     return left if floor <= left < asked else None
 
@@ -448,10 +492,12 @@ def _lower_reserve(situation: Situation) -> int | None:
 
 
 def _send(situation: Situation, made: Plan, strategy: str) -> SendSmaller:
+    """Return a plan as the cure, with the reply that a smaller request may ask for."""
     return SendSmaller(plan=made, reserve_tokens=situation.reserve_tokens, strategy=strategy)
 
 
 def _no_steps(sized: Sized) -> Plan:
+    """Return the plan that leaves a request as it is."""
     size = sized.high
     entries, edits = len(sized.transcript.entries), len(sized.transcript.edits)
     return Plan(
@@ -460,18 +506,22 @@ def _no_steps(sized: Sized) -> Plan:
 
 
 def _plan_of(situation: Situation, steps: tuple[PlanStep, ...], after_tokens: int) -> Plan:
+    """Return steps as a plan for the request of a situation."""
     none = _no_steps(situation.sized)
     return replace(none, steps=steps, after_tokens=after_tokens, limit_tokens=situation.room_tokens, outcome="shrunk")
 
 
 def _difference(whole: KindCounts, smaller: KindCounts) -> RungChange:
     """Return what went and what came between two counts, kind by kind."""
+    # Messages that went are taken as none and two as having come: a note may need a second message beside it, and the
+    # guess is on the safe side.
     change = [after - before for before, after in zip(whole.tokens, smaller.tokens, strict=True)]
     gone, come = tuple(max(0, -tokens) for tokens in change), tuple(max(0, tokens) for tokens in change)
     return RungChange(KindCounts(gone, 0), KindCounts(come, 2))
 
 
 def _view(situation: Situation) -> View:
+    """Return the request of a situation as strategies see it."""
     transcript = situation.sized.transcript
     return View(
         transcript=transcript,
@@ -491,6 +541,7 @@ def _material(transcript: Transcript, first: int, last: int, max_chars: int) -> 
         lines += [f"{entry.role}: {entry.text}"] if entry.text.strip() else []
         lines += [f"called {call.name} {call.arguments}" for call in entry.calls]
         lines += [f"returned: {result.text}" for result in entry.results]
+    # Each line gets the same share, so that one flood does not take the whole material; the second fit bounds the sum.
     share = Allowance.chars(max(200, max_chars // max(1, len(lines))))
     short = [fit(line, share, Keep.ENDS, way=_SHORTENED).text for line in lines]
     whole = fit("\n".join(short), Allowance.chars(max_chars), Keep.ENDS, way=_SHORTENED)
@@ -514,6 +565,7 @@ def give_up(situation: Situation) -> Irreducible:
     sized, reserve = situation.sized, situation.budget.reserve_tokens
     handoff = mechanical(sized.transcript, session_id=situation.session_id, reason="context")
     bare = size_of(sized.transcript.afresh("", newest=False), sized.counter)
+    # Small on purpose: the next prompt has to fit beside it in a window that has just refused everything.
     limit = min(bare + LAST_HANDOFF_TOKENS, situation.room_tokens)
     return Irreducible(
         error=TooLarge(replace(bill_of(sized), reserve_tokens=reserve), situation.room_tokens),
@@ -526,7 +578,14 @@ def give_up(situation: Situation) -> Irreducible:
 def with_handle(
     transcript: Transcript, cure: Irreducible, handle: str, counter: TokenCounter = ESTIMATOR
 ) -> Irreducible:
-    """Return the same end once the whole transcript is kept under `handle`: what is handed on names it."""
+    """Return the same end once the whole transcript is kept: the handoff and the fresh transcript name its handle.
+
+    Args:
+        transcript: what was refused.
+        cure: the end, as `decide` gave it.
+        handle: where the whole transcript is kept.
+        counter: counts the fresh transcript.
+    """
     handoff = cure.handoff.with_handle(handle)
     begun = fresh(transcript, handoff, cure.limit_tokens, counter, newest=False)
     return replace(cure, handoff=handoff, fresh=begun or cure.fresh)
@@ -540,9 +599,18 @@ def fresh(
     *,
     newest: bool = True,
 ) -> Transcript | None:
-    """Return a transcript to begin with: instructions and tools as they were, the handoff, and the user's newest words verbatim.
+    """Return a transcript to begin with: instructions and tools as they were, the handoff, and the user's newest words
+    verbatim.
 
-    The handoff is written as long as there is room for it; None where there is none even for a short one.
+    Args:
+        transcript: what is left behind.
+        handoff: what is handed on; written as long as there is room for it.
+        limit_tokens: what the fresh transcript may take.
+        counter: counts it.
+        newest: whether the user's newest words follow the handoff.
+
+    Returns:
+        The transcript, or None where there is no room even for a short handoff.
     """
     left = limit_tokens - size_of(transcript.afresh("", newest=newest), counter)
     max_chars = int(left * HANDOFF_SHARE) * _CHARS_PER_TOKEN

@@ -22,10 +22,15 @@ if TYPE_CHECKING:
     from penstock.text.tokens import TokenCounter
     from penstock.wires import Entry, Part, Transcript
 
-MESSAGE_TOKENS = 4  # the frame of a message: OpenAI's cookbook says 3 and the role; Anthropic's count gives 3 to 5
+# OpenAI's cookbook says 3 and the role; Anthropic's count endpoint gives 3 to 5.
+MESSAGE_TOKENS = 4
+"""What the frame of a message takes: role and separators."""
 # What one image takes. Anthropic: width * height / 750, at most 1,568, 4,784 for high resolution; OpenAI: 85 to 1,445.
 IMAGE_TOKENS = Count(tokens=1_568, low=85, high=4_784, method="image")
-FILE_BYTES_PER_TOKEN = (16, 4)  # of a document or a sound: likely, at most
+"""What one image takes, whatever its size: nobody decodes it."""
+# Of bytes before base64.
+FILE_BYTES_PER_TOKEN = (16, 4)
+"""Bytes of a document or a sound for each token: as is likely, and at the least, which gives the upper bound."""
 ESTIMATOR = Tokens()
 """What counts where nobody names a counter."""
 
@@ -44,6 +49,8 @@ class MeasuredMessage(NamedTuple):
 
 def measure_entry(entry: Entry, counter: TokenCounter) -> MeasuredMessage:
     """Return what a message takes; it is counted once for the same counter in a row."""
+    # Identity first: comparing counters by value would look at their settings for every message of every decision. One
+    # slot is enough, for a conversation has one counter.
     if not entry.counts or (entry.counts[0].counter is not counter and entry.counts[0].counter != counter):
         parts = tuple(_count(part, counter) for part in entry.parts)
         high = MESSAGE_TOKENS + sum(count.high for count in parts)
@@ -118,16 +125,22 @@ def size_of(transcript: Transcript, counter: TokenCounter = ESTIMATOR) -> int:
 
 
 def total(counts: Iterable[Count]) -> Count:
-    """Return the sum of some counts, bound by bound."""
+    """Return the sum of some counts, bound by bound.
+
+    Its method is that of the first part that a counter counted; frames, images and files have methods of their own.
+    """
     low = tokens = high = 0
     method = ""
     for count in counts:
         low, tokens, high = low + count.low, tokens + count.tokens, high + count.high
+        # Counters name themselves with a colon (`estimate:o200k`, `exact:o200k`); `frame`, `image` and `none` are no
+        # counters.
         method = method if ":" in method else count.method
     return Count(tokens=tokens, low=low, high=high, method=method)
 
 
 def _count(part: Part, counter: TokenCounter) -> Count:
+    """Return what a part takes, the text of its call, result or reasoning counted as it stands in the request."""
     match part:
         case Text(text):
             return counter.count(text)
@@ -145,6 +158,9 @@ def _count(part: Part, counter: TokenCounter) -> Count:
 
 
 def _count_media(part: Media, counter: TokenCounter) -> Count:
+    """Return what an image or a file takes, by its kind and its bytes; a reference without data is counted as the text
+    that it is.
+    """
     if part.kind == "image":
         return IMAGE_TOKENS
     if not part.data:

@@ -1,8 +1,10 @@
-"""What next? The state machine of a session: `next_step()` says it, `feed(event)` hears what came of it.
+"""What next? The state machine of a session: `next_step()` names the step, `feed(event)` takes what came of it.
 
-It reads no clock, no disk and no network, and asks no model: a driver does (`agent`), and tells it with events. The journal of the
-events is the session: `Session.replay` rebuilds an equal one. Laws: pressure is monotone; every reset leaves a handoff; no state
-makes the next prompt of the user impossible. Keeps out: how steps are carried out, and where events are written.
+A session reads no clock, no disk and no network, and asks no model. Its driver does (`penstock.agent`) and tells it
+with events, so that the journal of the events *is* the session: `Session.replay` rebuilds an equal one (S-12).
+
+Laws: pressure is monotone in tokens and turns; every reset leaves a handoff; no state makes the next prompt of the user
+impossible. Leaves to others: how steps are carried out (`agent`), and where events are written (`store`).
 """
 
 from __future__ import annotations
@@ -90,7 +92,22 @@ __all__ = [
 
 
 class Session:
-    """One session. `feed` is the only way it changes; two that were fed the same are equal."""
+    """One conversation of an agent with a model, as a state machine that is driven from outside.
+
+    `feed` is the only way it changes, and two sessions that were fed the same events are equal. A driver is a loop:
+
+        step = session.next_step()  # Ask, Call, Compact, …
+        session.feed(what_came_of(step))  # Replied, Returned, Compacted, …
+
+    Attributes:
+        state: the value that all decisions are made on; replaced as a whole by `feed`, never changed in place.
+        counter: counts tokens for pressure, plans and the bill. It is not part of the journal: whoever replays gives it
+            again.
+        session_id: the name in handoffs and journals; may be empty.
+        agent: the name of the agent in handoffs; may be empty.
+        can_summarise: whether `next_step` may answer a refusal with `Summarise`, which costs a call of a model.
+        dialect: how calls are written that a notice recommends to the model; None is Python's.
+    """
 
     def __init__(
         self,
@@ -105,6 +122,23 @@ class Session:
         can_summarise: bool = False,
         dialect: Dialect | None = None,
     ) -> None:
+        """Begin a session with an empty history.
+
+        Args:
+            limits: rungs, window, errors and loops; None is the profile `default`.
+            budget: the window and the reply's reserve to scale `limits` to, and the counter; None keeps the window of
+                `limits` and estimates.
+            wire: the name of the provider's API, a key of `penstock.wires`: the form in which messages are kept.
+            system: the instructions, as that wire writes them; None for none.
+            tools: the definitions of the tools, as that wire writes them; None for none.
+            session_id: the name of the session in handoffs.
+            agent: the name of the agent in handoffs.
+            can_summarise: whether the driver can carry out `Summarise`.
+            dialect: how calls are written that a notice recommends; None is Python's.
+
+        Raises:
+            CallerError: for a wire that is not known, or a window that does not hold its reserve; the programmer acts.
+        """
         limits = limits or PROFILES["default"]
         self.counter: TokenCounter = ESTIMATOR
         if budget is not None:
@@ -113,34 +147,63 @@ class Session:
         transcript = begin(wire, system=system, tools=tools)
         self.session_id, self.agent = session_id, agent
         self.can_summarise, self.dialect = can_summarise, dialect
+        # Two references: `_begun` stays what the session began with, because `header` must not say afterwards what the
+        # events of the journal say again.
         self.state = self._begun = State(limits=limits, transcript=transcript)
 
     def next_step(self) -> Step:
-        """What the driver has to do now; asked again without an event, the same."""
+        """Return what the driver has to do now; asked again without an event between, the same step.
+
+        Returns:
+            An `Await`, `Ask`, `Call`, `Compact`, `Summarise`, `HandOff`, `Wait` or `Stop`; each says which event
+            answers it.
+        """
         return self._decider().step()
 
     def feed(self, event: Event) -> None:
-        """What came of it. Raises `CallerError` for an event that does not answer the phase that the session is in."""
+        """Take an event: what came of a step, or what happened beside it.
+
+        Args:
+            event: a value of `penstock.session.events`.
+
+        Raises:
+            CallerError: for an event that the present phase does not take, or that leaves an open call without a
+                result. The session is unchanged.
+        """
         self.state = after(self.state, event)
 
     def handoff(self, reason: str = "manual") -> Handoff:
-        """What would be passed on now."""
+        """Return the handoff that would be written now, made from the transcript without a model (S-9).
+
+        Args:
+            reason: why it is written, for its `reason` field: `manual`, or the kind of a boundary.
+        """
         return self._decider().handoff(reason)
 
     def bill(self) -> Bill:
-        """What the next request takes, item by item."""
+        """Return what the next request takes, item by item, with the reserve of the reply."""
         return bill_of(self.state.transcript, self.counter, self._decider().reserve)
 
     def fill(self) -> float:
-        """How full the window is, from 0 to 1 and beyond: the next request at most, and the reply's reserve."""
+        """Return how full the window is: the next request at most and the reserve, as a share; 1 is full, and it may be
+        more.
+        """
         return self.bill().tokens / self.state.limits.window_tokens
 
     def pressure(self) -> Pressure:
-        """How pressing it is: the highest rung that the next request or the turns have reached."""
+        """Return the highest rung of the limits that the next request, or the turns since the last fresh start, have
+        reached.
+        """
         return self.state.limits.pressure(self._decider().size, self.state.turns)
 
     def advice(self, call: ToolCall, digest: str) -> str | None:
-        """What to tell the model beside a result that it had before, again and again; None where there is progress."""
+        """Return what to tell the model beside a result that it had before, or None where there is progress (S-13).
+
+        Args:
+            call: the call that was just run. Its result must not have been fed yet: it is counted here once more than
+                the state has it.
+            digest: what stands for its result; equal digests are equal results, and an empty one is never a loop.
+        """
         loops = self.state.loops.with_call(call.name, call.arguments, digest)
         times = loops.times(call.name, call.arguments, digest)
         if times >= self.state.limits.loop_advice:
@@ -148,6 +211,7 @@ class Session:
         return ALTERNATING if loops.alternates else None
 
     def _decider(self) -> Decider:
+        """Return the decisions for the present state. Made anew each time: the state is replaced by every event."""
         return Decider(
             self.state,
             self.counter,
@@ -160,7 +224,13 @@ class Session:
     # ── the journal ──────────────────────────────────────────────────────────────────────────────────────────────
 
     def header(self) -> dict[str, Json]:
-        """What a journal begins with: all that is not an event. The same whenever it is asked for."""
+        """Return what a journal begins with: all of the session that is not an event.
+
+        The same whenever it is asked for: its transcript and limits are those of the beginning, not those of now.
+
+        Returns:
+            JSON with `schema` (1), `limits`, `session_id`, `agent`, `can_summarise` and `transcript`.
+        """
         return {
             "schema": 1,
             "limits": self._begun.limits.to_dict(),
@@ -179,7 +249,21 @@ class Session:
         counter: TokenCounter | None = None,
         dialect: Dialect | None = None,
     ) -> Session:
-        """The session that a journal holds: its header as `header()` gave it, then every event by name and data."""
+        """Rebuild the session that a journal holds.
+
+        Args:
+            header: what `header()` gave when the journal was begun.
+            events: every event since, in order, as the pair of `name_of(event)` and `to_dict(event)`.
+            counter: counts tokens from now on; None estimates. It has no part in what the events made of the state.
+            dialect: how calls are written that a notice recommends; None is Python's.
+
+        Returns:
+            A session equal to the one that wrote the journal.
+
+        Raises:
+            CallerError: for limits or an event that cannot be, or an event that its phase does not take: the journal
+                was damaged or edited.
+        """
         from penstock.wires import Transcript
 
         made = cls(

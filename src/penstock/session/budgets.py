@@ -1,10 +1,13 @@
-"""Who may spend how many tokens? A tree of budgets: a child reserves from its parent and gives back what it did not use (S-8).
+"""Who may spend how many tokens? A tree of accounts: a child reserves from its parent and gives back what it did not
+use (S-8).
 
-A tree is a value. Every operation gives a new one, whose `latest` is the change that made it: JSON for a journal, from which
-`replay` builds an equal tree. A tree has no lock and needs none: who holds it does one thing after the other.
-Laws: no account has more spent and reserved than it was granted, whatever the order of operations; all together never spend more
-than the tree was opened with; an operation that cannot be is an error that changes nothing.
-Keeps out: who runs the children, journals, and how tokens are counted.
+A tree is a value. Every operation gives a new tree, whose `latest` is the change that made it: JSON for a journal, from
+which `replay` builds an equal tree. It has no lock and needs none, as long as its holder does one thing after the
+other.
+
+Laws: no account has more spent and reserved than it was granted, whatever the order of operations; all together never
+spend more than the tree was opened with; an operation that cannot be is an error that changes nothing. Leaves to
+others: running the children, journals, and counting tokens.
 """
 
 from __future__ import annotations
@@ -18,23 +21,28 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 Kind = Literal["opened", "reserved", "committed", "released", "released_orphans", "closed"]
+"""What a change of a tree did: the six operations, as the journal names them."""
 _KINDS: tuple[Kind, ...] = get_args(Kind)
+# The kinds that say a number of tokens; the others follow from the tree alone.
 _COUNTED = frozenset({"opened", "reserved", "committed"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetChange:
-    """One operation, for a journal: what was done, to which account, and how many tokens it was about.
+    """One operation on a tree of budgets, for a journal: what was done, to which account, with how many tokens.
 
-    `opened` is the first of a tree; `released_orphans` and `closed` name the account that it was opened with.
+    `opened` is the first of a tree; `released_orphans` and `closed` name the account that the tree was opened with.
+
+    Raises:
+        CallerError: for a kind that is none, a name that is empty, or tokens that are no whole number from 0 on.
     """
 
     kind: Kind
     account: str
     tokens: int | None = None
-    """With which it was `opened`, `reserved` or `committed`."""
+    """How many tokens the account was opened with, reserved or committed; None for the other kinds."""
     parent: str | None = None
-    """Of whom it was `reserved`."""
+    """The account that the tokens were reserved from; None for all kinds but `reserved`."""
 
     def __post_init__(self) -> None:
         if self.kind not in _KINDS:
@@ -46,13 +54,20 @@ class BudgetChange:
             raise CallerError(f"tokens are a whole number from 0 on, not {self.tokens!r}")
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON; `change_of` gives an equal one."""
+        """Return the change as JSON, without the fields that are None; `change_of` gives an equal one."""
         values = {known.name: getattr(self, known.name) for known in fields(self)}
         return {name: value for name, value in values.items() if value is not None}
 
 
 def change_of(values: Mapping[str, Any]) -> BudgetChange:
-    """The change that a journal holds. Raises `CallerError` for what is none."""
+    """Return the change that a row of a journal holds.
+
+    Args:
+        values: what `BudgetChange.to_dict` gave.
+
+    Raises:
+        CallerError: for a field that is missing, unknown or impossible: the row was not written whole.
+    """
     try:
         return BudgetChange(**values)
     except TypeError as error:
@@ -61,55 +76,89 @@ def change_of(values: Mapping[str, Any]) -> BudgetChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """One node of the tree. An account that is closed keeps what it spent."""
+    """One node of a tree of budgets. A closed account stays in the tree with what it spent."""
 
     parent: str | None
+    """The name of the account that it was reserved from; None for the root."""
     granted_tokens: int
+    """What it was opened with, or reserved: the most that it may ever spend and reserve."""
     spent_tokens: int = 0
-    """By itself, and by its children that are closed."""
+    """Tokens spent by this account itself, and by its children that are closed."""
     reserved_tokens: int = 0
-    """By its children that are open."""
+    """Tokens that are granted to its open children; what of them is spent is in the children's own accounts."""
     is_open: bool = True
 
     @property
     def left_tokens(self) -> int:
-        """What it may still spend or reserve; a closed one nothing."""
+        """Tokens that this account may still spend or reserve; 0 once it is closed."""
         return self.granted_tokens - self.spent_tokens - self.reserved_tokens if self.is_open else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spending:
-    """A tree of accounts, made by `opened`. The first account is the root."""
+    """A tree of token accounts, as a value: every method gives a new tree. `Spending.opened` makes the first.
+
+    >>> tree = Spending.opened("run", 100_000).reserve("run", "child", 30_000)
+    >>> tree = tree.commit("child", 12_000).release("child")
+    >>> tree.left("run"), tree.spent_tokens
+    (88000, 12000)
+    """
 
     accounts: Mapping[str, Account]
+    """All accounts by name, closed ones too, in the order they came: the root is the first, and parents stand before
+    children.
+    """
     latest: BudgetChange = field(compare=False)
-    """What made it of the tree before: for the journal."""
+    """The change that made this tree of the one before, to be written into the journal; not part of equality."""
 
     @classmethod
     def opened(cls, root: str, tokens: int) -> Spending:
-        """A tree with one account that has all the tokens."""
+        """Return a tree with one account, the root, that has all the tokens.
+
+        Args:
+            root: the name of the root; not empty.
+            tokens: how many there are to spend, from 0 on.
+
+        Raises:
+            CallerError: for an empty name or a number below 0.
+        """
         latest = BudgetChange(kind="opened", account=root, tokens=tokens)
         return cls(accounts={root: Account(parent=None, granted_tokens=tokens)}, latest=latest)
 
     @property
     def root(self) -> str:
+        """The name of the account that the tree was opened with."""
         return next(iter(self.accounts))
 
     @property
     def spent_tokens(self) -> int:
-        """By all accounts, the open ones too."""
+        """Tokens spent by all accounts together, those of open children included."""
+        # A closed child's tokens were added to its parent when it was closed: they would count twice. The root is the
+        # one closed account that nobody took over.
         return sum(
             account.spent_tokens for account in self.accounts.values() if account.is_open or account.parent is None
         )
 
     def left(self, account: str) -> int:
-        """What that account may still spend or reserve. Raises `CallerError` where there is none."""
+        """Return how many tokens an account may still spend or reserve.
+
+        Raises:
+            CallerError: where there is no such account.
+        """
         return self._known(account).left_tokens
 
     def reserve(self, parent: str, child: str, tokens: int) -> Spending:
-        """A new account `child` with so many of the parent's tokens.
+        """Return the tree with a new account that is granted some of its parent's tokens.
 
         A name is given once, so that a late word of an old child never reaches a new one.
+
+        Args:
+            parent: an open account.
+            child: the name of the new account.
+            tokens: how many it is granted, from 0 on.
+
+        Raises:
+            CallerError: where the name is taken, the parent is closed or unknown, or the parent has fewer tokens left.
         """
         change = BudgetChange(kind="reserved", account=child, tokens=tokens, parent=parent)
         if child in self.accounts:
@@ -122,13 +171,28 @@ class Spending:
         return self._with(change, changed)
 
     def commit(self, account: str, tokens: int) -> Spending:
-        """So many tokens were spent by that account. What a child took above its reservation is committed to its parent."""
+        """Return the tree after an account has spent tokens.
+
+        A child is never charged above its reservation: what it took beyond is committed to its parent.
+
+        Args:
+            account: an open account.
+            tokens: how many it spent, from 0 on.
+
+        Raises:
+            CallerError: where the account is closed or unknown, or has fewer tokens left.
+        """
         change = BudgetChange(kind="committed", account=account, tokens=tokens)
         of = self._able(account, tokens)
         return self._with(change, {account: replace(of, spent_tokens=of.spent_tokens + tokens)})
 
     def release(self, child: str) -> Spending:
-        """The child is done: what it did not use goes back to its parent. Its own children are released before."""
+        """Return the tree after a child is done: what it did not use is its parent's again.
+
+        Raises:
+            CallerError: where the child is closed or unknown, is the root, or has open children, which are released
+                before it.
+        """
         change = BudgetChange(kind="released", account=child)
         if self._open(child).parent is None:
             raise CallerError(f"{child!r} is the root: it is closed, not released")
@@ -137,14 +201,18 @@ class Spending:
         return self._with(change, self._released([child]))
 
     def released_orphans(self) -> Spending:
-        """After a crash, when no child runs any more: what all of them did not use goes back.
+        """Return the tree with every child released: for after a crash, when no child runs any more.
 
         What a call in flight took and nobody committed is not known, and not counted.
         """
         return self._with(BudgetChange(kind="released_orphans", account=self.root), self._released(self._below_root()))
 
     def close(self) -> Spending:
-        """The tree is done: every child is released, and nothing is spent any more."""
+        """Return the tree with every account closed: nothing is spent any more.
+
+        Raises:
+            CallerError: where the tree is closed already.
+        """
         root = self.root
         self._open(root)
         changed = self._released(self._below_root())
@@ -152,7 +220,14 @@ class Spending:
         return self._with(BudgetChange(kind="closed", account=root), changed)
 
     def after(self, change: BudgetChange) -> Spending:
-        """The tree after a change that a journal holds; an error where it could not have been made."""
+        """Return the tree after a change that a journal holds.
+
+        Args:
+            change: a change of any kind but `opened`, which only begins a tree.
+
+        Raises:
+            CallerError: where this tree could not have made that change.
+        """
         if change.kind in {"released_orphans", "closed"} and change.account != self.root:
             raise CallerError(f"the tree of {self.root!r} cannot be {change.kind} as {change.account!r}")
         match change.kind:
@@ -170,33 +245,39 @@ class Spending:
                 raise CallerError(f"a tree is opened once, with {self.root!r}")
 
     def children(self, parent: str) -> tuple[str, ...]:
-        """The open accounts that reserved from that one, in the order they came."""
+        """Return the names of the open accounts that reserved from `parent`, in the order they came."""
         return tuple(name for name, account in self.accounts.items() if account.is_open and account.parent == parent)
 
     def _known(self, name: str) -> Account:
+        """Return an account, open or closed; an error where there is none of that name."""
         if name not in self.accounts:
             raise CallerError(f"there is no account {name!r}")
         return self.accounts[name]
 
     def _open(self, name: str) -> Account:
+        """Return an account that is open; an error where it is closed or unknown."""
         account = self._known(name)
         if not account.is_open:
             raise CallerError(f"{name!r} is closed")
         return account
 
     def _able(self, name: str, tokens: int) -> Account:
+        """Return an open account that has at least so many tokens left."""
         account = self._open(name)
         if tokens > account.left_tokens:
             raise CallerError(f"{name!r} has {account.left_tokens} tokens left, not {tokens}")
         return account
 
     def _below_root(self) -> list[str]:
-        """All open children, parents before their children."""
+        """Return the names of all open children, parents before their children."""
         return [name for name, account in self.accounts.items() if account.is_open and account.parent is not None]
 
     def _released(self, names: list[str]) -> dict[str, Account]:
-        """The accounts that change when those are closed, the innermost first."""
+        """Return the accounts that change when those are closed: they themselves, and their parents."""
         changed: dict[str, Account] = {}
+        # Names come parents first, so backwards is the innermost first: a grandchild's spending has reached its parent
+        # before the parent's own is passed on. Each step reads `changed` before `self.accounts`, because one account
+        # may be changed as a parent and then closed.
         for name in reversed(names):
             account = changed.get(name, self.accounts[name])
             assert account.parent is not None  # noqa: S101 - the root is closed, not released
@@ -214,10 +295,15 @@ class Spending:
 
 
 def replay(changes: Iterable[BudgetChange]) -> Spending:
-    """The tree that a journal's changes make, equal to the one that made them.
+    """Return the tree that a journal's changes make, equal to the one that wrote them.
 
-    Who goes on after a crash continues with its `released_orphans()`, and writes down that change too.
-    Raises `CallerError` for a journal that no tree can have written.
+    Whoever goes on after a crash continues with its `released_orphans()`, and writes down that change too.
+
+    Args:
+        changes: all changes of one tree, `opened` first.
+
+    Raises:
+        CallerError: for changes that no tree can have written; nothing is replayed in part.
     """
     tree: Spending | None = None
     for change in changes:

@@ -1,8 +1,11 @@
-"""What next? The one function that reads a state and names a step.
+"""What next? The one function that reads a state and names a step (S-1 to S-4, S-13).
 
-In this order: what is open, what was refused, boundaries, compaction, and else the model is asked, once nothing has to wait.
-Laws: the same state gives the same step; each step is answered by an event; between two model calls there are few of them,
-because what is cut frees a good part, and nobody begins afresh twice on the same. Keeps out: events.
+It looks in this order: what is open, what was refused, boundaries, compaction; else the model is asked, once nothing
+has to wait.
+
+Laws: the same state gives the same step; each step is answered by an event; between two model calls there are only a
+few steps, because a compaction that is taken frees a good part, and nobody begins afresh twice on the same history.
+Leaves to others: events and what they change (`state`).
 """
 
 from __future__ import annotations
@@ -29,12 +32,23 @@ if TYPE_CHECKING:
     from penstock.text.calls import Dialect
     from penstock.text.tokens import TokenCounter
 
-_REST_ENTRIES = 6  # a compaction rests for so many entries, unless the next rung is reached
-_FRESH_SHARE = 0.25  # of the room below compaction that what is handed on may take
-_MIN_REPLY = 16  # of a window that is so small that a reply of the usual least is a good part of it
-_MAX_LINES = 50  # of what is behind that a handoff carries on: the newest
-_WORDS_CHARS = 1_000  # of what the user said between the goal and now: a wish is short, a document lies in the journal
-_MIN_HANDOFF_TOKENS = 100  # what the shortest handoff takes: the goal and where the rest is
+# A compaction rests for so many entries of the transcript, unless the next rung is reached: each one rewrites the
+# prefix that a provider has cached, and is paid for at the full price of input.
+_REST_ENTRIES = 6
+# The share of the room below the next compaction that a handoff may fill: a session that begins afresh and is full
+# again at once has gained nothing.
+_FRESH_SHARE = 0.25
+# The reply's least is at most this part (a sixteenth) of the window: in a small window the usual least would be a good
+# part of it.
+_MIN_REPLY = 16
+# How many commands, failures and handles of earlier pieces of work a handoff carries on, the newest; without a bound
+# they would grow with every fresh start.
+_MAX_LINES = 50
+# How much of each prompt between the goal and the newest one is carried on: a wish is short, a document lies in the
+# journal.
+_WORDS_CHARS = 1_000
+# What the shortest handoff takes: the goal, and where the rest is.
+_MIN_HANDOFF_TOKENS = 100
 
 _STOPS = {
     "errors": "Too much failed: the error budget of this session is used up. Look at what failed, then say how to go on.",
@@ -46,24 +60,26 @@ _STOPS = {
 
 
 def _stopped(reason: str) -> str:
-    """Return why a session stopped, and what to do next."""
+    """Return, for the person, why a session stopped and what to do next."""
     return _STOPS.get(
         reason, f"The provider answered with {escape.clip(reason, 64)}: mend the request or the settings, then go on."
     )
 
 
 def _waiting(row: int) -> str:
-    """Return why nothing is sent now."""
+    """Return why nothing is sent now, for the person who waits."""
     return f"{row} failures in a row: waiting before the next try"
 
 
 def _refused_at(window_tokens: int) -> str:
-    """Return why a session begins afresh, or ends."""
+    """Return why a session begins afresh after refusals, as the evidence in its handoff."""
     return f"the provider refused the request in a window of {window_tokens} tokens, however small it became"
 
 
 class Decider:
-    """A state, and what it takes to decide on it."""
+    """A state together with what it takes to decide on it: a counter, names, and whether a model may be asked for a
+    summary.
+    """
 
     def __init__(
         self,
@@ -82,7 +98,11 @@ class Decider:
         self.dialect = dialect
 
     def step(self) -> Step:
-        """The next step."""
+        """Return the next step for this state.
+
+        Waiting comes last and holds up only what would call the provider: while the breaker is open (S-11), calls are
+        still run, history is compacted and the user is heard.
+        """
         state = self.state
         if state.phase == "ended":
             return Stop(reason=state.ended, message=_stopped(state.ended))
@@ -98,26 +118,32 @@ class Decider:
 
     @property
     def reserve(self) -> int:
-        """What the reply may take: as the limits say, or as a refusal lowered it."""
+        """Tokens that the reply may take: those of the limits, or fewer where a refusal lowered them."""
         return min(self._asked_for, self.state.limits.reserve_tokens)
 
     @property
     def _asked_for(self) -> int:
-        """What was asked for when it was refused: in a window that is known to be smaller now it may have been more."""
+        """Tokens that the reply was asked for in what was refused; more than the limits say where the window has turned
+        out smaller since.
+        """
         return self.state.reserve_tokens or self.state.limits.reserve_tokens
 
     @property
     def size(self) -> int:
-        """What the next request takes at most."""
+        """Tokens that the next request takes at most, by the upper bound of each count."""
         return size_of(self.state.transcript, self.counter)
 
     @property
     def kept(self) -> frozenset[tuple[int, str]]:
-        """The result that shows the newest todo list stays as it is."""
+        """The one result that shows the newest todo list, as (index of its entry, id of its call); compaction leaves it
+        as it is (S-9).
+        """
         entries = self.state.transcript.entries
         for entry in reversed(entries):
             for call in reversed(entry.calls):
                 if call.name.endswith("todo"):
+                    # Only an answer that comes after the call is its result: some servers number the calls of each
+                    # answer anew, so that an older entry may hold the same id.
                     after = entries[entry.index :]
                     shown = ((e.index, call.id) for e in after if any(part.call_id == call.id for part in e.results))
                     return frozenset(islice(shown, 1))
@@ -126,43 +152,60 @@ class Decider:
     # ── pressure ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _ready(self) -> Step:
-        """What boundaries, tokens and turns ask for, and else the model's next answer."""
+        """Return what boundaries, tokens and turns ask for; else the request for the model's next answer."""
         state, size = self.state, self.size
         by_turns, by_tokens = state.limits.pressure(0, state.turns), state.limits.pressure(size, 0)
+        # A boundary was crossed at an event and is due now, at the first safe point: no call is open. Turns at the hard
+        # limit do not wait for one.
         if state.due is not None:
             return self._hand_off(state.due.reason, state.due.evidence)
         if by_turns >= Pressure.RESET:
             return self._hand_off("turns", f"{state.turns} turns")
         if state.overflow is not None:
-            return self._ask(size)  # what a refusal made smaller is sent as it is
+            # What recovery made of a refused request goes out as it is: it may fill the window that was named to the
+            # brim, above every rung, and compacting or handing off first would spend what recovery kept.
+            return self._ask(size)
         if max(by_tokens, by_turns) >= Pressure.COMPACT or state.subtask_done:
             made = self._plan(size, by_tokens, by_turns)
             if made:
                 return Compact(plan=made, strategy=made.steps[-1].strategy)
+        # Below that rung a request that compaction cannot shrink is still sent. Above it, too, where a fresh start
+        # would not help: then the provider decides, and recovery has the numbers of its refusal.
         if by_tokens >= Pressure.HAND_OFF and self._can_begin_afresh:
             return self._hand_off("context", f"{size} tokens of {state.limits.window_tokens}")
         return self._ask(size)
 
     def _ask(self, size: int) -> Ask:
+        """Return the request; the reply asks for no more than the request leaves of the window."""
         left = self.state.limits.window_tokens - min(size, self._most)
         return Ask(transcript=self.state.transcript, reserve_tokens=min(self.reserve, left))
 
     @property
     def _most(self) -> int:
-        """What a request may take, so that a reply worth having fits beside it."""
+        """Tokens that a request may take so that a reply worth having fits beside it."""
         window = self.state.limits.window_tokens
         return window - min(self.reserve, recovery.REPLY_FLOOR_TOKENS, window // _MIN_REPLY)
 
     def _plan(self, size: int, by_tokens: Pressure, by_turns: Pressure) -> Plan | None:
-        """A plan worth carrying out now: one that frees a good part, and not one after another."""
+        """Return a plan that is worth carrying out now, or None.
+
+        Worth it is a plan that takes the request below the rung of compaction, or below the point where no reply fits,
+        or frees at least a tenth. A smaller cut would cost more through the lost prompt cache than it saves, and would
+        be due again at once.
+        """
         state, limits = self.state, self.state.limits
         grown = len(state.transcript.entries) - (state.compacted_at or 0)
         if state.compacted_at is not None and (
             not grown or (grown < _REST_ENTRIES and by_tokens < Pressure.COMPACT_HARD)
         ):
             return None
+        # The largest size that is below both starts of compression: the rung COMPACT, and the share above which it
+        # begins whatever the rungs say.
         limit = min(limits.from_tokens(Pressure.COMPACT) - 1, int(limits.window_tokens * limits.compress_share))
         aim = limit
+        # Turns and finished subtasks ask for less history at any size: aim one token below what is there, so that the
+        # strategies take what is stale and nothing more. Under half of WATCH the aim is the size itself, which makes an
+        # empty plan: there is nothing worth a rewrite.
         if by_turns >= Pressure.COMPACT or state.subtask_done:
             aim = min(limit, size - 1 if size > limits.from_tokens(Pressure.WATCH) // 2 else size)
         strategies = RECOVERY if by_tokens >= Pressure.HAND_OFF else DEFAULT
@@ -175,11 +218,15 @@ class Decider:
     # ── refusals ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _recovered(self) -> Step:
-        """What the refusals of one request lead to, as steps."""
+        """Return the step that the refusals of one request lead to: a smaller request, a summary, a fresh start, or the
+        end.
+        """
         state = self.state
         situation = self._situation()
         if situation.calls_left < 1:
             return self._irreducible(recovery.give_up(situation))
+        # The state does not keep what the summary was asked for; the decision is made again as it was then, and gives
+        # the same span. Where it would not (a window learned since), the ladder goes on without the summary.
         if state.has_summary and isinstance(asked := self._asked_for_summary, AskForSummary):
             cure = recovery.with_summary(situation, asked, state.summary)
         else:
@@ -193,6 +240,9 @@ class Decider:
         return self._irreducible(cure)
 
     def _situation(self) -> Situation:
+        """Return what recovery decides on: every request refused since the last success, as it was sent, and the calls
+        that are left.
+        """
         state = self.state
         attempts = tuple(
             Attempt(
@@ -214,12 +264,14 @@ class Decider:
 
     @property
     def _asked_for_summary(self) -> recovery.Cure:
-        """What was asked when the summary was: the call for it was still to come."""
+        """The decision that led to the summary: its call is counted by now and was still to come then, so one more call
+        is left.
+        """
         situation = replace(self._situation(), calls_left=self._situation().calls_left + 1)
         return recovery.decide(situation, can_summarise=True)
 
     def _irreducible(self, cure: Irreducible) -> Step:
-        """The end, or a fresh start where a call is left for it: that leaves out the last batch of calls too."""
+        """Return the end; or a fresh start where a call is left for it, which leaves out the last batch of calls too."""
         why = _refused_at(self.state.limits.window_tokens)
         if self._situation().calls_left > 0 and self._can_begin_afresh:
             return self._hand_off("context", why, recovery.LAST_HANDOFF_TOKENS)
@@ -228,6 +280,9 @@ class Decider:
     # ── handing off ──────────────────────────────────────────────────────────────────────────────────────────────
 
     def _hand_off(self, reason: str, evidence: str, max_tokens: int | None = None) -> HandOff:
+        """Return the step that writes a handoff and begins afresh with at most `max_tokens` of it, or a share of the
+        room there is.
+        """
         most = int(max(0, self._room) * _FRESH_SHARE)
         most = most if max_tokens is None else min(most, max_tokens)
         return HandOff(
@@ -239,23 +294,35 @@ class Decider:
 
     @property
     def fixed(self) -> int:
-        """What stays whatever is forgotten: instructions, tools, the newest words of the user."""
+        """Tokens of what stays whatever is forgotten: instructions, tools, and the newest words of the user."""
         return size_of(self.state.transcript.afresh(""), self.counter)
 
     @property
     def _room(self) -> int:
-        """What is left for anything else below the next compaction."""
+        """Tokens that are left below the next compaction, and beside the reply, once a session has begun afresh; may be
+        negative.
+        """
         limits = self.state.limits
         return min(limits.from_tokens(Pressure.COMPACT), limits.window_tokens - limits.reserve_tokens) - self.fixed
 
     @property
     def _can_begin_afresh(self) -> bool:
-        """Whether it would help: something was said since the last fresh start, and without it there is room again."""
+        """Whether a fresh start would help: something was said since the last one, and there is room for a handoff
+        without it.
+        """
         has_grown = len(self.state.transcript.entries) > (self.state.begun_at or 0)
         return has_grown and self._room * _FRESH_SHARE >= _MIN_HANDOFF_TOKENS
 
     def handoff(self, reason: str) -> Handoff:
-        """What would be passed on now."""
+        """Return the handoff that would be written now.
+
+        Args:
+            reason: why it is written, for its `reason` field.
+
+        Returns:
+            What the transcript shows, with the todo list as completed and pending tasks by priority; where the session
+            itself began with a handoff, both together.
+        """
         state = self.state
         done = [todo.title for todo in state.todos if todo.is_done]
         pending = sorted((todo for todo in state.todos if not todo.is_done), key=lambda todo: todo.priority)
@@ -274,16 +341,21 @@ class Decider:
 
 
 def _gone_on(before: Handoff, made: Handoff) -> Handoff:
-    """What is passed on by work that itself began with a handoff: the goal is that of the beginning, and what was done adds up.
+    """Return the handoff of work that itself began with one: the goal is the first one's, and what was done adds up.
 
-    `made` knows only what was said since; its turns are counted from there.
+    Args:
+        before: what the last fresh start began with.
+        made: what the transcript since then shows; its turns are counted from that start.
     """
-    behind = before.turns_completed - 1  # the first answer that it counts is our own "noted"
+    # A fresh transcript begins with an answer of ours, "noted", which `made` counts as the first turn.
+    behind = before.turns_completed - 1
     since = [replace(event, turn=event.turn and event.turn + behind) for event in made.file_history]
     history = {(event.path, event.action): event for event in (*before.file_history, *since)}
     return replace(
         made,
         goal=before.goal,
+        # Work on a single prompt says that prompt again after every fresh start: as the next step the goal would be no
+        # news.
         next_step=made.next_step if made.next_step != before.goal else "",
         modified_files=tuple(dict.fromkeys((*before.modified_files, *made.modified_files))),
         file_history=tuple(history.values()),
@@ -291,6 +363,8 @@ def _gone_on(before: Handoff, made: Handoff) -> Handoff:
         commands=(*before.commands, *made.commands)[-_MAX_LINES:],
         handles=tuple(dict.fromkeys((*before.handles, *made.handles)))[-_MAX_LINES:],
         constraints=tuple(dict.fromkeys((*before.constraints, *made.constraints))),
+        # What the mechanical handoff never fills comes from before as it is; unknown fields of a stranger's handoff
+        # survive too (S-9).
         decisions=before.decisions,
         other=before.other,
     )

@@ -1,10 +1,12 @@
-"""What does a context of this size cost, and what is known of working in it? Computed, policy, measured or unknown.
+"""What does a context of this size cost, and what is known of working in it? Every statement is marked computed,
+policy, measured or unknown (S-7).
 
-Cost is computed from tokens and price ratios. Advice is policy: a profile's rungs, scaled to the window (S-2). How fast or how well
-a model works at a size is known where somebody measured it, at that size and with that model; it is never scaled and never
-filled in between. There is no table of percentages here, because nobody has one that holds (S-7).
-Laws: cost and advice never fall as tokens grow; no number is said to be measured that was not loaded as such.
-Keeps out: what is done about it, prices in money, and every promise about quality.
+Cost is computed from tokens and price ratios. Advice is policy: a profile's rungs, scaled to the window (S-2). How fast
+or how well a model works at a size is known only where somebody measured it, at that size and with that model; it is
+never scaled and never filled in between. There is no table of percentages here, because nobody has one that holds.
+
+Laws: cost and advice never fall as tokens grow; no number is said to be measured that was not loaded as such. Leaves to
+others: what is done about it, prices in money, and every promise about quality.
 """
 
 from __future__ import annotations
@@ -23,11 +25,15 @@ from penstock.text.json_access import parsed
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_MOST = 1 << 53  # tokens that a price can be multiplied with, exactly
+# The largest number of tokens that a float holds exactly: multiplied with a price, cost still never falls as tokens
+# grow.
+_MOST = 1 << 53
 
 Word = Literal["computed", "policy", "measured", "unknown"]
+"""How a statement is known: by arithmetic, as a decision of the profile, from a loaded measurement, or not at all."""
 
-ADVICE = {  # the words of SWE-001, section 5, without its percentages, which have no source
+# Words only: percentages of lost quality, as often quoted beside such sizes, have no source that could be cited.
+ADVICE = {
     Pressure.CALM: "normal operation",
     Pressure.WATCH: "monitor the number of turns",
     Pressure.COMPACT: "begin compression",
@@ -35,24 +41,35 @@ ADVICE = {  # the words of SWE-001, section 5, without its percentages, which ha
     Pressure.HAND_OFF: "hand off",
     Pressure.RESET: "hand off and reset the session",
 }
+"""What to do at each rung of pressure, as one phrase."""
 
 
 class Prices(NamedTuple):
-    """What a token of the input costs, in hundredths of a token that no cache is asked for."""
+    """What a token of input costs, in hundredths of a token that is sent without any cache."""
 
     cached: float = CACHE_READ
+    """A token that is read from the provider's cache."""
     fresh: float = CACHE_WRITE
+    """A token that is written to it: what is new costs more than without a cache."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
-    """What somebody found at one size with one model: `value` of `metric`, and where it is from."""
+    """One finding about one model at one context size: the value of a metric, and where the number is from.
+
+    Raises:
+        CallerError: for a metric or source that is empty, or a number that cannot be.
+    """
 
     metric: str
+    """What was measured, in the measurer's words, unit included: `seconds to first token`."""
     tokens: int
+    """The size of the context that it was measured at; it says nothing about any other."""
     value: float
     source: str
+    """Where the number is from; a number without a source is none."""
     runs: int | None = None
+    """How many runs the value is of; None where that is not known."""
 
     def __post_init__(self) -> None:
         for name in ("metric", "source"):
@@ -67,10 +84,15 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Points:
-    """What there is to go by for one model: a policy, and what was measured."""
+    """What there is to go by for one model: a policy, and what was measured.
+
+    Raises:
+        CallerError: for two measurements of one metric at one size.
+    """
 
     model: str = ""
     policy: Limits = field(default_factory=lambda: PROFILES["default"])
+    """Whose rungs give the advice, scaled to the window that is assessed."""
     measured: tuple[Measurement, ...] = ()
 
     def __post_init__(self) -> None:
@@ -84,14 +106,20 @@ class Points:
 
 
 POLICY = Points()
-"""The seed's table: policy alone, for a model that nobody measured."""
+"""The points of a model that nobody measured: the default profile's policy, and no measurement."""
 
 
 def points_of(document: str | bytes | Mapping[str, Any]) -> Points:
-    """Points from JSON, or from its value.
+    """Return the points in a JSON document.
 
-    `{"model", "policy": {"rungs"}, "measured": [{"metric", "tokens", "value", "source", "runs"}]}`: what is left out is that of
-    `POLICY`; the policy takes what a profile takes. Raises `CallerError` that names what cannot be.
+    The form is `{"model", "policy": {"rungs"}, "measured": [{"metric", "tokens", "value", "source", "runs"}]}`. What is
+    left out is that of `POLICY`; the policy takes what a profile of `penstock.toml` takes.
+
+    Args:
+        document: JSON as text or UTF-8, or its value.
+
+    Raises:
+        CallerError: naming the field that is unknown, missing or impossible; whoever wrote the document acts.
     """
     value = document
     if isinstance(document, str | bytes):
@@ -111,6 +139,7 @@ def points_of(document: str | bytes | Mapping[str, Any]) -> Points:
 
 
 def _measurement(row: object) -> Measurement:
+    """Return one row of `measured`; the fields that have no default have to be there."""
     made = _object(row, "a measurement", {known.name for known in fields(Measurement)})
     for name in ("metric", "tokens", "value", "source"):
         if name not in made:
@@ -119,15 +148,19 @@ def _measurement(row: object) -> Measurement:
 
 
 class Cost(NamedTuple):
-    """What the next call costs as input, in tokens that no cache is asked for: from all cached to nothing cached."""
+    """What the next call costs as input, counted in tokens that are sent without any cache."""
 
     low: float
+    """With as much cached as can be."""
     high: float
+    """With as little cached as can be; equal to `low` where the cached share is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricReading:
-    """What is known of one metric at a size: the nearest measurements, both the same one where it is of that size."""
+    """What is known of one metric at a size: the nearest measurements on either side, the same one twice where it is of
+    that size.
+    """
 
     metric: str
     below: Measurement | None
@@ -135,13 +168,13 @@ class MetricReading:
 
     @property
     def word(self) -> Word:
-        """Beyond what was measured on either side nothing is known."""
+        """`measured` between two measurements or on one; `unknown` beyond the outermost, where nothing is known."""
         return "unknown" if self.below is None or self.above is None else "measured"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assessment:
-    """What there is to say about a context of `tokens` in that window."""
+    """What there is to say about a context of `tokens` in a window; `str` of it is a report, one statement a line."""
 
     model: str
     tokens: int
@@ -152,7 +185,7 @@ class Assessment:
 
     @property
     def statements(self) -> tuple[tuple[Word, str], ...]:
-        """Each with the word that says how it is known."""
+        """Return every statement, each with the word that says how it is known."""
         low, high = (f"{bound:.0f}" for bound in self.cost)
         cost = (
             f"{low} tokens of plain input"
@@ -182,9 +215,17 @@ def assess(
     cached_share: float | None = None,
     prices: Prices = Prices(),  # noqa: B008 - a value
 ) -> Assessment:
-    """What a context of that size costs, what policy says of it, and what was measured.
+    """Return what a context of a size costs, what policy says of it, and what was measured.
 
-    `cached_share` is the part of it that the provider has cached, 0 to 1; where it is not known, the cost is a range.
+    Args:
+        tokens: the size of the context.
+        window_tokens: the window of the model; the policy is scaled to it, measurements are not.
+        points: policy and measurements of the model.
+        cached_share: the part of the context that the provider has cached, 0 to 1; None makes the cost a range.
+        prices: what cached and fresh tokens cost, in hundredths of a plain one.
+
+    Raises:
+        CallerError: for a size, share or price that cannot be.
     """
     _whole(tokens, "tokens of a context")
     _whole(window_tokens, "tokens of a window")
@@ -206,6 +247,7 @@ def assess(
 
 
 def _reading(metric: str, tokens: int, points: Points) -> MetricReading:
+    """Return the measurements of one metric that lie nearest to a size."""
     rows = sorted((one for one in points.measured if one.metric == metric), key=lambda one: one.tokens)
     return MetricReading(
         metric=metric,
@@ -215,6 +257,7 @@ def _reading(metric: str, tokens: int, points: Points) -> MetricReading:
 
 
 def _sentence(reading: MetricReading) -> str:
+    """Return a reading in words; both ends are shown as they were measured, nothing between them."""
     metric = escape.clip(reading.metric)
     ends = [one for one in (reading.below, reading.above) if one is not None]
     shown = ", ".join(f"{metric} {one.value:g} at {one.tokens} tokens ({_origin(one)})" for one in dict.fromkeys(ends))
@@ -228,12 +271,13 @@ def _origin(one: Measurement) -> str:
 
 
 def _whole(number: object, what: str) -> None:
+    """Raise `CallerError` for what is no number of tokens that a price can be multiplied with exactly."""
     if type(number) is not int or not 0 <= number <= _MOST:
         raise CallerError(f"{what}: a whole number from 0 to 2**53, not {escape.clip(repr(number), 60)}")
 
 
 def _object(value: object, what: str, known: set[str] | None) -> dict[str, Any]:
-    """A JSON object that has only fields that are known."""
+    """Return a copy of a JSON object that has only known fields; None as `known` lets all pass."""
     if not isinstance(value, dict):
         raise CallerError(f"{what}: an object, not {escape.clip(repr(value), 60)}")
     if known is not None and (strange := sorted(set(value) - known)):

@@ -1,6 +1,7 @@
-"""Is this another piece of work? Cheap signals of a change of domain, advisory and off by default (S-3; sessions.md 5.2).
+"""Has the user turned to another piece of work? A cheap signal of a change of domain, off by default (S-3).
 
-Keeps out: what is done about it.
+It looks only at where calls went, so it is advisory: a profile that switches `domain_boundaries` on takes it as a
+reason for a handoff. Leaves to others: what is done about it.
 """
 
 from __future__ import annotations
@@ -13,17 +14,25 @@ if TYPE_CHECKING:
     from penstock.context.activity import Action
 
 WINDOW_CALLS = 8
+"""How many calls on each side of a prompt are compared; with fewer on either side there is no evidence."""
 MIN_OVERLAP = 0.2
+"""The share of places that both sides have in common, below which it is another piece of work."""
 
 
 def changed_domain(actions: Sequence[Action], prompts: Sequence[int]) -> str:
-    """The evidence that the calls of late go elsewhere than the ones before, a prompt of the user lying between; else empty.
+    """Return the evidence that the latest calls go elsewhere than those before a prompt of the user; empty for none.
 
-    The overlap of the first two folders and the extensions of what the last eight calls touched, and the eight before the newest
-    prompt that has so many behind it. `prompts` are the places of the user's words.
+    Compared are the first two folders and the extension of each path: the last eight calls, and the eight before the
+    newest prompt that lies before all of them. The measure is Jaccard's: places in common by all places.
+
+    Args:
+        actions: what the calls of the transcript touched, in their order.
+        prompts: the indices in the transcript of the user's words.
     """
     located = [action for action in actions if action.path]
     late = located[-WINDOW_CALLS:]
+    # A prompt in the middle of the eight would leave both kinds of work on the late side: only one that they all follow
+    # can divide them.
     prompt = max((index for index in prompts if len(late) == WINDOW_CALLS and index < late[0].index), default=-1)
     before = [action for action in located if action.index < prompt][-WINDOW_CALLS:]
     if len(before) < WINDOW_CALLS:
@@ -34,5 +43,6 @@ def changed_domain(actions: Sequence[Action], prompts: Sequence[int]) -> str:
 
 
 def _places(actions: Sequence[Action]) -> set[str]:
+    """Return where calls went, as `folder/folder|extension`: finer than that, every other file would be another place."""
     paths = [(action.path or "").strip("/") for action in actions]
     return {"/".join(path.split("/")[:-1][:2]) + "|" + path.rpartition(".")[2] for path in paths}

@@ -1,7 +1,8 @@
-"""What does a tool change? The words for it before and after: what is meant to be done, and what was.
+"""What does a tool change? The words for an effect before it is done and after: the intent, and how it ended (S-12).
 
-An intent is written down before the act, the outcome after it; of an intent without an outcome nobody knows whether it was done,
-and `settled` of the tool looks. Keeps out: journals, and what the tools do.
+An intent is written to the journal before the act, the outcome after it. Of an intent without an outcome nobody knows
+whether it was done; the tool's `settled` looks at the disk and says so. Leaves to others: journals, and what the tools
+do.
 """
 
 from __future__ import annotations
@@ -14,18 +15,30 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 Settled = Literal["done", "not done", "unknown"]
+"""What a look at the disk says of an intent that has no outcome."""
 
 
 class Intent(NamedTuple):
-    """What is about to change the world. `digest` is for the tool that meant it: it tells what was done from what was not."""
+    """What a tool is about to change, as the journal records it before the act."""
 
     kind: str
+    """The kind of act, such as `create` or `shell`."""
     what: str
+    """What it is done to, on one line."""
     digest: str = ""
+    """For the tool that meant it: tells what was done from what was not, once the session was killed in between."""
 
 
 def settled_later(kind: str, what: str, settled: Settled) -> str:
-    """What became of something that was begun before a session was killed, for the model and for the person who resumes it."""
+    """Return one line on what became of an act that was begun before a session was killed.
+
+    It is for the model and for the person who resumes the session.
+
+    Args:
+        kind: the kind of the intent.
+        what: what it was done to; clipped to 120 characters.
+        settled: what the look at the disk said.
+    """
     word = {"done": "was done", "not done": "was not done"}.get(
         settled, "may or may not have been done: look before you do it again"
     )
@@ -33,13 +46,16 @@ def settled_later(kind: str, what: str, settled: Settled) -> str:
 
 
 class Acted(NamedTuple):
-    """How it ended: `text` is for the model, `what` one line for the journal."""
+    """How a tool's act ended."""
 
     text: str
+    """The result for the model."""
     failed: bool
     what: str
+    """One line for the journal."""
     before: str = ""
-    """The digest of what was there; empty where there was nothing, or nobody knows."""
+    """The digest of what was there before; empty where there was nothing, or nobody knows."""
     after: str = ""
+    """The digest of what is there now; empty where there is nothing, or nobody knows."""
     seen: tuple[dict[str, Json], ...] = ()
-    """What a ledger of files remembers of it, as acts for `Ledger.after`; the turn is the caller's to add."""
+    """What a ledger of files remembers of the act, as acts for `Ledger.after`; the turn is the caller's to add."""

@@ -1,7 +1,7 @@
 """What happened? The events that a session is fed, each a value that JSON can hold.
 
-Replaying them rebuilds an equal session: nothing that a session decides on comes from anywhere else, time included.
-Keeps out: what follows from them (`state`).
+Law: replaying a journal's events rebuilds an equal session (S-12), because nothing that a session decides on comes from
+anywhere else, time included. Leaves to others: what follows from an event (`state`).
 """
 
 from __future__ import annotations
@@ -18,92 +18,113 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompted:
-    """The user said something: a message of the session's wire."""
+    """The user said something."""
 
     message: Json
+    """The message, in the form of the session's wire; it has to hold words of the user."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replied:
-    """The model answered: the messages or items of its answer, and the tokens that the provider reports."""
+    """The model answered."""
 
     messages: tuple[Json, ...]
+    """The messages or items of the one answer, as the wire has them: reasoning, text and calls together."""
     input_tokens: int | None = None
+    """Input tokens as the provider reports them; None where it does not."""
     output_tokens: int | None = None
+    """Output tokens as the provider reports them; None where it does not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """How one call ended. `digest` stands for its result: the same digest is the same result."""
+    """How one call ended."""
 
     call_id: str
     failed: bool = False
+    """Whether it counts as a failure of the model (S-11): our own refusals do not."""
     digest: str = ""
+    """What stands for the result: an equal digest is an equal result. Empty where the result says nothing about progress."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Returned:
-    """The results of all open calls: the messages that hold them, and how each call ended."""
+    """All open calls were run."""
 
     messages: tuple[Json, ...]
+    """The messages that hold the results, in the form of the wire; every open call has one."""
     outcomes: tuple[Outcome, ...] = ()
+    """How each call ended, for errors and loops."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """The provider refused a request as too large; the fields are those of `penstock.overflow.Overflow`."""
+    """The provider refused the request as too large."""
 
     overflow: dict[str, Json]
+    """What it said, as the fields of `penstock.overflow.Overflow`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
-    """The provider failed otherwise: the kind as `penstock.overflow.diagnose` names it."""
+    """The provider failed for another reason than size."""
 
     kind: str
+    """The kind as `penstock.overflow.diagnose` names it."""
     message: str = ""
     retry_after_seconds: float | None = None
+    """How long the provider asks to wait; None where it does not say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compacted:
-    """Something was forgotten: the edits of the transcript as they were made, handles included."""
+    """Something was forgotten, as a plan of the session or to cure a refusal."""
 
     edits: tuple[dict[str, Json], ...]
+    """The edits of the transcript as they were made, handles of what was kept included."""
     strategy: str = ""
+    """The deepest strategy that was used, for statistics."""
     reserve_tokens: int | None = None
-    """Of the reply until something else is forgotten, where a refusal lowered it; None is as configured."""
+    """The reply to ask for until something else is forgotten, where a refusal lowered it; None is as configured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summarised:
-    """A model was asked for a summary; None where it failed."""
+    """A model was asked for a summary."""
 
     text: str | None
+    """Its words; None where the call failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandedOff:
-    """A handoff was written, and a fresh transcript begins with `text`."""
+    """A handoff was written, and a fresh transcript begins."""
 
     handoff: dict[str, Json]
+    """The handoff in its JSON form."""
     text: str
+    """What the fresh transcript begins with: the handoff in words."""
     reason: str
+    """Why: the kind of the boundary, or `manual`."""
     evidence: str = ""
+    """What says so, for the record: `52 turns`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noted:
-    """The todo list changed: `action` is `add`, `done` or `drop`."""
+    """The todo list changed."""
 
     action: str
+    """`add`, `done` or `drop`."""
     title: str
+    """Which item: a title is the identity of an item."""
     priority: int = 2
+    """1 comes before 2."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intended:
-    """Something with an effect is about to be done. Without an `Effected` it is unknown whether it was."""
+    """Something with an effect is about to be done. Until an `Effected` follows, it is unknown whether it was."""
 
     effect_id: str
     kind: str
@@ -113,17 +134,20 @@ class Intended:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effected:
-    """It was done, or it failed without an effect."""
+    """What was intended was done, or failed without an effect."""
 
     effect_id: str
+    """The id of the `Intended` that it answers."""
     digest: str = ""
+    """The digest of what is there now; empty keeps that of the intent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ticked:
-    """It is now so late: seconds of any clock that does not go back within a session."""
+    """Time has passed."""
 
     now_seconds: float
+    """Seconds of any clock that does not go back within a session; only differences count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +157,7 @@ class Interrupted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Closed:
-    """The session is over."""
+    """The session is over; another prompt may still reopen it."""
 
     reason: str
 
@@ -154,6 +178,8 @@ Event: TypeAlias = (
     | Interrupted
     | Closed
 )
+"""Any event that `Session.feed` takes."""
+# A table, not a look-up among the module's names: a journal is data, and may name only these.
 _KINDS: dict[str, Any] = {
     kind.__name__: kind
     for kind in (
@@ -176,12 +202,12 @@ _KINDS: dict[str, Any] = {
 
 
 def name_of(event: Event) -> str:
-    """What the journal calls it."""
+    """Return the name under which a journal keeps an event."""
     return type(event).__name__
 
 
 def to_dict(event: Event) -> dict[str, Json]:
-    """The event as JSON; `event_of` gives an equal one."""
+    """Return an event as JSON that shares nothing with it; `event_of` gives an equal one."""
     made: dict[str, Json] = {}
     for known in fields(event):
         value = getattr(event, known.name)
@@ -192,15 +218,25 @@ def to_dict(event: Event) -> dict[str, Json]:
 
 
 def to_dict_of(item: Json) -> Json:
+    """Return one item of a tuple as JSON; all but an `Outcome` are JSON already."""
     return {known.name: getattr(item, known.name) for known in fields(item)} if isinstance(item, Outcome) else item
 
 
 def event_of(name: str, data: dict[str, Json]) -> Event:
-    """The event that the journal holds under that name. Raises `CallerError` for what is none."""
+    """Return the event that a journal holds.
+
+    Args:
+        name: what `name_of` gave.
+        data: what `to_dict` gave.
+
+    Raises:
+        CallerError: for a name that is no event, or data that was not written whole.
+    """
     kind = _KINDS.get(name)
     if kind is None:
         raise CallerError(f"{name!r} is no event of a session; there are {', '.join(_KINDS)}")
     try:
+        # JSON has no tuples; only these fields are ones, and lists inside a message stay lists.
         values = {
             key: tuple(value) if isinstance(value, list) and key in _ROWS else value for key, value in data.items()
         }

@@ -1,7 +1,7 @@
-"""How many failures are borne? The error budget and the circuit breaker, as a value with the time as an argument (S-11).
+"""How many failures are borne? The error budget and the circuit breaker of a session, as a value (S-11).
 
-Only faults that waiting can cure count for the breaker; overflows, keys and bad requests never do. Law: a success ends the row.
-Keeps out: clocks, and what a failure was.
+Only faults that waiting can cure count for the breaker; overflows, keys and bad requests never do. The time is an
+argument. Law: a success ends the row. Leaves to others: clocks, and telling what a failure was.
 """
 
 from __future__ import annotations
@@ -13,27 +13,43 @@ if TYPE_CHECKING:
     from penstock.session.limits import ErrorLimits
 
 CURED_BY_WAITING = frozenset({"rate_limit", "overloaded", "server_error", "connection"})
+"""The kinds of failure, as `penstock.overflow.diagnose` names them, that may pass if the request is sent again later."""
 MAX_COOLDOWN_SECONDS = 600.0
+"""The longest that a failed probe may double the cooldown to; a longer one that was configured stays what it is."""
 
 Breaker = Literal["closed", "open", "half-open"]
+"""`closed`: requests go. `open`: none goes. `half-open`: one probe may go."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Faults:
-    """What failed so far. `turns` has the turn of every failure that counts for the total."""
+    """What failed so far in a session."""
 
     turns: tuple[int, ...] = ()
+    """For every failure that counts for the total, the turn in which it came, in order."""
     tool_row: int = 0
+    """Failures in a row that waiting does not cure, tools' in the first place."""
     waiting_row: int = 0
+    """Failures in a row that waiting can cure."""
     open_until_seconds: float | None = None
+    """When the breaker's cooldown ends; None while it is closed."""
     cooldown_seconds: float = 0.0
+    """How long the present cooldown is; a failed probe doubles it."""
     wait_until_seconds: float | None = None
-    """What a provider asked to wait, whatever the breaker says."""
+    """Until when a provider asked to wait, whatever the breaker says; None where it did not."""
 
     def failed(
         self, kind: str, turn: int, now_seconds: float, limits: ErrorLimits, retry_after: float | None = None
     ) -> Faults:
-        """With one failure more."""
+        """Return the faults with one failure more.
+
+        Args:
+            kind: the kind of the failure, as `diagnose` names it, or `tool`.
+            turn: in which turn of the session it came.
+            now_seconds: the session's time.
+            limits: what is borne.
+            retry_after: seconds that the provider asks to wait; None where it does not say.
+        """
         waits = kind in CURED_BY_WAITING
         made = replace(
             self,
@@ -45,32 +61,43 @@ class Faults:
         if not waits or made.waiting_row < limits.row:
             return made
         cooldown = limits.cooldown_seconds
-        if self.open_until_seconds is not None:  # that was the probe
+        # The breaker was open, so this was the probe. The cooldown doubles up to ten minutes: 60, 120, 240, 480, 600,
+        # 600.
+        if self.open_until_seconds is not None:
             cooldown = max(cooldown, min(MAX_COOLDOWN_SECONDS, self.cooldown_seconds * 2))
         return replace(made, open_until_seconds=now_seconds + cooldown, cooldown_seconds=cooldown)
 
     @property
     def row(self) -> int:
-        """How many failed in a row."""
+        """Failures in a row, of either kind."""
         return self.tool_row + self.waiting_row
 
     def answered(self, limits: ErrorLimits) -> Faults:
-        """The provider answered: its row ends, the breaker closes; what a retry cured is forgotten where it does not count."""
+        """Return the faults after the provider answered: its row ends, and the breaker closes.
+
+        Args:
+            limits: says whether failures that a retry cured still count for the total; if not, those of the row are
+                forgotten.
+        """
+        # No tool runs before an answer, and an answer ends the row: the failures of the row are the last ones in
+        # `turns`.
         turns = self.turns if limits.cured_count or not self.waiting_row else self.turns[: -self.waiting_row]
         return Faults(turns=turns, tool_row=self.tool_row)
 
     def worked(self) -> Faults:
-        """A tool did what it was asked for: its row ends."""
+        """Return the faults after a tool did what it was asked for: its row ends, the provider's does not."""
         return replace(self, tool_row=0) if self.tool_row else self
 
     def breaker(self, now_seconds: float) -> Breaker:
-        """`open` until its time has come, then `half-open`: one probe may go."""
+        """Return the breaker's state: `open` until its time has come, then `half-open`, in which one probe may go."""
         if self.open_until_seconds is None:
             return "closed"
         return "open" if now_seconds < self.open_until_seconds else "half-open"
 
     def blocked_until(self, now_seconds: float) -> float | None:
-        """Until when nothing may be sent; None when something may."""
+        """Return the time until which nothing may be sent, by the breaker and by what the provider asked; None when
+        something may.
+        """
         times = [
             time
             for time in (self.open_until_seconds, self.wait_until_seconds)
@@ -79,19 +106,19 @@ class Faults:
         return max(times, default=None)
 
     def counted(self, turn: int, limits: ErrorLimits) -> int:
-        """How many failures the total has at that turn."""
+        """Return how many failures the total has at a turn: all, or those of the last `within_turns` turns."""
         if limits.within_turns is None:
             return len(self.turns)
         return sum(turn - failed < limits.within_turns for failed in self.turns)
 
     def is_exhausted(self, turn: int, limits: ErrorLimits) -> bool:
-        """Whether the session has to end."""
+        """Whether the session has to end: the total is used up."""
         return self.counted(turn, limits) >= limits.total
 
     def escalates(self, limits: ErrorLimits) -> bool:
-        """Whether somebody should look: so many failures in a row."""
+        """Whether somebody should look: `limits.row` failures in a row."""
         return self.row >= limits.row
 
     def is_boundary(self, limits: ErrorLimits) -> bool:
-        """More in a row than are borne: the boundary of S-3."""
+        """Whether more failures in a row came than are borne, which is a boundary (S-3)."""
         return self.row > limits.row

@@ -1,10 +1,12 @@
-"""Is generated code small enough to be read and kept? Its lines, classes and methods against the caps of S-6.
+"""Is generated code small enough to be read and kept? Its lines, classes and methods against the caps for its kind of
+work (S-6).
 
-A response is held to the lines of its kind of work; every class in it to 800, every function and method to 50. Python is measured
-by its syntax tree, other languages by their outlines: by a grammar where one is installed, else by lines. A definition reaches
-from its own first line, decorators left out, to its last, and all that lies within counts.
-Laws: any text is measured, without an exception; a cap is what may be reached, not passed.
-Keeps out: files, clocks, whether the code is right, and what is done about code that is too large.
+A response is held to the lines of its kind of work; every class in it to 800, every function and method to 50. Python
+is measured by its syntax tree, other languages by their outlines: by a grammar where one is installed, else by lines. A
+definition reaches from its own first line, decorators left out, to its last, and all that lies within counts.
+
+Laws: any text is measured, without an exception; a cap is what may be reached, not passed. Leaves to others: files,
+clocks, whether the code is right, and what is done about code that is too large.
 """
 
 from __future__ import annotations
@@ -25,21 +27,30 @@ if TYPE_CHECKING:
     from penstock.outline import Outline
 
 Kind = Literal["analysis", "generation", "refactoring"]
+"""The kinds of work that have caps."""
 KINDS: tuple[Kind, ...] = get_args(Kind)
+"""Every kind of work, for messages and command lines."""
 Level = Literal["ok", "advised", "above"]
-"""`advised`: more than is advised; `above`: more than the cap."""
+"""How many lines a response has: `ok`, `advised` (more than is advised), or `above` (more than the cap)."""
 
-RESPONSE_LINES = 3_000  # SWE-001, section 3, as all figures here
+# The figures of behaviour S-6.
+RESPONSE_LINES = 3_000
+"""The most lines of any response."""
 CLASS_LINES = 800
+"""The most lines of a class, its methods included."""
 METHOD_LINES = 50
+"""The most lines of a function or method, what is nested in it included."""
 
 
 class Caps(NamedTuple):
-    """What one response is held to; the lower ends say what is usual, nothing is too short."""
+    """What one response is held to. Lower ends say what is usual; nothing is too short."""
 
     advised_lines: tuple[int, int]
+    """The usual range of lines; above its end is advised against."""
     max_lines: int
+    """The cap; it may be reached."""
     seconds: tuple[float, float]
+    """How long a response usually takes, from and to."""
 
 
 CAPS: dict[Kind, Caps] = {
@@ -47,6 +58,7 @@ CAPS: dict[Kind, Caps] = {
     "generation": Caps((200, 500), RESPONSE_LINES, (5.0, 15.0)),
     "refactoring": Caps((100, 300), 1_500, (3.0, 10.0)),
 }
+"""The caps of each kind of work (S-6)."""
 
 # By the kinds of the outline room. A namespace or a module is no class: it holds what a file holds.
 _CLASSES = frozenset({"class", "interface", "struct", "union", "enum", "record", "trait", "impl"})
@@ -55,46 +67,54 @@ _FUNCTIONS = frozenset({"function", "method", "procedure", "property"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """A class, a function or a method, `kind` as its language calls it; lines are 1-based and inclusive."""
+    """A class, function or method of a source; its lines are 1-based and inclusive."""
 
     kind: str
+    """As its language calls it: `class`, `struct`, `method`, …."""
     name: str
+    """The name with those around it, dotted, where a syntax tree says it."""
     first_line: int
     last_line: int
 
     @property
     def lines(self) -> int:
+        """How many lines it has, its first and last included."""
         return self.last_line - self.first_line + 1
 
     @property
     def max_lines(self) -> int:
-        """The cap of what it is."""
+        """The cap for its kind: that of a class, or that of a function."""
         return CLASS_LINES if self.kind in _CLASSES else METHOD_LINES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredCode:
-    """One text that was measured, and by what: `syntax tree`, or the method of an `Outline`."""
+    """One source with its lines and definitions, and how they were found."""
 
     name: str
+    """The name of the source in reports; may be empty."""
     language: str
     method: str
+    """`syntax tree`, or the method of an `Outline`."""
     lines: int
     definitions: tuple[Definition, ...]
+    """Classes, functions and methods in line order, nested ones too."""
     error: str = ""
-    """Why there is no syntax tree where there should be one: the outline of a line scanner or a grammar stands in."""
+    """Why there is no syntax tree where there should be one; the outline of a line scanner or a grammar stands in. Else
+    empty.
+    """
     is_complete: bool = True
-    """False where there were more definitions than an outline keeps."""
+    """False where there were more definitions than an outline keeps: those beyond were not measured."""
 
     @property
     def oversized(self) -> tuple[Definition, ...]:
-        """What is above the cap of its kind, in line order."""
+        """The definitions above the cap of their kind, in line order."""
         return tuple(found for found in self.definitions if found.lines > found.max_lines)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """One response of that kind of work: all its sources count together."""
+    """What there is to say about one response: all its sources count together. `str` of it is the report in words."""
 
     kind: Kind
     sources: tuple[MeasuredCode, ...]
@@ -104,11 +124,12 @@ class Report:
 
     @property
     def lines(self) -> int:
+        """The lines of all sources."""
         return sum(source.lines for source in self.sources)
 
     @property
     def level(self) -> Level:
-        """Of the lines in all; the definitions have caps of their own."""
+        """How the lines of all sources stand to the caps; definitions have caps of their own."""
         caps = CAPS[self.kind]
         return "above" if self.lines > caps.max_lines else "advised" if self.lines > caps.advised_lines[1] else "ok"
 
@@ -130,24 +151,43 @@ class Report:
 
 
 def check_code(text: str, language: str, kind: Kind) -> Report:
-    """What there is to say about a response that is this text; languages are those of `penstock.outline.language_of`.
+    r"""Return the report on a response that is one text.
 
-    Raises `CallerError` for a kind of work that is not known.
+    Args:
+        text: the code; a lone `\r` ends no line, here as in every page of the same file.
+        language: its language, as `penstock.outline.language_of` names it.
+        kind: the kind of work that it answers.
+
+    Raises:
+        CallerError: for a kind of work that is not known.
     """
     return Report(kind=kind, sources=(measured((text,), language),))
 
 
 def measured(blocks: Iterable[str], language: str, name: str = "") -> MeasuredCode:
-    """One source, from a text that comes in blocks cut anywhere. Memory is bounded however long it is."""
+    """Return the measure of one source.
+
+    Memory is bounded however long the text is: above the size of an exact outline a scanner reads it block by block,
+    without keeping it.
+
+    Args:
+        blocks: the text, in blocks that may be cut anywhere.
+        language: its language, as `penstock.outline.language_of` names it.
+        name: the name of the source in reports.
+    """
     waiting = iter(blocks)
     held: list[str] = []
     size = 0
     for block in waiting:
         held.append(block)
         size += len(block)
+        # Characters are compared with bytes: a text of many wide characters reaches the exact outline with up to four
+        # times as many, which only costs memory. `chain` gives the scanner what was already held, so no block is missed
+        # or seen twice.
         if size > EXACT_BYTES:
             return _outlined(scan(map(_encoded, chain(held, waiting)), language), name)
-    text = "".join(held).removeprefix("\ufeff")  # counted, not shown: to a parser it is a mistake
+    # To a parser a byte order mark is a mistake; it is no line of its own either.
+    text = "".join(held).removeprefix("\ufeff")
     error = ""
     if language == "python":
         found = _syntax(text)
@@ -159,7 +199,17 @@ def measured(blocks: Iterable[str], language: str, name: str = "") -> MeasuredCo
 
 
 def response_time(kind: Kind, seconds: float) -> Literal["faster", "usual", "slower"]:
-    """How long a response took, held against what is usual for its kind of work: 2-5, 5-15 and 3-10 seconds."""
+    """Return how the time of a response stands to what is usual for its kind of work: 2-5, 5-15 and 3-10 seconds (S-6).
+
+    Both ends belong to what is usual.
+
+    Args:
+        kind: the kind of work.
+        seconds: how long it took.
+
+    Raises:
+        CallerError: for a kind that is not known, or a time that cannot be, as of a clock that went back.
+    """
     if not (math.isfinite(seconds) and seconds >= 0):
         raise CallerError(f"a response takes a number of seconds from 0 on, not {seconds!r}")
     least, most = caps_of(kind).seconds
@@ -167,7 +217,11 @@ def response_time(kind: Kind, seconds: float) -> Literal["faster", "usual", "slo
 
 
 def caps_of(kind: Kind) -> Caps:
-    """What a response of that kind is held to. Raises `CallerError` where there is none."""
+    """Return what a response of a kind of work is held to.
+
+    Raises:
+        CallerError: for a kind that is not known.
+    """
     if kind not in CAPS:
         raise CallerError(f"{kind!r} is no kind of work; there are {', '.join(KINDS)}")
     return CAPS[kind]
@@ -177,24 +231,28 @@ def caps_of(kind: Kind) -> Caps:
 
 
 def _syntax(text: str) -> tuple[Definition, ...] | str:
-    """The definitions of a Python source, or why there is no syntax tree."""
+    """Return the definitions of a Python source, or, as text, why there is no syntax tree."""
     import ast
     import warnings
 
-    # Lines end at \n only, here as everywhere; half characters cannot be parsed and name nothing.
+    # Lines end at \n only, here as everywhere: a lone \r, which Python takes for a line end, would shift every later
+    # number. Surrogates cannot be parsed and name nothing.
     plain = text.replace("\r\n", "\n").replace("\r", " ").encode("utf-8", "replace").decode()
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about the code, not about its size
+            # Warnings are about the code (an invalid escape), not about its size.
+            warnings.simplefilter("ignore")
             tree = ast.parse(plain)
     except SyntaxError as error:
         return f"line {error.lineno}: {error.msg}" if error.lineno else error.msg
-    except ValueError as error:  # a NUL, to older parsers
+    # A NUL, to older parsers.
+    except ValueError as error:
         return str(error)
     except (RecursionError, MemoryError):
         return "nested too deeply"
     found: list[Definition] = []
-    # what is still to be visited: a node, the names around it, whether the nearest of them is a class
+    # A stack and not recursion: a tree that the parser bears may still be deeper than the interpreter's limit. Each
+    # item is a node, the names around it, and whether the nearest of them is a class.
     waiting: list[tuple[ast.AST, str, bool]] = [(tree, "", False)]
     while waiting:
         node, around, in_class = waiting.pop()
@@ -205,16 +263,19 @@ def _syntax(text: str) -> tuple[Definition, ...] | str:
             last_line = node.end_lineno or node.lineno
             found.append(Definition(kind=kind, name=name, first_line=node.lineno, last_line=last_line))
             around, in_class = f"{name}.", is_class
-        inner = ast.iter_child_nodes(node)  # only statements hold definitions
+        # Only statements hold definitions; expressions are the greater part of a tree and need no visit.
+        inner = ast.iter_child_nodes(node)
         waiting.extend(
             (child, around, in_class)
             for child in inner
             if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case)
         )
+    # The stack visits in no useful order. Of two that begin on one line, the longer one is around the other.
     return tuple(sorted(found, key=lambda definition: (definition.first_line, -definition.last_line)))
 
 
 def _outlined(found: Outline, name: str, error: str = "") -> MeasuredCode:
+    """Return the measure that an outline gives; symbols that are neither class nor function have no cap."""
     definitions = tuple(
         Definition(kind=symbol.kind, name=symbol.name, first_line=symbol.start_line, last_line=symbol.end_line)
         for symbol in found.symbols
@@ -232,11 +293,12 @@ def _outlined(found: Outline, name: str, error: str = "") -> MeasuredCode:
 
 
 def _encoded(text: str) -> bytes:
+    """Return the bytes of a text; unpaired surrogates pass, as any text is measured."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def _lines_of_source(source: MeasuredCode) -> list[str]:
-    """What a report says of one source: how it was measured, and what is above a cap."""
+    """Return what a report says of one source: how it was measured, and what is above a cap."""
     named = f"{escape.clip(source.name)}: " if source.name else ""
     said = [f"{named}{source.lines} lines of {source.language}, by {source.method}"]
     if source.error:

@@ -1,7 +1,9 @@
-"""How far may a session go? Rungs of pressure by tokens and turns, errors and profiles, all as data.
+"""How far may a session go? Rungs of pressure by tokens and turns, failures and profiles, all as data (S-1, S-2, S-8,
+S-11).
 
-The figures are those of a window of 128,000 tokens (S-2) and are scaled to any other. They are policy of a profile, not laws of
-nature: `default` looks at tokens alone. Law: pressure never falls as tokens or turns grow. Keeps out: what is done about it.
+The figures are those of a window of 128,000 tokens and are scaled to any other. They are policy of a profile, not laws
+of nature: `default` looks at tokens alone. Law: pressure never falls as tokens or turns grow. Leaves to others: what is
+done about it.
 """
 
 from __future__ import annotations
@@ -17,25 +19,37 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 REFERENCE_WINDOW_TOKENS = 128_000
+"""The window that the tokens of every rung are stated for."""
 
 
 class Pressure(enum.IntEnum):
-    """How pressing it is, from nothing to do to a reset."""
+    """How pressing it is to shrink a session's context, from nothing to do to a reset; ordered, so that two can be
+    compared.
+    """
 
     CALM = 0
     WATCH = 1
+    """Only reported; nothing is done."""
     COMPACT = 2
+    """Old results are compacted, once that frees a good part."""
     COMPACT_HARD = 3
+    """Compacted without resting since the last time."""
     HAND_OFF = 4
+    """What compaction cannot free is handed off; by turns, at the next prompt of the user."""
     RESET = 5
+    """By turns, the session hands off and begins afresh even in the middle of the work; by tokens it is acted on as
+    `HAND_OFF` is.
+    """
 
 
 class Rung(NamedTuple):
-    """A pressure, and from where on it holds: tokens of a window of 128,000, turns, or either; None is never."""
+    """A pressure, and from where on it holds: tokens, turns, or either."""
 
     pressure: Pressure
     tokens: int | None = None
+    """Of a window of 128,000; None is never."""
     turns: int | None = None
+    """Model calls since the last fresh start; None is never."""
     above: bool = False
     """Whether `tokens` has to be passed, not only reached."""
 
@@ -44,50 +58,63 @@ TOKEN_RUNGS = (
     Rung(Pressure.WATCH, 50_000),
     Rung(Pressure.COMPACT, 75_000),
     Rung(Pressure.COMPACT_HARD, 100_000),
-    Rung(Pressure.HAND_OFF, 115_000),  # 115,000 of 128,000 where seeds say 90 % (behaviour.md, section 8)
+    # 115,000 of 128,000 and not the rounder 90 %, which would be 115,200.
+    Rung(Pressure.HAND_OFF, 115_000),
     Rung(Pressure.RESET, 115_000, above=True),
 )
-TURN_RUNGS = (  # SWE-001: a warning with compression at 25, the soft limit at 30, the hard one at 50
+"""The rungs by tokens, for every profile that has no others (S-2)."""
+# 25 warn and begin compression, 30 are the soft limit, 50 the hard one (S-1).
+TURN_RUNGS = (
     Rung(Pressure.COMPACT, turns=25),
     Rung(Pressure.HAND_OFF, turns=30),
     Rung(Pressure.RESET, turns=50),
 )
+"""The rungs by turns, for profiles that count them."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ErrorLimits:
-    """How many failures are borne (S-11)."""
+    """How many failures a session bears (S-11)."""
 
     row: int = 3
-    """So many in a row escalate, and open the breaker; one more is a boundary."""
+    """So many failures in a row escalate and open the breaker; one more is a boundary."""
     total: int = 5
-    """So many end the session,"""
+    """So many failures that count end the session."""
     within_turns: int | None = None
-    """those of the last so many turns; None counts all of a session."""
+    """Only failures of the last so many turns count for the total; None counts all of a session."""
     cured_count: bool = True
-    """Whether a failure that a retry cured counts."""
+    """Whether a failure that a retry cured counts for the total."""
     cooldown_seconds: float = 60.0
+    """How long the breaker stays open before one probe may go."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Limits:
-    """All that a session is held to. Immutable; `scaled` fits it to another window."""
+    """All that a session is held to. `scaled` fits it to another window.
+
+    Raises:
+        CallerError: for a reserve that is not smaller than the window.
+    """
 
     name: str = "default"
     window_tokens: int = REFERENCE_WINDOW_TOKENS
+    """What the model takes, request and reply together."""
     reserve_tokens: int = 8_000
+    """What is kept of the window for the reply."""
     rungs: tuple[Rung, ...] = TOKEN_RUNGS
+    """In any order; the highest that is reached holds."""
     compress_share: float = 0.8
     """Compression starts above this share of the window, whatever the rungs say."""
     turns: tuple[int, int] | None = None
-    """What a typical session of the profile takes; advice, no limit."""
+    """How many turns a typical session of the profile takes, from and to; advice, no limit. None where it says nothing."""
     errors: ErrorLimits = field(default_factory=lambda: ErrorLimits(within_turns=20, cured_count=False))
+    """How many failures are borne."""
     loop_advice: int = 3
-    """The same call with the same result so often is told to the model;"""
+    """When the same call gave the same result so often, the model is told."""
     loop_end: int = 5
-    """so often it ends the work."""
+    """When it did so often with nothing new between, the work ends."""
     domain_boundaries: bool = False
-    """Whether a change of domain is a boundary; advisory signals (sessions.md 5.2)."""
+    """Whether a change of domain is a boundary; its signal is advisory (`session.domains`)."""
 
     def __post_init__(self) -> None:
         if self.window_tokens < 1 or not 0 <= self.reserve_tokens < self.window_tokens:
@@ -97,39 +124,55 @@ class Limits:
             )
 
     def pressure(self, tokens: int, turns: int) -> Pressure:
-        """The highest rung that tokens or turns reach."""
+        """Return the highest rung that tokens or turns reach.
+
+        Args:
+            tokens: what the next request takes, in a window of `window_tokens`.
+            turns: model calls since the last fresh start.
+        """
         reached = [rung.pressure for rung in self.rungs if self._reaches(rung, tokens, turns)]
         if tokens > self.window_tokens * self.compress_share:
             reached.append(Pressure.COMPACT)
         return max(reached, default=Pressure.CALM)
 
     def _reaches(self, rung: Rung, tokens: int, turns: int) -> bool:
+        """Whether a rung holds at these tokens or these turns."""
         if rung.turns is not None and turns >= rung.turns:
             return True
         return rung.tokens is not None and tokens >= self._least(rung)
 
     def from_tokens(self, pressure: Pressure) -> int:
-        """From how many tokens on that pressure holds, by its rung or a higher one; the whole window where none names tokens."""
+        """Return from how many tokens on a pressure holds, by its rung or a higher one; the whole window where none
+        names tokens.
+        """
         found = [self._least(rung) for rung in self.rungs if rung.pressure >= pressure and rung.tokens is not None]
         return min(found, default=self.window_tokens)
 
     def _least(self, rung: Rung) -> int:
+        """Return the fewest tokens of this window that reach a rung."""
         limit = (rung.tokens or 0) * self.window_tokens
+        # In whole numbers: a float's share could be off by one token at the rung. Reached is the share rounded up,
+        # passed the next whole number above it.
         return limit // REFERENCE_WINDOW_TOKENS + 1 if rung.above else -(-limit // REFERENCE_WINDOW_TOKENS)
 
     def scaled(self, window_tokens: int, reserve_tokens: int | None = None) -> Limits:
-        """The same limits for another window; the reserve is at most a quarter of it."""
+        """Return the same limits for another window; the reserve is at most a quarter of it.
+
+        Args:
+            window_tokens: the window to scale to.
+            reserve_tokens: what to keep for the reply; None keeps what was configured.
+        """
         reserve = self.reserve_tokens if reserve_tokens is None else reserve_tokens
         return replace(self, window_tokens=window_tokens, reserve_tokens=min(reserve, window_tokens // 4))
 
     def within(self, window_tokens: int | None) -> Limits:
-        """The same limits for the window that a provider named, where it is smaller than what was believed."""
+        """Return the limits for a window that a provider named, where it is smaller than what was believed; else the same."""
         if window_tokens is None or window_tokens >= self.window_tokens:
             return self
         return self.scaled(window_tokens)
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON for the journal."""
+        """Return the limits as JSON, for the journal; `limits_of` gives equal ones."""
         made = {known.name: getattr(self, known.name) for known in fields(self)}
         made["rungs"] = [{**rung._asdict(), "pressure": rung.pressure.name} for rung in self.rungs]
         made["errors"] = {known.name: getattr(self.errors, known.name) for known in fields(self.errors)}
@@ -138,9 +181,14 @@ class Limits:
 
 
 def limits_of(values: Mapping[str, Any], base: Limits | None = None) -> Limits:
-    """Limits from a journal or a profile of `penstock.toml`; names that are left out are those of `base`.
+    """Return limits from a journal or from a profile of `penstock.toml`.
 
-    Raises `CallerError` for a name or a value that cannot be.
+    Args:
+        values: fields of `Limits` by name; `rungs` and `errors` as tables.
+        base: where names that are left out come from; None is the profile `default`.
+
+    Raises:
+        CallerError: for a name that is unknown or a value that cannot be; whoever wrote the profile acts.
     """
     base = base or PROFILES["default"]
     made = _checked(values, Limits, "limit")
@@ -158,7 +206,9 @@ def limits_of(values: Mapping[str, Any], base: Limits | None = None) -> Limits:
 
 
 def _rung(row: Mapping[str, Any]) -> Rung:
-    """`{pressure = "COMPACT", turns = 25}`: what is left out is never, as TOML has no word for it."""
+    """Return a rung from a table like `{pressure = "COMPACT", turns = 25}`; what is left out is never, as TOML has no
+    word for it.
+    """
     if row.get("pressure") not in Pressure.__members__:
         raise ValueError(
             f"a rung has a pressure, one of {', '.join(Pressure.__members__)}, not {row.get('pressure')!r}"
@@ -177,11 +227,13 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "str": (str,),
     "int | None": (int, type(None)),
 }
-"""What may stand for a field, by the type that it is annotated with; `bool` is no number."""
+"""What may stand for a field, by the type that it is annotated with. Types are compared exactly, so that `true` is no
+number.
+"""
 
 
 def _checked(values: Mapping[str, Any], owner: type[Limits | ErrorLimits], what: str) -> dict[str, Any]:
-    """The values by name, each of the kind that the field has, and no number below 0."""
+    """Return the values by name, each of the kind that the field has, and no number below 0."""
     known = {known.name: str(known.type) for known in fields(owner)}
     for name, value in values.items():
         if name not in known:
@@ -202,4 +254,4 @@ PROFILES: dict[str, Limits] = {
     "Strategist": replace(_SEED, name="Strategist", window_tokens=64_000, turns=(10, 20)),
     "Oracle": replace(_SEED, name="Oracle", window_tokens=32_000, turns=(5, 10)),
 }
-"""The profiles of S-8, by name."""
+"""The profiles that come with the product, by name (S-8). `default` counts tokens alone; all others count turns too."""

@@ -1,7 +1,8 @@
-"""Is there progress? The calls of late with their results, and how often each came (S-13).
+"""Is there progress? The latest calls with their results, and how often each came (S-13).
 
-The same call with the same result again and again, a page read again in the same version, A-B-A-B: all are calls whose result was
-there before. A result that changed is progress. Keeps out: what a call does, and when a model is told.
+The same call with the same result again and again, a page read again in the same version, A-B-A-B: all are calls whose
+result was there before. A result that changed is progress. Leaves to others: what a call does, and when a model is
+told.
 """
 
 from __future__ import annotations
@@ -9,18 +10,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-LOOK_BACK = 20  # calls: in public SWE-agent runs 4.6 % had the same call and result three times (sessions.md 5.1)
+# Long enough for the loops that agents fall into: of public SWE-agent runs, 4.6 % made the same call with the same
+# result three times.
+LOOK_BACK = 20
+"""How many calls are remembered; what was longer ago is no loop."""
 
 ALTERNATING = "[Two calls take turns with the same results: nothing new will come of them. Try another way.]"
+"""What a model is told when two calls take turns with the same results."""
 
 
 def looping(times: int) -> str:
-    """Told to a model beside a result that it has had before."""
+    """Return what a model is told beside a result that it has had before."""
     return f"[The same result, {times} times now: nothing has changed. Try another way, or say what is missing.]"
 
 
 class Did(NamedTuple):
-    """One call and its result, by what makes them the same."""
+    """One call and its result, by what makes two of them the same: name, arguments as text, digest of the result."""
 
     name: str
     arguments: str
@@ -29,21 +34,30 @@ class Did(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Loops:
-    """The newest calls."""
+    """The latest calls of a session, oldest first, as a value."""
 
     calls: tuple[Did, ...] = ()
 
     def with_call(self, name: str, arguments: str, digest: str) -> Loops:
-        """With one call more; a call without a digest says nothing about progress."""
+        """Return the calls with one more.
+
+        Args:
+            name: the tool.
+            arguments: its arguments as the model wrote them.
+            digest: what stands for the result; an empty one says nothing about progress, and the call is not kept.
+        """
         return Loops((*self.calls, Did(name, arguments, digest))[-LOOK_BACK:]) if digest else self
 
     def times(self, name: str, arguments: str, digest: str) -> int:
-        """How often that call gave that result of late."""
+        """Return how often that call gave that result among the latest."""
         return self.calls.count(Did(name, arguments, digest))
 
     @property
     def stalled(self) -> int:
-        """How often the call that came last gave its result since anything new was seen: where there is news, there is progress."""
+        """How often the newest call gave its result since anything new was seen; 0 without calls."""
+        # Backwards to the newest call that had not been there before: news since which only old results came. A test
+        # that fails the same way after each of ten different edits is no stall, for every edit is news. At most 20
+        # calls are compared, so the square does not matter.
         since = 0
         for place in range(len(self.calls) - 1, 0, -1):
             if self.calls[place] not in self.calls[:place]:
@@ -53,6 +67,8 @@ class Loops:
 
     @property
     def alternates(self) -> bool:
-        """Whether two calls take turns with the same results: A-B-A-B."""
+        """Whether the latest four calls are A-B-A-B, with the same results. A fifth, different call ends it: the way
+        out is not told off.
+        """
         last = self.calls[-4:]
         return len(last) == 4 and last[0] != last[1] and last[:2] == last[2:]

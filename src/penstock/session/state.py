@@ -1,8 +1,8 @@
-"""What is so now? The state of a session, and what each event makes of it.
+"""What is so now? The state of a session, and what each event makes of it (S-1 to S-4, S-11 to S-13).
 
-A state is a value; `after` is the only way on. The table says which event is answered in which phase, and draws the diagram of the
-docs. Laws: replaying the events rebuilds an equal state; whatever happened, the next prompt of the user is taken.
-Keeps out: what to do next (`decisions`), clocks, models and tools.
+A state is a value, and `after` is the only way to the next. The table says which event is answered in which phase, and
+draws the diagram of docs/sessions.md. Laws: replaying the events rebuilds an equal state; whatever happened, the next
+prompt of the user is taken. Leaves to others: what to do next (`decisions`), clocks, models and tools.
 """
 
 from __future__ import annotations
@@ -30,8 +30,11 @@ if TYPE_CHECKING:
     from penstock.wires import ToolCall
 
 Phase = Literal["idle", "ready", "calling", "refused", "ended"]
+"""Whom a session waits for: `idle` the user, `ready` the model, `calling` the tools, `refused` a cure, `ended` the
+person's next words.
+"""
 
-# In which phase an event is taken, and where it leads; None is "decided by what it holds".
+# None means that what the event holds decides the phase: its handler sets it.
 TRANSITIONS: dict[Phase, dict[str, Phase | None]] = {
     "idle": {"Prompted": "ready"},
     "ready": {
@@ -53,41 +56,46 @@ TRANSITIONS: dict[Phase, dict[str, Phase | None]] = {
     },
     "ended": {"Prompted": "ready"},
 }
+"""Which events each phase takes, and the phase that each leads to; None where the event's content decides."""
 ANYWHERE = ("Ticked", "Noted", "Intended", "Effected", "Closed")
-"""Events that leave the phase as it is; `Closed` ends it."""
+"""Events that every phase takes and that leave it as it is; only `Closed` ends it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Boundary:
-    """Where one piece of work ends and a handoff is due: why, and what says so."""
+    """Where one piece of work ends and a handoff is due (S-3)."""
 
     reason: Literal["turns", "context", "domain", "errors"]
     evidence: str
+    """What says so, with its number: `30 turns`."""
     turn: int
+    """The turn of the session at which it was crossed, counted from the beginning."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Todo:
-    """One item of the todo list."""
+    """One item of the todo list; its title is what it is known by."""
 
     title: str
     priority: int = 2
+    """1 comes before 2."""
     is_done: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    """Something that changes the world, recorded before it is done."""
+    """Something that changes the world, recorded before it is done (S-12)."""
 
     kind: str
     what: str
     digest: str = ""
+    """What the tool can tell by whether it was done; once known, the digest of what is there."""
     is_known: bool = False
     """Whether it is known how it ended."""
 
 
 class RefusedRequest(NamedTuple):
-    """A request that the provider refused, and what it said of it."""
+    """A request that the provider refused, what it said of it, and the reply that was asked for."""
 
     transcript: Transcript
     overflow: Overflow
@@ -96,42 +104,52 @@ class RefusedRequest(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    """All that a session knows. `limits` are those of the window as far as it is known by now.
-
-    `turns` are model calls since the last reset, `all_turns` since the beginning.
-    """
+    """All that a session knows, as a value."""
 
     limits: Limits
+    """Those of the window as far as it is known by now: a refusal may have named a smaller one."""
     transcript: Transcript
+    """What was said; forgetting is an edit of it."""
     phase: Phase = "idle"
     turns: int = 0
+    """Model calls since the last fresh start."""
     all_turns: int = 0
+    """Model calls since the session began."""
     now_seconds: float = 0.0
+    """The latest time that was told; 0 before any."""
     open_calls: tuple[ToolCall, ...] = ()
+    """The calls that the model asked for and that have not returned; empty outside the phase `calling`."""
     faults: Faults = field(default_factory=Faults)
     loops: Loops = field(default_factory=Loops)
     overflow: Overflow | None = None
+    """What the newest refusal said, until a request succeeds; None where none is being cured."""
     refusals: tuple[RefusedRequest, ...] = ()
-    """The requests that were refused since the last success, as they were sent."""
+    """The requests that were refused since the last success, as they were sent, oldest first."""
     overflow_calls: int = 0
-    """Calls of a provider since the last success that an overflow has cost."""
+    """Calls of a provider that this overflow has cost since the last success: refusals and summaries."""
     summary: str | None = None
+    """The words of the summary that was asked for; None where it failed, or none was asked for."""
     has_summary: bool = False
+    """Whether a summary was asked for since the newest refusal."""
     reserve_tokens: int = 0
-    """Of the reply: what was asked for when it was refused, then what a refusal left of it; 0 is as the limits say."""
+    """The reply to ask for: what it was when it was refused, then what the cure left of it; 0 is as the limits say."""
     compacted_at: int | None = None
-    """How many entries there were at the last compaction: another has to have something to do."""
+    """How many entries there were at the last compaction: another has to have something to do. None before the first."""
     handed_on: Handoff | None = None
-    """What the last fresh start began with."""
+    """What the last fresh start began with; None before the first."""
     begun_at: int | None = None
-    """How many entries the last fresh start had: another has to have something to hand on."""
+    """How many entries the last fresh start had: another has to have something to hand on. None before the first."""
     crossed: frozenset[str] = frozenset()
-    """Boundaries that were crossed and have not been left behind since."""
+    """Reasons of boundaries that were crossed and have not been left behind since."""
     due: Boundary | None = None
+    """The boundary whose handoff is still to be written; None for none."""
     boundaries: tuple[Boundary, ...] = ()
+    """All boundaries of the session, in order."""
     todos: tuple[Todo, ...] = ()
     subtask_done: bool = False
+    """Whether an item of the todo list was finished since the last request: a moment to compact."""
     effects: tuple[tuple[str, Effect], ...] = ()
+    """What was announced, by its id, in order."""
     compactions: int = 0
     handoffs: int = 0
     input_tokens: int = 0
@@ -141,15 +159,24 @@ class State:
 
     @property
     def unknown_effects(self) -> dict[str, Effect]:
-        """What was begun and of which nobody knows how it ended: never done again without a look."""
+        """Effects that were begun and of which nobody knows how they ended, by id: never done again without a look."""
         return {name: effect for name, effect in self.effects if not effect.is_known}
 
 
 _NO_REFUSAL: dict[str, Any] = {"overflow": None, "refusals": (), "overflow_calls": 0}
+"""The fields of a state in which no refusal is being cured."""
 
 
 def after(state: State, event: Event) -> State:
-    """The state after an event. Raises `CallerError` for one that the phase does not take."""
+    """Return the state after an event.
+
+    Args:
+        state: the state before; unchanged.
+        event: what happened.
+
+    Raises:
+        CallerError: for an event that the phase does not take, or whose content cannot be.
+    """
     name = ev.name_of(event)
     if name not in ANYWHERE and name not in TRANSITIONS[state.phase]:
         taken = sorted({*TRANSITIONS[state.phase], *ANYWHERE})
@@ -160,23 +187,29 @@ def after(state: State, event: Event) -> State:
 
 
 def _prompted(state: State, event: ev.Prompted) -> State:
+    """The user said something: a new request, free of the refusals, loops and, once it ended the session, the errors of
+    the last.
+    """
     grown = _answered_for(state.transcript).append(event.message)
     if not grown.entries[-1].speaks:
         raise CallerError("a prompt is a message in which the user says something")
     made = replace(state, transcript=grown, ended="", **_NO_REFUSAL, loops=Loops())
     if state.phase == "ended" and made.faults.is_exhausted(state.all_turns, state.limits.errors):
         made = replace(made, faults=Faults())  # the person has looked: a new budget
+    # Boundaries are looked for here because a prompt is the safe point: no call is open, and the newest words survive
+    # the handoff.
     if state.limits.domain_boundaries:
         prompts = [entry.index for entry in grown.entries if entry.speaks]
         if evidence := changed_domain(activity.actions(grown), prompts):
             made = _crosses(made, "domain", evidence)
+    # With 0 tokens only turns count; fullness is `decisions`' to weigh, since compaction may cure it.
     if made.limits.pressure(0, made.turns) >= Pressure.HAND_OFF:
         made = _crosses(made, "turns", f"{made.turns} turns")
     return made
 
 
 def _answered_for(transcript: Transcript) -> Transcript:
-    """With a word in place of an answer that never came, so that roles take turns."""
+    """Return the transcript with a word in place of an answer that never came, so that roles take turns."""
     last = transcript.entries[-1] if transcript.entries else None
     if last is None or last.role in {"assistant", "system"}:
         return transcript
@@ -184,7 +217,7 @@ def _answered_for(transcript: Transcript) -> Transcript:
 
 
 def _closed_calls(state: State) -> Transcript:
-    """With a result for every open call that says that none is known: the transcript stays valid."""
+    """Return the transcript with a result for every open call that says that none is known: it stays valid."""
     if not state.open_calls:
         return state.transcript
     rows = [(call, placeholders.CLOSED, True) for call in state.open_calls]
@@ -192,6 +225,7 @@ def _closed_calls(state: State) -> Transcript:
 
 
 def _replied(state: State, event: ev.Replied) -> State:
+    """The model answered: a turn more, its calls open, and the provider's row of failures ended."""
     grown = state.transcript.append(*event.messages)
     new = grown.entries[len(state.transcript.entries) :]
     calls = tuple(call for entry in new for call in entry.calls)
@@ -203,6 +237,7 @@ def _replied(state: State, event: ev.Replied) -> State:
         all_turns=state.all_turns + 1,
         open_calls=calls,
         phase="calling" if calls else "idle",
+        # An answer without calls ends the tools' row as well: the model has stopped trying.
         faults=faults if calls else faults.worked(),
         **_NO_REFUSAL,
         input_tokens=state.input_tokens + (event.input_tokens or 0),
@@ -212,9 +247,11 @@ def _replied(state: State, event: ev.Replied) -> State:
 
 
 def _returned(state: State, event: ev.Returned) -> State:
+    """The tools answered: what they say of failures and loops is counted, and may end the session."""
     asked = {call.id: call for call in state.open_calls}
     grown = state.transcript.append(*event.messages)
     answered = {result.call_id for entry in grown.entries[len(state.transcript.entries) :] for result in entry.results}
+    # A transcript with an open call is refused by every provider, so results are taken together or not at all.
     if left_open := sorted(asked.keys() - answered):
         raise CallerError(f"call {left_open[0]!r} has no result: all open calls return together")
     loops, faults = state.loops, state.faults
@@ -233,8 +270,12 @@ def _returned(state: State, event: ev.Returned) -> State:
 
 
 def _refused(state: State, event: ev.Refused) -> State:
-    """A window that the refusal names is believed from now on, where it is smaller and can be one."""
+    """Return the state after a refusal: it is kept as a measurement, and a smaller window that it names is believed
+    from now on.
+    """
     overflow = Overflow(**event.overflow)
+    # A number below any real window is a code or a count of something else, and a limit in characters is none of
+    # tokens: the request shrinks, the limits stay.
     named = overflow.limit if overflow.unit == "tokens" and (overflow.limit or 0) >= SMALLEST_TOKENS else None
     asked = state.reserve_tokens or state.limits.reserve_tokens
     refused = RefusedRequest(transcript=state.transcript, overflow=overflow, reserve_tokens=asked)
@@ -251,6 +292,7 @@ def _refused(state: State, event: ev.Refused) -> State:
 
 
 def _failed(state: State, event: ev.Failed) -> State:
+    """The provider failed: what waiting cannot cure ends the work; the rest counts, and is tried again."""
     limits = state.limits.errors
     faults = state.faults.failed(event.kind, state.all_turns, state.now_seconds, limits, event.retry_after_seconds)
     if event.kind not in CURED_BY_WAITING:
@@ -259,7 +301,7 @@ def _failed(state: State, event: ev.Failed) -> State:
 
 
 def _bears(state: State) -> State:
-    """Ended where too much failed, at a boundary where too much failed in a row."""
+    """Return the state, ended where too much failed, at a boundary where too much failed in a row."""
     limits = state.limits.errors
     if state.faults.is_exhausted(state.all_turns, limits):
         return replace(state, ended="errors", phase="ended")
@@ -271,7 +313,9 @@ def _bears(state: State) -> State:
 
 
 def _crosses(state: State, reason: Literal["turns", "context", "domain", "errors"], evidence: str) -> State:
-    """One boundary per crossing: the next of its kind only after a fresh start, or once it was left behind."""
+    """Return the state with a boundary due: one per crossing; the next of its kind only after a fresh start, or once it
+    was left behind.
+    """
     if reason in state.crossed:
         return state
     boundary = Boundary(reason=reason, evidence=evidence, turn=state.all_turns)
@@ -279,19 +323,24 @@ def _crosses(state: State, reason: Literal["turns", "context", "domain", "errors
 
 
 def _compacted(state: State, event: ev.Compacted) -> State:
+    """Something was forgotten: the edits are made, and the entries counted from which the next compaction rests."""
     edits = tuple(Cleared(**edit) if "call_id" in edit else Collapsed(**edit) for edit in event.edits)
     return replace(
         state,
         transcript=_forgotten(state.transcript, edits),
         reserve_tokens=event.reserve_tokens or 0,
         subtask_done=False,
+        # A cure that only lowered the reserve made no edits: it is no compaction, and no reason for one to rest.
         compacted_at=len(state.transcript.entries) if event.edits else state.compacted_at,
         compactions=state.compactions + bool(event.edits),
     )
 
 
 def _forgotten(transcript: Transcript, edits: tuple[Cleared | Collapsed, ...]) -> Transcript:
-    """With these edits made at once, as the plan made them: each is held against the transcript that it was made for."""
+    """Return the transcript with these edits made at once, each held against the transcript that it was made for."""
+    # Each call raises for an edit that does not fit and its result is dropped: every edit of a plan speaks of the
+    # transcript before any of them, so they are checked against that one and added in one go. Applied one by one, a
+    # later span would meet what an earlier one had hidden.
     transcript.replace_results(edit for edit in edits if isinstance(edit, Cleared))
     for edit in edits:
         if isinstance(edit, Collapsed):
@@ -300,11 +349,14 @@ def _forgotten(transcript: Transcript, edits: tuple[Cleared | Collapsed, ...]) -
 
 
 def _summarised(state: State, event: ev.Summarised) -> State:
+    """The model's summary came, or failed: either way it was a call."""
     return replace(state, summary=event.text, has_summary=True, overflow_calls=state.overflow_calls + 1)
 
 
 def _named(state: State, event: ev.HandedOff) -> tuple[Boundary, ...]:
-    """The boundary of this handoff, where it was not crossed before."""
+    """Return the boundary of a handoff that no event had crossed before: fullness and the hard limit of turns are met
+    at the step.
+    """
     if state.due is not None or event.reason not in {"turns", "context"}:
         return ()
     reason: Literal["turns", "context"] = "turns" if event.reason == "turns" else "context"
@@ -312,6 +364,7 @@ def _named(state: State, event: ev.HandedOff) -> tuple[Boundary, ...]:
 
 
 def _handed_off(state: State, event: ev.HandedOff) -> State:
+    """A handoff was written: the transcript begins afresh; errors of tools are left behind, an open breaker is not."""
     begun = state.transcript.afresh(event.text)
     return replace(
         state,
@@ -334,7 +387,15 @@ def _handed_off(state: State, event: ev.HandedOff) -> State:
 
 
 def noted(todos: tuple[Todo, ...], event: ev.Noted) -> tuple[Todo, ...]:
-    """A todo list after a note: an item is what its title says, and stays in its place."""
+    """Return a todo list after a note: an item is what its title says, and stays in its place.
+
+    Args:
+        todos: the list before.
+        event: what is noted. `done` of a title that is not there adds it as done; `drop` of one is nothing.
+
+    Raises:
+        CallerError: for an action that is not `add`, `done` or `drop`.
+    """
     if event.action not in {"add", "done", "drop"}:
         raise CallerError(f"a todo is added, done or dropped, not {event.action!r}")
     if event.action == "drop":
@@ -347,16 +408,19 @@ def noted(todos: tuple[Todo, ...], event: ev.Noted) -> tuple[Todo, ...]:
 
 
 def _noted(state: State, event: ev.Noted) -> State:
+    """The todo list changed; a finished item is a moment to compact."""
     finished = state.subtask_done or event.action == "done"
     return replace(state, todos=noted(state.todos, event), subtask_done=finished)
 
 
 def _intended(state: State, event: ev.Intended) -> State:
+    """An effect was announced, before it is done."""
     effect = Effect(kind=event.kind, what=event.what, digest=event.digest)
     return replace(state, effects=(*state.effects, (event.effect_id, effect)))
 
 
 def _effected(state: State, event: ev.Effected) -> State:
+    """An announced effect is known to have ended; an id that was never announced changes nothing."""
     done = tuple(
         (
             name,
@@ -368,17 +432,19 @@ def _effected(state: State, event: ev.Effected) -> State:
 
 
 def _ticked(state: State, event: ev.Ticked) -> State:
-    """Time only goes on: a clock that goes back is not believed."""
+    """Time has passed; a clock that goes back is not believed."""
     now = max(state.now_seconds, event.now_seconds)
     return replace(state, now_seconds=now)
 
 
 def _interrupted(state: State, event: ev.Interrupted) -> State:
+    """The person stopped the work: open calls are closed, and a recovery that was under way is dropped with its refusals."""
     del event
     return replace(state, transcript=_closed_calls(state), open_calls=(), **_NO_REFUSAL)
 
 
 def _closed(state: State, event: ev.Closed) -> State:
+    """The session ended for a reason that its driver gives."""
     return replace(state, transcript=_closed_calls(state), open_calls=(), ended=event.reason, phase="ended")
 
 
@@ -401,7 +467,7 @@ _HANDLERS: dict[type[Any], Callable[[State, Any], State]] = {
 
 
 def diagram() -> str:
-    """The table as a diagram in Mermaid's language, for the docs."""
+    """Return the table of transitions as a diagram in Mermaid's language, for the docs."""
     arrows = [
         f"    {phase} --> {end}: {name}"
         for phase, row in TRANSITIONS.items()
@@ -411,6 +477,7 @@ def diagram() -> str:
     return "\n".join(["stateDiagram-v2", "    [*] --> idle", *arrows, "    ended --> [*]"])
 
 
+# Where the table says None, the phases that the handlers of `Replied`, `Failed` and `Returned` may choose.
 _ENDS: dict[tuple[str, str], tuple[Phase, ...]] = {
     ("ready", "Replied"): ("calling", "idle"),
     ("ready", "Failed"): ("ready", "ended"),

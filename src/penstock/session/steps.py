@@ -1,6 +1,6 @@
-"""What next? The steps that a session asks its driver for; each is answered by an event.
+"""What does a session ask its driver for? The steps; each is answered by an event.
 
-Keeps out: how they are carried out (agent).
+Leaves to others: how steps are carried out (`agent`), and when each is due (`decisions`).
 """
 
 from __future__ import annotations
@@ -16,65 +16,76 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Await:
-    """Nothing to do until the user says something: `Prompted`."""
+    """Nothing to do until the user says something. Answered by `Prompted`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """Send what the transcript shows, asking for at most so much of reply: `Replied`, `Refused` or `Failed`."""
+    """Send the transcript to the model. Answered by `Replied`, `Refused` or `Failed`."""
 
     transcript: Transcript
+    """What to send, as it is shown: `dump_request` makes it a body."""
     reserve_tokens: int
+    """The most of reply to ask for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """Run these calls, all of them: `Returned`."""
+    """Run these calls, all of them, then report together. Answered by `Returned`."""
 
     calls: tuple[ToolCall, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compact:
-    """Apply this plan and keep what it takes from view: `Compacted`."""
+    """Apply a plan, and keep what it takes from view under handles. Answered by `Compacted`."""
 
     plan: Plan
     strategy: str
+    """The deepest strategy of the plan, to be repeated in the event."""
     reserve_tokens: int | None = None
+    """The reply to ask for from now on, where a refusal lowered it; None leaves it as configured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summarise:
-    """Ask a model with this prompt: `Summarised`, with None where it failed."""
+    """Ask a model with this prompt and nothing else. Answered by `Summarised`, with None where it failed."""
 
     prompt: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandOff:
-    """Write this handoff, then begin afresh with what it says: `HandedOff`."""
+    """Write this handoff, then begin afresh with what it says. Answered by `HandedOff`."""
 
     handoff: Handoff
     reason: str
+    """Why: `turns`, `context`, `domain` or `errors`."""
     evidence: str
+    """What says so, with its number."""
     max_tokens: int
     """What the text may take with which the fresh transcript begins."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wait:
-    """Nothing may be sent before then: `Ticked`."""
+    """Send nothing before a time. Answered by `Ticked`."""
 
     until_seconds: float
+    """On the clock of `Ticked`."""
     why: str
+    """For the person who waits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stop:
-    """The work ended; `message` is for the person. `Prompted` goes on all the same, `Closed` writes down that it ended."""
+    """The work ended. `Prompted` goes on all the same; `Closed` writes down that it ended."""
 
     reason: str
+    """One word for programs: `errors`, `irreducible`, `loop`, the kind of a failure, or what `Closed` said."""
     message: str
+    """What happened and what to do, for the person."""
 
 
 Step: TypeAlias = Await | Ask | Call | Compact | Summarise | HandOff | Wait | Stop
+"""Any step that `Session.next_step` may return."""

@@ -1,1 +1,5 @@
-"""How is text measured, cut, escaped and shown? Tokens, allowances, windows, calls: the words and measures of every room."""
+"""How is text measured, shown and cut? Tokens, allowances, fitting, escapes, windows, and the notices that several
+rooms share.
+
+The lowest room: it knows nothing of files, providers or sessions, and every other room uses it.
+"""

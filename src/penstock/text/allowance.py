@@ -1,6 +1,6 @@
-"""How much is left? Sizes with their unit, and what a call may spend.
+"""How much is left? Sizes with their unit, and what a request may spend.
 
-Law: the unit is part of the type; a measure never falls as text grows. Keeps out: what is cut to fit, and how.
+Laws: the unit is part of the type; a measure never falls as text grows. Leaves to others: what is cut to fit, and how.
 """
 
 from __future__ import annotations
@@ -14,35 +14,50 @@ if TYPE_CHECKING:
 
 
 class Allowance(NamedTuple):
-    """At most `limit` of `unit`; made by `chars`, `bytes` or `tokens`, never by hand."""
+    """At most so much of a unit; made by `chars`, `bytes` or `tokens`, never by hand."""
 
     limit: int
+    """How much, in `unit`; it may be reached."""
     unit: str
+    """`characters`, `bytes` or `tokens`."""
     counter: TokenCounter | None = None
+    """What counts tokens; None for the other units."""
 
     @classmethod
     def chars(cls, limit: int) -> Allowance:
-        """At most `limit` Unicode characters."""
+        """Return an allowance of at most `limit` Unicode characters.
+
+        Raises:
+            CallerError: for what is no whole number from 0 on.
+        """
         return cls(_whole(limit, "characters"), "characters")
 
     @classmethod
     def bytes(cls, limit: int) -> Allowance:
-        """At most `limit` bytes of UTF-8."""
+        """Return an allowance of at most `limit` bytes of UTF-8.
+
+        Raises:
+            CallerError: for what is no whole number from 0 on.
+        """
         return cls(_whole(limit, "bytes"), "bytes")
 
     @classmethod
     def tokens(cls, limit: int, counter: TokenCounter) -> Allowance:
-        """At most `limit` tokens, by the upper bound of `counter`."""
+        """Return an allowance of at most `limit` tokens, by the upper bound of `counter`.
+
+        Raises:
+            CallerError: for what is no whole number from 0 on.
+        """
         return cls(_whole(limit, "tokens"), "tokens", counter)
 
     def measure(self, text: str) -> int:
-        """How much of this allowance `text` takes."""
+        """Return how much a text takes, in the unit of this allowance."""
         if self.counter is not None:
             return self.counter.count(text).high
         return len(text) if self.unit == "characters" else len(text.encode("utf-8", "surrogatepass"))
 
     def holds(self, text: str) -> bool:
-        """Whether `text` is within the allowance."""
+        """Return whether a text is within the allowance."""
         return self.measure(text) <= self.limit
 
     def __str__(self) -> str:
@@ -50,23 +65,25 @@ class Allowance(NamedTuple):
 
 
 class Budget(NamedTuple):
-    """What a request may take: a window of `context_tokens`, of which `reserve_tokens` are kept for the reply.
-
-    `counter` says how tokens are counted: requests are held against the upper bound of its counts, which is the count itself
-    where the counter is exact. None stands for the estimator of `penstock.tokens`.
-    """
+    """What a request may take: a window of tokens, part of which is kept for the reply."""
 
     context_tokens: int
+    """The window of the model, request and reply together."""
     reserve_tokens: int = 0
+    """What of it is kept for the reply."""
     counter: TokenCounter | None = None
+    """How tokens are counted: requests are held against the upper bound of its counts. None is the estimator of
+    `penstock.tokens`.
+    """
 
     @property
     def input_tokens(self) -> int:
-        """What is left for the request itself."""
+        """What is left for the request itself; never below 0."""
         return max(0, self.context_tokens - self.reserve_tokens)
 
 
 def _whole(limit: int, unit: str) -> int:
+    """Return a limit, or raise `CallerError` for what is no whole number from 0 on."""
     if type(limit) is not int or limit < 0:
         raise CallerError(f"An allowance is a whole number of {unit} from 0 on, not {limit!r}.")
     return limit

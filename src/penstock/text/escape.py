@@ -1,9 +1,10 @@
-"""How is foreign text shown so that it can only be read?
+r"""How is foreign text shown so that it can only be read? Escapes for all that hides, steers a terminal or turns the
+reading order (L-10).
 
-File contents and file names are written by strangers. Here invalid bytes, controls, bidirectional and invisible
-characters become `\\xNN` or `\\u{…}`, and are counted (L-10). Printable characters, tabs and line ends stay as they are.
-Law: the shown form holds no character of the escaped set; `parse_name(show_name(n)) == n` for every name.
-Keeps out: which text is shown, and what is said about it.
+File contents and file names are written by strangers. Invalid bytes, controls, bidirectional and invisible characters
+become `\xNN` or `\u{…}`, and are counted. Printable characters, tabs and line ends stay as they are. Laws: the shown
+form holds no character of the escaped set; `parse_name(show_name(n)) == n` for every name. Leaves to others: which text
+is shown, and what is said about it.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from __future__ import annotations
 import re
 from functools import cache
 
-# reliability.md 1.4 names the first six ranges; the rest are their kin: separators that some viewers take for a line end,
-# and what Unicode says to show as nothing (Default_Ignorable_Code_Point), but for the variation selectors that choose the
-# look of an emoji (U+FE00-FE0F) or of a Mongolian letter: those stand in ordinary text.
+# Controls, zero-width and bidirectional characters, the byte order mark and surrogates; then their kin: separators that
+# some viewers take for a line end, and what Unicode says to show as nothing (Default_Ignorable_Code_Point), but for the
+# variation selectors that choose the look of an emoji (U+FE00-FE0F) or of a Mongolian letter: those stand in ordinary
+# text.
 _HIDDEN = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 but tab and line feed, DEL, C1
     "\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069"  # zero width, bidirectional
@@ -32,12 +34,15 @@ _PLAIN_IN_NAME = bytes(code if 0x20 <= code < 0x7F and code != 0x5C else 0x80 fo
 
 @cache
 def _any_of(characters: str) -> re.Pattern[str]:
-    """Compiled when first needed: most text and most names are plain, and each class costs a millisecond."""
+    """Return a pattern of any of the characters. Compiled when first needed: most text is plain, and each class costs a
+    millisecond.
+    """
     return re.compile(f"([{characters}])")
 
 
 @cache
 def _escape(character: str) -> str:
+    r"""Return the escape of one character: `\xNN` for ASCII and for bytes that were no UTF-8, `\u{…}` for all others."""
     code = ord(character)
     if 0xDC80 <= code <= 0xDCFF:  # surrogateescape: the byte itself
         return f"\\x{code - 0xDC00:02x}"
@@ -45,14 +50,15 @@ def _escape(character: str) -> str:
 
 
 def _escape_any(characters: str, text: str) -> str:
-    """`text` with those characters escaped. Parted, mapped and joined: a substitution that calls back takes thrice as long."""
+    """Return a text with those characters escaped."""
+    # Parted, mapped and joined: a substitution that calls back for each match takes three times as long.
     parts = _any_of(characters).split(text)
     parts[1::2] = map(_escape, parts[1::2])
     return "".join(parts)
 
 
 def _is_plain(text: str, plain: bytes) -> bool:
-    """Whether all of it is ASCII that needs no look: ten times as fast as the pattern."""
+    """Return whether all of a text is ASCII that needs no look: ten times as fast as the pattern."""
     if not text.isascii():
         return False
     data = text.encode("ascii")
@@ -60,13 +66,16 @@ def _is_plain(text: str, plain: bytes) -> bool:
 
 
 def show(text: str) -> tuple[str, int]:
-    """`text` made inert, and how many characters were escaped. A carriage return before a line feed is a line end."""
+    """Return a text made inert, and how many characters were escaped.
+
+    A carriage return before a line feed is part of a line end, and goes uncounted.
+    """
     shown = show_text(text)
     return shown, count_escapes(text, shown)
 
 
 def show_text(text: str) -> str:
-    """`text` made inert, line by line: a text of some of its lines is shown as the same lines."""
+    """Return a text made inert, line by line: a text of some of its lines is shown as the same lines."""
     if _is_plain(text, _PLAIN):
         return text
     if "\r" in text:
@@ -77,16 +86,23 @@ def show_text(text: str) -> str:
 
 
 def count_escapes(text: str, shown: str) -> int:
-    """How many characters of `text` are escaped in its shown form: each escape brings a backslash, and none is taken away."""
+    """Return how many characters of a text are escaped in its shown form.
+
+    Args:
+        text: the original.
+        shown: what `show_text` made of it.
+    """
+    # Each escape brings one backslash, and none is taken away.
     return 0 if shown == text else shown.count("\\") - text.count("\\")
 
 
 def _show_ascii(text: str) -> str:
-    """The same for ASCII by Python's own escaping, which writes control characters as we do and costs next to nothing.
+    """Return ASCII text made inert by Python's own escaping, which writes control characters as we do and costs next to
+    nothing.
 
-    It escapes backslashes, tabs and line ends too, which stay as they are here. Each run of backslashes in what it writes is
-    doubled ones and at most one more that begins an escape, so that pairs taken from the left are the doubled ones; they are
-    put aside as NUL, which is not left in there, until the others are undone.
+    It escapes backslashes, tabs and line ends too, which stay as they are here. Each run of backslashes in what it
+    writes is doubled ones and at most one more that begins an escape, so that pairs taken from the left are the doubled
+    ones; they are put aside as NUL, which is not left in there, until the others are undone.
     """
     escaped = text.encode("unicode_escape")
     for character, written, stays in (("\\", rb"\\", b"\0"), ("\t", rb"\t", b"\t"), ("\r", rb"\r", rb"\x0d")):
@@ -97,26 +113,31 @@ def _show_ascii(text: str) -> str:
 
 
 def show_name(name: bytes | str) -> str:
-    """A file name as one inert line; `parse_name` gives the name back.
+    r"""Return a file name as one inert line; `parse_name` gives the name back.
 
     A backslash is escaped too, so that no two names are shown alike.
+
+    Args:
+        name: the name as the system has it; bytes that are no UTF-8 become `\xNN`.
     """
     text = name.decode("utf-8", "surrogateescape") if isinstance(name, bytes) else name
     return text if _is_plain(text, _PLAIN_IN_NAME) else _escape_any(_IN_NAME, text)
 
 
 def show_argument(text: str) -> str:
-    """An argument as a printed call repeats it: escapes that are there already stay single."""
+    """Return an argument as a printed call repeats it: inert, with escapes that are there already left single."""
     return text if _is_plain(text, _PLAIN_IN_NAME) else _escape_any(_IN_LINE, text)
 
 
 def parse_name(shown: str) -> bytes:
-    """The name whose shown form this is: escapes of `show_name` undone, everything else as it stands."""
+    """Return the bytes of the name whose shown form this is: escapes of `show_name` undone, everything else as it stands."""
 
     def unescaped(match: re.Match[str]) -> str:
         byte, point = match.groups()
         if byte is not None:
             code = int(byte, 16)
+            # A byte of 0x80 and more goes through the surrogate that stands for it, so that encoding gives the byte
+            # back.
             return chr(code) if code < 0x80 else chr(0xDC00 + code)
         code = int(point, 16)
         return chr(code) if code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF else match.group()
@@ -125,12 +146,17 @@ def parse_name(shown: str) -> bytes:
 
 
 def clip(text: str, limit_bytes: int = 256) -> str:
-    """What an error echoes of an argument: inert, at most `limit_bytes` of it (contract G3 of reliability.md)."""
+    """Return what an error echoes of an argument: inert, on one line, at most `limit_bytes` of it.
+
+    Args:
+        text: anything that a stranger wrote.
+        limit_bytes: the most bytes of UTF-8, the ellipsis not counted.
+    """
     return shorten(show_name(text[: limit_bytes + 1]), limit_bytes)
 
 
 def shorten(shown: str, limit_bytes: int = 256) -> str:
-    """At most `limit_bytes` of what is inert already, cut between characters and escapes."""
+    """Return at most `limit_bytes` of what is inert already, cut between characters and between escapes."""
     raw = shown.encode("utf-8")
     if len(raw) <= limit_bytes:
         return shown

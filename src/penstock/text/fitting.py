@@ -1,8 +1,10 @@
-"""What fits? A text made inert and cut to an allowance, with a notice that says what is missing and how to get it.
+"""What of a text fits? The text made inert and cut to an allowance, with a notice that says what is missing and how to
+get it (G-1, G-2).
 
-The notice comes first, because the end of a result is what other software cuts off, and it is counted: text and notice are
-within the allowance. Law: `fit` never exceeds its allowance; fitting twice changes nothing, by type and not by looking for
-the notice in the text; content cannot forge the notice. Keeps out: where the whole is kept (guarding, store).
+The notice comes first, because the end of a result is what other software cuts off, and it is counted: text and notice
+are within the allowance. Laws: `fit` never exceeds its allowance; fitting twice changes nothing, by type and not by
+looking for the notice in the text; content cannot forge the notice. Leaves to others: where the whole is kept (`guard`,
+`store`).
 """
 
 from __future__ import annotations
@@ -20,9 +22,13 @@ if TYPE_CHECKING:
 
     from penstock.text.calls import Dialect
 
-CHARS_PER_TOKEN = 3.5  # of the seed; a stated counter in the allowance outranks it
-NEWLINE_SHARE = 0.8  # a cut moves back to a line end that lies beyond this share of the room (G-1)
-_CHARS_PER_TOKEN_MOST = 64  # no counter makes one token of more, blanks apart
+# A counter in the allowance outranks it.
+CHARS_PER_TOKEN = 3.5
+"""Characters for each token, where tokens are only named in a notice."""
+NEWLINE_SHARE = 0.8
+"""A cut moves back to a line end that lies beyond this share of the room (G-1)."""
+# No counter makes one token of more characters, blanks apart: what lies beyond this many a token need not be looked at.
+_CHARS_PER_TOKEN_MOST = 64
 
 NARROWER = "Use more specific parameters or pagination to get remaining data."
 """What a notice advises where there is no way to the rest."""
@@ -37,31 +43,39 @@ class Keep(enum.Enum):
 
 
 class Whole(NamedTuple):
-    """What came in, measured: characters, bytes of UTF-8, lines, and about how many tokens."""
+    """What came in, measured."""
 
     chars: int
     bytes: int
+    """Bytes of UTF-8."""
     lines: int
+    """Lines, ended by line feeds; a last one without an end counts."""
     tokens: int
+    """About how many tokens."""
 
 
 class Guarded(str):
-    """A text that was fitted. A `str` that knows it: fitted again, it stays as it is.
-
-    `whole_*` measure what came in, `shown_*` what is left of it; `handle` leads to the whole, if it was kept.
-    """
+    """A text that was fitted: a `str` that knows it, and stays as it is when it is fitted again."""
 
     shown_chars: int
+    """Characters of the original that are left, without the notice."""
     whole_chars: int
+    """Characters of what came in; so for bytes, lines and tokens."""
     whole_bytes: int
     whole_lines: int
     shown_tokens: int
+    """About how many tokens are left, without the notice."""
     whole_tokens: int
     notice_chars: int
+    """The length of the notice at its head, its line end included; 0 where nothing was cut."""
     handle: str | None
+    """Where the whole is kept; None where it is not."""
     way: str | None
+    """What the notice says instead of calls that read the handle; None for those."""
     is_cut: bool
+    """Whether anything is missing."""
     bounds_itself: bool
+    """Whether a tool made it that pages by itself: the guard of tools leaves it alone."""
 
     @property
     def text(self) -> str:
@@ -83,11 +97,24 @@ def fit(
     dialect: Dialect | None = None,
     chars_per_token: float = CHARS_PER_TOKEN,
 ) -> Guarded:
-    """`text` with its notice, at most `allowance`; unchanged when it fits and holds nothing that must be escaped (G-2).
+    """Return a text with its notice, at most `allowance`; unchanged when it fits and holds nothing that must be escaped
+    (G-2).
 
-    `name` is the tool that the notice speaks of, `way` what it says instead of the calls that read `handle`. JSON on one line
-    is cut between its records where that is possible (G-5). An allowance that cannot hold the notice gets a shorter one, and
-    in the end as much of that as it holds.
+    JSON on one line is cut between its records where that is possible (G-5). An allowance that cannot hold the notice
+    gets a shorter one, and in the end as much of that as it holds.
+
+    Args:
+        text: any text; one that was fitted before is cut further from what was left of it.
+        allowance: what text and notice may take together.
+        keep: which part stays.
+        handle: where the whole is kept; None where it is not.
+        name: the tool that the notice speaks of.
+        way: what the notice says instead of the calls that read `handle`.
+        dialect: how those calls are written; None is Python's.
+        chars_per_token: for the numbers of the notice, where the allowance has no counter.
+
+    Returns:
+        The text that fits, which knows what it was cut from.
     """
     tokens = counter_of(allowance, chars_per_token)
     if isinstance(text, Guarded):
@@ -95,6 +122,8 @@ def fit(
             return text
         whole = Whole(text.whole_chars, text.whole_bytes, text.whole_lines, text.whole_tokens)
         handle, way = handle or text.handle, way or text.way
+        # The old notice goes and a new one is written, about the first whole: a notice about a cut of a cut would
+        # understate what is missing.
         text = text.text[text.notice_chars :]
     else:
         whole = measure(text, tokens)
@@ -102,6 +131,7 @@ def fit(
             shown = _unforgeable(text)
             if allowance.holds(shown):
                 return _guarded(shown, whole, whole.chars, tokens(shown), handle, way, None)
+    # Only as much as could ever fit is looked at: escaping and counting a gigabyte to show a page would cost seconds.
     window = max_chars(allowance)
     head, tail = text[:window], text[max(0, len(text) - window) :]
     return fit_ends(
@@ -122,7 +152,20 @@ def fit_ends(
     dialect: Dialect | None = None,
     chars_per_token: float = CHARS_PER_TOKEN,
 ) -> Guarded:
-    """The same for a text that is not at hand as a whole: its first and last `max_chars` characters are, which may overlap."""
+    """Return what `fit` would, for a text that is not at hand as a whole.
+
+    Args:
+        head: its first `max_chars(allowance)` characters, or all.
+        tail: its last ones; may overlap `head`.
+        whole: the measure of all of it.
+        allowance: what text and notice may take together.
+        keep: which part stays.
+        handle: where the whole is kept; None where it is not.
+        name: the tool that the notice speaks of.
+        way: what the notice says instead of the calls that read `handle`.
+        dialect: how those calls are written; None is Python's.
+        chars_per_token: for the numbers of the notice, where the allowance has no counter.
+    """
     tokens = counter_of(allowance, chars_per_token)
     cut = _Cut(head, tail, whole, keep)
     said = way or (NARROWER if handle is None else _kept(handle, whole, dialect))
@@ -137,29 +180,47 @@ def fit_ends(
         brief = stand_ins.truncated_briefly(handle, dialect)
         held = _longest(len(brief), lambda n: allowance.holds(brief[:n]))
         return _guarded(brief[:held], whole, 0, 0, handle, way, held)
+    # The room is searched and not computed: a cut is inert and disarmed, so n characters of the original may become up
+    # to ten times as many, and the notice has numbers that change with the cut. O(log n) renderings.
     room = _longest(min(max_chars(allowance), whole.chars), lambda n: allowance.holds(render(*cut(n))))
     body, shown = cut(room)
-    while room and not allowance.holds(render(body, shown)):  # a cut that moved to a line end can be the longer one
+    # "Fits at n, so below" is not quite true: a cut that moves to a line end, or ends between records, can be the
+    # longer one. Then the room falls by tenths.
+    while room and not allowance.holds(render(body, shown)):
         room = room * 9 // 10
         body, shown = cut(room)
     return _guarded(render(body, shown), whole, len(shown), tokens(shown), handle, way, len(notice(shown)) + bool(body))
 
 
 def _kept(handle: str, whole: Whole, dialect: Dialect | None) -> str:
-    """The way to a whole that is kept."""
+    """Return the notice's way to a whole that is kept."""
     find = (dialect or PYTHON).write(Call("find", {"handle": handle, "pattern": "…"}))
     page = stand_ins.way_back(handle, dialect)
     return f"The whole, {whole.lines} lines, {whole.bytes} bytes: {page}; to search it: {find}"
 
 
 def fit_all(texts: Sequence[str], allowance: Allowance, keep: Keep = Keep.HEAD) -> list[Guarded]:
-    """Results that arrive together share one allowance, the largest cut first (G-7)."""
+    """Return results that arrive together, fitted to one allowance, the largest cut first (G-7).
+
+    Args:
+        texts: the results, in the order in which they are returned.
+        allowance: what all of them may take.
+        keep: which part of each stays.
+    """
     shares = share([allowance.measure(text) for text in texts], allowance.limit)
     return [fit(text, of(allowance, size), keep) for text, size in zip(texts, shares, strict=True)]
 
 
 def share(sizes: Sequence[int], limit: int) -> list[int]:
-    """What each of some results may take of `limit`: the small ones all that they need, the large ones alike what is left."""
+    """Return what each of some results may take of a limit: the small ones all that they need, the large ones alike
+    what is left.
+
+    Args:
+        sizes: what each would take whole.
+        limit: what all may take, in the same unit.
+    """
+    # Max-min fairness: as long as the smallest takes no more than an equal share, it gets all it needs and the rest
+    # share what it leaves.
     left, open_sizes = limit, sorted(sizes)
     while open_sizes and open_sizes[0] <= left // len(open_sizes):
         left -= open_sizes.pop(0)
@@ -168,12 +229,12 @@ def share(sizes: Sequence[int], limit: int) -> list[int]:
 
 
 def of(allowance: Allowance, limit: int) -> Allowance:
-    """An allowance of the same unit."""
+    """Return an allowance with another limit and the same unit and counter."""
     return Allowance(limit, allowance.unit, allowance.counter)
 
 
 def bounded(text: str) -> Guarded:
-    """The result of a tool that bounds itself and says how to go on: the guard of tools leaves it as it is (G-8)."""
+    """Return the result of a tool that bounds itself and says how to go on: the guard of tools leaves it as it is (G-8)."""
     whole = measure(text, lambda part: int(len(part) / CHARS_PER_TOKEN))
     result = _guarded(text, whole, whole.chars, whole.tokens, None, None, None)
     result.bounds_itself = True
@@ -181,13 +242,13 @@ def bounded(text: str) -> Guarded:
 
 
 def measure(text: str, tokens: Callable[[str], int]) -> Whole:
-    """A text at hand, measured."""
+    """Return the measure of a text at hand, its tokens by the given function."""
     size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
     return Whole(len(text), size, text.count("\n") + (bool(text) and not text.endswith("\n")), tokens(text))
 
 
 def counter_of(allowance: Allowance, chars_per_token: float = CHARS_PER_TOKEN) -> Callable[[str], int]:
-    """How tokens are counted for notices."""
+    """Return how tokens are counted for notices: by the allowance's counter, else by characters."""
     counter = allowance.counter
     if counter is not None:
         return lambda text: counter.count(text).tokens
@@ -195,7 +256,7 @@ def counter_of(allowance: Allowance, chars_per_token: float = CHARS_PER_TOKEN) -
 
 
 def max_chars(allowance: Allowance) -> int:
-    """No text of more characters can fit: what lies beyond is never looked at."""
+    """Return how many characters of a text can matter: none that is longer can fit."""
     return allowance.limit * (_CHARS_PER_TOKEN_MOST if allowance.unit == "tokens" else 1)
 
 
@@ -208,6 +269,7 @@ def _guarded(
     way: str | None,
     notice_chars: int | None,
 ) -> Guarded:
+    """Return a text with what is known of its cut; None as `notice_chars` says that nothing was cut."""
     guarded = Guarded(text)
     guarded.shown_chars, guarded.shown_tokens = shown_chars, shown_tokens
     guarded.whole_chars, guarded.whole_bytes, guarded.whole_lines, guarded.whole_tokens = whole
@@ -219,15 +281,16 @@ def _guarded(
 
 
 def _unforgeable(text: str) -> str:
-    """Inert, and lines that begin like our notices no longer do."""
+    """Return a text inert, and without lines that begin like our notices."""
     return stand_ins.disarm(escape.show_text(text))
 
 
 class _Cut:
-    """`cut(n)`: the body as it is shown and the text that it stands for, about `n` characters of it."""
+    """A text's cuts: `cut(n)` gives the body as it is shown and the text that it stands for, about `n` characters of it."""
 
     def __init__(self, head: str, tail: str, whole: Whole, keep: Keep) -> None:
         self._head_text, self._tail_text, self._whole, self._keep = head, tail, whole, keep
+        # Found at the first need: most texts have lines, and a scan of their JSON would be wasted.
         self._records: list[int] | None = None
 
     def __call__(self, room: int) -> tuple[str, str]:
@@ -248,6 +311,7 @@ class _Cut:
         return f"{_unforgeable(head)}\n{stand_ins.gap(max(lines, 0), hidden)}\n{_unforgeable(tail)}", head + tail
 
     def _head(self, room: int) -> str:
+        """Return at most so many characters from the beginning, ended at a line or a record where that costs little."""
         text = self._head_text
         if room >= len(text):
             return text
@@ -263,6 +327,7 @@ class _Cut:
         return text[:room]
 
     def _tail(self, room: int) -> str:
+        """Return at most so many characters from the end, begun at a line where that costs little."""
         text = self._tail_text
         start = len(text) - min(room, len(text))
         newline = text.find("\n", start, start + room - int(NEWLINE_SHARE * room)) if start else -1
@@ -270,7 +335,9 @@ class _Cut:
 
 
 def _longest(count: int, fits: Callable[[int], bool]) -> int:
-    """The largest n <= count for which `fits(n)`, taking it that what fits at n fits below; 0 always counts as fitting."""
+    """Return the largest n <= count for which `fits(n)`, taking it that what fits at n fits below; 0 always counts as
+    fitting.
+    """
     if fits(count):
         return count
     low, high = 0, count

@@ -1,10 +1,10 @@
-"""How much is this?
+"""How many tokens does a text have? A number, the bounds between which it lies, and how it was found (C-1, promise 5).
 
-A `Count` says how many tokens a text has, between which bounds the number lies, and how it was found. The estimator
-counts patterns of byte classes: it needs no vocabulary and no download. Exact counting is an extra, and a tokenizer
-is loaded only where exactness was asked for or decides.
-Law: `low <= tokens <= high`; an estimated `high` never falls as text grows; calibration never lowers a `high`.
-Keeps out: files (a caller hands in `read`), budgets, and what to do when something does not fit.
+The estimator counts patterns of byte classes: it needs no vocabulary and no download. Exact counting is an extra, and a
+tokenizer is loaded only where exactness was asked for or decides.
+
+Laws: `low <= tokens <= high`; an estimated `high` never falls as text grows; calibration never lowers a `high`. Leaves
+to others: files (a caller hands in `read`), budgets, and what to do when something does not fit.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Mode = Literal["estimate", "sampled", "exact"]
+"""How a text is counted: by patterns, from pieces of it, or by its model's tokenizer."""
 
 WHOLE_BYTES = 65_536
 """Up to this size nothing is sampled: 64 pieces of 1 KiB would read it all."""
@@ -54,24 +55,32 @@ class _Value:
 
 
 def _revive(kind: type[_Value], values: tuple[object, ...]) -> _Value:
+    """Return a value from its fields, for pickle and copy: `__init__` may take other arguments."""
     made = kind.__new__(kind)
     made._set(*values)
     return made
 
 
 class Count(_Value):
-    """How many tokens: `tokens`, the bounds `low <= tokens <= high`, and `method`, for example `estimate:o200k`.
+    """How many tokens a text has: `tokens`, with bounds `low <= tokens <= high`, and how that was found.
 
-    `method` names what was done and for which family of tokenizers: `exact`, `sampled`, `sampled-estimate` or
-    `estimate`, then a colon and the family, then `+calibrated` where a `Calibration` was applied.
-    Raises `CallerError` where the bounds do not hold the number.
+    `method` names what was done and for which family of tokenizers: `exact`, `sampled`, `sampled-estimate`, `scaled` or
+    `estimate`, then a colon and the family, then `+calibrated` where a `Calibration` was applied. `scaled` is an exact
+    count that a calibration moved: it is exact no more.
+
+    Raises:
+        CallerError: where the bounds do not hold the number.
     """
 
     __slots__ = ("tokens", "low", "high", "method")  # noqa: RUF023  (the order in which they are shown)
     tokens: int
+    """The number that is likely, or exact."""
     low: int
+    """No fewer, as far as is known; for a request that certainly does not fit."""
     high: int
+    """No more, as far as is known: what limits are held against."""
     method: str
+    """How it was found, for example `estimate:o200k`."""
 
     def __init__(self, *, tokens: int, low: int, high: int, method: str) -> None:
         if not 0 <= low <= tokens <= high:
@@ -80,10 +89,10 @@ class Count(_Value):
 
 
 class TokenCounter(Protocol):
-    """Anything that can say how much a text is; `Tokens` is ours."""
+    """Anything that can say how many tokens a text has; `Tokens` is ours, any other may be given in its place."""
 
     def count(self, text: str, /) -> Count:
-        """The tokens of `text`."""
+        """Return the tokens of a text."""
         ...
 
 
@@ -91,6 +100,9 @@ class TokenCounter(Protocol):
 
 
 def _classes(*rows: tuple[bytes, str]) -> bytes:
+    """Return a table for `bytes.translate` that gives each byte the letter of its class, `x` for controls and bytes
+    that UTF-8 never has.
+    """
     table = bytearray(b"x" * 256)  # x: controls, and bytes that UTF-8 never has
     for members, name in rows:
         for byte in members:
@@ -135,12 +147,16 @@ _BEYOND: _Plan = (  # only where a block leaves ASCII; single classes are counte
     (_SOUND, bytes(range(128)), (b"A", b"B", b"C", b"D", b"E", b"I", b"S", b"K", b"H", b"G", b"P", b"M")),
     (_SOUND, b"", (b"G--H",)),
 )
-_WORDS = 63  # the place of a number that has no weight: words behind a space, each of which is a token at least
-_BLOCK_BYTES = 65_536  # a block stays in the processor's cache while its patterns are counted
+# The place of a number that has no weight: words behind a space, each of which is a token at least.
+_WORDS = 63
+# A block stays in the processor's cache while its patterns are counted.
+_BLOCK_BYTES = 65_536
 
 
 def _features(data: bytes) -> list[int]:
-    """How many bytes, and how often each pattern, block by block. Appending to `data` lowers none of the numbers."""
+    """Return how many bytes there are, and how often each pattern, block by block. Appending to `data` lowers none of
+    the numbers.
+    """
     total = [0] * 64
     for start in range(0, len(data), _BLOCK_BYTES):
         block = data[start : start + _BLOCK_BYTES]
@@ -153,6 +169,19 @@ def _features(data: bytes) -> list[int]:
     return total
 
 
+# The estimator is linear: tokens = sum of weight times feature, in thousandths. Features are counts of patterns in two
+# images of the text, in which each byte is replaced by the letter of its class (`bytes.translate`) so that
+# `bytes.count`, which runs at memory speed, finds the patterns: word starts, camel case, rulers, digits in threes,
+# scripts. That reads about 40 MB/s in pure Python.
+#
+# Three sets of weights are fitted for each family by bench/fit_tokens.py. `likely` has the least relative error. `most`
+# and `least` are quantiles, widened until files that the fit has not seen stay within them but for 0.9 % of their
+# windows; a bound is no certainty (docs/tokens.md).
+#
+# Why `most` never falls as text grows: appending a byte adds one to "bytes" and to each single class that it is in, and
+# at most one to each longer pattern that ends in its class; nothing ever goes down. The fit allows no weights under
+# which the features that a byte always adds, with all those below zero among the ones that it may add, come to less
+# than nothing.
 class _Weights(NamedTuple):
     """Thousandths of a token for each feature; `most` and `least` so that no byte ever counts below zero."""
 
@@ -163,6 +192,7 @@ class _Weights(NamedTuple):
 
 
 def _weights(likely: str, most: str, least: str, margin: int) -> _Weights:
+    """Return the weights of one family from rows of numbers."""
     rows = [tuple(map(int, row.split())) for row in (likely, most, least)]
     return _Weights(rows[0], rows[1], rows[2], margin)
 
@@ -212,27 +242,34 @@ _FAMILIES: dict[str, _Weights] = {
 }
 
 
-_MIN_SHARE = 85  # percent: one short line again and again takes less than any text that the fit has seen
+# Percent: one short line again and again takes less than any text that the fit has seen.
+_MIN_SHARE = 85
 
 # A byte-level vocabulary never needs more than one token for a byte; Claude marks upper case on top.
 _TOKENS_PER_BYTE = {"claude": 2, "claude3": 2}
 
 
 def _estimate(data: bytes, name: str) -> Count:
+    """Return the estimate of a text for a family."""
     features = _features(data)
     low, tokens, high = _bounds(features, "cl100k" if name == _UNKNOWN else name)
-    if name == _UNKNOWN:  # an older, smaller vocabulary is the likely one, the costliest that we know is the bound
+    # An older, smaller vocabulary is the likely one; the costliest that we know is the bound.
+    if name == _UNKNOWN:
         high = max(high, _bounds(features, "claude")[2])
     return Count(tokens=tokens, low=low, high=high, method=f"estimate:{name}")
 
 
 def _bounds(features: list[int], name: str) -> tuple[int, int, int]:
+    """Return (low, likely, high) for features counted, by the weights of a family."""
     size_bytes = features[0]
     if not size_bytes:
         return 0, 0, 0
     weights = _FAMILIES[name]
     most = -(-(sum(map(mul, weights.most, features)) + weights.margin) // 1000)
-    most = max(most, features[_WORDS] + features[_WORDS] // 50 + 2)  # text of nothing but common words
+    # A text of nothing but common words has fewer features than any that was fitted; still, each word behind a space is
+    # a token.
+    most = max(most, features[_WORDS] + features[_WORDS] // 50 + 2)
+    # The least that is certain of any byte-level vocabulary: a token stands for a byte at least.
     high = max(1, min(most, size_bytes * _TOKENS_PER_BYTE.get(name, 1)))
     low = min(high, max(1, sum(map(mul, weights.least, features)) * _MIN_SHARE // 100_000))
     likely = (sum(map(mul, weights.likely, features)) + 500) // 1000
@@ -242,7 +279,8 @@ def _bounds(features: list[int], name: str) -> tuple[int, int, int]:
 # --- models --------------------------------------------------------------------------------------
 
 _UNKNOWN = "other"
-_PREFIXES = (  # the first that fits decides
+# The first prefix that fits decides, so longer ones stand before those that begin them.
+_PREFIXES = (
     ("o200k", "o200k"),
     ("gpt-4o", "o200k"),
     ("gpt-4.", "o200k"),
@@ -270,9 +308,16 @@ _EXACT = {"o200k": "o200k_base", "cl100k": "cl100k_base"}  # the encodings that 
 
 
 def family(model: str) -> str:
-    """Whose tokenizer `model` is counted with: `o200k`, `cl100k`, `claude3`, `claude`, or `other`: not known.
+    """Return the family of tokenizers that a model is counted with.
 
-    What hosts put in front of a name does not matter: `anthropic/claude-…`, `us.anthropic.claude-…`, `openai-chat:gpt-…`.
+    What hosts put in front of a name does not matter: `anthropic/claude-…`, `us.anthropic.claude-…`,
+    `openai-chat:gpt-…`.
+
+    Args:
+        model: the name of a model, or of a family.
+
+    Returns:
+        `o200k`, `cl100k`, `claude3`, `claude`, or `other` where the model is not known.
     """
     name = model.strip().lower()
     starts = [0, *(at + 1 for at, char in enumerate(name) if char in "/:.@")]
@@ -283,7 +328,7 @@ def family(model: str) -> str:
 
 
 def _counter(name: str) -> Callable[[list[str]], list[int]] | None:
-    """What counts texts of that family exactly, or None where nothing here does."""
+    """Return what counts texts of a family exactly, or None where nothing here does."""
     if name not in _EXACT:
         return None
     try:
@@ -294,28 +339,39 @@ def _counter(name: str) -> Callable[[list[str]], list[int]] | None:
 
 
 def _exactly(text: str | bytes, name: str) -> Count | None:
+    """Return the exact count of a text, or None where it cannot be had."""
     counter = _counter(name)
     if counter is None:
         return None
     well_formed = text if isinstance(text, str) else text.decode("utf-8", "replace")
     try:
         tokens = counter([well_formed])[0]
-    except UnicodeEncodeError:  # as OpenAI's encoder does it: halves of a pair are joined, a lone one becomes U+FFFD
+    # As OpenAI's encoder does it: halves of a pair are joined, a lone one becomes U+FFFD.
+    except UnicodeEncodeError:
         tokens = counter([well_formed.encode("utf-16", "surrogatepass").decode("utf-16", "replace")])[0]
     return Count(tokens=tokens, low=tokens, high=tokens, method=f"exact:{name}")
 
 
 def _encoded(text: str | bytes) -> bytes:
+    """Return the bytes of a text; surrogates pass, as any text is counted."""
     return text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
 
 
 def count(text: str | bytes, *, model: str = "o200k", mode: Mode = "estimate") -> Count:
-    """How many tokens `text` has for `model`, a name of a model or of a family (see `family`).
+    """Return how many tokens a text has for a model.
 
-    `estimate` needs nothing and reads about 40 MB/s. `exact` needs `penstock[exact]` and a family whose vocabulary is
-    public: o200k and cl100k. `sampled` counts a text of more than `WHOLE_BYTES` from pieces (see `sample_count`), and
-    a smaller one whole. Bytes are taken as UTF-8; bytes and surrogates that are not text are counted all the same.
-    Raises `CallerError` for another mode, and where an exact count cannot be had.
+    >>> count("Hello, world", mode="estimate").high >= 3
+    True
+
+    Args:
+        text: text, or bytes that are taken as UTF-8; what of them is no text is counted all the same.
+        model: a name of a model or of a family (see `family`).
+        mode: `estimate` needs nothing and reads about 40 MB/s. `exact` needs `penstock[exact]` and a family whose
+            vocabulary is public: o200k and cl100k. `sampled` counts a text of more than `WHOLE_BYTES` from pieces (see
+            `sample_count`), and a smaller one whole, exactly where that can be had.
+
+    Raises:
+        CallerError: for another mode, and where an exact count cannot be had; the message says what works instead.
     """
     name = family(model)
     if mode == "estimate":
@@ -338,9 +394,14 @@ def count(text: str | bytes, *, model: str = "o200k", mode: Mode = "estimate") -
 
 
 def fits(text: str | bytes, limit_tokens: int, *, model: str = "o200k") -> bool:
-    """Whether `text` has at most `limit_tokens`. No tokenizer is loaded where the estimate decides.
+    """Return whether a text has at most so many tokens. No tokenizer is loaded where the estimate decides.
 
     Between the estimate's bounds an exact count decides where one can be had, else the upper bound.
+
+    Args:
+        text: text, or bytes that are taken as UTF-8.
+        limit_tokens: the most tokens; as many are within.
+        model: a name of a model or of a family.
     """
     estimate = count(text, model=model)
     if not estimate.low <= limit_tokens < estimate.high:
@@ -350,16 +411,24 @@ def fits(text: str | bytes, limit_tokens: int, *, model: str = "o200k") -> bool:
 
 
 _CONTINUING, _LEADING = bytes(range(0x80, 0xC0)), bytes(range(0xC0, 0x100))
-_PIECES, _PIECE_BYTES = 64, 1024  # libraries.md 1.4, E3: 1.2 % off at the median, 3.3 % at p90
-_GOLDEN = 0.6180339887498949  # spreads the pieces within their strata, so that records of equal size cannot align
+# Of 50 MB of each of 33 kinds of text (docs/tokens.md): 1.4 % off at the median, 2.8 % at the 90th percentile.
+_PIECES, _PIECE_BYTES = 64, 1024
+# The golden ratio's fraction spreads the pieces within their strata, so that records of equal size cannot align with
+# them.
+_GOLDEN = 0.6180339887498949
 
 
 def sample_count(read: Callable[[int, int], bytes], size_bytes: int, *, model: str = "o200k") -> Count:
-    """How many tokens a source of `size_bytes` has, from 64 pieces of 1 KiB; one of up to `WHOLE_BYTES` is read whole.
+    """Return how many tokens a source has, from 64 pieces of 1 KiB; one of up to `WHOLE_BYTES` is read whole.
 
-    `read(offset, size)` returns the bytes there, fewer at the end. The pieces stand one in each 64th of the source, at
-    the same places every time. They are counted exactly where that can be had (`sampled:…`), else estimated
-    (`sampled-estimate:…`). The bounds are three standard errors, at least 2 %: what no piece touched is not in them.
+    The pieces stand one in each 64th of the source, at the same places every time. They are counted exactly where that
+    can be had (`sampled:…`), else estimated (`sampled-estimate:…`). The bounds are three standard errors, at least 2 %:
+    what no piece touched is not in them.
+
+    Args:
+        read: returns the bytes at (offset, size), fewer at the end.
+        size_bytes: the size of the source.
+        model: a name of a model or of a family.
     """
     name = family(model)
     if size_bytes <= WHOLE_BYTES:
@@ -376,10 +445,12 @@ def sample_count(read: Callable[[int, int], bytes], size_bytes: int, *, model: s
 
 
 def _piece(read: Callable[[int, int], bytes], size_bytes: int, index: int) -> bytes:
+    """Return one piece, cut where a token is likely to begin and end; empty where the source has shrunk."""
     stratum = size_bytes / _PIECES
     offset = int(stratum * index + (stratum - _PIECE_BYTES) * (index * _GOLDEN % 1.0))
     piece = read(offset, _PIECE_BYTES)
-    # A token begins at white space: cut there, so that no piece begins or ends within one; else between characters.
+    # A token begins at white space: cut there, so that no piece begins or ends within one; else between characters. A
+    # token that is torn counts as two.
     first = piece.find(b" ", 0, 128)
     piece = piece[first:] if first >= 0 else piece.lstrip(_CONTINUING)
     last = piece.rfind(b" ", max(1, len(piece) - 128))
@@ -387,7 +458,11 @@ def _piece(read: Callable[[int, int], bytes], size_bytes: int, index: int) -> by
 
 
 def _scaled(pieces: list[bytes], counts: list[int], size_bytes: int, method: str, whole: Count | None = None) -> Count:
-    """The ratio of tokens to bytes over all pieces, times the size; its standard error (Cochran, Sampling Techniques)."""
+    """Return the count of a source by the ratio of tokens to bytes over all pieces.
+
+    The standard error is that of a ratio estimator (Cochran, Sampling Techniques). Where the pieces themselves were
+    estimated, `whole` is the estimate of them all, and its bounds widen the result's by their own share.
+    """
     seen = sum(map(len, pieces))
     if not seen:  # the source shrank to nothing while it was read
         return Count(tokens=0, low=0, high=size_bytes, method=method)
@@ -410,18 +485,24 @@ def _scaled(pieces: list[bytes], counts: list[int], size_bytes: int, method: str
 
 
 class Calibration(_Value):
-    """What a provider's reported usage teaches about our counts: immutable, every observation makes a new one.
+    """What a provider's reported usage teaches about our counts, as a value: every observation makes a new one.
 
-    `estimated_tokens` and `reported_tokens` are sums over all observations; their ratio moves `tokens`.
-    `most` and `least` are the worst overrun of a `high` and the worst shortfall of a `low`, as (reported, bound).
-    Law: `apply(c).high >= c.high` and `apply(c).low <= c.low`; a count observed once is within its bounds from then on.
+    Laws: `apply(c).high >= c.high` and `apply(c).low <= c.low`; a count that was observed is within its bounds from
+    then on.
+
+    Raises:
+        CallerError: for sums below 0, or ratios that would narrow a bound.
     """
 
     __slots__ = ("estimated_tokens", "reported_tokens", "most", "least")  # noqa: RUF023
     estimated_tokens: int
+    """What we counted, summed over all observations."""
     reported_tokens: int
+    """What the provider reported, summed over all observations; the ratio of both moves `tokens`."""
     most: tuple[int, int]
+    """The worst overrun of a `high`, as (reported, bound); at least 1 as a ratio."""
     least: tuple[int, int]
+    """The worst shortfall of a `low`, as (reported, bound); at most 1 as a ratio."""
 
     def __init__(
         self,
@@ -440,9 +521,14 @@ class Calibration(_Value):
         self._set(estimated_tokens, reported_tokens, most, least)
 
     def observe(self, estimated: Count, reported_tokens: int) -> Calibration:
-        """This and one more observation: of what was counted as `estimated`, the provider reported `reported_tokens`.
+        """Return this calibration with one more observation. An empty estimate teaches nothing.
 
-        Count what the provider counted, the whole request. An empty estimate teaches nothing.
+        Args:
+            estimated: our count of the whole request that the provider counted.
+            reported_tokens: the input that it reported.
+
+        Raises:
+            CallerError: for a report below 0.
         """
         if reported_tokens < 0:
             raise _caller_error(f"a provider cannot report {reported_tokens} tokens")
@@ -452,12 +538,13 @@ class Calibration(_Value):
         return Calibration(
             estimated_tokens=self.estimated_tokens + estimated.tokens,
             reported_tokens=self.reported_tokens + reported_tokens,
+            # Ratios are compared by multiplying crosswise: no float, no rounding that could narrow a bound.
             most=most if most[0] * self.most[1] > self.most[0] * most[1] else self.most,
             least=least if least[0] * self.least[1] < self.least[0] * least[1] else self.least,
         )
 
     def apply(self, count: Count) -> Count:
-        """`count`, moved by what was observed, its bounds never narrower than before."""
+        """Return a count moved by what was observed, its bounds never narrower than before."""
         if not self.estimated_tokens:
             return count
         high = -(-count.high * self.most[0] // self.most[1])
@@ -468,12 +555,15 @@ class Calibration(_Value):
 
 
 class Tokens(_Value):
-    """The `TokenCounter` of a model: `Tokens(model="claude-opus-5").count(text)`, calibrated where that was learnt."""
+    """The counter of a model: `Tokens(model="claude-opus-5").count(text)`, calibrated where that was learnt."""
 
     __slots__ = ("model", "mode", "calibration")  # noqa: RUF023
     model: str
+    """A name of a model or of a family."""
     mode: Mode
+    """How it counts."""
     calibration: Calibration
+    """Applied to every count; a new one changes nothing."""
 
     def __init__(
         self, *, model: str = "o200k", mode: Mode = "estimate", calibration: Calibration | None = None
@@ -481,17 +571,22 @@ class Tokens(_Value):
         self._set(model, mode, calibration or Calibration())
 
     def count(self, text: str, /) -> Count:
-        """The tokens of `text`; raises what `penstock.tokens.count` raises."""
+        """Return the tokens of a text.
+
+        Raises:
+            CallerError: for a mode that is none, or an exact count that cannot be had.
+        """
         return self.calibration.apply(count(text, model=self.model, mode=self.mode))
 
 
 def best_counter(model: str) -> Tokens:
-    """The counter that decides about requests for `model`: exact where that can be had here, else the estimator."""
+    """Return the counter that decides about requests for a model: exact where that can be had here, else the estimator."""
     exact = _counter(family(model)) is not None
     return Tokens(model=model, mode="exact" if exact else "estimate")
 
 
 def _caller_error(message: str) -> Exception:
+    """Return an error of the caller; its module is loaded only now, because the command line counts on every start."""
     from penstock.errors import CallerError
 
     return CallerError(message)

@@ -1,9 +1,11 @@
-"""What may be forgotten? `plan` says it, `apply` does it, and both without a model.
+"""What may be forgotten? `plan` says what, `apply` does it, and both without a model (S-4, O-4).
 
-A plan is made when a transcript has outgrown its budget, and then goes well below it, because every edit makes the provider read
-the text behind it anew: rarely, and a lot at a time. Each strategy is applied to what the ones before it left, measured, and taken
-only where it shrinks. Laws: a plan meets its limit or says that it cannot; it is deterministic; planned again, nothing is left to
-do. Keeps out: when to plan (session), where the whole is kept (`apply`'s caller), and what a provider said.
+A plan is made when a transcript has outgrown its budget, and then goes well below it, because every edit makes the
+provider read the text behind it anew: rarely, and a lot at a time. Each strategy is applied to what the ones before it
+left, measured, and taken only where it shrinks.
+
+Laws: a plan meets its limit or says that it cannot; it is deterministic; planned again, nothing is left to do. Leaves
+to others: when to plan (`session`), where the whole is kept (`apply`'s caller), and what a provider said (`recovery`).
 """
 
 from __future__ import annotations
@@ -66,7 +68,7 @@ __all__ = [
 ]
 
 LOW_WATER = 0.5
-"""How far below its limit a plan goes, as a share of it, so that the next one is far away."""
+"""The share of its limit that a plan goes down to, so that the next one is far away."""
 
 
 def plan(
@@ -79,24 +81,38 @@ def plan(
     dialect: Dialect | None = None,
     kept: frozenset[tuple[int, str]] = frozenset(),
 ) -> Plan:
-    """How to bring a transcript within a budget: nothing where it fits, else steps down to `low_water` of it.
+    """Return how to bring a transcript within a budget: no steps where it fits, else steps down to `low_water` of it.
 
-    `kept` are results that stay as they are, each by its message and its call, beside pins, the task and the newest words of the
-    user. `calls_left` is how many calls of the model are still expected: early text is edited only where they repay it. An integer
-    is a budget of that many tokens. The strategies are gone through in order, each aiming at the goal, until half of the way from
-    the limit to it is free; while the end is above the limit they are tried again as long as anything shrinks, and then the plan
-    says `cannot`.
+    The strategies are gone through in order, each aiming at the goal, until half of the way from the limit to it is
+    free; while the end is above the limit they are tried again as long as anything shrinks.
+
+    Args:
+        transcript: what a request shows; unchanged.
+        budget: the window and the reply's reserve, or that many tokens of input; its counter decides, None estimates.
+        strategies: what may go, in this order.
+        low_water: the share of the limit to go down to, 0 to 1.
+        calls_left: how many calls of the model are still expected: early text is edited only where they repay it.
+        dialect: how the calls are written that bring the whole back; None is Python's.
+        kept: results that stay as they are, each as (index of its entry, id of its call), beside pins, the task and the
+            newest words of the user.
+
+    Returns:
+        The plan; its `outcome` is `cannot` where what remains is above the limit, and `irreducible` is then its bill.
     """
     budget = Budget(budget) if isinstance(budget, int) else budget
     counter = budget.counter or ESTIMATOR
     limit = budget.input_tokens
     goal = int(limit * low_water)
+    # Two marks: each strategy aims at the goal, but half of the way there is enough to spare the next strategy, whose
+    # loss is worse.
     enough = (limit + goal) // 2
     current = transcript
     before = size = size_of(current, counter)
     steps: list[PlanStep] = []
     shrinks = size > limit
     done = actions(transcript) if shrinks else ()
+    # Each round shrinks the transcript by at least a token or is the last, so this ends. A second round finds work
+    # because what a strategy may touch depends on the rest: once spans went, the newest results of before are old.
     while shrinks:
         shrinks = False
         for strategy in strategies:
@@ -113,6 +129,8 @@ def plan(
             )
             proposed = lasting(strategy.steps(view))
             smaller = with_steps(current, proposed, lambda _step: SAMPLE_HANDLE)
+            # Measured, not believed: a note also needs messages beside it, and a step's own figures are estimates of
+            # the whole.
             measured = size_of(smaller, counter) if proposed else size
             if measured < size:
                 current, size, shrinks = smaller, measured, True
@@ -121,6 +139,8 @@ def plan(
                 break
         shrinks = shrinks and size > limit
     irreducible = bill_of(current, counter) if size > limit else None
+    # A result that was first cut and then went with its span is one step, the last: `lasting` drops the first, and what
+    # is left takes its size from the transcript before any step.
     steps = _resized(transcript, lasting(steps), counter) if steps else []
     return Plan(
         steps=tuple(steps),
@@ -136,7 +156,7 @@ def plan(
 
 
 def _resized(transcript: Transcript, steps: Sequence[PlanStep], counter: TokenCounter) -> list[PlanStep]:
-    """The steps with the sizes of what they take from this transcript, not of what an earlier step made of it."""
+    """Return the steps with the sizes of what they take from this transcript, not of what an earlier step made of it."""
     touched = {step.first for step in steps if step.call_id is not None}
     results: dict[tuple[int, str | None], int] = {}
     sizes = [0] * (len(transcript.entries) + 1)
@@ -154,7 +174,7 @@ def _resized(transcript: Transcript, steps: Sequence[PlanStep], counter: TokenCo
 
 
 def _behind(transcript: Transcript, steps: Sequence[PlanStep], counter: TokenCounter) -> int:
-    """What stands behind the first edit: a provider's cache no longer knows it."""
+    """Return the tokens that stand behind the first edit: a provider's cache no longer knows them."""
     first = min((step.first for step in steps), default=None)
     if first is None:
         return 0

@@ -1,7 +1,8 @@
 """What is to be forgotten, before it is? A plan as a value: its steps, what they free, what they cost, and why no more.
 
-`apply` does what the plan says, and keeps what is no longer shown where the caller can (`keep`). Law: applied, a plan meets its
-limit or says that it cannot; it never makes a request larger. Keeps out: which steps are chosen (`strategies`).
+`apply` does what the plan says, and keeps what is no longer shown where the caller can (`keep`). Law: applied, a plan
+meets its limit or says that it cannot; it never makes a request larger. Leaves to others: which steps are chosen
+(`strategies`).
 """
 
 from __future__ import annotations
@@ -22,33 +23,45 @@ if TYPE_CHECKING:
     from penstock.wires import Transcript
 
 Outcome = Literal["fits", "shrunk", "cannot"]
+"""`fits`: nothing to do; `shrunk`: it fits once the plan is applied; `cannot`: it does not even then."""
 
-# A handle takes this much in a stub that is planned before its content is kept. No text of ours or of a tool holds a NUL once it
-# is inert, so that nothing else can be taken for it.
+# A stub is planned, and counted, before its content is kept and has a handle. No text of ours or of a tool holds a NUL
+# once it is inert, so that nothing else can be taken for the placeholder.
 HANDLE = "\x00" * 22
+"""What stands in a planned text where the handle will be."""
 SAMPLE_HANDLE = "qX7Zk2Wp9TrJ4mGs8LnB3v"
-"""What it is counted as: as costly as any handle of that length."""
+"""What the placeholder is counted as: as costly as any handle of that length."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlanStep:
-    """One thing that is no longer shown as it was: the result of a call, or the entries from `first` to `last` as a note.
-
-    `text` stands in its place; `kept_text` is the same with the way to the whole, `HANDLE` being where the handle goes.
-    """
+    """One thing that is no longer shown as it was: the result of a call, or the entries from `first` to `last` as a note."""
 
     strategy: str
+    """The strategy that proposed it, for a printed plan and for statistics."""
     what: str
+    """What goes, in a few words: a tool's name, or which messages."""
     first: int
+    """The index of the first entry that it takes from."""
     last: int
+    """The index of the last entry that it takes from, inclusive; for a result the same as `first`."""
     call_id: str | None
+    """The call whose result goes; None for a span."""
     text: str
+    """What stands in its place where the whole is kept nowhere."""
     kept_text: str
+    """The same with the way to the whole, `HANDLE` being where the handle goes."""
     before_tokens: int
+    """What is there now, at most."""
     after_tokens: int
+    """What stands in its place, at most, a handle included."""
 
     def edit(self, handle: str | None) -> Cleared | Collapsed:
-        """The edit of the transcript."""
+        """Return the step as an edit of the transcript.
+
+        Args:
+            handle: where the whole is kept; None where it is not.
+        """
         # A command line quotes the placeholder, which no handle needs.
         text = self.text if handle is None else self.kept_text.replace(f"'{HANDLE}'", HANDLE).replace(HANDLE, handle)
         if self.call_id is not None:
@@ -60,8 +73,7 @@ class PlanStep:
 class Plan:
     """What to do with a transcript so that it takes at most `limit_tokens`; sizes are upper bounds.
 
-    `outcome`: `fits` (nothing to do), `shrunk` (it fits once the plan is applied), `cannot` (it does not, `irreducible` is why).
-    `rewritten_tokens` is the text after the first edit that a provider has to read anew instead of from its cache.
+    It is true where it has steps. `str` of it is the plan for a person: what goes, what it frees, what it costs.
     """
 
     steps: tuple[PlanStep, ...]
@@ -70,20 +82,28 @@ class Plan:
     limit_tokens: int
     outcome: Outcome
     entries: int
-    """Of the transcript that it was made for, as are its `edits`."""
+    """How many entries the transcript has that it was made for: a plan is applied to that one alone."""
     edits: int = 0
+    """How many edits that transcript had."""
     rewritten_tokens: int = 0
+    """Text behind the first edit, which a provider has to read anew instead of from its cache."""
     irreducible: Bill | None = None
+    """The bill of what remains, where the outcome is `cannot`; else None."""
 
     @property
     def freed_tokens(self) -> int:
+        """How much smaller the request becomes, by upper bounds."""
         return self.before_tokens - self.after_tokens
 
     @property
     def repaid_after_calls(self) -> int:
-        """After how many further calls the rewriting is paid for by what is no longer sent, under prompt caching."""
+        """After how many further calls the rewriting is paid for by what is no longer sent, under prompt caching; 0 for
+        an empty plan.
+        """
         if not self.freed_tokens:
             return 0
+        # Once: what is behind the first edit is written to the cache at 125 instead of read at 10. Each call: what went
+        # would have been read at 10. Their ratio, rounded up.
         return -(-(CACHE_WRITE - CACHE_READ) * self.rewritten_tokens // (CACHE_READ * self.freed_tokens))
 
     def __bool__(self) -> bool:
@@ -113,15 +133,22 @@ class Plan:
         return "\n".join(lines)
 
 
-# Hundredths of the price of a token: Anthropic's cache of five minutes (sessions.md 2.4).
+# Hundredths of the price of an input token, as Anthropic charges for its cache of five minutes: reading a tenth,
+# writing a quarter more.
 CACHE_READ, CACHE_WRITE = 10, 125
 
 
 def apply(transcript: Transcript, plan: Plan, keep: Callable[[str, str], str] | None = None) -> Transcript:
-    """The transcript as the plan leaves it.
+    """Return the transcript as a plan leaves it.
 
-    `keep(content, name)` stores what is no longer shown and returns its handle, which goes into what stands in its place; without
-    it the originals are in `transcript.entries` alone. Raises `CallerError` for a plan of another transcript.
+    Args:
+        transcript: the one that the plan was made for; unchanged.
+        plan: what to do.
+        keep: stores what is no longer shown, given (content, name), and returns its handle, which goes into what stands
+            in its place. None leaves the originals in `transcript.entries` alone.
+
+    Raises:
+        CallerError: for a plan of another transcript, or of this one before it grew or was edited.
     """
     if plan.entries != len(transcript.entries):
         raise CallerError(f"this plan is for a transcript of {plan.entries} entries, not of {len(transcript.entries)}")
@@ -133,10 +160,15 @@ def apply(transcript: Transcript, plan: Plan, keep: Callable[[str, str], str] | 
 
 
 def lasting(steps: Sequence[PlanStep]) -> tuple[PlanStep, ...]:
-    """Without those whose outcome a later step takes away again: what they took goes with that one, under one handle."""
+    """Return the steps without those whose outcome a later step takes away again.
+
+    What they took goes with the later one, under one handle.
+    """
     kept: list[PlanStep] = []
     spans: set[int] = set()
     results: set[tuple[int, str]] = set()
+    # Backwards, the later step is met first. Linear in the entries that spans cover: each adds its entries to a set
+    # once.
     for step in reversed(steps):
         if step.first in spans:
             continue
@@ -153,9 +185,21 @@ def lasting(steps: Sequence[PlanStep]) -> tuple[PlanStep, ...]:
 def with_steps(
     transcript: Transcript, steps: Sequence[PlanStep], handle_of: Callable[[PlanStep], str | None]
 ) -> Transcript:
-    """With these steps taken, all at once, in their order; none of them touches what another one takes."""
+    """Return the transcript with these steps taken, all at once, in their order; none of them touches what another one
+    takes.
+
+    Args:
+        transcript: the one that the steps were made for; unchanged.
+        steps: as `lasting` leaves them.
+        handle_of: gives the handle of what a step takes from view; None where it is not kept.
+
+    Raises:
+        CallerError: for a step that takes what has to stay, or no whole turns.
+    """
     edits = tuple(step.edit(handle_of(step)) for step in steps)
-    transcript.replace_results(edit for edit in edits if isinstance(edit, Cleared))  # raises for what has to stay
+    # Called for what they refuse; the edits are then added in one go, because each was made for the transcript before
+    # any of them.
+    transcript.replace_results(edit for edit in edits if isinstance(edit, Cleared))
     for edit in edits:
         if isinstance(edit, Collapsed):
             transcript.drop_span(edit.first, edit.last, edit.note)
@@ -163,13 +207,16 @@ def with_steps(
 
 
 def whole(transcript: Transcript, step: PlanStep) -> str:
-    """What a step takes from view: a result as it came, as its text or as JSON where it is more; a span as a line of JSON each."""
+    """Return what a step takes from view: a result as it came, as its text or as JSON where it is more; a span as a
+    line of JSON each.
+    """
     if step.call_id is None:
         shown = transcript.visible()
         first, last = (
             bisect_left(shown, place, key=lambda entry: entry.index) for place in (step.first, step.last + 1)
         )
         return "".join(f"{as_json(entry.raw)}\n" for entry in shown[first:last])
+    # From the original entry, not from what is shown: an earlier cut must not be all that is kept of a result.
     entry = transcript.entries[step.first]
     parts = [part for part in entry.results if part.call_id == step.call_id]
     if all(isinstance(inner, Text) for part in parts for inner in part.parts):

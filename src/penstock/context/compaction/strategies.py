@@ -1,8 +1,8 @@
-"""What may go first? Ways to make a transcript smaller without a model, each a value with its parameters.
+"""What may go first? Ways to make a transcript smaller without a model, each a value with its parameters (S-4, O-4).
 
-A strategy looks at a `View` and proposes steps; the planner measures them and takes those that shrink. What is pinned, the task,
-the newest user message and instructions never are proposed; the newest view of each modified file only at the last resort.
-Keeps out: how far to go (`plan`), where the whole is kept (`apply`).
+A strategy looks at a `View` and proposes steps; the planner measures them and takes those that shrink. What is pinned,
+the task, the newest user message and instructions are never proposed; the newest view of each modified file only at the
+last resort. Leaves to others: how far to go (`plan`), where the whole is kept (`apply`).
 """
 
 from __future__ import annotations
@@ -31,25 +31,35 @@ if TYPE_CHECKING:
     from penstock.text.tokens import TokenCounter
     from penstock.wires import Entry, Transcript, Turn
 
-CALLS_LEFT = 20  # what a plan expects where nobody says: public SWE-agent runs take 12 to 50 calls
-KEEP_RESULTS = 5  # sessions.md 2.4: a batch that keeps 5 left 98 % of the needed text visible
+# Public SWE-agent runs take 12 to 50 calls.
+CALLS_LEFT = 20
+"""How many calls of the model a plan expects where nobody says."""
+# On recorded sessions a batch that kept 5 left 98 % of the text visible that was needed later.
+KEEP_RESULTS = 5
+"""How many of the newest results an ordinary batch leaves as they are."""
 NOTE_CHARS = 6_000
+"""The most characters of a note in place of finished turns."""
 _MIN_NOTE_CHARS = 200
-WORTH_TOKENS = 150  # what is not larger is left alone: its stub takes about 70
+# A stub takes about 70 tokens: of less than twice that there is nothing to gain.
+WORTH_TOKENS = 150
+"""Results that are not larger than this are left alone."""
 _ACTIVE_SHARE = 0.5
-_TASTE = 1.05  # an older start is taken as long as it costs no more than this, because what is newer is needed more
+"""The share of the limit that the newest views of modified files may keep together."""
+# What is newer is needed more, so an older start is taken as long as it costs no more than this much of the best.
+_TASTE = 1.05
 
 
 class ShownResult(NamedTuple):
-    """A result as it is shown now."""
+    """A result as it is shown now, with what strategies weigh."""
 
     entry: Entry
     part: ToolResult
     tokens: int
     """What it takes at most."""
     likely_tokens: int
+    """What it takes, as is likely."""
     start_tokens: int
-    """How much of the prompt stands before its message."""
+    """How much of the prompt stands before its message, at most: what stays cached if the first edit is here."""
     action: Action | None
     """What the call did, where it did one thing to one file."""
     age_turns: int
@@ -58,17 +68,24 @@ class ShownResult(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """A transcript as a strategy sees it. `over_tokens` is what has to go, `goal_tokens` what should."""
+    """A transcript as a strategy sees it."""
 
     transcript: Transcript
     actions: tuple[Action, ...]
+    """What the calls did, as `activity.actions` read it; empty where a strategy needs none."""
     counter: TokenCounter = ESTIMATOR
     size_tokens: int = 0
+    """What the request takes at most."""
     over_tokens: int = 0
+    """What has to go."""
     goal_tokens: int = 0
+    """What should go, so that the next plan is far away."""
     calls_left: int = CALLS_LEFT
+    """How many calls of the model are still expected."""
     dialect: Dialect | None = None
+    """How the calls are written that bring the whole back; None is Python's."""
     kept: frozenset[tuple[int, str]] = frozenset()
+    """Results that stay as they are, each as (index of its entry, id of its call)."""
 
     @cached_property
     def results(self) -> tuple[ShownResult, ...]:
@@ -86,6 +103,8 @@ class View:
             for part, count in zip(entry.parts, measure_entry(entry, self.counter).parts, strict=True):
                 if isinstance(part, ToolResult) and part.is_clearable and (entry.index, part.call_id) not in self.kept:
                     about = by_result.get((entry.index, part.call_id), [])
+                    # A call that named several files has several actions with one result: of no single one it can be
+                    # said that the result covers it.
                     action = about[0] if len(about) == 1 else None
                     age = answers[-1] - answers[place]
                     found.append(ShownResult(entry, part, count.high, count.tokens, starts[place], action, age))
@@ -115,20 +134,28 @@ class View:
         return frozenset(found)
 
     def entries_between(self, first: int, last: int) -> Sequence[Entry]:
-        """What is visible of the entries from `first` to `last`."""
+        """Return the visible entries from index `first` to `last`, both inclusive."""
         shown = self.transcript.visible()
         start, end = (bisect_left(shown, place, key=lambda entry: entry.index) for place in (first, last + 1))
         return shown[start:end]
 
     def count(self, text: str) -> int:
-        """What a text takes at most."""
+        """Return what a text takes at most."""
         return self.counter.count(text).high
 
     def is_active(self, result: ShownResult) -> bool:
+        """Whether a result holds the newest view of a modified file, for which there is room."""
         return (result.entry.index, result.part.call_id) in self.active
 
     def stub(self, strategy: str, result: ShownResult, text: str, kept_text: str) -> PlanStep:
-        """The step that shows `text` in place of a result."""
+        """Return the step that shows a text in place of a result.
+
+        Args:
+            strategy: the name of the strategy.
+            result: what goes.
+            text: what stands in its place where the whole is kept nowhere.
+            kept_text: the same with the way to the whole.
+        """
         after = self.count(kept_text.replace(HANDLE, SAMPLE_HANDLE))
         return PlanStep(
             strategy=strategy,
@@ -143,7 +170,7 @@ class View:
         )
 
     def short_stub(self, strategy: str, result: ShownResult, why: str) -> PlanStep:
-        """The same with a line of ours."""
+        """Return the step that leaves one line of a result: why it went, what it was, how large, and the way to it."""
         lines = result.part.text.count("\n") + 1
         said = [
             stand_ins.cleared(why, _label(result.action), result.tokens, lines, handle, self.dialect)
@@ -153,7 +180,9 @@ class View:
 
 
 def _answers(entries: Sequence[Entry]) -> list[bool]:
-    """At which of these entries an answer of the assistant begins: one message on some wires, several items on another."""
+    """Return at which of these entries an answer of the assistant begins: one message on some wires, several items on
+    another.
+    """
     is_said = [entry.role == "assistant" and not entry.is_note for entry in entries]
     return [now and not before for before, now in pairwise([False, *is_said])]
 
@@ -167,7 +196,7 @@ class Strategy(Protocol):
         ...
 
     def steps(self, view: View) -> Sequence[PlanStep]:
-        """What it would do, all of which shrinks; nothing where it can do nothing."""
+        """Return what it would do, all of which shrinks; nothing where it can do nothing."""
         ...
 
 
@@ -200,20 +229,23 @@ class Stale:
         return [step for step in made if step.after_tokens < step.before_tokens]
 
 
-_LOOK_AT = 20  # the newest calls of one topic: a file read a thousand times must not cost a million comparisons
+# A file that was read a thousand times must not cost a million comparisons.
+_LOOK_AT = 20
+"""How many of the newest calls of one topic are compared."""
 
 
 def _topic(action: Action) -> tuple[str | None, ...]:
-    """What has to be the same for a later call to make an earlier one needless."""
+    """Return what has to be the same for a later call to make an earlier one needless."""
     if action.kind == "read":
         return ("read", action.path)
     return (action.kind, action.name, action.command, action.path)
 
 
 def _covers(newer: Action, older: Action) -> bool:
-    """Whether the newer result says all that the older one did, or what is true instead of it."""
+    """Whether a newer result says all that the older one did, or what is true instead of it."""
     if newer.result_index is None:
         return False
+    # A command that ran again says what is true now. A read has to show the same lines, or more.
     again = older.kind in {"run", "search"} and older.command is not None
     return again or activity.covers(newer, older)
 
@@ -244,15 +276,22 @@ class Clear:
 
 
 def _batch(view: View, spans: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    """Which of `(start, freed)` to take: a run that meets the goal, begun as early as that costs hardly more than the best.
+    """Return which of the results `(start, freed)` to clear, as a half-open range.
 
-    Cost of a run: what follows its start is written to the cache again, and every call left reads what remains.
+    It is a run that meets the goal, begun as early as costs hardly more than the best. The cost of a run: what follows
+    its start is written to the cache again, and every call left reads what remains.
+
+    Args:
+        view: sizes and calls left.
+        spans: for each result in order, the tokens before it and the tokens that its stub frees.
     """
     freed = [0, *accumulate(tokens for _, tokens in spans)]
     everything = freed[-1]
     if everything <= view.over_tokens:
         return 0, len(spans)
     runs: list[tuple[float, int, int]] = []
+    # Two pointers over prefix sums: for each start the shortest run that frees the goal, O(n) in all. A start too late
+    # to free even what has to go ends the search, since later ones free less.
     last = 0
     for first, (start, _) in enumerate(spans):
         while last < len(spans) and freed[last] - freed[first] < view.goal_tokens:
@@ -271,10 +310,10 @@ def _batch(view: View, spans: Sequence[tuple[int, int]]) -> tuple[int, int]:
 
 @dataclass(frozen=True, kw_only=True)
 class Offload:
-    """Results that flood the window, cut to their ends until the limit is met, the largest first.
+    """Results that flood the window, cut to their two ends until the limit is met, the largest first.
 
-    Each keeps `max_tokens`; those that came together and that no model has seen keep less where that frees too little, all
-    alike, down to `min_tokens`.
+    Each keeps `max_tokens`; those that came together and that no model has seen keep less where that frees too little,
+    all alike, down to `min_tokens`.
     """
 
     max_tokens: int = 2_000
@@ -289,6 +328,8 @@ class Offload:
         can = [result for result in view.results if self.active or not view.is_active(result)]
         old = [result for result in can if result.age_turns]
         new = [result for result in can if not result.age_turns]
+        # Parallel calls flood together, and no model has seen any of them: halving the room for all is fairer than
+        # hiding one wholly.
         while room > self.min_tokens and _freed(old, most) + _freed(new, room) < view.over_tokens:
             room = max(self.min_tokens, room // 2)
         made: list[PlanStep] = []
@@ -304,9 +345,18 @@ class Offload:
         return made
 
     def cut(self, view: View, result: ShownResult, room: int) -> PlanStep:
+        """Return the step that leaves the two ends of a result.
+
+        Args:
+            view: the transcript.
+            result: what is cut.
+            room: tokens that its ends may take, the notice between them included.
+        """
         allowance = Allowance.tokens(room, view.counter)
         name = "tool" if result.action is None else result.action.name
-        came = view.transcript.entries[result.entry.index].results  # not what an earlier cut has left of it
+        # The result as it came, not what an earlier cut has left of it: the ends of ends would hide that there ever was
+        # more.
+        came = view.transcript.entries[result.entry.index].results
         text = "\n".join(part.text for part in came if part.call_id == result.part.call_id)
         said = [
             fitting.fit(text, allowance, Keep.ENDS, handle, name=name, dialect=view.dialect).text
@@ -316,15 +366,17 @@ class Offload:
 
 
 def _freed(results: Sequence[ShownResult], room: int) -> int:
+    """Return what cutting these results to so much room frees, without writing any notice."""
     return sum(result.tokens - room for result in results if result.tokens > 2 * room)
 
 
-_SHARE_OF_ROOM = 8  # of the whole that one cut result may take: there will be others
+_SHARE_OF_ROOM = 8
+"""The part of the whole that one cut result may take, an eighth: there will be others."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class NewLines:
-    """A second read of a file shows only the lines that an earlier result, still shown, does not.
+    """A second read of a file, cut to the lines that an earlier result, still shown, does not have.
 
     Runs of at least `min_lines` are left out, each with the lines that it stands for.
     """
@@ -362,14 +414,19 @@ class _Seen:
 
     def __init__(self, min_lines: int) -> None:
         self._least = min_lines
+        # Every window of `min_lines` lines, by its text, with where it stands: a run is found by one look-up and then
+        # extended line by line. A window seen twice keeps its newest place.
         self._places: dict[tuple[str, ...], tuple[Sequence[str], int]] = {}
 
     def add(self, lines: Sequence[str]) -> None:
+        """Remember the lines of a result that stays shown."""
         for at in range(len(lines) - self._least + 1):
             self._places[tuple(lines[at : at + self._least])] = lines, at
 
     def runs_of(self, lines: Sequence[str]) -> list[tuple[int, int]]:
-        """Runs of lines that stand in the same order in one of them; blank lines alone are no run."""
+        """Return the runs, as half-open ranges of places, that stand in the same order in a remembered result; blank
+        lines alone are no run.
+        """
         runs: list[tuple[int, int]] = []
         at = 0
         while at <= len(lines) - self._least:
@@ -388,7 +445,7 @@ class _Seen:
 
 
 def _without(lines: Sequence[str], runs: Iterable[tuple[int, int]]) -> str:
-    """The lines without those runs; a line of ours says where each was."""
+    """Return the lines without those runs; a line of ours says where each was."""
     made: list[str] = []
     last = 0
     for first, end in runs:
@@ -398,7 +455,7 @@ def _without(lines: Sequence[str], runs: Iterable[tuple[int, int]]) -> str:
 
 
 def _harmless(lines: Sequence[str]) -> list[str]:
-    """Foreign lines as they may stand between ours."""
+    """Return foreign lines as they may stand between ours: no control character, no line that could be taken for a notice."""
     return stand_ins.disarm(escape.show_text("\n".join(lines))).split("\n") if lines else []
 
 
@@ -407,10 +464,13 @@ def _harmless(lines: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class FailedAttempts:
-    """Failed attempts: two or more in a row of the same kind become a note with the error's head and their number; the result
-    of a single old one becomes its error's head."""
+    """Failed attempts: two or more in a row of the same kind become one note with the error's head and their number.
+
+    The result of a single old one becomes its error's head: what failed has to stay known, or it is tried again.
+    """
 
     keep_turns: int = 2
+    """The newest turns that are left alone."""
     name: str = "failed"
 
     def steps(self, view: View) -> Sequence[PlanStep]:
@@ -431,7 +491,7 @@ class FailedAttempts:
 
 
 def _failed_name(turn: Turn, failed: set[tuple[int, str]]) -> str:
-    """The tools of a turn that did nothing but fail; empty for every other."""
+    """Return the tools of a turn that did nothing but fail; empty for every other turn."""
     calls = [(entry.index, call) for entry in turn.entries for call in entry.calls]
     did_fail = all((index, call.id) in failed for index, call in calls)
     return " ".join(sorted({call.name for _, call in calls})) if did_fail else ""
@@ -445,7 +505,9 @@ class Spans:
     """
 
     keep_turns: int = 2
+    """The newest turns that are left alone."""
     users: bool = False
+    """Whether the user's words may go too, quoted in the note."""
     changes: bool = True
     """Whether turns that changed a file go too: what an edit wrote is what a later one replaces."""
     low_water: float = 0.0
@@ -465,6 +527,7 @@ class Spans:
             if freed >= goal:
                 break
             turns = _enough(view, run, goal - freed)
+            # A note in place of notes would lose what they repeat and free next to nothing.
             if all(turn.kind == "note" for turn in turns):
                 continue
             step = span_step(view, self.name, turns, users=self.users)
@@ -478,7 +541,8 @@ class Spans:
 class Summary:
     """A model's summary in place of the messages from `first` to `last`, which `summary_span` chose.
 
-    Not taken where it is empty, an error text, or larger than what it replaces (sessions.md 2.2: both became histories).
+    Not taken where it is empty, an error text, or larger than what it replaces. Agents have been seen to go on from the
+    first two as if they were the history.
     """
 
     text: str
@@ -499,7 +563,15 @@ class Summary:
 
 
 def summary_span(transcript: Transcript, kept: frozenset[tuple[int, str]] = frozenset()) -> tuple[int, int] | None:
-    """The messages that a model may summarise, from the first to the last: the longest row between what has to stay."""
+    """Return the messages that a model may summarise, first and last inclusive; None where there are not two turns side
+    by side.
+
+    It is the longest row of turns between what has to stay.
+
+    Args:
+        transcript: what is to become smaller.
+        kept: results that stay as they are, each as (index of its entry, id of its call).
+    """
     view = View(transcript=transcript, actions=(), kept=kept)
     rows = neighbours(finished_turns(view, 1, users=True), transcript.turns())
     longest = max(rows, key=len, default=[])
@@ -507,12 +579,14 @@ def summary_span(transcript: Transcript, kept: frozenset[tuple[int, str]] = froz
 
 
 def summary_problem(text: str) -> str:
-    """Why a text is no summary; empty where it may be one."""
+    """Return why a text is no summary; empty where it may be one."""
     words = text.strip()
     if not words:
         return "it is empty"
     if _MACHINE.match(words):
         return "it is an error text"
+    # A long text that begins with "Error handling was moved…" is a summary; a short one is likely the error of a
+    # gateway that came back as an answer.
     is_short = len(words) < _ERROR_CHARS
     if is_short and (_ERROR.match(words) or diagnose(words).kind not in {"unknown", "output_stopped"}):
         return "it is an error text"
@@ -530,7 +604,14 @@ _MACHINE = re.compile(  # what no model writes as a summary, however long it is
 
 
 def finished_turns(view: View, keep_turns: int, *, users: bool = False) -> list[Turn]:
-    """The turns that a span may hold: of the assistant, notes, and on demand of the user; not the newest `keep_turns`."""
+    """Return the turns that a span may hold: of the assistant, notes, and on demand of the user; not the newest
+    `keep_turns`.
+
+    Args:
+        view: the transcript.
+        keep_turns: how many of the newest answers stay; with fewer than that nothing is finished.
+        users: whether the user's own words may go too; then active views go as well.
+    """
     protected = view.transcript.protected() | {index for index, _ in view.kept}
     turns = view.transcript.turns()
     answers = [turn for turn in turns if turn.kind == "assistant"]
@@ -551,14 +632,16 @@ def finished_turns(view: View, keep_turns: int, *, users: bool = False) -> list[
 
 
 def neighbours(turns: Sequence[Turn], shown: Sequence[Turn]) -> Iterator[list[Turn]]:
-    """Rows of turns that stand side by side."""
+    """Yield rows of turns that stand side by side among those shown."""
+    # Along a row the place among the shown turns less the place in `turns` stays the same; a turn left out between
+    # raises it.
     place = {turn.first: number for number, turn in enumerate(shown)}
     for _, row in groupby(enumerate(turns), lambda pair: place[pair[1].first] - pair[0]):
         yield [turn for _, turn in row]
 
 
 def _enough(view: View, run: Sequence[Turn], wanted: int) -> list[Turn]:
-    """The oldest of a row that free enough, the note that takes their place included."""
+    """Return the oldest turns of a row that free enough, the note that takes their place included."""
     sizes = accumulate(_size(view, turn) for turn in run)
     needed = wanted + NOTE_CHARS // 3
     number = next((number for number, size in enumerate(sizes, 1) if size >= needed), len(run))
@@ -566,6 +649,7 @@ def _enough(view: View, run: Sequence[Turn], wanted: int) -> list[Turn]:
 
 
 def _size(view: View, turn: Turn) -> int:
+    """Return what a turn takes at most."""
     return sum(measure_entry(entry, view.counter).high for entry in turn.entries)
 
 
@@ -590,30 +674,41 @@ def span_step(view: View, strategy: str, turns: Sequence[Turn], *, users: bool, 
         if text.strip()
     ]
     rounds = _rounds(view, turns)
-    max_chars = max(_MIN_NOTE_CHARS, min(NOTE_CHARS, int(before * note_share)))  # a third of what goes, at most
+    # At a share of 1, a character for each token that goes: about a third of it, at most.
+    max_chars = max(_MIN_NOTE_CHARS, min(NOTE_CHARS, int(before * note_share)))
     while True:
         facts = activity.summary(done, max_chars=max_chars // 2)
         said = [stand_ins.note(rounds, facts, words, max_chars, handle, view.dialect) for handle in (None, HANDLE)]
         step = note_step(view, strategy, turns, said)
         if step.after_tokens < step.before_tokens or max_chars == _MIN_NOTE_CHARS:
             return step
+        # Text that is dear to count (hexadecimal, other scripts) may be no smaller as a note of that length: shorter
+        # ones are tried, so at most five are written.
         max_chars = max(_MIN_NOTE_CHARS, max_chars // 2)
 
 
 def _remarks(entry: Entry, *, users: bool) -> list[tuple[str, str]]:
-    """What an entry says, and who said it; of a note what it repeats, because what was done is summed up anew."""
+    """Return what an entry says as (role, text); of a note what it repeats, because what was done is summed up anew."""
     if not entry.is_note:
         return [(entry.role, entry.text)] if entry.role == "assistant" or (users and entry.speaks) else []
     return stand_ins.remarks_in(entry.text)
 
 
 def _rounds(view: View, turns: Sequence[Turn]) -> int:
-    """How many answers, and words of the user, stand behind these turns, those that are notes by now included."""
+    """Return how many answers, and words of the user, stand behind these turns, those that are notes by now included."""
     gone = view.transcript.entries[turns[0].first : turns[-1].last + 1]
     return sum(_answers(gone)) + sum(entry.speaks for entry in gone)
 
 
 def note_step(view: View, strategy: str, turns: Sequence[Turn], said: Sequence[str]) -> PlanStep:
+    """Return the step that shows a note in place of some turns.
+
+    Args:
+        view: the transcript.
+        strategy: the name of the strategy.
+        turns: turns that stand side by side.
+        said: the note without and with the way to the whole.
+    """
     first, last = turns[0].first, turns[-1].last
     return PlanStep(
         strategy=strategy,
@@ -628,15 +723,17 @@ def note_step(view: View, strategy: str, turns: Sequence[Turn], said: Sequence[s
     )
 
 
-_NOTE_FRAME = 60  # the messages that a note needs beside it so that roles alternate
+_NOTE_FRAME = 60
+"""Tokens of the messages that a note needs beside it so that roles alternate."""
 
 
 def _name(action: Action | None) -> str:
+    """Return what a plan calls a result: the tool's name."""
     return "result" if action is None else escape.clip(action.name, 64)
 
 
 def _label(action: Action | None) -> str:
-    """What a stub calls the result: the tool, and its file with the lines, or its command."""
+    """Return what a stub calls a result: the tool, and its file with the lines, or its command."""
     if action is None:
         return "result"
     what = action.command or action.path or ""
@@ -654,7 +751,9 @@ DEFAULT: tuple[Strategy, ...] = (
     Spans(low_water=0.75),
     Offload(min_tokens=1_000),
 )
-"""For a transcript that has grown: what is needless or old first, words later than results, what changed a file later still."""
+"""For a transcript that has grown: what is needless or old first, words later than results, what changed a file later
+still.
+"""
 GENTLE: tuple[Strategy, ...] = (Offload(), Stale(), Clear(), FailedAttempts(), Spans())
 """For a request that was refused (O-4): the flood first, then what is old, then what is finished."""
 LAST_RESORT: tuple[Strategy, ...] = (
@@ -664,5 +763,6 @@ LAST_RESORT: tuple[Strategy, ...] = (
     Offload(max_tokens=200, min_tokens=60, active=True),
     Clear(keep=0, active=True),
 )
+"""What goes when nothing gentle is left: active views, unseen results, the words of the user."""
 RECOVERY: tuple[Strategy, ...] = (*GENTLE, *LAST_RESORT)
-"""The whole of that ladder: at its end only what is pinned, the task and the newest user message are as they were."""
+"""`GENTLE`, then `LAST_RESORT`: at its end only what is pinned, the task and the newest user message are as they were."""
