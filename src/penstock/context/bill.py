@@ -105,7 +105,7 @@ def counter_for(request: Json, model: str | None = None) -> TokenCounter:
     """Return the counter that decides about a body.
 
     Args:
-        request: the body; its `model` is looked at.
+        request: the body; the model that it names is looked for where its wire has it.
         model: another model to count for; None is the body's, and where that has none either, the o200k vocabulary.
     """
     return best_counter(model or model_of(request) or "o200k")
