@@ -1,4 +1,13 @@
-"""What may a result be? A text within its allowance; output of tools, streams of commands, each with the way to the rest."""
+r"""Keep a result within its allowance: text, output of tools, streams of commands, each with the way to the rest.
+
+`fit`, `fit_all` and `fit_ends` are the pure forms for text. `guard.output` adds a store and wraps functions,
+`guard.stream` does the same for output that is too long to hold in memory.
+
+    >>> from penstock.guard import fit
+    >>> from penstock.text.allowance import Allowance
+    >>> len(fit("line\n" * 10_000, Allowance.chars(500))) <= 500
+    True
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What may a tool return? Its result when that fits, else what fits of it, a handle to the whole, and the way to the rest.
+"""Cut the results of tools to their limit, keep the whole in a store, and say how to read the rest.
 
-`guard_output` is for one text, `wrap_tool` for a function, `TurnBudget` for results that arrive together. The whole is kept
-in a store; where that fails the answer says so and carries no handle. Law: a guarded result is within its limits.
-Keeps out: how a text is cut (guard), where the whole lies (store).
+`guard_output` is for one text, `wrap_tool` for a function, `TurnBudget` for results that arrive together. Law: a
+guarded result is within its limits, notice included; where the whole could not be kept the answer says so and carries
+no handle. How a text is cut is decided in `text.fitting`, where the whole lies in `store`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
-MAX_TOOL_OUTPUT_CHARS = 28_000  # the seed's figure: 8,000 tokens; hosts cut between 8 KB and 51,200 bytes
+MAX_TOOL_OUTPUT_CHARS = 28_000  # 8,000 tokens at 3.5 characters each; hosts cut between 8 KB and 51,200 bytes
+"""The default size of a guarded result in characters, its notice included (G-1)."""
+# Both spellings of a variable are read, ours first: programs that set `QQ_…` for the guard keep their limits (G-1).
 _VARIABLES = ("PENSTOCK_MAX_TOOL_OUTPUT", "QQ_MAX_TOOL_OUTPUT")
 _PER_TOKEN = ("PENSTOCK_CHARS_PER_TOKEN", "QQ_CHARS_PER_TOKEN")
 _MIN_CHARS = 200  # a limit that cannot hold the notice is a mistake
@@ -38,35 +40,46 @@ _MIN_CHARS = 200  # a limit that cannot hold the notice is a mistake
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OutputLimits:
-    """How large a result may be. `chars` None stands for `MAX_TOOL_OUTPUT_CHARS` or what the environment says."""
+    """How large a result may be; `CHILD_AGENT` is an example of smaller limits.
+
+    Raises:
+        CallerError: `chars` is below 200, which cannot hold the notice, or `lines` below 5.
+    """
 
     chars: int | None = None
+    """Characters of the result with its notice; None for what the environment says, else `MAX_TOOL_OUTPUT_CHARS`."""
     lines: int | None = None
+    """Lines of the result with its notice; None for no bound on lines."""
     keep: Keep = Keep.HEAD
+    """Which part of a result that is too large stays: its beginning, its end, or both."""
 
     def __post_init__(self) -> None:
         for name, least in (("chars", _MIN_CHARS), ("lines", 5)):
             value = getattr(self, name)
+            # `type` and not `isinstance`: True is an int, and a limit of one character is nobody's intention.
             if value is not None and (type(value) is not int or value < least):
                 raise CallerError(f"{name} is a whole number from {least} on, not {value!r}")
 
 
 CHILD_AGENT = OutputLimits(chars=6_000, lines=50)
-"""For what a child agent hands to its parent (G-8)."""
+"""Limits of what a child agent hands to its parent: 6,000 characters and 50 lines (G-8)."""
 
 
 class _Lines(Allowance):
-    """An allowance of characters that bounds lines too."""
+    """An allowance of characters that bounds the number of lines too."""
 
     max_lines: int
 
     @classmethod
     def of(cls, chars: int, lines: int) -> _Lines:
+        """Return an allowance of `chars` characters in at most `lines` lines."""
         made = cls(chars, "characters")
+        # The constructor of a tuple takes its own three fields: this is an attribute beside them.
         object.__setattr__(made, "max_lines", lines)
         return made
 
     def holds(self, text: str) -> bool:
+        """Return whether `text` is within both bounds; text without a line feed is one line."""
         return Allowance.holds(self, text) and text.count("\n") < self.max_lines
 
 
@@ -78,10 +91,20 @@ def guard_output(
     limits: OutputLimits | None = None,
     dialect: Dialect | None = None,
 ) -> Guarded:
-    """`output` as a model may see it: at most `MAX_TOOL_OUTPUT_CHARS`, the notice included (G-1).
+    """Return `output` as a model may see it: within its limits, the notice included, and inert (G-1).
 
-    The whole of what is cut goes to `store`, or to the user's default store, under the handle that the notice names (G-3).
-    A result of a tool that pages stays as it is (G-8).
+    The whole of what is cut goes to a store under the handle that the notice names (G-3). What fits is stored nowhere.
+
+    Args:
+        output: The text of a result. A `Guarded` one that its tool has bounded itself comes back as it is (G-8).
+        tool_name: How the notice calls the tool, and the name under which the whole is kept.
+        store: Where the whole is kept; None for the user's default store, which is opened only when something is cut.
+        limits: The size in characters and lines; None for `MAX_TOOL_OUTPUT_CHARS` or the environment's number.
+        dialect: How calls in the notice are written; None for Python's syntax.
+
+    Returns:
+        The text with `is_cut`, `handle` and its measures. Where the store failed, `handle` is None and the notice gives
+            the reason: a full disk never costs the result.
     """
     if isinstance(output, Guarded) and output.bounds_itself:
         return output
@@ -96,8 +119,12 @@ def _guard(
     store: Store | None,
     dialect: Dialect | None,
 ) -> Guarded:
+    """Return `output` within `allowance`; `limits` says here only which part of it stays."""
     keep = Keep.HEAD if limits is None else limits.keep
     per_token = chars_per_token()
+    # Fitting comes before keeping, because most results fit and a store is a flush to disk. What is longer than any
+    # text that the allowance holds is not tried. A text that was guarded already keeps the handle or the sentence that
+    # it has.
     if isinstance(output, Guarded) or len(output) <= fitting.max_chars(allowance):  # it may fit, or be kept already
         fitted = fitting.fit(output, allowance, keep, name=tool_name, dialect=dialect, chars_per_token=per_token)
         if not fitted.is_cut or fitted.handle is not None or fitted.way is not None:
@@ -107,6 +134,7 @@ def _guard(
         return fitting.fit(
             output, allowance, keep, handle, name=tool_name, way=way, dialect=dialect, chars_per_token=per_token
         )
+    # No more than `most` characters of either end can be shown, so the cut looks at those and not at a gigabyte.
     most = fitting.max_chars(allowance)
     head, tail = output[:most], output[max(0, len(output) - most) :]
     return fitting.fit_ends(
@@ -117,7 +145,18 @@ def _guard(
 def kept(
     output: str, tool_name: str, store: Store | None, tokens: Callable[[str], int]
 ) -> tuple[str | None, str | None, Whole | None]:
-    """The handle of the whole and its measures; else the sentence that says why it was not kept (H27)."""
+    """Keep `output` in a store and return its handle and measures, or the sentence that says why that failed.
+
+    Args:
+        output: The whole text; half UTF-16 pairs in it are kept as they are.
+        tool_name: The name under which it is kept.
+        store: The store, None for the default one.
+        tokens: The counter for the measure in tokens.
+
+    Returns:
+        `(handle, None, measures)` where it was kept, else `(None, sentence, None)`. It raises nothing for a store that
+        is full, damaged or out of reach.
+    """
     try:
         chosen = store if store is not None else default_store()
         handle = chosen.put(output.encode("utf-8", "surrogatepass"), name=tool_name)
@@ -128,16 +167,21 @@ def kept(
 
 
 def not_kept(reason: str) -> str:
-    """What is said where the whole could not be kept (H27 of reliability.md)."""
+    """Return the sentence of a notice whose whole could not be kept, with `reason` clipped and made inert."""
     return f"The rest could not be kept: {escape.clip(reason)} {fitting.NARROWER}"
 
 
+# One store a process and URL: SQLite connections do not survive a fork, so the key holds the process.
 _stores: dict[tuple[int, str], Store] = {}
 _opening = threading.Lock()
 
 
 def default_store() -> Store:
-    """The user's store, opened when it is first needed. Raises `PenstockError`."""
+    """Return the user's store, opened at the first call in this process and closed when it ends.
+
+    Raises:
+        PenstockError: The URL in `PENSTOCK_STORE` cannot be one, or the store cannot be used now.
+    """
     from penstock.store import default_url, open_store
 
     key = (os.getpid(), default_url())
@@ -149,22 +193,27 @@ def default_store() -> Store:
 
 
 def default_allowance() -> Allowance:
-    """`MAX_TOOL_OUTPUT_CHARS`, or what the environment says."""
+    """Return the allowance of a result where nobody set limits: `MAX_TOOL_OUTPUT_CHARS` or the environment's number."""
     return _allowance(OutputLimits())
 
 
 def chars_per_token() -> float:
-    """3.5, or what the environment says."""
+    """Return how many characters count as one token in notices: 3.5, or what `PENSTOCK_CHARS_PER_TOKEN` says."""
     return float(_from_environment(_PER_TOKEN, float, fitting.CHARS_PER_TOKEN))
 
 
 def _allowance(limits: OutputLimits) -> Allowance:
+    """Return the allowance that `limits` stand for, the environment asked now and not at import."""
     chars = limits.chars or _from_environment(_VARIABLES, int, MAX_TOOL_OUTPUT_CHARS)
     return Allowance.chars(chars) if limits.lines is None else _Lines.of(chars, limits.lines)
 
 
 def _from_environment(names: tuple[str, ...], kind: type[Any], default: Any) -> Any:
-    """The first variable that is set, read at each call; what cannot be is warned about, and the default holds."""
+    """Return the number in the first of the variables `names` that is set; what is no number in range is warned about
+    and gives `default`.
+
+    The environment is read at each call, so that a test or a host can change it while the process runs.
+    """
     for name in names:
         text = os.environ.get(name)
         if text is None:
@@ -174,6 +223,7 @@ def _from_environment(names: tuple[str, ...], kind: type[Any], default: Any) -> 
         except ValueError:
             value = 0
         least = _MIN_CHARS if kind is int else 0.1
+        # `nan` fails both comparisons, and `inf` would be no limit at all.
         if least <= value < float("inf"):
             return value
         warnings.warn(
@@ -194,12 +244,23 @@ def wrap_tool(
     limits: OutputLimits | None = None,
     dialect: Dialect | None = None,
 ) -> F:
-    """`fn` with its results guarded; name, docstring, signature and annotations stay (G-4).
+    """Return `fn` with its results guarded; name, docstring, signature and annotations stay (G-4).
 
-    Functions, coroutines and generators of both kinds. A result that is no text is returned as it is when its text form fits,
-    and as guarded text otherwise. A generator's texts are one result: they come as they were when they fit together, and
-    otherwise as one guarded text. A tool that bounds itself is returned unchanged (G-8).
+    It takes functions, coroutines, generators of both kinds, and objects that can be called. A result that is no text
+    is returned as it is when its text form fits, and as guarded text otherwise. The texts of a generator are one
+    result: they come in their own parts when they fit together, and otherwise as one guarded text.
+
+    Args:
+        fn: The tool. One that bounds itself (its `bounds_itself` is true) comes back unchanged (G-8).
+        tool_name: How notices call it; None for its `__name__`.
+        store: As for `guard_output`.
+        limits: As for `guard_output`.
+        dialect: As for `guard_output`.
+
+    Returns:
+        A function of the same kind as `fn`: a coroutine function for a coroutine function, and so on.
     """
+    # A bound method says it on its object, for all methods of that.
     if getattr(getattr(fn, "__self__", fn), "bounds_itself", False):
         return fn
     name = tool_name or str(getattr(fn, "__name__", "tool"))
@@ -224,17 +285,21 @@ class _Wrap:
         self._guarded = guarded
 
     def _one(self, result: Any) -> Any:
+        """Return one result guarded: the object itself where its text form fits, so that a caller in Python keeps its types."""
         guarded = self._guarded(_text_form(result))
         return guarded if guarded.is_cut or isinstance(result, str) else result
 
     def _several(self, texts: list[str]) -> list[Any]:
         """The texts of a generator between two results of other kinds: one result, in its parts where it is unchanged."""
+        # Guarded together first: a thousand parts that fit one by one are still too much.
         guarded = self._guarded("".join(texts))
         parts = [self._one(text) for text in texts]
         return parts if "".join(parts) == guarded else [guarded]
 
     def _any(self, result: Any) -> Any:
         """A result of any kind: a function may hand on what another made."""
+        # A plain function may return a coroutine or a generator (a decorator, a partial): its kind shows only in the
+        # result.
         if inspect.isawaitable(result):
             return self._awaited(result)
         if inspect.isgenerator(result):
@@ -245,6 +310,7 @@ class _Wrap:
         return self._one(await result)
 
     def _each(self, items: Iterator[Any]) -> Iterator[Any]:
+        """Yield the results of a generator, runs of texts guarded as one."""
         texts: list[str] = []
         for item in items:
             if isinstance(item, str):
@@ -256,6 +322,7 @@ class _Wrap:
         yield from self._several(texts)
 
     async def _each_async(self, items: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """Do the same as `_each` for an asynchronous generator."""
         texts: list[str] = []
         async for item in items:
             if isinstance(item, str):
@@ -299,7 +366,7 @@ class _Wrap:
 
 
 def _text_form(result: Any) -> str:
-    """What a model would be shown of a result: text, JSON where it is data, else what `str` says."""
+    """Return what a model would be shown of a result: text as it is, JSON for data, else what `str` says."""
     if isinstance(result, str):
         return result
     if isinstance(result, bytes | bytearray | memoryview):
@@ -316,9 +383,14 @@ def _text_form(result: Any) -> str:
 
 
 class TurnBudget:
-    """What the results of one turn may take together (G-7). Small results keep what they need; the largest are cut first.
+    """What the results of one turn may take together (G-7): small ones keep what they need, the largest are cut first.
 
-    `left` falls with every result; results that come later share what earlier ones left. Threads may share one.
+    Results that come later share what earlier ones left. Threads may share one.
+
+    Args:
+        allowance: What all results of the turn may take, in characters, bytes or tokens.
+        store: As for `guard_output`.
+        dialect: As for `guard_output`.
     """
 
     def __init__(self, allowance: Allowance, *, store: Store | None = None, dialect: Dialect | None = None) -> None:
@@ -330,13 +402,23 @@ class TurnBudget:
 
     @property
     def left(self) -> Allowance:
-        """What has not been taken yet."""
+        """Return what has not been taken yet, in the unit of the allowance, never below 0."""
         return fitting.of(self.allowance, max(0, self.allowance.limit - self._spent))
 
     def guard(self, results: Sequence[tuple[str, str]], *, keep: Keep = Keep.HEAD) -> list[Guarded]:
-        """Each of `(tool name, output)`, all of them together within what is left."""
+        """Return the outputs guarded, all of them together within what is left.
+
+        Args:
+            results: Pairs of tool name and output, in the order in which they are to be shown.
+            keep: Which part of a result that is cut stays.
+
+        Returns:
+            One guarded text for each pair, in the same order; `left` has fallen by what they take.
+        """
         limits = OutputLimits(keep=keep)
         with self._lock:
+            # Shares are found by filling up from the smallest. The lock covers sharing and spending: two threads that
+            # both saw the same rest would spend it twice.
             sizes = [self.allowance.measure(output) for _, output in results]
             shares = fitting.share(sizes, self.left.limit)
             guarded = [

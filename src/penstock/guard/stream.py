@@ -1,8 +1,9 @@
-"""What may a pipe pass? The output of a program, however long, as one guarded result; memory does not grow with it.
+"""Pass the output of a program, however long, on as one guarded result, in memory that does not grow with it.
 
-The two ends are held to be shown; the whole goes to the store as it comes, up to a stated number of bytes: beyond that the
-first half and the last half of so many are kept, and what lies between is counted. Law: everything is read, whatever happens
-to the store. Keeps out: where the bytes come from, and when they end.
+The two ends are held to be shown. The whole goes to the store as it comes, up to a stated number of bytes; beyond that
+the first half and the last half of so many are kept, and what lies between is counted. Law: everything is read to its
+end whatever happens to the store, because a program whose pipe nobody reads blocks for ever. Where the bytes come from,
+and when they end, is the caller's.
 """
 
 from __future__ import annotations
@@ -26,17 +27,21 @@ if TYPE_CHECKING:
     from penstock.text.allowance import Allowance
     from penstock.text.calls import Dialect
 
-KEEP_BYTES = 2 << 30  # first and last half; what a store holds by default
+KEEP_BYTES = 2 << 30
+"""How many bytes of one output are kept, half from its beginning and half from its end: as many as a store holds by default."""
 _CONTINUATION = bytes(range(0x80, 0xC0))  # bytes of UTF-8 that begin no character
 
 
 class Passed(NamedTuple):
-    """What a pipe passed on. `fault` says why the whole could not be kept, "" when it was or need not be."""
+    """The result of `drain`: what is shown, and what was kept of the whole."""
 
     result: Guarded
     handles: tuple[str, ...] = ()
+    """None, one, or two handles: of the whole, or of its beginning and its end."""
     lost_bytes: int = 0
+    """How many bytes between beginning and end were not kept."""
     fault: str = ""
+    """Why the whole could not be kept; "" when it was or need not be."""
 
 
 def drain(
@@ -50,10 +55,31 @@ def drain(
     dialect: Dialect | None = None,
     chars_per_token: float = fitting.CHARS_PER_TOKEN,
 ) -> Passed:
-    """Everything that `parts` brings, as one result; `open_store` is asked for a store when one is needed."""
+    """Read `parts` to their end and return them as one guarded result.
+
+    Args:
+        parts: Bytes as they come from a pipe, in pieces of any size.
+        allowance: What the result may take, its notice included.
+        keep: Which part stays where it is too long.
+        name: How the notice calls the program, and the name under which the whole is kept.
+        open_store: Called once the output proves too long to be shown; None keeps nothing.
+        keep_bytes: How many bytes are kept of what is longer; 0 keeps nothing.
+        dialect: How calls in the notice are written; None for Python's syntax.
+        chars_per_token: For the estimate in tokens that the notice gives.
+
+    Returns:
+        The result with its handles. A store that cannot be opened or fails half-way is named in `fault`, and the result
+        still shows the ends.
+
+    Raises:
+        OSError: `parts` failed while all of it could still be shown; later that is a `fault`, as one of the store is.
+    """
+    # Four bytes a character, the most that UTF-8 takes, and a margin for characters cut at the seam.
     ends = _Ends(4 * fitting.max_chars(allowance) + 8)
     coming = ends.watched(parts)
     first: list[bytes] = []
+    # Most output is short: it is held until it is known to be longer than any text that could be shown, and only then a
+    # store is opened. The pieces held so far go first into the spool, so nothing is read twice.
     for part in coming:
         first.append(part)
         if ends.bytes > ends.hold:
@@ -63,6 +89,7 @@ def drain(
         result = fitting.fit(text, allowance, keep, name=name, dialect=dialect, chars_per_token=chars_per_token)
         if not result.is_cut:
             return Passed(result)
+    # `coming` counts and holds the ends as a by-product, also of what the store never gets to see.
     spool = _Spool(chain(first, coming), keep_bytes)
     handles: tuple[str, ...] = ()
     fault = ""
@@ -101,7 +128,7 @@ def drain(
 def _kept_in_part(
     first: str, first_bytes: int, last: str, last_bytes: int, lost_bytes: int, dialect: Dialect | None
 ) -> str:
-    """The way to the two ends of a whole that is too large to keep, and what is lost between them."""
+    """Return the sentence of a notice that leads to both ends of a whole too large to keep, and counts what is lost between."""
     head, tail = stand_ins.way_back(first, dialect), stand_ins.way_back(last, dialect)
     return (
         f"The first {first_bytes} bytes: {head}; the last {last_bytes} bytes: {tail}; "
@@ -110,7 +137,7 @@ def _kept_in_part(
 
 
 class _Ends:
-    """The first and last `hold` bytes of what passes, and its measures."""
+    """The first and last `hold` bytes of what passes, with exact counts of bytes, characters and lines."""
 
     def __init__(self, hold: int) -> None:
         self.hold = hold
@@ -123,42 +150,58 @@ class _Ends:
         self._tail_bytes = 0
 
     def watched(self, parts: Iterable[bytes]) -> Iterator[bytes]:
+        """Yield `parts` unchanged, and count them."""
         for part in parts:
             if not part:
                 continue
             self.bytes += len(part)
             self._newlines += newlines(part)
+            # A character is a byte that is no continuation byte. Invalid bytes are counted so too, which is close
+            # enough for them.
             self._chars += len(part) if part.isascii() else len(part.translate(None, _CONTINUATION))
             self._ends_line = part.endswith(b"\n")
             if len(self._head) < self.hold:
                 self._head += part[: self.hold - len(self._head)]
             self._tail.append(part)
             self._tail_bytes += len(part)
+            # A deque of the pieces themselves: joining or slicing at each piece would copy `hold` bytes for each of
+            # them. So up to one piece more than `hold` is held.
             while self._tail_bytes - len(self._tail[0]) >= self.hold:
                 self._tail_bytes -= len(self._tail.popleft())
             yield part
 
     def whole_text(self) -> str:
+        """Return the text of everything; only for what is no longer than `hold`, where the tail is the whole."""
         return b"".join(self._tail).decode("utf-8", "backslashreplace")
 
     def head_text(self) -> str:
+        r"""Return the text of the first `hold` bytes, invalid ones as `\xNN`."""
         return bytes(self._head).decode("utf-8", "backslashreplace")
 
     def tail_text(self) -> str:
+        """Return the text of the last `hold` bytes from a character boundary on."""
         tail = b"".join(self._tail)[-self.hold :]
+        # A character of UTF-8 has at most three continuation bytes; where four stand in a row it is no UTF-8, and
+        # nothing is dropped.
         if self.bytes > len(tail):  # it may begin within a character
             tail = tail[next((at for at in range(4) if tail[at : at + 1] < b"\x80" or tail[at] >= 0xC0), 0) :]
         return tail.decode("utf-8", "backslashreplace")
 
     def measured(self, tokens: Callable[[str], int]) -> Whole:
-        """Exact but for tokens, which are taken from the beginning."""
+        """Return the measures of everything: exact, but for tokens, which are scaled up from the first 65,536 characters."""
         sample = self.head_text()[: 1 << 16]
         estimate = tokens(sample) * self._chars // max(1, len(sample))
         return Whole(self._chars, self.bytes, self._newlines + (not self._ends_line), estimate)
 
 
 class _Spool:
-    """Feeds a store: everything up to `keep_bytes`, else the first half and then, from a file of its own, the last."""
+    """Feed a store with a stream of unknown length: all of it up to `keep_bytes`, else its first and its last half.
+
+    The first half streams into the store at once. What follows goes into a ring in a file without a name, over what is
+    oldest in it, so that neither memory nor disk grows. Only at the end it is known whether the ring overflowed: if it
+    did not, its content is the rest of the same artifact; if it did, it becomes an artifact of its own, and the bytes
+    that were written over are lost and counted.
+    """
 
     def __init__(self, parts: Iterator[bytes], keep_bytes: int) -> None:
         self.half = (keep_bytes + 1) // 2
@@ -169,12 +212,14 @@ class _Spool:
         self._beyond = 0  # bytes behind the first half
 
     def into(self, store: Store, name: str) -> tuple[str, ...]:
+        """Put the stream into `store` and return one handle for the whole, or two for both of its ends."""
         first = store.put(self._first(), name=name)
         if not self.lost_bytes:
             return (first,)
         return (first, store.put(self._last(), name=f"{name} (end)")) if self._ring_bytes else (first,)
 
     def _first(self) -> Iterator[bytes]:
+        """Yield what the first artifact holds: the first half, and the ring too where nothing of that was written over."""
         left = self.half
         for part in self._parts:
             if len(part) <= left:
@@ -190,11 +235,12 @@ class _Spool:
             yield from self._last()
 
     def _write(self, part: bytes) -> None:
-        """Into the ring, over what is oldest in it."""
+        """Write behind the first half into the ring, over what is oldest in it."""
         if self._ring < 0:
             self._ring = scratch_file()
         view = memoryview(part)
         while view:
+            # `keep_bytes=1` leaves the ring no room: everything behind the first byte is only counted.
             if not self._ring_bytes:
                 self._beyond += len(view)
                 return
@@ -204,6 +250,7 @@ class _Spool:
             view = view[step:]
 
     def _last(self) -> Iterator[bytes]:
+        """Yield what the ring holds, oldest first: it begins `size` bytes before the end, wherever that lies in the file."""
         size = min(self._beyond, self._ring_bytes)
         at = self._beyond - size
         while at < self._beyond:
@@ -216,6 +263,7 @@ class _Spool:
             yield part
 
     def close(self) -> None:
+        """Give the scratch file back, which removes it."""
         ring, self._ring = self._ring, -1
         if ring >= 0:
             os.close(ring)

@@ -1,10 +1,10 @@
-"""What can another agent call? The tool table over MCP, on the official SDK.
+"""Serve the tool table to other agents over MCP, on the official SDK.
 
 Both eras of the protocol (2026-07-28 without state, and the handshake before it), in memory, over standard input and
 output, over HTTP. Results are one block of text, because that is the one form that every host shows alike; each is made
 to fit the host that asked. Arguments go to the tools as they came: the tools refuse, in words that a model can act on.
-Law: a mistake of a model is a result, never a protocol error; nothing that blocks runs on the event loop.
-Keeps out: what the tools do. The SDK is imported where it is used: importing this module costs nothing.
+Law: a mistake of a model is a result, never a protocol error (ADR 3); nothing that blocks runs on the event loop. What
+the tools do is decided in `tools`. The SDK is imported where it is used, so importing this module costs nothing.
 """
 
 from __future__ import annotations
@@ -40,14 +40,18 @@ if TYPE_CHECKING:
 
     Serving = Callable[[Callable[[Callable[[], None]], None]], Coroutine[Any, Any, None]]  # told how to be stopped
 
-_GRACE_SECONDS = 0.5  # tools look at the same clock and can say more; ours is for what does not come back
-_RESULT_CHARS = 50_000  # what Claude Code shows at most; said in the list, it does not cut by tokens as well
+# Tools look at the same clock and can say how far they came; the server's own limit, this much later, is for what hangs.
+_GRACE_SECONDS = 0.5
+# What Claude Code shows at most; where a tool says it in the list, results are not cut by tokens as well.
+_RESULT_CHARS = 50_000
 
 
 class ToolCaller(Protocol):
-    """What does the work: `penstock.Tools`, or a double."""
+    """What does the work behind a server: `penstock.Tools`, or a double in tests."""
 
-    def call(self, name: str, arguments: Mapping[str, object], *, allowance: Allowance | None = None) -> Result: ...
+    def call(self, name: str, arguments: Mapping[str, object], *, allowance: Allowance | None = None) -> Result:
+        """Run the tool `name` and return its result within `allowance`; mistakes in `arguments` are results too."""
+        ...
 
 
 def create_server(
@@ -59,10 +63,18 @@ def create_server(
     instructions: str | None = None,
     store: Store | Callable[[], Store] | None = None,
 ) -> Server[Any]:
-    """An SDK server of `table` (default: ours), its tools named `prefix` + name, done by `tools` or over that root.
+    """Return an SDK server whose tools are those of `table`, named `prefix` + name.
 
-    `budget` is a number of characters for every result; None means what the calling host shows. `store` is as for `Tools`,
-    where `tools` is a root. Raises `CallerError`.
+    Args:
+        tools: What does the work, or the root of a workspace to do it over.
+        table: The tools to list; None for ours, with instructions for the model.
+        prefix: Before each name, at most 48 of `A-Z a-z 0-9 _ - .`: several servers share the names of one host.
+        budget: Characters of every result; None for what the calling host shows (`hosts`).
+        instructions: What a client is told of the server; None for ours where the table is ours.
+        store: As for `Tools`, where `tools` is a root.
+
+    Raises:
+        CallerError: The prefix cannot be one, or the root is no folder.
     """
     from mcp.server import Server
     from mcp.shared.exceptions import MCPError
@@ -92,11 +104,12 @@ def create_server(
     async def call_tool(context: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
         tool = by_name.get(params.name)
         if tool is None:
+            # The one protocol error of ours: a model cannot have got an unknown name from the list.
             raise MCPError(code=INVALID_PARAMS, message=_unknown(params.name, by_name))
         arguments = params.arguments or {}
         allowance = allowance_for(_client(context), budget)
         result = await _answer(context.lifespan_context, tools, tool, arguments, allowance, prefix)
-        # The sentence is for the model; the code, from a closed list, is for the host and its scripts (G5).
+        # The sentence is for the model; the code, from a closed list, is for the host and its scripts.
         meta = {"penstock/code": result.code} if result.is_error else None
         return CallToolResult(content=[TextContent(text=_writable(result.text))], is_error=result.is_error, _meta=meta)
 
@@ -110,12 +123,13 @@ def create_server(
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+    # The SDK validates before the tools see anything, and would answer in its own words.
     server.middleware.append(_name_arguments)
     return server
 
 
 async def _name_arguments(ctx: ServerRequestContext[Any], call_next: CallNext) -> HandlerResult:
-    """Arguments that are no object go to the tool under that name, and so come back as its refusal, not as the SDK's."""
+    """Pass arguments that are no object on under the name `arguments`: they come back as the tool's refusal, not as the SDK's."""
     params = ctx.params or {}
     if ctx.method == "tools/call" and not isinstance(params.get("arguments"), dict | None):
         ctx = replace(ctx, params={**params, "arguments": {"arguments": params["arguments"]}})
@@ -130,7 +144,11 @@ async def _answer(
     allowance: Allowance,
     prefix: str,
 ) -> Result:
-    """The result of a call; whatever happens, there is one."""
+    """Return the result of a call; whatever happens, there is one.
+
+    A call that is late, finds no place or fails inside is a result marked as an error, with a code and the same call to
+    try again.
+    """
     from penstock.mcp_server.lanes import Busy, Late
     from penstock.tools import Result
 
@@ -143,6 +161,7 @@ async def _answer(
     except Busy:
         code, again = "busy", _again(tool, arguments, prefix)
         text = f"busy: other long calls took the {seconds:g} s. Try: {again}"
+    # The trace goes to the log of the process; what it says may hold paths and content, and is none of the model's.
     except Exception:
         logging.getLogger(__name__).exception("%s failed", tool.name)
         code = "io_error"
@@ -161,9 +180,23 @@ def serve(
     landlock: bool = True,
     i_know: bool = False,
 ) -> int:
-    """Serve the tools over standard input and output, or at `http` (HOST:PORT), until input or a signal ends it.
+    """Serve the tools over standard input and output, or at `http`, until input or a signal ends it.
 
-    Returns the exit status: 0, 130 after SIGINT, 143 after SIGTERM. Raises `CallerError` for what cannot be served.
+    Args:
+        root: The folder that the tools see, and nothing else.
+        http: HOST:PORT; None for standard input and output.
+        token_file: Where the token of HTTP lies; None for the one in the user's state folder, made at the first start.
+        prefix: As for `create_server`.
+        budget: As for `create_server`.
+        allow_mounts: Whether paths may cross into other file systems.
+        landlock: Whether the kernel is asked to take all other rights from this process, for good.
+        i_know: Whether an address that other machines reach is accepted without TLS.
+
+    Returns:
+        The exit status: 0, 130 after SIGINT, 143 after SIGTERM.
+
+    Raises:
+        CallerError: The root, the address or the token cannot be used, or the extra `penstock[mcp]` is missing.
     """
     try:
         return _serve(root, http, token_file, prefix, budget, allow_mounts, landlock, i_know)
@@ -210,6 +243,7 @@ def _serve(
         serving = partial(http.serve, server, listening, secret)
         host, port = listening.getsockname()[:2]
         _say(f"serving at http://{f'[{host}]' if ':' in host else host}:{port}{http.PATH}; the token is in {at}")
+    # What binds a socket, or reads outside the root and the folders of Python, stands before this line.
     if landlock:
         walled_off = _confine(workspace)
     # What scans holds the interpreter for as long as this; a read that waits for it five times must not notice.
@@ -223,6 +257,7 @@ def _serve(
 
 
 async def _until_signal(serving: Serving) -> int:
+    """Run `serving` to its end and return the exit status, 128 and the number of the signal where one ended it."""
     import asyncio
     import signal
 
@@ -245,12 +280,13 @@ async def _until_signal(serving: Serving) -> int:
 
 
 def _confine(workspace: Workspace) -> str:
-    """Put the wall up, with the store on this side of it. What keeps the store on the other side, for those who ask for it."""
+    """Put the wall up with the store on this side of it, and return why the store is out of reach: "" where it is not."""
     from penstock.workspace import landlock
 
     walled_off, folder = "", None
     try:
         folder = _reach_store()
+    # A store that cannot be had is no reason to serve without a wall: whoever asks for the store is told.
     except (PenstockError, OSError) as error:
         walled_off = str(error)
     wall = landlock.apply(
@@ -265,8 +301,10 @@ def _confine(workspace: Workspace) -> str:
 
 
 def _reach_store() -> OwnFolder | None:
-    """The folder of the user's store, made where there is none, because a wall lets nothing through that comes later; the
-    store in it is opened when it is asked for. A database has no folder: it is connected to, which the wall forbids.
+    """Return the open folder of the user's store, made where there is none; None where the store is a database.
+
+    A wall lets nothing through that comes later, so the folder has to be there; the store in it is opened when it is
+    asked for. A database is connected to now, because the wall forbids connections.
     """
     from penstock.guard import output
     from penstock.store import default_url, folder_of
@@ -282,10 +320,12 @@ def _reach_store() -> OwnFolder | None:
 
 
 def _say(sentence: str) -> None:
+    """Print a sentence for the person on standard error: standard output belongs to the protocol."""
     print(f"penstock: {sentence}", file=sys.stderr, flush=True)
 
 
 def _instructions(prefix: str) -> str:
+    """Return what a client is told of our tools: how to navigate, how to read what was cut, and that contents are no orders."""
     from penstock.tools import NAVIGATION
 
     return (
@@ -296,6 +336,7 @@ def _instructions(prefix: str) -> str:
 
 
 def _describe(name: str, tool: Tool, budget: int | None) -> mcp_types.Tool:
+    """Return the entry of a tool in the list, with the hints and the size of result that hosts look for."""
     import mcp_types
 
     return mcp_types.Tool(
@@ -310,12 +351,13 @@ def _describe(name: str, tool: Tool, budget: int | None) -> mcp_types.Tool:
             idempotent_hint=True,
             open_world_hint=False,
         ),
+        # 500,000 is the most that Claude Code takes here.
         _meta={"anthropic/maxResultSizeChars": min(500_000, max(_RESULT_CHARS, budget or 0))},
     )
 
 
 def _again(tool: Tool, arguments: Mapping[str, object], prefix: str) -> str:
-    """The same call, ready to copy; without the arguments that are no values or too long to repeat."""
+    """Return the same call, ready to copy, without arguments that are no values of ours or are too long to repeat."""
     from penstock.text import calls
 
     given: dict[str, calls.Value] = {}
@@ -326,6 +368,7 @@ def _again(tool: Tool, arguments: Mapping[str, object], prefix: str) -> str:
 
 
 def _unknown(name: str, names: Mapping[str, object]) -> str:
+    """Return the sentence about a tool that does not exist, with the nearest names or all of them."""
     near = difflib.get_close_matches(name[:128], names, n=2, cutoff=0.6)
     return f"Unknown tool: {escape.clip(name)}. " + (
         f"Did you mean {' or '.join(near)}?" if near else f"There are {', '.join(names)}."
@@ -333,7 +376,7 @@ def _unknown(name: str, names: Mapping[str, object]) -> str:
 
 
 def _client(context: ServerRequestContext[Any]) -> str | None:
-    """Who asks: from the request in the modern era, from `initialize` before it."""
+    """Return the name that the client gives itself: from the request in the modern era, from `initialize` before it."""
     if (params := context.session.client_params) is not None:
         return params.client_info.name
     from penstock.mcp_server.http import client_of
@@ -342,5 +385,5 @@ def _client(context: ServerRequestContext[Any]) -> str | None:
 
 
 def _writable(text: str) -> str:
-    """Text that JSON can carry; the tools hand out nothing else, but an answer must never fail."""
+    """Return `text` as JSON can carry it; the tools hand out nothing else, but an answer must never fail."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -1,4 +1,4 @@
-"""Whose address is it? Loopback is of this machine alone, everything else is other machines'."""
+"""Tell addresses of this machine from others: loopback is of this machine alone, everything else is reachable."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import ipaddress
 
 
 def is_loopback(host: str) -> bool:
-    """Whether what listens or calls there is on this machine."""
+    """Return whether what listens or calls at `host`, a number or a name, is on this machine; of names only `localhost` is."""
     return host == "localhost" or (is_address(host) and ipaddress.ip_address(host).is_loopback)
 
 
 def is_address(host: str) -> bool:
-    """Whether it is a number, of IPv4 or IPv6, and no name."""
+    """Return whether `host` is a number of IPv4 or IPv6, and no name."""
     try:
         ipaddress.ip_address(host)
     except ValueError:

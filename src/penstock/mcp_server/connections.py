@@ -1,8 +1,8 @@
-"""What may a connection hold without working? uvicorn's HTTP/1.1 with time for headers, for reading, and a bounded number.
+"""Close HTTP connections that hold on without working: uvicorn's HTTP/1.1 with clocks and a bounded number.
 
-Who only holds a connection open makes room for who comes, so that half-sent requests keep nobody out.
-Law: a connection that sends no whole header within `HEADER_SECONDS`, or reads nothing for `STALLED_SECONDS`, is closed;
-never more than `MAX_CONNECTIONS` are open. Imported only to serve HTTP. Keeps out: what a request says.
+Who only holds a connection open makes room for who comes, so that half-sent requests keep nobody out. Law: a connection
+that sends no whole header within `HEADER_SECONDS`, or reads nothing for `STALLED_SECONDS`, is closed; never more than
+`MAX_CONNECTIONS` are open. Imported only to serve HTTP, because uvicorn is. What a request says is read in `http`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,15 @@ from penstock.mcp_server.addresses import is_loopback
 if TYPE_CHECKING:
     import asyncio
 
-HEADER_SECONDS = 5.0  # from its first byte, not from its last one
+HEADER_SECONDS = 5.0
+"""How long a header may take from its first byte; a clock that began anew at each byte would never end."""
 STALLED_SECONDS = 30.0
-IDLE_SECONDS = 60.0  # between two requests
+"""How long a client may leave an answer unread."""
+IDLE_SECONDS = 60.0
+"""How long a connection may rest between two requests."""
 MAX_CONNECTIONS = 256
-MAX_CONNECTIONS_PER_PEER = 32  # for other machines; on loopback an address names nobody
+MAX_CONNECTIONS_PER_PEER = 32
+"""Connections from one address; not on loopback, where an address names nobody."""
 
 _BUSY = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
@@ -33,6 +37,7 @@ class Connection(H11Protocol):
     stalled_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Start the clock of the header, or refuse the connection with 503 where there are too many."""
         super().connection_made(transport)
         self.since = self.loop.time()
         if self._is_one_too_many():
@@ -42,6 +47,7 @@ class Connection(H11Protocol):
             self._await_header()
 
     def data_received(self, data: bytes) -> None:
+        """Stop the clocks once a request is being served, and start that of the next header with its first byte."""
         super().data_received(data)
         if self._is_serving():
             self._cancel_timers()
@@ -49,14 +55,17 @@ class Connection(H11Protocol):
             self._await_header()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """Stop the clocks."""
         self._cancel_timers()
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
+        """Start the clock of a reader that does not read: the socket's buffer is full."""
         super().pause_writing()
         self.stalled_timer = self.loop.call_later(STALLED_SECONDS, self.transport.abort)
 
     def resume_writing(self) -> None:
+        """Stop it again."""
         super().resume_writing()
         self._cancel_timers()
 
@@ -73,6 +82,9 @@ class Connection(H11Protocol):
         self.header_timer = self.stalled_timer = None
 
     def _is_one_too_many(self) -> bool:
+        """Return whether this connection cannot be had; where it can, the one that has waited longest may have made
+        room for it.
+        """
         others = [other for other in self.connections if isinstance(other, Connection) and other is not self]
         peer = self.client[0] if self.client else ""
         if not is_loopback(peer):
@@ -81,6 +93,7 @@ class Connection(H11Protocol):
                 return True
         if len(others) < MAX_CONNECTIONS:
             return False
+        # Those that serve a request are spared. Of the others the oldest goes: it has held on longest without working.
         waiting = [other for other in others if not other._is_serving()]
         if waiting:
             oldest = min(waiting, key=lambda other: other.since)

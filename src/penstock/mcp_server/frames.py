@@ -1,9 +1,8 @@
-"""What is one message? Strict JSON in, JSON that cannot fail out; the same for every transport.
+"""Read and write one message: strict JSON in, JSON that cannot fail out, the same for every transport.
 
 What other readers would take differently is refused: bytes that are not UTF-8, halves of UTF-16 pairs, `NaN`, numbers
-beyond every float, a name twice in one object, nesting without end (finding 12 and H25 of reliability.md).
-Law: `parse` returns an object that every strict reader reads alike, or raises `BadFrame` with the answer.
-Keeps out: how bytes travel.
+beyond every float, a name twice in one object, nesting without end. Law: `parse` returns an object that every strict
+reader reads alike, or raises `BadFrame` with the answer. How bytes travel is left to `stdio` and `http`.
 """
 
 from __future__ import annotations
@@ -12,25 +11,42 @@ import json
 import math
 from typing import Any
 
-MAX_BYTES = 4 << 20  # of one message; the SDK's own cap for HTTP, and a thousand times what a call needs
-MAX_DEPTH = 100  # of nested arrays and objects; schemas are the deepest that the protocol carries, and come from us
+MAX_BYTES = 4 << 20
+"""The most bytes of one message: the SDK's own cap for HTTP, and a thousand times what a call needs."""
+MAX_DEPTH = 100
+"""The deepest nesting of arrays and objects in a message; schemas are the deepest that the protocol carries, and come from us."""
 
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 
 
 class BadFrame(Exception):
-    """A message that is not served; `answer` is what its sender gets."""
+    """A message that is not served.
+
+    Args:
+        message: Why, for the sender.
+        sent: What could be read of it: its id goes into the answer where that is one. None for bytes that are no JSON,
+            which makes the code `PARSE_ERROR`.
+    """
 
     def __init__(self, message: str, sent: object = None) -> None:
         super().__init__(message)
         number = sent.get("id") if isinstance(sent, dict) else None
+        # JSON-RPC 2.0, section 5: the id is null where it could not be detected.
         known = number if _is_id(number) else None
         code = PARSE_ERROR if sent is None else INVALID_REQUEST
         self.answer = {"jsonrpc": "2.0", "id": known, "error": {"code": code, "message": message}}
+        """The error response that its sender gets."""
 
 
 def parse(raw: bytes) -> dict[str, Any]:
-    """The JSON-RPC message that `raw` is. Raises `BadFrame`."""
+    """Return the JSON-RPC message that `raw` is.
+
+        >>> parse(b'{"jsonrpc":"2.0","id":1,"method":"ping"}')["method"]
+        'ping'
+
+    Raises:
+        BadFrame: `raw` is no JSON, or JSON that readers would take differently; batches are refused too.
+    """
     sent, faults = _read(raw)
     if not isinstance(sent, dict):
         raise BadFrame("Invalid request: a message is one object; batches are not served", [])
@@ -44,7 +60,7 @@ def parse(raw: bytes) -> dict[str, Any]:
 
 
 def _read(raw: bytes) -> tuple[object, list[str]]:
-    """The value and what is wrong with it; Python's reader takes more than JSON is."""
+    """Return the value of some JSON and what is wrong with it: Python's reader takes more than JSON is."""
     faults: list[str] = []
 
     def constant(name: str) -> None:
@@ -82,21 +98,25 @@ def _read(raw: bytes) -> tuple[object, list[str]]:
 
 
 def write(message: dict[str, Any]) -> bytes:
-    """One line of JSON, all ASCII: whatever a text holds, it can be written."""
+    """Return `message` as one line of JSON, all ASCII: whatever a text holds, it can be written."""
     return json.dumps(message, ensure_ascii=True, separators=(",", ":")).encode("ascii") + b"\n"
 
 
 def _is_id(value: object) -> bool:
+    """Return whether a value can be the id of a request: a short printable text or a whole number, not a bool or null."""
     if isinstance(value, str):
         return len(value) <= 256 and value.isprintable()
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _depth_exceeds(raw: bytes, sent: object) -> bool:
+    """Return whether a value is nested deeper than `MAX_DEPTH`."""
+    # So many brackets are needed to go so deep: most messages are let through by counting bytes.
     if raw.count(b"{") + raw.count(b"[") <= MAX_DEPTH:
         return False
     level: list[object] = [sent]
     for _ in range(MAX_DEPTH):
+        # Level by level and not by recursion, which would fail at what it is to find.
         level = [
             inner
             for value in level

@@ -1,8 +1,8 @@
-"""How much does this host show of a result? One table, measured.
+"""Say how much of a result each host shows, from one table of measurements.
 
 Every host cuts tool results, each at another size, and the model then sees a preview or a hole. A result of ours is
 smaller than the cut of the host that asked. The name comes from `clientInfo`, which anyone may write: it tunes the
-size, it decides nothing else. Keeps out: how a text is made to fit.
+size, it decides nothing else. How a text is made to fit is decided in `text.fitting`.
 """
 
 from __future__ import annotations
@@ -13,11 +13,14 @@ from penstock.text.allowance import Allowance
 
 
 class Host(NamedTuple):
-    """`client` is how its `clientInfo.name` starts; `cut` is what it was measured to do, with the version."""
+    """A host and the size of result that arrives whole in it."""
 
     client: str
+    """How its `clientInfo.name` begins."""
     allowance: Allowance
+    """What a result may measure there: a little less than its cut."""
     cut: str
+    """What it was measured to do, with the version."""
 
 
 # Measured against a loopback model (`proof/hosts.py`); VS Code is from its source. A little below each cut, because
@@ -33,10 +36,16 @@ HOSTS = (
     Host("Visual Studio Code", Allowance.bytes(8_000), "8 KB"),
 )
 UNKNOWN = Allowance.chars(16_000)  # below every cut that was measured but those of Codex and VS Code, which are named
+"""The allowance of a client that is not in the table."""
 
 
 def allowance_for(client: str | None, budget_chars: int | None = None) -> Allowance:
-    """What a result for this client may measure; `budget_chars` is what the person asked for and wins."""
+    """Return what a result for this client may measure.
+
+    Args:
+        client: The name that it gave itself, None where it gave none.
+        budget_chars: What the person asked for, in characters; it wins over the table.
+    """
     if budget_chars is not None:
         return Allowance.chars(budget_chars)
     return next((host.allowance for host in HOSTS if client is not None and client.startswith(host.client)), UNKNOWN)

@@ -1,9 +1,9 @@
-"""Which HTTP requests reach the tools, and what may a connection cost?
+"""Let HTTP requests with the token reach the tools, and nothing else.
 
 The SDK's streamable HTTP serves both eras of the protocol, without sessions. Before it stands `Gate`: only requests for
-this host, from no foreign page, with the token, of strict JSON and a bounded size go on. Below it stands `connections`: a
-connection that does not send or does not read is closed. (reliability.md 1.3)
-Law: without the token nothing of a request is parsed. Keeps out: what the messages say.
+this host, from no foreign page, with the token, of strict JSON and a bounded size go on. Below it stands `connections`:
+a connection that does not send or does not read is closed. Law: without the token nothing of a request is parsed. What
+the messages say is the session's.
 """
 
 from __future__ import annotations
@@ -31,8 +31,11 @@ if TYPE_CHECKING:
     App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 PATH: Final = "/mcp"
-BODY_SECONDS = 30.0  # from the headers to the end of the body
+"""The path of the endpoint; every other path is answered with 404."""
+BODY_SECONDS = 30.0
+"""How long a body may take from the headers to its end."""
 MAX_IN_FLIGHT = 64
+"""Requests served at once; one more is answered with 503 and `Retry-After`."""
 _BACKLOG = 256
 _DRAIN_BYTES = 64 << 20  # of a refused body, so that the refusal is seen and not a reset
 _DRAIN_SECONDS = 5.0
@@ -41,7 +44,15 @@ _HOST_KEY = "penstock.client"  # in the ASGI scope: who a legacy client said it 
 
 
 def listen(address: str, *, i_know: bool = False) -> socket.socket:
-    """A listening socket for HOST:PORT. Raises `CallerError`; other than loopback only for who knows."""
+    """Return a listening socket for an address.
+
+    Args:
+        address: HOST:PORT, an IPv6 host in brackets; port 0 takes any that is free.
+        i_know: Whether an address that other machines reach is accepted: nothing here is encrypted.
+
+    Raises:
+        CallerError: The address cannot be one, is not loopback, or is in use.
+    """
     host, colon, port = address.rpartition(":")
     host = host.strip("[]")
     if not colon or not port.isdecimal() or int(port) > 65535:
@@ -71,7 +82,14 @@ async def serve(
     token: bytes | None,
     stop: Callable[[Callable[[], None]], None],
 ) -> None:
-    """Serve on `listening` until what was given to `stop` is called. A `token` of None (tests) lets everybody in."""
+    """Serve on a listening socket until the function that `stop` was given is called.
+
+    Args:
+        server: What `create_server` made.
+        listening: What `listen` made.
+        token: What requests must carry; None (in tests) lets everybody in.
+        stop: Told the function that ends serving; answers under way have two seconds more.
+    """
     from contextlib import contextmanager
 
     import uvicorn
@@ -113,13 +131,20 @@ async def serve(
 
 
 def client_of(scope: Message) -> str | None:
-    """Who a legacy client said it is when it initialized."""
+    """Return the name that a client of the older era gave itself when it initialized, None for others."""
     name = scope.get(_HOST_KEY)
     return name if isinstance(name, str) else None
 
 
 class Gate:
-    """ASGI: refuses what must not reach `app`, and cancels what nobody waits for any more."""
+    """An ASGI application that refuses what must not reach `app`, and cancels what nobody waits for any more.
+
+    Args:
+        app: The SDK's handler.
+        token: As for `serve`.
+        host: Where the socket listens: requests have to name it.
+        port: The port, likewise.
+    """
 
     def __init__(self, app: App, *, token: bytes | None, host: str, port: int) -> None:
         self._app = app
@@ -146,11 +171,15 @@ class Gate:
         self, scope: Message, headers: list[tuple[bytes, bytes]]
     ) -> tuple[int, str, tuple[bytes, bytes] | None] | None:
         """Why a request is not even read: status, reason and one header."""
+        # The order matters. Host and Origin come first: a page in a browser that rebinds its DNS name to 127.0.0.1
+        # sends its own name, and learns nothing else. Then the token, so that path, method and load are told only to
+        # who may know them.
         hosts, origins = _values(headers, b"host"), _values(headers, b"origin")
         if len(hosts) != 1 or len(origins) > 1:
             return 400, "One Host header and at most one Origin", None
         if not self._is_ours(hosts[0]):
             return 421, "This server does not serve that Host", None
+        # `Origin` names the page that asks. Nothing here speaks TLS, so an https page is always a foreign one.
         if origins and not (origins[0].startswith("http://") and self._is_ours(origins[0][7:])):
             return 403, "This server does not serve pages of that Origin", None
         if not self._knows_token(headers):
@@ -178,12 +207,14 @@ class Gate:
         return None
 
     def _is_ours(self, host: str) -> bool:
+        """Return whether `host`, with its port, names this server."""
         if host.lower() in self._hosts:
             return True
         # An address cannot be rebound by DNS; names other than ours can.
         return self._any_address and is_address(host.rpartition(":")[0].strip("[]"))
 
     def _knows_token(self, headers: list[tuple[bytes, bytes]]) -> bool:
+        """Return whether the one Authorization header holds the token, compared in constant time."""
         if self._token is None:
             return True
         given = [value for name, value in headers if name == b"authorization"]
@@ -191,6 +222,7 @@ class Gate:
         return scheme.lower() == b"bearer" and hmac.compare_digest(token.strip(), self._token)
 
     async def _serve(self, scope: Message, receive: Receive, send: Send, headers: list[tuple[bytes, bytes]]) -> None:
+        """Read the body within its bounds, then pass the request on."""
         body = bytearray()
         with anyio.move_on_after(BODY_SECONDS) as reading:
             while True:
@@ -212,6 +244,7 @@ class Gate:
             await _answer(send, 400, frames.write(bad.answer), (b"content-type", b"application/json"))
             return
         session = _values(headers, b"mcp-session-id")
+        # The name comes from the client: it tunes the size of results and decides nothing else (`hosts`).
         scope[_HOST_KEY] = _client_in(session[0]) if session else None
         await self._pass(
             scope,
@@ -221,6 +254,11 @@ class Gate:
         )
 
     async def _pass(self, scope: Message, body: bytes, receive: Receive, send: Send) -> None:
+        """Give the body that was read to the application, and cancel it when the client disconnects.
+
+        The application reads the body once and then waits for a disconnect; two cannot both receive, so the waiting is
+        done here and the application's waits for ever.
+        """
         replayed = False
 
         async def replay() -> Message:
@@ -243,7 +281,11 @@ class Gate:
 
 
 def _with_session(send: Send, initialize: dict[str, Any]) -> Send:
-    """A session id that is all there is to the session: the client's name, by which later requests get their budget."""
+    """Return `send` with a session id in its answer that holds all there is to the session: the name of the client.
+
+    Servers of the older era tell sessions apart by an id of theirs. This one keeps nothing: the name, by which later
+    requests get their budget, travels in the id itself.
+    """
     params = initialize.get("params")
     info = params.get("clientInfo") if isinstance(params, dict) else None
     name = info.get("name") if isinstance(info, dict) else None
@@ -259,6 +301,7 @@ def _with_session(send: Send, initialize: dict[str, Any]) -> Send:
 
 
 def _client_in(session: str) -> str | None:
+    """Return the name of the client in a session id of `_with_session`, None where it holds none."""
     written = session.partition(".")[2]
     try:
         return base64.urlsafe_b64decode(written + "=" * (-len(written) % 4)).decode("utf-8")[:64] or None
@@ -288,6 +331,7 @@ async def _refuse(
 
 
 async def _answer(send: Send, status: int, body: bytes, *headers: tuple[bytes, bytes]) -> None:
+    """Send a whole response: status, body and headers, text/plain where they name no type."""
     names = {name for name, _ in headers}
     kind = [] if b"content-type" in names else [(b"content-type", b"text/plain; charset=utf-8")]
     length = (b"content-length", str(len(body)).encode("ascii"))
@@ -296,4 +340,5 @@ async def _answer(send: Send, status: int, body: bytes, *headers: tuple[bytes, b
 
 
 def _values(headers: list[tuple[bytes, bytes]], name: bytes) -> list[str]:
+    """Return the values of a header in the order in which they came; an ASGI server gives names in lower case."""
     return [value.decode("latin-1") for key, value in headers if key == name]

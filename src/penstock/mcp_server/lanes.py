@@ -1,10 +1,14 @@
-"""Who does the blocking work, and how long does anyone wait for it?
+"""Run the blocking work of tools in threads, and bound how long anyone waits for it.
 
 Tools block: on disks, on scans. They run in daemon threads of their own, so that neither the event loop nor the end of
 the process ever waits for one. A call has a place in a lane until it is done, is past its deadline or nobody wants it
 any more, and in a lane with `patience_seconds` only so long: what takes longer makes room, and goes on beside the lane.
-A thread beside its lane is counted, and when too many are, its place stays taken until it ends.
-Law: an answer, `Late` or `Busy` within `seconds`; at most `places + ghosts` threads a lane.
+A thread beside its lane is counted, and when too many are, its place stays taken until it ends. Law: an answer, `Late`
+or `Busy` within `seconds`; at most `places + ghosts` threads a lane.
+
+Why beside the lane: no thread can be stopped from outside, and a read of a network file system that hangs does not come
+back. Were its place kept, eight such reads would end all reading; were it given up without a count, each further hang
+would add a thread for ever.
 """
 
 from __future__ import annotations
@@ -36,6 +40,12 @@ class Late(Exception):
 
 
 class _Job(Generic[T]):
+    """One call on its way: the work, and what came of it.
+
+    `done` and `in_place` are changed on the loop only, `result` and `error` by the thread before it says that it has
+    finished.
+    """
+
     def __init__(self, work: Callable[[], T]) -> None:
         self.work = work
         self.done = anyio.Event()
@@ -45,7 +55,14 @@ class _Job(Generic[T]):
 
 
 class Lane:
-    """`places` calls work at once, the others wait in order; `ghosts` more threads may work beside it or be left behind."""
+    """A bounded number of threads that do blocking work in the order in which it came.
+
+    Args:
+        places: Calls that work at once; the others wait.
+        ghosts: Threads more that may work beside the lane, or be left behind in it.
+        patience_seconds: How long a call keeps its place while others may want it.
+        turns: Long calls of several lanes take turns at the interpreter; None for none.
+    """
 
     def __init__(
         self, places: int, ghosts: int, *, patience_seconds: float = math.inf, turns: Turns | None = None
@@ -60,7 +77,12 @@ class Lane:
         self._jobs: queue.SimpleQueue[_Job[object] | None] = queue.SimpleQueue()
 
     async def run(self, work: Callable[[], T], seconds: float) -> T:
-        """The result of `work`, done in a thread. Raises `Busy`, `Late`, or what the work raises."""
+        """Return the result of `work`, done in a thread.
+
+        Raises:
+            Busy: No place became free within `seconds`; the work was not begun.
+            Late: The work was not done within `seconds`; its thread goes on, and its result is dropped.
+        """
         end = anyio.current_time() + seconds
         with anyio.CancelScope(deadline=end) as waiting:
             await self._places.acquire()
@@ -75,6 +97,7 @@ class Lane:
                 self._step_aside(job)
                 with anyio.CancelScope(deadline=end):
                     await job.done.wait()
+        # Also when the caller was cancelled: the work cannot be, so it leaves the lane instead.
         finally:
             self._step_aside(job)
         if not job.done.is_set():
@@ -84,18 +107,19 @@ class Lane:
         return job.result
 
     def _step_aside(self, job: _Job[T]) -> None:
-        """The place of a job that still works is free for others, unless too many work beside the lane already."""
+        """Free the place of a job that still works, unless too many work beside the lane already."""
         if job.in_place and not job.done.is_set() and self._ghosts_left:
             self._ghosts_left -= 1
             job.in_place = False
             self._places.release()
 
     def close(self) -> None:
-        """Idle threads end; a thread that works ends with the process."""
+        """Let idle threads end; a thread that works ends with the process."""
         for _ in range(self._threads):
             self._jobs.put(None)
 
     def _start(self, job: _Job[T]) -> None:
+        """Hand a job to an idle thread, or to a new one."""
         if self._idle:
             self._idle -= 1
         else:
@@ -104,6 +128,7 @@ class Lane:
         self._jobs.put(job)  # type: ignore[arg-type]
 
     def _finished(self, job: _Job[object]) -> None:
+        """Take a job back on the loop: the place, or the right to be beside the lane, is free again."""
         self._idle += 1
         if job.in_place:
             self._places.release()
@@ -112,6 +137,7 @@ class Lane:
         job.done.set()
 
     def _serve(self) -> None:
+        """Work off jobs, in a thread, until there is None."""
         while (job := self._jobs.get()) is not None:
             try:
                 with taking(self._turns) if self._turns is not None else nullcontext():
@@ -122,11 +148,12 @@ class Lane:
                 self._loop.call_soon_threadsafe(self._finished, job)
             except RuntimeError:  # the loop has ended, and with it everyone who could ask
                 return
+            # Or the thread holds the last result, a page of 256 KiB, until its next job.
             del job
 
 
 class Lanes:
-    """Reads have a lane of their own, so that scans cannot keep them waiting; long ones of both take turns."""
+    """The two lanes of a server: reads have their own, so that scans cannot keep them waiting; long ones of both take turns."""
 
     def __init__(self) -> None:
         # One processor stays free for short reads; more than two would only wait for the interpreter.
@@ -140,7 +167,7 @@ class Lanes:
 
 @asynccontextmanager
 async def open_lanes() -> AsyncIterator[Lanes]:
-    """Lanes for as long as a server serves."""
+    """Give lanes for as long as a server serves, and let their threads end after that."""
     lanes = Lanes()
     try:
         yield lanes

@@ -1,10 +1,14 @@
-"""How do messages travel over standard input and output?
+"""Carry MCP messages over standard input and output.
 
-The SDK's own transport ends the process at half of a UTF-16 pair and reads a line of any length into memory (finding 12
-of reliability.md); this one feeds the same sessions. Standard output is moved aside first: only messages are ever
-written there. Reading and writing block in daemon threads, which nobody waits for.
-Law: every request id that came in gets one answer, also when input ends behind it; a line that is no message gets an
-error and costs at most `frames.MAX_BYTES`. Keeps out: what the messages say.
+The SDK's own transport ends the process at half of a UTF-16 pair and reads a line of any length into memory (ADR 2);
+this one feeds the same sessions. Standard output is moved aside first: only messages are ever written there. Reading
+and writing block in daemon threads, which nobody waits for. Law: every request id that came in gets one answer, also
+when input ends behind it; a line that is no message gets an error and costs at most `frames.MAX_BYTES`. What the
+messages say is the session's.
+
+How much can pile up is bounded on each way. The reading thread is `_LINES_AHEAD` lines before the loop (`_room`), and
+the loop takes no further line while `MAX_OPEN` requests wait for answers or answers wait to be written. So a client
+that asks and never reads fills its own pipe and blocks itself, not our memory.
 """
 
 from __future__ import annotations
@@ -26,20 +30,27 @@ if TYPE_CHECKING:
     from mcp.server import Server
     from mcp.shared.message import SessionMessage
 
-MAX_OPEN = 256  # requests without an answer and lines that nobody reads; more stay in the pipe, at their sender's cost
+MAX_OPEN = 256
+"""Requests without an answer and lines that nobody reads; more stay in the pipe, at their sender's cost."""
 _LINES_AHEAD = 4
 _LAST_ANSWERS_SECONDS = 32.0  # after the end of input: as long as the slowest call may take
 _FLUSH_SECONDS = 2.0
 
 
 async def serve(server: Server[Any], stop: Callable[[Callable[[], None]], None]) -> None:
-    """Serve one client until input ends, then answer what it has asked; or until what was given to `stop` is called."""
+    """Serve one client until input ends, then answer what it has asked.
+
+    Args:
+        server: What `create_server` made.
+        stop: Told, before anything is served, the function that ends serving at once.
+    """
     from mcp.shared.message import SessionMessage
 
     incoming, outgoing = _claim()
     to_session, from_client = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     to_client, from_session = anyio.create_memory_object_stream[SessionMessage](0)
     pipe = _Pipe(incoming, outgoing)
+    # Both streams have no buffer: a session that is slow slows the reading, and nothing waits where nobody counts it.
     async with anyio.create_task_group() as tasks:
         stop(tasks.cancel_scope.cancel)
         tasks.start_soon(pipe.bring, to_session)
@@ -49,7 +60,11 @@ async def serve(server: Server[Any], stop: Callable[[Callable[[], None]], None])
 
 
 def _claim() -> tuple[int, int]:
-    """Private descriptors of input and output; what else is printed goes to the error output, what else reads gets the end."""
+    """Return private descriptors of standard input and output, and redirect the public ones.
+
+    What any library prints from here on goes to standard error, and what reads standard input finds its end: neither
+    can break a frame.
+    """
     incoming, outgoing = os.dup(0), os.dup(1)
     end, other = os.pipe()
     os.dup2(end, 0)
@@ -60,6 +75,11 @@ def _claim() -> tuple[int, int]:
 
 
 class _Pipe:
+    """Lines of the two descriptors as messages of a session, with the bookkeeping of who still waits for an answer.
+
+    All attributes but `_room` and `_writes` belong to the loop: threads change them through `_tell`.
+    """
+
     def __init__(self, incoming: int, outgoing: int) -> None:
         self._loop = asyncio.get_running_loop()
         self._lines: asyncio.Queue[bytes | None] = asyncio.Queue()  # None: the end; b"": a line beyond the cap
@@ -73,7 +93,7 @@ class _Pipe:
         threading.Thread(target=self._write, args=(outgoing,), daemon=True, name="penstock-stdout").start()
 
     async def bring(self, to_session: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
-        """Lines to messages, until the end of input and the last answer."""
+        """Hand lines to the session as messages, until the end of input and the last answer."""
         async with to_session:
             while (line := await self._lines.get()) is not None:
                 self._room.release()
@@ -85,23 +105,26 @@ class _Pipe:
                     await to_session.send(message)
                 while len(self._unanswered) + self._unwritten >= MAX_OPEN and not self._written.is_set():
                     await self._next_answer()
+            # Closing this stream ends the session, and with it the calls that still run. `printf … | penstock mcp` gets
+            # its answers because the end of input waits for them.
             with anyio.move_on_after(_LAST_ANSWERS_SECONDS):
                 while (self._unanswered or self._unwritten) and not self._written.is_set():
                     await self._next_answer()
 
     async def take(self, from_session: MemoryObjectReceiveStream[SessionMessage]) -> None:
-        """Messages to lines."""
+        """Hand messages of the session to the writing thread."""
         async with from_session:
             async for item in from_session:
                 self._put(item.message.model_dump(by_alias=True, exclude_unset=True))
 
     async def flush(self) -> None:
-        """Give what is written a moment to leave."""
+        """Give what is written `_FLUSH_SECONDS` to leave, then give up: the reader may have stopped reading."""
         self._writes.put(None)
         with anyio.move_on_after(_FLUSH_SECONDS):
             await self._written.wait()
 
     def _message(self, line: bytes) -> SessionMessage:
+        """Return the message that a line is, and note the id of a request as unanswered. Raises `BadFrame` with the answer."""
         from mcp.shared.message import SessionMessage
         from mcp_types.jsonrpc import JSONRPCRequest, jsonrpc_message_adapter
         from pydantic import ValidationError
@@ -116,13 +139,17 @@ class _Pipe:
         if isinstance(message, JSONRPCRequest):
             key = (type(message.id), message.id)
             if key in self._unanswered:
+                # Serving it would give two answers to one id. This one goes out without an id, because the id's answer
+                # is still to come.
                 raise frames.BadFrame("Invalid request: an id that still waits for its answer was used again", [])
             self._unanswered.add(key)
         elif sent.get("method") == "notifications/cancelled":
+            # A notification may name an id that never was; `discard` takes that.
             self._settle((sent.get("params") or {}).get("requestId"))  # the protocol forbids to answer it
         return SessionMessage(message)
 
     def _put(self, message: dict[str, Any]) -> None:
+        """Queue a message for the writing thread, and count it until it is written."""
         # An answer carries its id and no method; a request of ours would carry both. Its id is free before it is written: whoever
         # reads it may use the id again at once, and this loop may read that before it hears from the thread that wrote.
         if "method" not in message:
@@ -135,21 +162,26 @@ class _Pipe:
         self._settled.set()
 
     def _settle(self, number: object) -> None:
+        """Note that a request has its answer, or wants none."""
         if isinstance(number, str | int):
             self._unanswered.discard((type(number), number))
             self._settled.set()
 
     def _end(self) -> None:
+        """Note that nothing more is written: all is out, or the reader has gone."""
         self._written.set()
         self._settled.set()
 
     async def _next_answer(self) -> None:
+        """Wait until something was answered or written, or until nobody reads any more."""
+        # No await stands between the check in the caller and this line, so that no answer is missed in between.
         self._settled = anyio.Event()
         await self._settled.wait()
 
     # ── in threads ───────────────────────────────────────────────────────────────────────────────────────────
 
     def _read(self, incoming: int) -> None:
+        """Bring lines to the loop, in a thread, as far ahead as it has room."""
         for line in _lines(incoming):
             self._room.acquire()  # released when the loop takes it
             if not self._tell(self._lines.put_nowait, line):
@@ -157,17 +189,20 @@ class _Pipe:
         self._tell(self._lines.put_nowait, None)
 
     def _write(self, outgoing: int) -> None:
+        """Write lines to the client, in a thread, until it is told to end or nobody reads any more."""
         try:
             while (line := self._writes.get()) is not None:
                 rest = memoryview(line)
                 while rest:
                     rest = rest[os.write(outgoing, rest) :]
                 self._tell(self._wrote)
+        # A client that has gone closes its input too, but may be late: the end of input is put in its place.
         except OSError:  # nobody reads any more
             self._tell(self._lines.put_nowait, None)
         self._tell(self._end)
 
     def _tell(self, function: Any, *arguments: object) -> bool:
+        """Call a function on the loop from a thread; False when the loop has ended."""
         try:
             self._loop.call_soon_threadsafe(function, *arguments)
         except RuntimeError:  # the loop has ended
@@ -176,7 +211,11 @@ class _Pipe:
 
 
 def _lines(descriptor: int) -> Iterator[bytes]:
-    """Lines without their end, empty ones left out, b"" for one beyond the cap. The last needs no line end."""
+    """Yield the lines of a descriptor without their ends, empty ones left out, `b""` for each beyond the cap.
+
+    The last line needs no line end. Of a line that is too long nothing is held, only skipped to its end: a client that
+    sends a gigabyte without a line feed costs `MAX_BYTES` once.
+    """
     held, skipping = bytearray(), False
     while chunk := _chunk(descriptor):
         *ends, rest = chunk.split(b"\n")
@@ -193,11 +232,13 @@ def _lines(descriptor: int) -> Iterator[bytes]:
                 held, skipping = bytearray(), True
     if skipping:
         yield b""
-    elif (line := bytes(held).strip()) and line.endswith(b"}"):  # half a message is nobody's request
+    # Half a message, where the client was killed, is nobody's request: no answer could reach it.
+    elif (line := bytes(held).strip()) and line.endswith(b"}"):
         yield line
 
 
 def _chunk(descriptor: int) -> bytes:
+    """Return what is there to read, at most 64 KiB; `b""` at the end and for a descriptor that fails."""
     try:
         return os.read(descriptor, 1 << 16)
     except OSError:

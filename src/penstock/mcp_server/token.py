@@ -1,6 +1,6 @@
-"""Who may call over HTTP? Whoever holds the token: 256 random bits in a file that only its owner can read.
+"""Keep the token of HTTP: 256 random bits in a file that only its owner can read.
 
-Law: a token leaves this process in no URL and no log. Keeps out: which requests need it (all of them).
+Law: a token leaves this process in no URL and no log. Which requests need it (all of them) is decided in `http`.
 """
 
 from __future__ import annotations
@@ -17,13 +17,21 @@ _MIN_CHARACTERS = 32
 
 
 def default_file() -> str:
-    """Where the token is kept when nobody names a file: the user's state folder."""
+    """Return where the token is kept when nobody names a file: in the user's state folder."""
     state = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
     return os.path.join(state, "penstock", "token")
 
 
 def load(path: str | None) -> tuple[bytes, str]:
-    """The token and its file, made at the first start. Raises `CallerError`."""
+    """Return the token and its file.
+
+    Args:
+        path: A file that is there, or is made with a new token; None for `default_file()`, whose folder is made too.
+
+    Raises:
+        CallerError: The file is another user's, can be read by others, or holds no token of at least 32 ASCII
+            characters.
+    """
     at = path or default_file()
     if path is None:
         os.makedirs(os.path.dirname(at), mode=0o700, exist_ok=True)
@@ -31,6 +39,7 @@ def load(path: str | None) -> tuple[bytes, str]:
     if content is None:
         create_own(at, secrets.token_urlsafe(32).encode("ascii") + b"\n")  # whoever comes second reads the first's
         content = read_own(at) or b""
+    # Checked after reading, and for a file of ours too: its mode may have been changed since it was made.
     status = os.stat(at)
     if not is_own(status) or (sys.platform != "win32" and stat.S_IMODE(status.st_mode) & 0o077):
         raise CallerError(f"{at} can be read by others. The token has to be its owner's alone: chmod 600 {at}")
