@@ -1,7 +1,13 @@
-"""What is kept? Artifacts under handles, and the journals of sessions, behind one narrow interface.
+"""Keep artifacts under handles, and the journals of sessions, behind one narrow interface.
 
-SQLite in a private folder by default, PostgreSQL by a URL: `open_store()`, `open_store("sqlite:///var/lib/agent")`,
-`open_store("postgresql://host/database")`. Nothing heavy is loaded before that.
+SQLite in a private folder by default, PostgreSQL by a URL. Nothing heavy is loaded before a store is opened.
+
+    from penstock.store import open_store
+
+    store = open_store()  # the user's; or open_store("sqlite:///var/lib/agent"),
+    open_store("postgresql://host/database")
+    handle = store.put(b"much output")
+    store.read(handle, 0, 4)  # b"much"
 """
 
 from __future__ import annotations
@@ -56,7 +62,11 @@ _MAX_DAYS = 36_500  # a hundred years: a date that can be printed
 
 
 def default_url(environment: Mapping[str, str] | None = None) -> str:
-    """`PENSTOCK_STORE`, else the folder `penstock` where the user's programs keep their state."""
+    """Return the URL of the user's store: `PENSTOCK_STORE`, else the folder `penstock` where programs keep their state.
+
+    Args:
+        environment: The variables to look at; None for those of this process.
+    """
     environment = os.environ if environment is None else environment
     if url := environment.get("PENSTOCK_STORE"):
         return url
@@ -67,7 +77,11 @@ def default_url(environment: Mapping[str, str] | None = None) -> str:
 
 
 def default_limit_bytes(environment: Mapping[str, str] | None = None) -> int:
-    """`PENSTOCK_STORE_LIMIT_BYTES`, else `LIMIT_BYTES`. Raises `CallerError`."""
+    """Return how many bytes a store may hold: `PENSTOCK_STORE_LIMIT_BYTES`, else `LIMIT_BYTES`.
+
+    Raises:
+        CallerError: The variable is no whole number above 0.
+    """
     text = (os.environ if environment is None else environment).get("PENSTOCK_STORE_LIMIT_BYTES")
     if text is None:
         return LIMIT_BYTES
@@ -77,7 +91,11 @@ def default_limit_bytes(environment: Mapping[str, str] | None = None) -> int:
 
 
 def default_life_seconds(environment: Mapping[str, str] | None = None) -> float:
-    """`PENSTOCK_STORE_LIFE_DAYS`, else `LIFE_SECONDS`. Raises `CallerError`."""
+    """Return how many seconds an artifact lives: `PENSTOCK_STORE_LIFE_DAYS` times a day, else `LIFE_SECONDS`.
+
+    Raises:
+        CallerError: The variable is no number above 0, or is above 36,500 days.
+    """
     text = (os.environ if environment is None else environment).get("PENSTOCK_STORE_LIFE_DAYS")
     if text is None:
         return LIFE_SECONDS
@@ -91,7 +109,16 @@ def default_life_seconds(environment: Mapping[str, str] | None = None) -> float:
 
 
 def folder_of(url: str) -> str | None:
-    """The folder of the store at `url`, None where that is a database. Raises `CallerError` for what is no such URL."""
+    """Return the absolute folder of the store at `url`, None where that is a database.
+
+        >>> folder_of("sqlite:///var/lib/agent")
+        '/var/lib/agent'
+        >>> folder_of("postgresql://host/database") is None
+        True
+
+    Raises:
+        CallerError: The scheme is unknown, or no folder is named.
+    """
     scheme, colon, rest = url.partition(":")
     if colon and scheme in {"postgresql", "postgres"}:
         return None
@@ -106,10 +133,16 @@ def folder_of(url: str) -> str | None:
 
 
 def open_store(url: str | None = None, *, limit_bytes: int | None = None, life_seconds: float | None = None) -> Store:
-    """The store at `url`: a folder (`sqlite:///path`, or just the path) or a database (`postgresql://…`).
+    """Return the store at `url`, made where there is none.
 
-    What is left out is what the environment says, else the default. Raises `CallerError` for a URL or a number that cannot
-    be one, `StoreFault` when the store cannot be used now.
+    Args:
+        url: A folder (`sqlite:///path`, or just the path) or a database (`postgresql://…`); None for `default_url()`.
+        limit_bytes: What all artifacts together may take on disk; None for `default_limit_bytes()`.
+        life_seconds: How long an artifact lives after its last `put`; None for `default_life_seconds()`.
+
+    Raises:
+        CallerError: The URL or a number cannot be one, or the folder is another user's, shared, or on a network.
+        StoreFault: The store cannot be used now: it is busy, damaged, written by a newer Penstock, or out of reach.
     """
     url = url or default_url()
     folder = folder_of(url)

@@ -1,7 +1,7 @@
-"""Which names are kept, at a glance? For whoever completes a name at a prompt, where a tenth of a second is long.
+"""List names that are kept at a glance, for whoever completes one at a prompt, where a tenth of a second is long.
 
-Rule: nothing is made, written, locked or flushed; a store that is not there, is a database, or cannot be read has no names. What is
-seen is not checked against its hashes: whoever uses a name opens the store, and that checks.
+Rule: nothing is made, written, locked or flushed; a store that is not there, is a database server, or cannot be read
+has no names. What is seen is not checked against its hashes: whoever uses a name opens the store, and that checks.
 """
 
 from __future__ import annotations
@@ -35,16 +35,29 @@ _ARTIFACTS = """
 
 
 def recent_sessions(url: str | None = None, *, prefix: str = "", limit: int = 50) -> list[tuple[str, str]]:
-    """Return the sessions whose names begin with `prefix`, the last used first, each with what it was first asked."""
+    """Return the sessions whose names begin with `prefix`, the last used first, each with what it was first asked.
+
+    Args:
+        url: The store; None for the user's.
+        prefix: What the names begin with, letters of either case alike.
+        limit: How many at most.
+    """
     return [(session, _question(payload)) for session, payload, _ in _rows(url, _SESSIONS, prefix, limit)]
 
 
 def recent_artifacts(url: str | None = None, *, prefix: str = "", limit: int = 50) -> list[tuple[str, str]]:
-    """Return the handles that begin with `prefix`, the newest first, each with the name of what made it."""
+    """Return the handles that begin with `prefix`, the newest first, each with the name of what made it.
+
+    Args:
+        url: The store; None for the user's.
+        prefix: What the handles begin with, letters of either case alike.
+        limit: How many at most.
+    """
     return [(handle, name or kind) for handle, name, kind in _rows(url, _ARTIFACTS, prefix, limit)]
 
 
 def _rows(url: str | None, statement: str, prefix: str, limit: int) -> Sequence[tuple[Any, ...]]:
+    """Return what a statement finds in the database of a store; nothing where that cannot be read."""
     with suppress(PenstockError, OSError, sqlite3.Error):
         folder = folder_of(url or default_url())
         if folder is None:  # PostgreSQL: a name is not worth a connection

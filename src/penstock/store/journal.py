@@ -1,6 +1,10 @@
-"""Is this record what was written? Payloads as canonical text, and the hash that chains one record to the next.
+"""Write payloads as canonical text, and chain each record to the one before by a hash.
 
-Law: a changed bit in any field of a record, or a record taken out, is seen. Keeps out: where records lie.
+Law: a changed bit in any field of a record, or a record taken out of the middle, is seen. A record taken off the end
+leaves a sound chain: who holds the note of the newest one passes it as `lost_seq`. Where records lie is decided by the
+tables.
+
+The chain is against damage, not against an enemy: whoever can write the database can compute new hashes.
 """
 
 from __future__ import annotations
@@ -16,11 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 FIRST_HASH = "0" * 64
+"""The hash that the first record of a session follows."""
 _LONGEST_NAME = 200
 
 
 class JournalRow(NamedTuple):
-    """A record as the tables hold it: `payload` is JSON, in ASCII."""
+    """A record as the tables hold it; `payload` is JSON, in ASCII."""
 
     session: str
     seq: int
@@ -32,11 +37,15 @@ class JournalRow(NamedTuple):
     payload: str
 
     def sealed(self) -> str:
-        """The hash that belongs to the other fields."""
+        """Return the hash that belongs to the other fields."""
+        # `repr` of a tuple tells types and lengths: ("ab", "c") and ("a", "bc") differ, a float is written so that it
+        # reads back the same, and a line feed in a name is escaped, so that the one before the payload cannot be
+        # forged.
         head = repr((self.schema_version, self.session, self.seq, self.type, self.at, self.prev_hash))
         return hashlib.sha256(f"{head}\n{self.payload}".encode("utf-8", "surrogatepass")).hexdigest()
 
     def record(self) -> JournalRecord:
+        """Return the record as callers see it, its payload decoded."""
         return JournalRecord(
             session=self.session,
             seq=self.seq,
@@ -50,7 +59,11 @@ class JournalRow(NamedTuple):
 
 
 def payload(data: Mapping[str, object]) -> str:
-    """The JSON of an event's data; keys keep their order. Raises `CallerError` for what JSON cannot hold."""
+    """Return the JSON of an event's data; keys keep their order.
+
+    Raises:
+        CallerError: JSON cannot hold it, NaN and infinities included, or it is no object.
+    """
     try:
         text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
@@ -61,7 +74,7 @@ def payload(data: Mapping[str, object]) -> str:
 
 
 def same(one: str, other: str) -> bool:
-    """Whether two payloads say the same, whatever the order of their keys."""
+    """Return whether two payloads say the same, whatever the order of their keys."""
     return one == other or _sorted(one) == _sorted(other)
 
 
@@ -70,7 +83,15 @@ def _sorted(text: str) -> str:
 
 
 def name(text: str, what: str) -> str:
-    """A name of a session or a type that every backend can hold. Raises `CallerError`."""
+    """Return a name of a session or a type that every backend can hold.
+
+    Args:
+        text: The name, 1 to 200 printable characters.
+        what: What it names, for the refusal.
+
+    Raises:
+        CallerError: It is no such text.
+    """
     if not isinstance(text, str) or not text or len(text) > _LONGEST_NAME or not text.isprintable():
         raise CallerError(f"{what} is named by 1 to {_LONGEST_NAME} printable characters, not {text!r}")
     return text
@@ -79,13 +100,22 @@ def name(text: str, what: str) -> str:
 def verified(
     rows: Iterable[JournalRow], session: str, from_seq: int, prev_hash: str | None, lost_seq: int = -1
 ) -> Iterator[JournalRecord]:
-    """The records of `rows`, each checked against its hash and the one before; raises `Damaged` at the first that is not.
+    """Yield the records of `rows`, each checked against its hash and the one before.
 
-    `prev_hash` is that of the record before `from_seq`, None when it is not known. `lost_seq` was written and is not there.
+    Args:
+        rows: Rows in order of `seq`.
+        session: Their session, for what is said.
+        from_seq: The `seq` that the first must have.
+        prev_hash: The hash of the record before `from_seq`, None when it is not known.
+        lost_seq: A record that was written for sure; -1 where none is known. It is missed when the rows end before it.
+
+    Raises:
+        Damaged: At the first record that is missing or not what was written, after the sound ones were given.
     """
     seq = from_seq
     for row in rows:
         reason = ""
+        # In this order: the first difference found is the one that a person can act on.
         if row.seq != seq:
             reason = f"record {seq} is missing"
         elif row.sealed() != row.sha256:
@@ -102,6 +132,7 @@ def verified(
 
 
 def _damaged(session: str, seq: int, reason: str) -> Damaged:
+    """Return the fault of a session at `seq`, with the newest record that can be used."""
     sound = seq - 1 if seq > 0 else None
     usable = f"Records up to {sound} are sound." if sound is not None else "No record before it."
     return Damaged(f"Session {session}: {reason}. {usable}", sound)

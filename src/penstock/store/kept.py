@@ -1,6 +1,6 @@
-"""What does a store keep, and how does one ask it? The values, the one interface, and what can go wrong.
+"""The values that a store keeps and gives, the interface through which it is asked, and what can go wrong.
 
-Keeps out: where anything lies (`sqlite`, `postgres`), and what is done with it.
+Where anything lies is decided in `sqlite` and `postgres`, what is done with it by those who ask.
 """
 
 from __future__ import annotations
@@ -16,54 +16,69 @@ if TYPE_CHECKING:
 Handle = NewType("Handle", str)
 """The name of an artifact in one store: 22 random letters and digits, 130 bits, so that nobody can guess one."""
 
-LIFE_SECONDS = 7 * 86_400.0  # a session that is resumed after a weekend still has its results
-LIMIT_BYTES = 2 << 30  # H27 of reliability.md
-SCHEMA_VERSION = 1  # of the payload of a record, for those who read old journals
+LIFE_SECONDS = 7 * 86_400.0
+"""How long an artifact lives after its last `put`: a session that is resumed after a weekend still has its results."""
+LIMIT_BYTES = 2 << 30
+"""How many bytes all artifacts of a store may take on disk, unless it is told otherwise: 2 GiB."""
+SCHEMA_VERSION = 1
+"""The version of a record's payload, for those who read old journals; the tables have one of their own (`schema`)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ArtifactInfo:
-    """What is known of an artifact. `digest` is the SHA-256 of its bytes; times are seconds since 1970."""
+    """What is known of an artifact without reading it. Times are seconds since 1970."""
 
     handle: Handle
     bytes: int
     lines: int
+    """Line ends, and one more for text behind the last."""
     digest: str
+    """The SHA-256 of its bytes, in hexadecimal."""
     created: float
     expires: float
+    """When it may be taken away, unless a record refers to it."""
     name: str = ""
+    """What made it, usually the name of a tool."""
     kind: str = "text"
     stored_bytes: int = 0
+    """What it takes on disk: less than `bytes` where it was compressed."""
     is_referenced: bool = False
+    """Whether a record of a session refers to it: then it does not expire."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Event:
-    """One event to append: its place in its session, its type, and data that JSON can hold."""
+    """One event to append to the journal of a session."""
 
     seq: int
+    """Its place in the session, from 0 without gaps."""
     type: str
     data: Mapping[str, object]
+    """What happened: an object that JSON can hold, numbers finite."""
     handles: Sequence[str] = ()
+    """The artifacts that it refers to: they are kept for as long as the record is."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JournalRecord:
-    """One event as it is kept. `sha256` covers everything here but itself; `prev_hash` is that of the record before."""
+    """One event as it is kept, with the hashes that show whether it is what was written."""
 
     session: str
     seq: int
     type: str
     data: dict[str, object]
     prev_hash: str
+    """The `sha256` of the record before, 64 zeros for the first."""
     sha256: str
+    """The hash over everything here but itself."""
     at: float
+    """When it was appended, in seconds since 1970."""
     schema_version: int = SCHEMA_VERSION
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SessionInfo:
-    """A session of the journal: how many records it has (they are numbered from 0 without gaps), and when it last grew."""
+    """A session of the journal: how many records it has, and when it last grew, in seconds since 1970."""
 
     session: str
     records: int
@@ -72,28 +87,32 @@ class SessionInfo:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Damage:
-    """Something that is not what was written: `what` is database, record or artifact. `newest_sound` is what can be used."""
+    """Something in a store that is not what was written."""
 
     what: str
+    """`database`, `record` or `artifact`."""
     name: str
+    """The URL, the session or the handle."""
     reason: str
     newest_sound: str | None = None
+    """For a record, the `seq` of the last one of its session that can be used; None where there is none."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Size:
-    """How full a store is. Equal content counts once."""
+    """How full a store is. Content that has several handles counts once."""
 
     artifacts: int
     bytes: int
     stored_bytes: int
+    """What the contents take on disk: this is held against `limit_bytes`."""
     limit_bytes: int
     records: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pruned:
-    """What pruning did."""
+    """What a pruning did: handles that expired or were dropped for room, contents compressed, bytes freed on disk."""
 
     expired: int
     dropped: int
@@ -102,10 +121,11 @@ class Pruned:
 
 
 class StoreFault(Ended):
-    """A person has to act: the store cannot do it. `code` says why, for scripts; sentences may change.
+    """The store cannot do what was asked, and a person has to act.
 
-    `disk_full`, `full` (its own limit), `read_only`, `busy` (another process writes), `damaged`, `newer`, `unreachable`,
-    `io_error`.
+    `code` says why, for scripts; sentences may change. It is `disk_full`, `full` (the store's own limit), `read_only`,
+    `busy` (another process writes), `damaged`, `newer` (a later Penstock wrote it), `unreachable`, `raced` (another
+    client of PostgreSQL wrote at the same place) or `io_error`.
     """
 
     def __init__(self, code: str, message: str) -> None:
@@ -115,7 +135,10 @@ class StoreFault(Ended):
 
 
 class Damaged(StoreFault):
-    """A record or an artifact is not what was written. `newest_sound` is the seq of the last record that is."""
+    """A record or an artifact is not what was written.
+
+    `newest_sound` is the `seq` of the last sound record, None for artifacts.
+    """
 
     def __init__(self, message: str, newest_sound: int | None = None) -> None:
         super().__init__("damaged", message)
@@ -123,14 +146,14 @@ class Damaged(StoreFault):
 
 
 class Conflict(CallerError):
-    """Another event already stands at that place of the session."""
+    """Another event already stands at that place of the session: as when two processes run the same one."""
 
 
 class Store(Protocol):
     """Artifacts under handles, and journals of sessions. Threads may share one; processes open one each.
 
-    Methods raise `StoreFault` for what a person must mend. Those that take a handle raise `ToolError`: `not_found`, or
-    `expired` when there was one.
+    Every method raises `StoreFault` for what a person must mend. Those that take a handle raise `ToolError` besides:
+    `not_found`, or `expired` when there was one.
     """
 
     url: str
@@ -144,28 +167,36 @@ class Store(Protocol):
         kind: str = "text",
         life_seconds: float | None = None,
     ) -> Handle:
-        """Keeps `content` and gives its handle once it would survive a power cut. Streamed: memory does not grow with it.
+        """Keep `content` and return its handle, once it would survive a power cut.
 
-        The same content under the same name is the same artifact, and lives on from now.
+        The same content under the same name and kind is the same artifact, and lives on from now.
+
+        Args:
+            content: The bytes, or an iterable of parts: memory does not grow with it.
+            name: What made it, for listings.
+            kind: What it is, for listings; `text` where nobody says.
+            life_seconds: How long it lives; None for the store's own time.
         """
         ...
 
     def read(self, handle: str, start_byte: int, count: int) -> bytes:
-        """Those bytes exactly, fewer only at the end."""
+        """Return up to `count` bytes from `start_byte` on, exactly; fewer only at the end."""
         ...
 
-    def info(self, handle: str) -> ArtifactInfo: ...
+    def info(self, handle: str) -> ArtifactInfo:
+        """Return the sizes, times and digest of an artifact."""
+        ...
 
     def line_start(self, handle: str, line: int) -> int | None:
-        """The byte at which `line` (0-based) starts, None where there is no such line."""
+        """Return the byte at which `line` (0-based) starts, None where there is no such line."""
         ...
 
     def lines_before(self, handle: str, byte: int) -> int:
-        """How many lines end before `byte`."""
+        """Return how many lines end before `byte`."""
         ...
 
     def artifacts(self) -> list[ArtifactInfo]:
-        """Those that can be read, the oldest first."""
+        """Return the artifacts that can be read, the oldest first."""
         ...
 
     def append(
@@ -177,23 +208,31 @@ class Store(Protocol):
         *,
         handles: Sequence[str] = (),
     ) -> JournalRecord:
-        """Adds the record `seq` (from 0, without gaps) in one transaction with its references to artifacts.
+        """Add the record `seq` (from 0, without gaps) in one transaction with its references to artifacts.
 
-        Once it returns, the record survives a kill and a power cut. The same event again is the same answer; another at its
-        place raises `Conflict`. An artifact that a record refers to does not expire.
+        Once it returns, the record survives a kill and a power cut. The same event again gives the record that is there
+        already, so whoever did not hear the answer may ask again. An artifact that a record refers to does not expire.
+
+        Raises:
+            Conflict: Another event stands at `seq`.
+            CallerError: `seq` leaves a gap, `data` is nothing that JSON can hold, or a handle is unknown.
         """
         ...
 
     def append_all(self, session: str, events: Iterable[Event]) -> list[JournalRecord]:
-        """The same for several events in one commit: all of them are kept, or none."""
+        """Add several records in one commit: all of them are kept, or none. Raises as `append` does."""
         ...
 
     def events(self, session: str, from_seq: int = 0) -> Iterator[JournalRecord]:
-        """The records in order, each checked; raises `Damaged` at the first that is not sound."""
+        """Return the records of a session in order, each checked against its hash and the one before.
+
+        Raises:
+            Damaged: While iterating, at the first record that is not sound.
+        """
         ...
 
     def sessions(self) -> list[SessionInfo]:
-        """The sessions, the last used first."""
+        """Return the sessions, the last used first."""
         ...
 
     def learn(self, name: str, value: str) -> None:
@@ -204,18 +243,22 @@ class Store(Protocol):
         """Return what was kept under a name, and when, in seconds since 1970; None where nothing was."""
         ...
 
-    def size(self) -> Size: ...
+    def size(self) -> Size:
+        """Return how full the store is."""
+        ...
 
     def prune(self) -> Pruned:
-        """Takes away what has expired or is beyond the limit, and compresses the rest where that saves a quarter."""
+        """Take away what has expired or is beyond the limit, and compress the rest where that saves a quarter."""
         ...
 
     def check(self) -> list[Damage]:
-        """Reads everything and names whatever is not what was written; nothing is changed."""
+        """Read everything and name whatever is not what was written; nothing is changed."""
         ...
 
     def facts(self) -> dict[str, str]:
-        """What durability rests on here: versions and settings that are in force."""
+        """Return what durability rests on here: versions and settings that are in force."""
         ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Give everything back; the store cannot be used after that."""
+        ...

@@ -1,7 +1,9 @@
-"""Who may write now? A lock on an open file, among all processes of a machine.
+"""Let one process of a machine write at a time: a lock on an open file.
 
-`flock` where there is one. On Windows a byte far behind the end of the file is locked instead, because locks there keep others from
-reading what they cover. Law: a lock ends with the process that holds it, however that ends. Keeps out: how long anybody waits.
+`flock` where there is one: unlike POSIX record locks it belongs to the open file, and is not lost when the process
+closes another descriptor of it. On Windows a byte far behind the end of the file is locked instead, because locks there
+keep others from reading what they cover. Law: a lock ends with the process that holds it, however that ends. How long
+anybody waits is decided by those who ask.
 """
 
 from __future__ import annotations
@@ -15,7 +17,12 @@ _PLACE = (1 << 31) - 2  # the last that its C runtime can name
 def acquire(descriptor: int, *, is_shared: bool = False) -> bool:
     """Take the lock of an open file without waiting; False when another has it.
 
-    `is_shared` lets others share it where the system knows such locks. Raises OSError where locks fail.
+    Args:
+        descriptor: The open file.
+        is_shared: Whether others may share it, where the system knows such locks.
+
+    Raises:
+        OSError: Locks fail on this file system.
     """
     if sys.platform == "win32":
         return _at_the_place(descriptor, "LK_NBLCK")
@@ -29,7 +36,7 @@ def acquire(descriptor: int, *, is_shared: bool = False) -> bool:
 
 
 def release(descriptor: int) -> None:
-    """Give the lock back. Raises OSError."""
+    """Give the lock of an open file back. Raises OSError."""
     if sys.platform == "win32":
         _at_the_place(descriptor, "LK_UNLCK")
         return
@@ -39,6 +46,7 @@ def release(descriptor: int) -> None:
 
 
 def _at_the_place(descriptor: int, operation: str) -> bool:
+    """Lock or unlock one byte far behind the end of the file, and leave the position in it as it was."""
     import msvcrt
 
     here = os.lseek(descriptor, 0, os.SEEK_CUR)

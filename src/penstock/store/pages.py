@@ -1,7 +1,7 @@
-"""How is what was kept read back? Pages of an artifact, and the lines in it that match.
+"""Read back what was kept: pages of an artifact, and the lines in it that match.
 
-Results bound themselves and are never kept again. Law: following `next` from the start visits every byte once; every `next`
-advances. Keeps out: where artifacts lie (store), which tools there are (tools).
+Results bound themselves and are never kept again. Law: following `next` from the start visits every byte once; every
+`next` advances. Where artifacts lie is decided by the store, which tools there are by `tools`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from penstock.workspace.pattern import LineFinder
 
 DEFAULT_MATCHES = 50
+"""How many matching lines are shown unless somebody asks for more."""
 MAX_MATCHES = 500
+"""The most matching lines that can be asked for at once."""
 _BLOCK = 1 << 20
 _LONGEST_LINE = 8 << 20  # a longer one is searched in parts that overlap
 _OVERLAP = 1 << 16
@@ -47,19 +49,22 @@ _KEPT_INDEXES = 8
 
 
 class PageAnswer(NamedTuple):
-    """A page or what was found: text for the model within its allowance, `outcome` as of a tool, the value for scripts."""
+    """A page, or what was found: text for the model within its allowance, and the value for scripts."""
 
     text: guard.Guarded
     outcome: str
+    """`done`, `partial` where the time of a call ended, or `nothing` where nothing matched."""
     value: Window | FoundLines
 
 
 class ArtifactMatch(NamedTuple):
-    """A line that matches: `text` of it is inert and begins at `start_byte`."""
+    """A line that matches, with its 1-based number."""
 
     line: int
     start_byte: int
+    """Where `text` begins in the artifact: at the start of the line, or some 100 bytes before the match in a long one."""
     text: str
+    """The line, inert, without its end; an ellipsis stands where it is cut."""
     is_clipped: bool
 
 
@@ -69,6 +74,7 @@ class FoundLines(NamedTuple):
     handle: str
     matches: tuple[ArtifactMatch, ...]
     total: int
+    """Matching lines in what was searched: all, where `complete` is true."""
     scanned_bytes: int
     total_bytes: int
     complete: bool
@@ -89,10 +95,28 @@ def page(
     dialect: Dialect | None = None,
     deadline: Deadline | None = None,
 ) -> PageAnswer:
-    """A page of an artifact as text with its header. Raises `ToolError`."""
+    """Return a page of an artifact as text with its header.
+
+    Args:
+        store: Where the artifact is.
+        handle: Its handle, from the notice that named it.
+        start_byte: Where the page begins, exactly; None for the beginning.
+        max_bytes: How many bytes it may hold; None for 64 KiB.
+        offset: Lines to skip (or records, of JSON on one line); gives a page by lines.
+        limit: Lines or records of the page; None for 100 where `offset` is given.
+        allowance: What the text may take with its header; None for 256 KiB.
+        dialect: How the next call is written; None for Python's syntax.
+        deadline: Until when it looks for records; None for 10 seconds from now.
+
+    Raises:
+        ToolError: The handle is unknown or expired, an argument cannot be, the store cannot be read, or the allowance
+            is too small for a header.
+    """
     allowance, dialect = allowance or Allowance.bytes(window.HARD_MAX_BYTES), dialect or PYTHON
     deadline = deadline or Deadline(READ_SECONDS)
     reserve = min(_HEADER, allowance.limit // 3)
+    # How large the header is shows only when the page is cut, because it names the page's own numbers. So a guess is
+    # reserved, the page rendered, and the excess reserved as well until it fits.
     for _ in range(_LOOKS):
         room = _Room(allowance, max(1, allowance.limit - reserve))
         shown = cut(store, handle, start_byte, max_bytes, offset, limit, room=room, deadline=deadline)
@@ -114,7 +138,21 @@ def find(
     dialect: Dialect | None = None,
     deadline: Deadline | None = None,
 ) -> PageAnswer:
-    """The lines of an artifact that match, as text with a header. Raises `ToolError`."""
+    """Return the lines of an artifact that match, as text with a header.
+
+    Args:
+        store: Where the artifact is.
+        handle: Its handle.
+        pattern: A regular expression in RE2's syntax; a match lies within one line.
+        limit: How many matching lines are shown, at most `MAX_MATCHES`; all are counted.
+        allowance: What the text may take; None for 256 KiB.
+        dialect: How the call that reads around a match is written; None for Python's syntax.
+        deadline: Until when it searches; None for 30 seconds from now.
+
+    Raises:
+        ToolError: The handle or the pattern cannot be, the store cannot be read, or the allowance does not hold a
+            header.
+    """
     allowance, dialect = allowance or Allowance.bytes(window.HARD_MAX_BYTES), dialect or PYTHON
     found = scan(store, handle, pattern, limit, deadline=deadline or Deadline(WALK_SECONDS))
 
@@ -125,6 +163,7 @@ def find(
             around = dialect.write(Call("page", {"handle": found.handle, "start_byte": first}))
         return "\n".join([_found(found, count, around), *map(_found_line, found.matches[:count])])
 
+    # Rendering is cheap and its size never falls with the number of lines, so the number is found by bisection.
     count = fitting.most(len(found.matches), lambda n: allowance.measure(render(n)), allowance.limit)
     text = render(count)
     if not allowance.holds(text):
@@ -134,7 +173,7 @@ def find(
 
 
 def _found(found: FoundLines, shown: int, around: str) -> str:
-    """The first line of what was found in an artifact."""
+    """Return the first line of what was found in an artifact."""
     some, line = "" if found.complete else "at least ", "line" if found.total == 1 else "lines"
     parts = [f"{some}{found.total} matching {line}"]
     if shown < found.total:
@@ -148,16 +187,16 @@ def _found(found: FoundLines, shown: int, around: str) -> str:
 
 
 FOUND_LINE = re.compile(r"^\d+\|\d+\|(.*)$")
-"""What `_found_line` writes, with the text of the line."""
+"""What a line of `find` looks like; the group is the text of the line."""
 
 
 def _found_line(match: ArtifactMatch) -> str:
-    """A line that matches, and the byte at which what is shown of it begins."""
+    """Return a line that matches: its number, the byte at which what is shown of it begins, and its text."""
     return f"{match.line}|{match.start_byte}|{match.text}"
 
 
 def _records(first: int, last: int, total: int, exact: bool) -> str:
-    """`records X-Y of Z total` of JSON on one line (G-5)."""
+    """Return `records X-Y of Z total`, of JSON on one line (G-5)."""
     return f"records {first}-{last} of {'' if exact else 'at least '}{total} total"
 
 
@@ -165,9 +204,10 @@ def _records(first: int, last: int, total: int, exact: bool) -> str:
 
 
 class Artifact:
-    """An artifact as a `ByteSource`."""
+    """An artifact as a `ByteSource`, so that windows are cut from it as from a file. Raises `ToolError` for no handle."""
 
     def __init__(self, store: Store, handle: str) -> None:
+        # A model may send anything: what cannot be a handle is told apart from one that has gone.
         if not (handle.isascii() and handle.isalnum()):
             raise ToolError(
                 "not_found",
@@ -179,15 +219,16 @@ class Artifact:
         self.size_bytes = self.info.bytes
 
     def read(self, start_byte: int, count_bytes: int) -> bytes:
+        """Return up to `count_bytes` from `start_byte` on."""
         return self.store.read(self.handle, start_byte, count_bytes)
 
     def encoding(self) -> Encoding:
-        """What the first bytes say; what would be binary in a file is shown with escapes here."""
+        """Return what the first bytes say; what would be binary in a file is shown with escapes here."""
         return window.detect(self.read(0, window.BINARY_PROBE_BYTES)) or window.UTF8
 
 
 def unreadable(fault: Exception) -> ToolError:
-    """A fault of the store, or of opening it, as a model sees it."""
+    """Return a fault of the store, or of opening it, as a model sees it."""
     return ToolError("io_error", f"The artifact cannot be read: {escape.clip(str(fault), 400)}")
 
 
@@ -202,9 +243,13 @@ def cut(
     room: PageRoom | None = None,
     deadline: Deadline | None = None,
 ) -> Window:
-    """A page by lines, by records of JSON on one line, or by bytes, as a value. Raises `ToolError`.
+    """Return a page by lines, by records of JSON on one line, or by bytes, as a value.
 
-    A page begins exactly at `start_byte`: pages meet wherever one ended.
+    A page begins exactly at `start_byte`: pages meet wherever one ended. The arguments are those of `page`; `room` is
+    what the page may take once it is rendered, None for no bound but 256 KiB.
+
+    Raises:
+        ToolError: The handle is unknown or expired, an argument cannot be, or the store cannot be read.
     """
     for name, value, least in (
         ("start_byte", start_byte, 0),
@@ -235,6 +280,7 @@ def _cut(
     rest = [name for name, value in (("start_byte", start_byte), ("max_bytes", max_bytes)) if value is not None]
     said = (notices.ignored_arguments(rest, "a range of lines"),) if rest else ()
     size = DEFAULT_VIEW_LINES if limit is None else limit
+    # JSON on one line has one line and no page: its records take the place of lines.
     head = source.read(0, 64).decode("utf-8", "replace")
     if is_one_line(head, source.info.lines):
         return pages.by_records(offset or 0, size, limit, said)
@@ -253,6 +299,7 @@ class _Pages:
         self.call = Call("page", {"handle": source.handle})
 
     def by_bytes(self, start_byte: int, max_bytes: int | None) -> Window:
+        """Return the page that begins at `start_byte`."""
         asked = window.DEFAULT_MAX_BYTES if max_bytes is None else max_bytes
         whole, extent = self._extent(start_byte, min(asked, self.cap))
         bound = "end" if extent.end_byte >= self.source.size_bytes else "line" if extent.fragment else "max_bytes"
@@ -266,6 +313,7 @@ class _Pages:
         return self._window(extent, bound, self._onwards(extent.end_byte, max_bytes), said)
 
     def by_lines(self, offset: int, size: int, limit: int | None, said: tuple[str, ...]) -> Window:
+        """Return the page of `size` lines behind `offset`; `limit` is the size as it was asked for, to be repeated in calls."""
         lines = self.source.info.lines
         start = self.source.store.line_start(self.source.handle, offset) if offset < lines else None
         if start is None:
@@ -285,6 +333,7 @@ class _Pages:
             bound = "budget" if extent.end_byte < whole.end_byte else "hard cap"
         following = None
         if extent.end_byte < self.source.size_bytes:
+            # Cut by the room: on a line end the next call counts lines on, within a line it has to name the byte.
             whole_lines = extent.data.count(b"\n")
             ends_line = extent.data.endswith(b"\n")
             following = (
@@ -295,10 +344,12 @@ class _Pages:
         return self._window(extent, bound, following, said)
 
     def by_records(self, offset: int, size: int, limit: int | None, said: tuple[str, ...]) -> Window:
+        """Return the page of `size` records behind `offset` of JSON on one line, cut between records where one fits."""
         index = _indexes.of(self.source)
         with index.lock:
             index.advance(self.source, offset + size, self.deadline)
             ends, exact = index.ends, index.complete
+            # `ends` are the places between records: behind the last record stands none.
             total = len(ends) + exact
             if offset >= total:
                 end = self.source.size_bytes if exact else index.scanned
@@ -324,6 +375,7 @@ class _Pages:
         return self._window(extent, bound, following, (*said, _records(offset + 1, last, total, exact)), numbered=False)
 
     def _extent(self, start_byte: int, wanted: int) -> tuple[Extent, Extent]:
+        """Return the bytes that were asked for, and as many of them as the room holds."""
         whole = window.cut_bytes(
             self.source, self.encoding, start_byte=start_byte, max_bytes=wanted, cap_bytes=self.cap, keep_start=True
         )
@@ -338,6 +390,7 @@ class _Pages:
         return fitting.head_of(extent, self.encoding, self.room)
 
     def _onwards(self, end_byte: int, max_bytes: int | None) -> Call | None:
+        """Return the call for what lies behind `end_byte`, None at the end."""
         if end_byte >= self.source.size_bytes:
             return None
         return self.call.but(start_byte=end_byte, max_bytes=max_bytes or None)
@@ -352,6 +405,7 @@ class _Pages:
         first_line: int | None = None,
         numbered: bool = True,
     ) -> Window:
+        """Return an extent as a page with its numbers of lines, where lines are those of the store (one byte a code unit)."""
         text, invalid = fitting.decoded(self.encoding, extent)
         last_line = first_line
         total = self.source.info.lines
@@ -383,7 +437,7 @@ def _with_previous(shown: Window, previous: Call) -> Window:
 
 
 class _Room:
-    """What a page may take once it is rendered."""
+    """What a page of an artifact may take once it is rendered, escapes included."""
 
     def __init__(self, allowance: Allowance, limit: int) -> None:
         self.limit = limit
@@ -401,6 +455,7 @@ class _Room:
 
 
 def _render(shown: Window, dialect: Dialect) -> str:
+    """Return a page as text: its header, then what it holds, inert."""
     body, escaped = escape.show(shown.text)
     head = notices.header(shown, dialect, escaped=escaped + shown.invalid_bytes, notices=shown.notices)
     return f"{head}\n{body}" if body else head
@@ -420,28 +475,32 @@ class _RecordIndex:
         self._scanner = JsonRecordScanner()
 
     def advance(self, source: Artifact, wanted: int, deadline: Deadline) -> None:
-        """Looks until `wanted` records are known, then a little further, to know the total."""
+        """Look until `wanted` records are known, then for a second more, to know the total."""
         further: Deadline | None = None
         while not self.complete and not deadline.passed:
             if len(self.ends) >= wanted:
+                # The same stretch as for lines of a large file: a total is worth a second, not a wait.
                 further = further or Deadline(CARRY_ON_SECONDS)
                 if further.passed:
                     return
             block = source.read(self.scanned, _BLOCK // 4)
             base = self.scanned
+            # Latin-1 makes each byte a character, so that places are bytes; the signs of JSON are ASCII, which no byte
+            # of another character of UTF-8 is.
             self.ends.extend(base + at for at in self._scanner.feed(block.decode("latin-1")))
             self.scanned += len(block)
             self.complete = not block or self.scanned >= source.size_bytes
 
 
 class _RecordIndexes:
-    """The indexes of the artifacts paged last."""
+    """The indexes of the artifacts paged last, by digest: content does not change, so an index never goes stale."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[str, _RecordIndex] = OrderedDict()
         self._lock = threading.Lock()
 
     def of(self, source: Artifact) -> _RecordIndex:
+        """Return the index of an artifact, a new one where it was forgotten."""
         with self._lock:
             index = self._kept.setdefault(source.info.digest, _RecordIndex())
             self._kept.move_to_end(source.info.digest)
@@ -459,7 +518,18 @@ _indexes = _RecordIndexes()
 def scan(
     store: Store, handle: str, pattern: str, limit: int = DEFAULT_MATCHES, *, deadline: Deadline | None = None
 ) -> FoundLines:
-    """The first `limit` matching lines and the number of all, as a value. Raises `ToolError`."""
+    """Return the first `limit` matching lines of an artifact and the number of all, as a value.
+
+    Args:
+        store: Where the artifact is.
+        handle: Its handle.
+        pattern: A regular expression in RE2's syntax; a match lies within one line.
+        limit: How many matches are kept, from 1 to `MAX_MATCHES`.
+        deadline: Until when it searches; None for 30 seconds from now.
+
+    Raises:
+        ToolError: An argument or the pattern cannot be, or the store cannot be read.
+    """
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_MATCHES:
         raise ToolError("bad_argument", notices.argument("limit", f"takes an integer from 1 to {MAX_MATCHES}"))
     from penstock.workspace.pattern import line_finder
@@ -486,7 +556,7 @@ def scan(
 
 
 def found_json(found: FoundLines) -> dict[str, object]:
-    """What was found, for scripts."""
+    """Return what was found as JSON can hold it, for scripts."""
     return {
         "handle": found.handle,
         "matches": [
@@ -508,6 +578,11 @@ class _Block(NamedTuple):
 
 
 def _blocks(source: Artifact, deadline: Deadline) -> Iterator[_Block]:
+    """Yield an artifact in blocks of whole lines, until the deadline.
+
+    A line above 8 MiB comes in parts that overlap by 64 KiB, so that a match no longer than that is whole in one of
+    them.
+    """
     held, start = b"", 0
     while not deadline.passed:
         more = source.read(start + len(held), _BLOCK)
@@ -527,7 +602,7 @@ def _blocks(source: Artifact, deadline: Deadline) -> Iterator[_Block]:
 
 
 class _Scan:
-    """What has been found so far."""
+    """What has been found so far in blocks that come in order."""
 
     def __init__(self, search: LineFinder, limit: int) -> None:
         self.matches: list[ArtifactMatch] = []
@@ -539,6 +614,7 @@ class _Scan:
         self._counted = 0  # the last line that was counted: a long one comes in several blocks
 
     def take(self, block: _Block) -> None:
+        """Count the matching lines of a block, and keep the first ones."""
         data, at, line = block.data, 0, self._line
         while at < len(data):
             span = self._search(data, at, len(data))
@@ -548,17 +624,21 @@ class _Scan:
             begin = data.rfind(b"\n", 0, span[0]) + 1
             end = data.find(b"\n", span[0])
             end = len(data) if end < 0 else end
+            # The parts of a long line overlap, so a match in both is found twice: a line counts once.
             if line != self._counted:
                 self.total += 1
                 self._counted = line
                 if len(self.matches) < self._limit:
                     self.matches.append(_match(data, block.start_byte, line, begin, end, span[0]))
             at, line = end + 1, line + 1
+        # Line ends are counted between matches to number them, and once more in the whole block: where nothing matches,
+        # that is all.
         self._line += data.count(b"\n")
         self.scanned = block.start_byte + len(data)
 
 
 def _match(data: bytes, base: int, line: int, begin: int, end: int, hit: int) -> ArtifactMatch:
+    """Return a match with as much of its line around it as may be shown, cut between characters."""
     first = begin if hit - begin <= _LEAD_BYTES else window.UTF8.floor_char(data, hit - _LEAD_BYTES)
     last = end if end - first <= _SHOWN_BYTES else window.UTF8.floor_char(data, first + _SHOWN_BYTES)
     text = escape.show(window.UTF8.decode(data[first:last].removesuffix(b"\r"))[0])[0]

@@ -1,8 +1,9 @@
-"""Which bytes are these? Content in pieces of one size, each with its checksum and its count of lines.
+"""Cut content into pieces of one size, each with its checksum and its count of lines.
 
-A piece can be read and checked alone, so that a page of a gigabyte costs a page; counts of line ends make any line two looks
-away. A piece that is stored shorter than it is has been compressed.
-Law: what `plain` gives has the checksum that it had when it came in. Keeps out: where pieces lie.
+A piece can be read and checked alone, so that a page of a gigabyte costs a page; running sums of the counts make any
+line two looks away: a bisection, and a scan of one piece. A piece that is stored shorter than it is has been
+compressed. Law: what `plain` gives has the checksum that it had when it came in. Where pieces lie is decided by the
+databases.
 """
 
 from __future__ import annotations
@@ -19,12 +20,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 PIECE_BYTES = 256 * 1024
+"""The size of every piece but the last: what a read of one byte costs at most."""
+# Stored length, CRC-32 and line ends of one piece: 12 bytes for 256 KiB, so that the table of a 2 GiB content takes 96
+# KiB.
 _ENTRY = struct.Struct("<III")
 _THREAD_FROM = 8  # pieces; what is larger is hashed beside the writing
 _LEVEL = 1  # of zlib: 131 MB/s on source text and a seventh of its size; higher levels cost more than they save
 
 
 class ContentPiece(NamedTuple):
+    """One piece as it is stored: its length on disk, the CRC-32 of its plain bytes, and how many lines end in it."""
+
     stored_bytes: int
     crc: int
     newlines: int
@@ -37,37 +43,50 @@ class Content:
     digest: str
     bytes: int
     lines: int
+    """Line ends, and one more for text behind the last."""
     pieces: tuple[ContentPiece, ...]
 
     @property
     def stored_bytes(self) -> int:
+        """Return what all pieces together take on disk."""
         return sum(piece.stored_bytes for piece in self.pieces)
 
 
 def pack(pieces: Iterable[ContentPiece]) -> bytes:
+    """Return the table of pieces as the database holds it."""
     return b"".join(_ENTRY.pack(*piece) for piece in pieces)
 
 
 def unpack(packed: bytes) -> tuple[ContentPiece, ...]:
+    """Return the pieces of a table that `pack` made."""
     return tuple(ContentPiece(*entry) for entry in _ENTRY.iter_unpack(packed))
 
 
 class PieceLayout:
-    """Where pieces and lines of one content lie."""
+    """Where the pieces and lines of one content lie.
+
+    Args:
+        digest: The SHA-256 of the whole.
+        place: Where the database keeps it: a file's name, or a key.
+        total_bytes: Its length in plain.
+        pieces: Its table.
+    """
 
     def __init__(self, digest: str, place: str, total_bytes: int, pieces: tuple[ContentPiece, ...]) -> None:
         self.digest = digest
         self.place = place
         self.bytes = total_bytes
         self.pieces = pieces
+        # Running sums with a leading 0: entry n is what lies before piece n, and the last one is the total.
         self.starts = [0, *accumulate(piece.stored_bytes for piece in pieces)]
         self.newlines = [0, *accumulate(piece.newlines for piece in pieces)]
 
     def plain_bytes(self, number: int) -> int:
+        """Return the length of piece `number` in plain: `PIECE_BYTES` for all but the last."""
         return min(PIECE_BYTES, self.bytes - number * PIECE_BYTES)
 
     def read(self, start_byte: int, count: int, piece: Callable[[int], bytes]) -> bytes:
-        """Bytes across pieces; `piece(n)` gives one in plain."""
+        """Return up to `count` bytes from `start_byte` on, across pieces; `piece(n)` gives piece n in plain."""
         end = min(start_byte + max(0, count), self.bytes)
         parts = []
         while start_byte < end:
@@ -80,7 +99,11 @@ class PieceLayout:
         return b"".join(parts)
 
     def line_start(self, line: int, piece: Callable[[int], bytes]) -> int | None:
-        """The byte at which `line` (0-based) starts, None where none does."""
+        """Return the byte at which `line` (0-based) starts, None where none does.
+
+        A line starts behind a line end, so the search is for line end number `line`. Text that ends with a line feed
+        has no line behind it.
+        """
         if line == 0:
             return 0 if self.bytes else None
         if line > self.newlines[-1]:
@@ -93,7 +116,7 @@ class PieceLayout:
         return start if start < self.bytes else None
 
     def lines_before(self, byte: int, piece: Callable[[int], bytes]) -> int:
-        """How many lines end before `byte`."""
+        """Return how many lines end before `byte`."""
         if byte >= self.bytes:
             return self.newlines[-1]
         number, skip = divmod(max(0, byte), PIECE_BYTES)
@@ -101,12 +124,20 @@ class PieceLayout:
 
 
 def plain(stored: bytes, piece: ContentPiece, plain_bytes: int) -> bytes | None:
-    """A piece as it came in; None when it is not what was written."""
+    """Return a piece as it came in, None when it is not what was written.
+
+    Args:
+        stored: What the database has.
+        piece: What the table says of it.
+        plain_bytes: Its length in plain.
+    """
     if len(stored) != piece.stored_bytes:
         return None
     data = stored
     if piece.stored_bytes < plain_bytes:
         try:
+            # Bounded: damaged bytes must not unpack into gigabytes. The one byte more than there should be shows in the
+            # length.
             data = zlib.decompressobj().decompress(stored, plain_bytes + 1)
         except zlib.error:
             return None
@@ -114,13 +145,13 @@ def plain(stored: bytes, piece: ContentPiece, plain_bytes: int) -> bytes | None:
 
 
 def compressed(data: bytes) -> bytes:
-    """The shorter of `data` and its compressed form."""
+    """Return the shorter of `data` and its compressed form; only a shorter one is told from plain bytes, by its length."""
     short = zlib.compress(data, _LEVEL)
     return short if len(short) < len(data) else data
 
 
 class _Tally:
-    """What is learned of pieces as they pass."""
+    """What is learned of pieces as they pass: hash, sizes, checksums."""
 
     def __init__(self) -> None:
         self.digest = hashlib.sha256()
@@ -140,7 +171,7 @@ class _Tally:
 
 
 def cut(content: bytes | Iterable[bytes]) -> Iterator[bytes]:
-    """`content` in pieces of `PIECE_BYTES`, the last one shorter."""
+    """Yield `content` in pieces of `PIECE_BYTES`, the last one shorter; parts may have any size."""
     if isinstance(content, bytes | bytearray | memoryview):
         view = memoryview(content)
         for at in range(0, len(view), PIECE_BYTES):
@@ -148,6 +179,7 @@ def cut(content: bytes | Iterable[bytes]) -> Iterator[bytes]:
         return
     held = bytearray()
     for part in content:
+        # What comes from a file in blocks of this size is not copied.
         if not held and len(part) == PIECE_BYTES:
             yield bytes(part)
             continue
@@ -160,7 +192,7 @@ def cut(content: bytes | Iterable[bytes]) -> Iterator[bytes]:
 
 
 def measure(content: bytes) -> Content:
-    """What `content` would be, without keeping it."""
+    """Return what `content` would be as an artifact, without keeping it: its digest tells whether it is there already."""
     tally = _Tally()
     for piece in cut(content):
         tally.add(piece, newlines(piece))
@@ -171,10 +203,15 @@ _counted: tuple[bytes, int] = (b"", 0)
 
 
 def newlines(part: bytes) -> int:
-    """How many lines end in `part`. Who watches a stream on its way to a store asks too: the last answer is kept, because
-    counting costs as much as hashing."""
+    """Return how many lines end in `part`.
+
+    Who watches a stream on its way to a store asks for the same part as the store: the last answer is kept, because
+    counting costs as much as hashing.
+    """
     global _counted  # noqa: PLW0603
     known, count = _counted
+    # Compared by identity, which is safe because the part is held: no other object can have its place. The pair is
+    # replaced as a whole, so that threads never see halves of two answers.
     if known is not part:
         count = part.count(b"\n")
         if len(part) <= PIECE_BYTES:
@@ -183,11 +220,18 @@ def newlines(part: bytes) -> int:
 
 
 def intake(content: bytes | Iterable[bytes], write: Callable[[bytes], None]) -> Content:
-    """Gives every piece to `write` and learns what it is meanwhile, in a thread where there is much of it."""
+    """Give every piece of `content` to `write`, and return what it all is.
+
+    Where there is much of it, hashing runs in a thread beside the writing: both let go of the interpreter meanwhile.
+
+    Raises:
+        Exception: Whatever `write` or the iterable raises; the thread has ended by then.
+    """
     from queue import Queue
     from threading import Thread
 
     tally = _Tally()
+    # Bounded, so that a slow hash holds the stream up instead of filling memory: 16 pieces are 4 MiB.
     queue: Queue[tuple[bytes, int] | None] = Queue(maxsize=2 * _THREAD_FROM)
     helper: Thread | None = None
 

@@ -1,8 +1,9 @@
-"""How does a server keep it? PostgreSQL for everything: several machines share one store.
+"""Keep a store in PostgreSQL, for several machines that share one.
 
-Content lies in rows, because a file beside one client would dangle for the others. Every commit asks for `synchronous_commit`
-by itself, as a server's default may be off. A lost connection is opened again; whether a lost COMMIT happened is asked by the
-key of the record, and so an append is never made twice. Law: as for SQLite; the same conformance tests run on both.
+Content lies in rows, because a file beside one client would dangle for the others. Every commit asks for
+`synchronous_commit` by itself, as a server's default may be off. A lost connection is opened again; whether a lost
+COMMIT happened is asked by the key of the record, and so an append is never made twice. Law: as for SQLite; the same
+conformance tests run on both.
 """
 
 from __future__ import annotations
@@ -27,14 +28,24 @@ if TYPE_CHECKING:
     from penstock.store.tables import Execute, Rows
 
 SCHEMA = "penstock"
+"""The schema of the database that holds our tables."""
 _LOCK = 0x50454E53  # of the one writer of artifacts
-_WAIT = "5s"  # for another writer, and then it is told (H31)
+_WAIT = "5s"  # for another writer, and then it is told
 _BATCH_PIECES = 16  # 4 MiB a transaction while content comes in
 _BEGIN = "BEGIN; SET LOCAL synchronous_commit = on"
 
 
 class PostgresStore(Tables):
-    """A store in the schema `penstock` of a database. Open it once in each process; threads may share it."""
+    """A store in the schema `penstock` of a database. Open it once in each process; threads may share it.
+
+    Args:
+        url: The address, as libpq takes it; user and password in it are never shown.
+        options: Those of `Tables`.
+
+    Raises:
+        CallerError: psycopg is not installed.
+        StoreFault: The server cannot be reached, or holds a newer schema.
+    """
 
     def __init__(self, url: str, **options: Any) -> None:
         super().__init__(**options)
@@ -63,6 +74,10 @@ class PostgresStore(Tables):
     # ── connection ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def _connected(self) -> psycopg.Connection[tuple[Any, ...]]:
+        """Return the connection, opened anew where the server has dropped it.
+
+        Raises `CallerError` when closed, or after a fork.
+        """
         if self._closed:
             raise CallerError("The store is closed.")
         if self._process != os.getpid():
@@ -78,9 +93,10 @@ class PostgresStore(Tables):
         return self._connection
 
     def _migrate(self) -> None:
-        """From whatever version to ours, in one transaction."""
+        """Bring the tables from whatever version to ours, in one transaction."""
         connection = self._connected()
         with connection.transaction():
+            # Two clients that start at once would both create; IF NOT EXISTS alone is not safe against that.
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
             connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
             connection.execute("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)")
@@ -101,6 +117,7 @@ class PostgresStore(Tables):
 
     @contextmanager
     def _transaction(self, *, alone: bool) -> Iterator[Execute]:
+        """Give a transaction; `alone` keeps out every other writer of artifacts, on all machines, until it ends."""
         with self._lock:
             try:
                 connection = self._begin()
@@ -123,7 +140,10 @@ class PostgresStore(Tables):
         return self._transaction(alone=False)
 
     def _begin(self) -> psycopg.Connection[tuple[Any, ...]]:
-        """A transaction, on a new connection where the server has dropped the old one since it was last used."""
+        """Begin a transaction, on a new connection where the server has dropped the old one since it was last used.
+
+        Nothing was done yet, so that trying again does no harm.
+        """
         connection = self._connected()
         try:
             connection.execute(_BEGIN)
@@ -135,9 +155,11 @@ class PostgresStore(Tables):
         return connection
 
     def _seen_by_others(self) -> object:
-        return None  # asked anew each time: it is one round trip
+        """Return None, which equals nothing: the head is asked anew each time, one round trip."""
+        return None
 
     def _read(self, statement: str, parameters: Sequence[object] = ()) -> Rows:
+        """Run one statement, a second time where the connection was gone."""
         with self._lock:
             try:
                 try:
@@ -150,16 +172,19 @@ class PostgresStore(Tables):
                 raise self._translated(error) from error
 
     def append_all(self, session: str, events: Iterable[Event]) -> list[JournalRecord]:
-        """Adds several records in one commit. A commit whose answer was lost is asked for by its key."""
+        """Add several records in one commit; a commit whose answer was lost is asked for by its key."""
         events = tuple(events)
         try:
             return super().append_all(session, events)
         except StoreFault as fault:
             if fault.code not in {"unreachable", "raced"}:
                 raise
+        # If the lost commit happened, the records stand there and come back as the answer; if not, they are added now.
+        # The same after a race for one place, where the winner's record is ours or a `Conflict`.
         return super().append_all(session, events)
 
     def _translated(self, error: psycopg.Error) -> StoreFault:
+        """Return what the server said, its first line, as a fault, by who can mend it."""
         errors = self._psycopg.errors
         said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         if isinstance(error, errors.UniqueViolation):
@@ -177,6 +202,7 @@ class PostgresStore(Tables):
     # ── content ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _stage(self, content: bytes | Iterable[bytes], limit_bytes: int) -> Staged:
+        """Write content into rows, at most `limit_bytes` of it, and measure it meanwhile."""
         written: list[pieces.Content] = []
         held: list[bytes] = []
         left = limit_bytes
@@ -198,6 +224,8 @@ class PostgresStore(Tables):
         return Staged(self._staged(fill), written[0])
 
     def _stage_pieces(self, stored: Iterable[bytes]) -> str:
+        """Write pieces into rows, as they are."""
+
         def fill(flush: Callable[[list[bytes]], None]) -> None:
             parts = iter(stored)
             while batch := list(islice(parts, _BATCH_PIECES)):
@@ -206,6 +234,11 @@ class PostgresStore(Tables):
         return self._staged(fill)
 
     def _staged(self, fill: Callable[[Callable[[list[bytes]], None]], None]) -> str:
+        """Return the place of rows that `fill` has written.
+
+        Sixteen pieces, 4 MiB, go into one transaction, so that none is long. `pending` says that the place is being
+        filled, so that nobody takes it for a leftover within a day.
+        """
         place, number = secrets.token_hex(16), 0
 
         def flush(batch: list[bytes]) -> None:
@@ -216,6 +249,7 @@ class PostgresStore(Tables):
                     number += 1
 
         with self._appending() as execute:
+            # In a transaction of its own and first: rows without it are leftovers to every pruning.
             execute("INSERT INTO pending (place) VALUES (?)", (place,))
         try:
             fill(flush)
@@ -225,26 +259,32 @@ class PostgresStore(Tables):
         return place
 
     def _publish(self, execute: Execute, staged: Staged) -> str:
+        """Make staged rows count: they are no longer pending."""
         execute("DELETE FROM pending WHERE place = ?", (staged.place,))
         return staged.place
 
     def _discard(self, place: str) -> None:
+        """Remove rows that were staged; what cannot be reached now goes with a later pruning."""
         with suppress(StoreFault):
             self._remove([place])
 
     def _remove(self, places: list[str]) -> None:
+        """Remove the rows of content."""
         if not places:
             return
         with self._appending() as execute:
+            # `ANY` takes the whole list in one parameter.
             execute("DELETE FROM pieces WHERE place = ANY(?)", (places,))
             execute("DELETE FROM pending WHERE place = ANY(?)", (places,))
 
     def _stored(self, place: str, number: int, start: int, count: int) -> bytes | None:
+        """Return one piece from its row, None where there is none; rows are found by number and not by byte."""
         del start, count
         found = self._read("SELECT data FROM pieces WHERE place = ? AND n = ?", (place, number))
         return bytes(found[0][0]) if found else None
 
     def _orphans(self, execute: Execute) -> list[str]:
+        """Return places whose writer has been silent for a day, and places that nothing names."""
         rows = execute("SELECT place FROM pending WHERE since < now() - interval '1 day'")
         rows += execute(
             "SELECT DISTINCT place FROM pieces p WHERE NOT EXISTS (SELECT 1 FROM contents c WHERE c.place = p.place) "
@@ -255,17 +295,18 @@ class PostgresStore(Tables):
     # ── upkeep ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _database_damage(self) -> list[str]:
-        return []  # the server checks its own pages, if its data_checksums say so: see `facts`
+        """Return nothing: the server checks its own pages, if `data_checksums` (in `facts`) says so."""
+        return []
 
     def facts(self) -> dict[str, str]:
-        """What durability rests on here."""
+        """Return what durability rests on here: the server's version and settings."""
         names = ("server_version", "fsync", "full_page_writes", "data_checksums")
         said = {name: str(self._read(f"SHOW {name}")[0][0]) for name in names}
         version = str(self._read("SELECT version FROM schema_version")[0][0])
         return {"store": self.url, **said, "synchronous_commit": "on (asked for by each commit)", "schema": version}
 
     def close(self) -> None:
-        """Gives the connection back. Nothing can be done with the store after that."""
+        """Give the connection back. Nothing can be done with the store after that."""
         self._closed = True
         connection, self._connection = self._connection, None
         if connection is not None and self._process == os.getpid():
@@ -281,9 +322,11 @@ class PostgresStore(Tables):
 
 @cache
 def _placeholders(statement: str) -> bytes:
+    """Return a statement with psycopg's placeholders; statements hold no `?` and no `%` otherwise."""
     return statement.replace("?", "%s").encode()
 
 
 def _run(connection: psycopg.Connection[tuple[Any, ...]], statement: str, parameters: Sequence[object]) -> Rows:
+    """Run a statement and return its rows, none where it has none."""
     cursor = connection.execute(_placeholders(statement), tuple(parameters) or None)
     return cursor.fetchall() if cursor.description is not None else []

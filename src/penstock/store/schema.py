@@ -1,11 +1,14 @@
-"""Which tables are there? The steps from one schema to the next, for both databases.
+"""The tables of a store, as steps from one version of the schema to the next, for both databases.
 
 Steps are never edited once released: a change is a new step, and `tests/store/test_schema.py` opens every old version.
-Law: a store is at one whole version, whenever the process ended. Keeps out: who runs them.
+Law: a store is at one whole version, whenever the process ended. Who runs the steps is the database, in one
+transaction.
 """
 
 from __future__ import annotations
 
+# STRICT, because SQLite otherwise takes a value of any type in any column. WITHOUT ROWID, because rows are found by
+# their keys alone, and then lie in the order of those.
 _STEPS: tuple[tuple[str, ...], ...] = (
     (  # 1: the journal
         """CREATE TABLE records (
@@ -34,6 +37,8 @@ _STEPS: tuple[tuple[str, ...], ...] = (
 )
 
 SQLITE = _STEPS
+"""The steps for SQLite; a database's version is how many of them it has taken."""
+# Content is random bytes or compressed already: EXTERNAL keeps PostgreSQL from trying to compress it once more.
 _ONLY_POSTGRES = {
     2: (
         "CREATE TABLE pieces (place TEXT NOT NULL, n INTEGER NOT NULL, data BYTEA NOT NULL, PRIMARY KEY (place, n))",
@@ -44,6 +49,7 @@ _ONLY_POSTGRES = {
 
 
 def _postgres(statement: str) -> str:
+    """Return a statement in PostgreSQL's types. Text is replaced, which suffices for statements that are all written above."""
     for ours, theirs in ((") STRICT, WITHOUT ROWID", ")"), (") STRICT", ")"), ("INTEGER", "BIGINT"), ("BLOB", "BYTEA")):
         statement = statement.replace(ours, theirs)
     return statement.replace("REAL", "DOUBLE PRECISION")
@@ -52,3 +58,4 @@ def _postgres(statement: str) -> str:
 POSTGRES = tuple(
     tuple(map(_postgres, step)) + _ONLY_POSTGRES.get(version, ()) for version, step in enumerate(_STEPS, 1)
 )
+"""The same steps in the types of PostgreSQL, with the tables that hold content there."""

@@ -1,10 +1,13 @@
-"""How does one folder keep it? SQLite for what must be one transaction, a file for each content.
+"""Keep a store in one folder: SQLite for what must be one transaction, a file for each content.
 
-The rules are those of reliability.md, section 4. One process writes at a time, and checkpoints: every write, and the close
-that checkpoints, is made under a lock (`locks`), because SQLite before 3.51.3 can damage a database when two connections do it at
-once. A file is written, renamed, and flushed with its name before the row that names it is committed; a row is given up
-before its file is removed. So a kill leaves at most a file that no row names, which `prune` takes away.
-Law: what was acknowledged survives; a handle that was given out is never dangling.
+One process writes at a time, and checkpoints: every write, and the close that checkpoints, is made under a lock
+(`locks`), because SQLite before 3.51.3 can damage a database when two connections do it at once. A file is written,
+renamed, and flushed with its name before the row that names it is committed; a row is given up before its file is
+removed. So a kill leaves at most a file that no row names, which `prune` takes away. Law: what was acknowledged
+survives; a handle that was given out is never dangling (ADR 9; `docs/durability.md` has the rigs).
+
+Why content is not in the database: a gigabyte through the write-ahead log is written twice and holds the log open
+meanwhile.
 """
 
 from __future__ import annotations
@@ -32,10 +35,15 @@ if TYPE_CHECKING:
     from penstock.store.tables import Execute, Rows
 
 DATABASE = "penstock.sqlite3"
-APPLICATION_ID = 0x50454E53  # "PENS"
-WAIT_SECONDS = 5.0  # for another process that writes, and then it is told (H31)
+"""The name of the database's file in the folder."""
+APPLICATION_ID = 0x50454E53
+"""What tells our databases from others' (SQLite's `application_id`): "PENS"."""
+WAIT_SECONDS = 5.0
+"""How long a write waits for another process that writes; then it raises `StoreFault` (busy)."""
+# The file that is locked also holds the note of the newest record, so that lock and note are one file.
 _GUARD = "lock"
 _NOTE_BYTES = 4_096  # a session's name of 200 characters, escaped, is a third of it
+# Names of content that is being written; the others are digests.
 _PENDING = "pending-"
 _WRITE_BACK_BYTES = 16 << 20
 _ERRORS = (sqlite3.Error, UnicodeDecodeError)  # the second where damage makes SQLite say what is no text
@@ -51,7 +59,16 @@ _PRAGMAS = (
 
 
 class SqliteStore(Tables):
-    """A store in a private folder. Open it once in each process; threads may share it."""
+    """A store in a private folder. Open it once in each process; threads may share it.
+
+    Args:
+        path: The folder, made (mode 0700) where there is none.
+        options: Those of `Tables`.
+
+    Raises:
+        CallerError: The folder is another user's, shared or on a network, or holds another program's database.
+        StoreFault: It cannot be used now.
+    """
 
     def __init__(self, path: str, **options: Any) -> None:
         super().__init__(**options)
@@ -73,6 +90,7 @@ class SqliteStore(Tables):
     # ── opening ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _open(self) -> None:
+        """Open folder, lock and database, and bring the tables to our version; read-only where nothing may be written."""
         try:
             self._folder = OwnFolder(self.path)
             self._contents = OwnFolder(os.path.join(self.path, "contents"))
@@ -93,9 +111,11 @@ class SqliteStore(Tables):
             raise self._translated(error) from error
 
     def _open_read_only(self, why: OSError) -> None:
-        """A store that may only be read: on a medium that is mounted so, or another's rights."""
+        """Open a store that may only be read: on a medium that is mounted so, or with another's rights."""
         if self._folder is None or self._contents is None:
             raise _fault(why) from why
+        # `immutable` makes SQLite ignore the log beside the database. Writes that were not merged would be missing in
+        # silence.
         log = os.path.join(self.path, f"{DATABASE}-wal")
         if os.path.exists(log) and os.path.getsize(log):
             raise StoreFault(
@@ -113,6 +133,7 @@ class SqliteStore(Tables):
         self._lost = self._missing()
 
     def _connect(self) -> None:
+        """Open the database with the settings on which durability rests."""
         path = os.path.join(self.path, DATABASE)
         self._connection = sqlite3.connect(
             path, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=128
@@ -125,6 +146,7 @@ class SqliteStore(Tables):
             raise StoreFault("io_error", f"{self.path}: SQLite gives {mode} where write-ahead logging is needed.")
 
     def _check_version(self) -> int:
+        """Return the version of the tables. Raises `CallerError` for another program's database, `StoreFault` for a newer one."""
         connection = self._connected()
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         version = int(connection.execute("PRAGMA user_version").fetchone()[0])
@@ -138,7 +160,7 @@ class SqliteStore(Tables):
         return version
 
     def _migrate(self) -> None:
-        """From whatever version to ours, in one transaction."""
+        """Bring the tables from whatever version to ours, in one transaction."""
         connection = self._connected()
         version = self._check_version()
         if version == len(schema.SQLITE):
@@ -157,6 +179,7 @@ class SqliteStore(Tables):
             raise
 
     def _connected(self) -> sqlite3.Connection:
+        """Return the connection. Raises `CallerError` in a forked process: SQLite's locks are not carried over."""
         if self._connection is None:
             raise CallerError("The store is closed.")
         if self._process != os.getpid():
@@ -167,7 +190,13 @@ class SqliteStore(Tables):
 
     @contextmanager
     def _exclusive(self) -> Iterator[None]:
-        """The one writer of the folder, among all processes. Raises `StoreFault`: busy after `WAIT_SECONDS`."""
+        """Hold the lock of the folder, among all processes.
+
+        Raises:
+            StoreFault: `busy` after `WAIT_SECONDS`.
+        """
+        # `flock` cannot wait for a stated time, so this asks again: at first every half millisecond, then less and less
+        # often.
         pause, until = 0.0005, time.monotonic() + WAIT_SECONDS
         while not self._guarded():
             if time.monotonic() > until:
@@ -185,7 +214,7 @@ class SqliteStore(Tables):
                 raise _fault(error) from error
 
     def _guarded(self) -> bool:
-        """Whether the lock of the folder could be had. Raises `StoreFault` where locks fail."""
+        """Return whether the lock of the folder could be had. Raises `StoreFault` where locks fail."""
         try:
             return locks.acquire(self._guard)
         except OSError as error:
@@ -193,6 +222,7 @@ class SqliteStore(Tables):
 
     @contextmanager
     def _writing(self) -> Iterator[Execute]:
+        """Give the one writer, in a transaction that is committed and flushed when the block ends without an error."""
         with self._lock:
             connection = self._connected()
             if self._read_only or self._broken:
@@ -217,10 +247,11 @@ class SqliteStore(Tables):
     # ── the end of the log ───────────────────────────────────────────────────────────────────────────────────────
 
     def _mark(self) -> None:
-        """Notes the newest record beside the log, which by itself cannot tell that it has lost its end.
+        """Note the newest record beside the log, which by itself cannot tell that it has lost its end.
 
-        The note is not flushed: one that is late names a record that is there all the same. While a record is missing,
-        the note that says so stays, until that session goes on.
+        SQLite takes a damaged page of its log for the end of it, so records behind that vanish without a word. The note
+        is not flushed: one that is late names a record that is there all the same. While a record is missing, the note
+        that says so stays, until that session goes on.
         """
         if self._newest is None:
             return
@@ -230,10 +261,11 @@ class SqliteStore(Tables):
             self._lost = None
         text = json.dumps(self._newest).encode()
         with suppress(OSError):
+            # In place: what is left of a longer note stands behind the line feed, where nobody reads.
             write_at(self._guard, b"%08x %b\n" % (zlib.crc32(text), text), 0)
 
     def _missing(self) -> tuple[str, int] | None:
-        """The newest record as it was noted, if it is not there. What is no note says nothing."""
+        """Return the newest record as it was noted, if it is not there. What is no note says nothing."""
         assert self._folder is not None  # noqa: S101 - it is open before the database
         try:
             descriptor = self._folder.open(_GUARD)
@@ -245,6 +277,7 @@ class SqliteStore(Tables):
             return None
         finally:
             os.close(descriptor)
+        # A note of which half was written by a process that died says nothing either.
         if seal != b"%08x" % zlib.crc32(text) or not text:
             return None
         session, seq = json.loads(text)
@@ -254,6 +287,7 @@ class SqliteStore(Tables):
         return None
 
     def _seen_by_others(self) -> object:
+        """Return SQLite's number that changes when another connection commits to the same file."""
         return self._connected().execute("PRAGMA data_version").fetchone()[0]
 
     def _read(self, statement: str, parameters: Sequence[object] = ()) -> Rows:
@@ -264,8 +298,10 @@ class SqliteStore(Tables):
                 raise self._translated(error) from error
 
     def _translated(self, error: Exception) -> StoreFault:
-        """What SQLite said, by who can mend it. After a failed flush nothing is written until the store is opened anew."""
+        """Return what SQLite said as a fault, by who can mend it."""
         name = getattr(error, "sqlite_errorname", "") or ""
+        # After a failed flush nobody knows which pages are on the disk, and the next flush may succeed without them.
+        # Nothing more is written until the store is opened anew and reads what is there.
         if name.startswith("SQLITE_IOERR"):
             self._broken = f"the disk failed ({error}); open the store again and check it"
         if name == "SQLITE_FULL" or (name.startswith(("SQLITE_IOERR", "SQLITE_CANTOPEN")) and self._is_full()):
@@ -279,7 +315,7 @@ class SqliteStore(Tables):
         return StoreFault("io_error", f"{self.path}: {error}.")
 
     def _is_full(self) -> bool:
-        """Whether there is no room, or no name, left: SQLite does not say so of the index that it shares with others."""
+        """Return whether there is no room, or no name, left: SQLite does not say so of the index that it shares with others."""
         if self._folder is None:
             return False
         with suppress(OSError):
@@ -292,6 +328,7 @@ class SqliteStore(Tables):
     # ── content ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _stage(self, content: bytes | Iterable[bytes], limit_bytes: int) -> Staged:
+        """Write content to a file of its own, at most `limit_bytes` of it, and measure it meanwhile."""
         written: list[pieces.Content] = []
 
         def fill(write: Callable[[bytes], None]) -> None:
@@ -309,6 +346,8 @@ class SqliteStore(Tables):
         return Staged(self._staged(fill), written[0])
 
     def _stage_pieces(self, stored: Iterable[bytes]) -> str:
+        """Write pieces to a file of their own, as they are."""
+
         def fill(write: Callable[[bytes], None]) -> None:
             for piece in stored:
                 write(piece)
@@ -316,7 +355,10 @@ class SqliteStore(Tables):
         return self._staged(fill)
 
     def _staged(self, fill: Callable[[Callable[[bytes], None]], None]) -> str:
-        """A flushed file under a passing name. It is locked while it is written, so that nobody takes it for a leftover."""
+        """Return the name of a file that `fill` has written, flushed where it is large.
+
+        It is locked while it is written, so that no pruning takes it for a leftover.
+        """
         if self._read_only or self._broken:
             why = self._broken or "it can only be read"
             raise StoreFault("read_only", f"Nothing more is written to {self.path}: {why}.")
@@ -335,6 +377,8 @@ class SqliteStore(Tables):
                 _write(descriptor, piece)
                 written += len(piece)
                 if written - flushed >= _WRITE_BACK_BYTES:  # the disk works while more comes
+                    # `DONTNEED` of dirty pages starts to write them: the flush at the end of a gigabyte finds most of
+                    # it done.
                     if sys.platform == "linux":
                         os.posix_fadvise(descriptor, flushed, written - flushed, os.POSIX_FADV_DONTNEED)
                     flushed = written
@@ -352,6 +396,7 @@ class SqliteStore(Tables):
         return name
 
     def _flush(self, flush: Callable[[], None]) -> None:
+        """Flush, and stop writing for good where that failed for another reason than room."""
         try:
             flush()
         except OSError as error:
@@ -360,11 +405,14 @@ class SqliteStore(Tables):
             raise
 
     def _publish(self, execute: Execute, staged: Staged) -> str:
+        """Give a staged file its last name, and flush it with that name."""
         del execute
         folder = self._kept()
+        # Plain and compressed content have different names, so that one can replace the other while both exist.
         is_short = staged.content.stored_bytes < staged.content.bytes
         place = staged.content.digest + (".z" if is_short else "")
         try:
+            # One flush for content and name where the file system allows it: `OwnFolder.flush` says where.
             folder.rename(staged.place, place)
             self._flush(lambda: folder.flush(place))
         except OSError as error:
@@ -372,10 +420,12 @@ class SqliteStore(Tables):
         return place
 
     def _discard(self, place: str) -> None:
+        """Remove a file that was staged."""
         with suppress(OSError):
             self._kept().remove(place)
 
     def _remove(self, places: list[str]) -> None:
+        """Remove files that no row names any more; what cannot be removed now goes with the next pruning."""
         if not places:
             return
         with self._lock, suppress(StoreFault), self._exclusive():  # what stays now goes with the next pruning
@@ -386,6 +436,7 @@ class SqliteStore(Tables):
                         self._kept().remove(place)
 
     def _stored(self, place: str, number: int, start: int, count: int) -> bytes | None:
+        """Return one piece from its file, None where the file is missing or the disk cannot read that place."""
         del number
         try:
             descriptor = self._kept().open(place)
@@ -396,6 +447,7 @@ class SqliteStore(Tables):
         try:
             return read_at(descriptor, count, start)
         except OSError as error:
+            # A bad sector is damage to this piece, and is named as that; the store goes on.
             if error.errno == errno.EIO:
                 return None
             raise _fault(error) from error
@@ -403,6 +455,7 @@ class SqliteStore(Tables):
             os.close(descriptor)
 
     def _orphans(self, execute: Execute) -> list[str]:
+        """Return the files that no row names and that nobody is writing."""
         named = {place for (place,) in execute("SELECT place FROM contents")}
         found = []
         try:
@@ -412,12 +465,14 @@ class SqliteStore(Tables):
         for name in names:
             if name in named:
                 continue
+            # Other names need no look: they are published under the writer's lock, which pruning holds now.
             if name.startswith(_PENDING) and self._is_being_written(name):
                 continue
             found.append(name)
         return found
 
     def _is_being_written(self, name: str) -> bool:
+        """Return whether the process that writes a pending file lives: it holds a lock on it, which would end with it."""
         try:
             descriptor = self._kept().open(name)
         except OSError:
@@ -428,6 +483,7 @@ class SqliteStore(Tables):
             os.close(descriptor)
 
     def _kept(self) -> OwnFolder:
+        """Return the folder of contents. Raises `CallerError` when the store is closed."""
         if self._contents is None:
             raise CallerError("The store is closed.")
         return self._contents
@@ -435,6 +491,7 @@ class SqliteStore(Tables):
     # ── upkeep ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _database_damage(self) -> list[str]:
+        """Return what SQLite's integrity check finds, the first twenty."""
         try:
             with self._lock:
                 found = [str(row[0]) for row in self._connected().execute("PRAGMA integrity_check(20)").fetchall()]
@@ -443,7 +500,7 @@ class SqliteStore(Tables):
         return [reason for reason in found if reason != "ok"]
 
     def facts(self) -> dict[str, str]:
-        """What durability rests on here."""
+        """Return what durability rests on here: SQLite's version and the settings in force."""
         version = sqlite3.sqlite_version
         known = tuple(int(part) for part in version.split(".")) < (3, 51, 3)
         return {
@@ -457,9 +514,11 @@ class SqliteStore(Tables):
         }
 
     def close(self) -> None:
-        """Merges the log and gives everything back. Nothing can be done with the store after that."""
+        """Merge the log into the database and give everything back. Nothing can be done with the store after that."""
         with self._lock:
             if self._connection is not None and self._process == os.getpid():
+                # The last connection that closes merges the log, which is a write, so the lock is held; where it cannot
+                # be had, another process has the database open and merges later.
                 with suppress(StoreFault):
                     if self._guard >= 0 and not self._read_only:
                         with self._exclusive():
@@ -468,7 +527,9 @@ class SqliteStore(Tables):
             self._let_go()
 
     def _let_go(self) -> None:
+        """Give back what is open, in whatever state."""
         connection, self._connection = self._connection, None
+        # A connection is not used across a fork, not even to close it (sqlite.org/howtocorrupt.html).
         if connection is not None and self._process == os.getpid():
             connection.close()
         guard, self._guard = self._guard, -1
@@ -488,7 +549,7 @@ class SqliteStore(Tables):
 
 
 def _made(folder: OwnFolder, name: str) -> int:
-    """A private file for writing, made where there is none."""
+    """Return a private file open for writing, made where there is none."""
     try:
         return folder.create(name)
     except FileExistsError:
@@ -496,11 +557,12 @@ def _made(folder: OwnFolder, name: str) -> int:
 
 
 def _text(raw: bytes) -> str:
-    """What was damaged is read all the same: its hash tells."""
+    """Return a text column, damaged bytes as escapes: what was damaged is read all the same, and its hash tells."""
     return raw.decode("utf-8", "backslashreplace")
 
 
 def _write(descriptor: int, piece: bytes) -> None:
+    """Write all of a piece: a call may write less."""
     view = memoryview(piece)
     while view:
         view = view[os.write(descriptor, view) :]
@@ -522,6 +584,7 @@ _DISK = {
 
 
 def _fault(error: OSError) -> StoreFault:
+    """Return what the system said as a fault, by who can mend it."""
     code, said = _DISK.get(error.errno or 0, ("io_error", "The store failed"))
     where = f" ({error.filename})" if error.filename else ""
     return StoreFault(code, f"{said}: {error.strerror}{where}.")

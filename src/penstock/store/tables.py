@@ -1,7 +1,12 @@
-"""What do both databases do alike? Artifacts and journals over tables, written once.
+"""Keep artifacts and journals in tables: all that both databases do alike, written once.
 
-A database adds how statements run, how one writer is had, and where pieces of content lie. Every row that can do harm when
-it changes carries a seal. Law: a handle is given out only after its content is safe; what is taken away leaves a word.
+A database adds how statements run, how one writer is had, and where pieces of content lie. Every row that can do harm
+when it changes carries a seal. Law: a handle is given out only after its content is safe; what is taken away leaves a
+word.
+
+Content goes through three states. *Staged*: written, under a name that no row knows. *Published*: in its place, within
+the transaction that inserts its row. *Removed*: after the transaction that deletes its row. So a process that dies
+anywhere leaves content without a row, which `prune` finds, and never a row without content.
 """
 
 from __future__ import annotations
@@ -41,6 +46,7 @@ if TYPE_CHECKING:
 
     from penstock.store.pieces import Content, PieceLayout
 
+# A handle is a key to its content, for every client of a database: nobody shall guess one.
 _LETTERS = string.ascii_letters + string.digits
 _HANDLE_LETTERS = 22  # 130 bits
 _KEPT_LAYOUTS = 8
@@ -50,26 +56,28 @@ _TOMBSTONES = 10_000  # handles that are gone and still say so
 _WORTH = 0.75  # compressed pieces are taken when they are no longer than this share
 
 Rows = list[tuple[Any, ...]]
+"""What a statement gives: a list of rows, each a tuple of columns."""
 
 
 class Execute(Protocol):
-    """Runs one statement within a transaction."""
+    """Run one statement within a transaction. Placeholders are `?`, in PostgreSQL too."""
 
     def __call__(self, statement: str, parameters: Sequence[object] = ...) -> Rows: ...
 
 
 class Staged(NamedTuple):
-    """Content that is written but does not count yet."""
+    """Content that is written but does not count yet: no row names its place."""
 
     place: str
     content: Content
 
 
 class _Row(NamedTuple):
-    """A handle with its content, as the tables hold them."""
+    """A handle with its content, as the tables hold them; `gone` says why the artifact was taken away, "" while it is there."""
 
     handle: str
     number: int
+    """Order of arrival. Times cannot give it: clocks go back."""
     digest: str
     name: str
     kind: str
@@ -79,11 +87,21 @@ class _Row(NamedTuple):
     seal: str
 
     def sealed(self) -> str:
+        """Return the seal that belongs to the other columns."""
         return _seal(*self[:-1])
 
 
 class Tables(ABC):
-    """A store over tables."""
+    """A store over tables.
+
+    Args:
+        limit_bytes: What all artifacts together may take on disk.
+        life_seconds: How long an artifact lives after its last `put`.
+        clock: Seconds since 1970; tests give their own.
+
+    Raises:
+        CallerError: A number is not above 0.
+    """
 
     url: str
 
@@ -100,6 +118,8 @@ class Tables(ABC):
         self.life_seconds = life_seconds
         self._clock = clock
         self._lock = threading.RLock()
+        # Tables of pieces and pieces in plain, used last: a page after the other of one artifact reads and checks a
+        # piece once.
         self._layouts: OrderedDict[str, PieceLayout] = OrderedDict()
         self._pieces: OrderedDict[tuple[str, int], bytes] = OrderedDict()
         self._heads: dict[str, tuple[int, str]] = {}
@@ -111,53 +131,61 @@ class Tables(ABC):
 
     @abstractmethod
     def _read(self, statement: str, parameters: Sequence[object] = ()) -> Rows:
-        """One statement outside a transaction."""
+        """Run one statement outside a transaction. Raises `StoreFault`."""
 
     @abstractmethod
     def _writing(self) -> AbstractContextManager[Execute]:
-        """The only writer of artifacts, in a transaction that is safe once the block ends. Raises `StoreFault`."""
+        """Give the only writer of artifacts, in a transaction that is safe once the block ends. Raises `StoreFault`."""
 
     @abstractmethod
     def _appending(self) -> AbstractContextManager[Execute]:
-        """A transaction that adds records."""
+        """Give a transaction that adds records; it need not keep out writers of artifacts."""
 
     @abstractmethod
     def _seen_by_others(self) -> object:
-        """Changes when another connection may have written; equal values mean that what was read still holds."""
+        """Return something that changes when another connection may have written; equal values mean that what was read
+        still holds.
+
+        None is equal to nothing.
+        """
 
     @abstractmethod
     def _stage(self, content: bytes | Iterable[bytes], limit_bytes: int) -> Staged:
-        """Writes content down where it does not count yet. Raises `StoreFault`."""
+        """Write content down where it does not count yet. Raises `StoreFault`, `full` beyond `limit_bytes`."""
 
     @abstractmethod
     def _publish(self, execute: Execute, staged: Staged) -> str:
-        """Makes it last, as part of the transaction; its place from then on."""
+        """Make staged content last, as part of the transaction, and return its place from then on."""
 
     @abstractmethod
     def _discard(self, place: str) -> None:
-        """Takes away what was staged and is not wanted."""
+        """Take away what was staged and is not wanted; nothing happens where it has gone."""
 
     @abstractmethod
     def _remove(self, places: list[str]) -> None:
-        """Takes away content, after the transaction that gave it up."""
+        """Take away content, after the transaction that gave it up."""
 
     @abstractmethod
     def _stored(self, place: str, number: int, start: int, count: int) -> bytes | None:
-        """Piece `number`, which lies at `start`; None when there is none."""
+        """Return piece `number`, `count` bytes that begin at byte `start` of what is stored; None when there is none."""
 
     @abstractmethod
     def _orphans(self, execute: Execute) -> list[str]:
-        """Places that no table names, left by processes that ended."""
+        """Return places that no table names, left by processes that ended."""
 
     @abstractmethod
     def _database_damage(self) -> list[str]:
-        """What the database itself finds wrong."""
+        """Return what the database itself finds wrong, each as a sentence."""
 
     @abstractmethod
-    def facts(self) -> dict[str, str]: ...
+    def facts(self) -> dict[str, str]:
+        """Return what durability rests on here: versions and settings that are in force."""
+        ...
 
     @abstractmethod
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Give everything back; the store cannot be used after that."""
+        ...
 
     # ── artifacts ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -169,18 +197,22 @@ class Tables(ABC):
         kind: str = "text",
         life_seconds: float | None = None,
     ) -> Handle:
-        """Keeps `content`; its handle, once it would survive a power cut."""
+        """Keep `content` and return its handle, once it would survive a power cut; `Store.put` has the arguments."""
         life = self.life_seconds if life_seconds is None else life_seconds
         name, kind = escape.clip(name), escape.clip(kind, 64)
         staged: Staged | None = None
         removed: list[str] = []
         try:
+            # Bytes at hand are hashed first: the same result again, which is common, then costs a look and no write. A
+            # stream can be read once only, so it is written before anybody knows whether it is new.
             measured = pieces.measure(content) if isinstance(content, bytes) else None
             if measured is None or not self._read("SELECT 1 FROM contents WHERE digest = ?", (measured.digest,)):
                 staged = self._staged_as(content, measured)
                 measured = staged.content
             published = False
+            # Written outside the transaction, which is then short: others wait for rows and not for gigabytes.
             with self._writing() as execute:
+                # Asked again, under the lock: another process may have put or pruned the same content since.
                 if not execute("SELECT 1 FROM contents WHERE digest = ?", (measured.digest,)):
                     if staged is None:  # it was pruned in between
                         assert isinstance(content, bytes)  # noqa: S101 - only those are measured before
@@ -201,7 +233,7 @@ class Tables(ABC):
         return handle
 
     def _staged_as(self, content: bytes | Iterable[bytes], measured: Content | None) -> Staged:
-        """Content written down; what was measured is not measured again."""
+        """Write content down; what was measured is not measured again."""
         if measured is None or not isinstance(content, bytes):
             return self._stage(content, self.limit_bytes)
         if measured.bytes > self.limit_bytes:
@@ -209,8 +241,10 @@ class Tables(ABC):
         return Staged(self._stage_pieces(pieces.cut(content)), measured)
 
     def _name(self, execute: Execute, digest: str, name: str, kind: str, life: float) -> Handle:
-        """The handle of this content under this name: the one it has, or a new one."""
+        """Return the handle of this content under this name: the one it has, whose life begins anew, or a new one."""
         now = self._now(execute)
+        # The same result gets the same notice, so that a provider's prompt cache holds and a loop of equal calls can be
+        # seen.
         known = execute(
             "SELECT * FROM handles WHERE digest = ? AND name = ? AND kind = ? AND gone = '' AND expires > ?",
             (digest, name, kind, now),
@@ -229,7 +263,7 @@ class Tables(ABC):
         return Handle(handle)
 
     def _now(self, execute: Execute) -> float:
-        """A clock that never goes back (H29)."""
+        """Return a time that never goes back, kept in the store: a clock that is set back makes nothing younger."""
         seen = float(execute("SELECT last_seen FROM clock")[0][0])
         now = self._clock()
         if now > seen:
@@ -237,15 +271,23 @@ class Tables(ABC):
         return max(now, seen)
 
     def _make_room(self, execute: Execute, wanted: int) -> list[str]:
-        """Takes away what has expired, then the oldest that nothing refers to; the places to remove. Raises `StoreFault`."""
+        """Take away what has expired, then the oldest that nothing refers to, until `wanted` bytes fit; return the
+        places to remove.
+
+        Raises:
+            StoreFault: `full`: what is left is in use by sessions. The transaction takes back what was given up.
+        """
         _, places = self._expire(execute)
         used = int(execute("SELECT COALESCE(SUM(stored_bytes), 0) FROM contents")[0][0])
         if used + wanted <= self.limit_bytes:
             return places
+        # By number and not by time, and never what a session refers to: it could not be resumed without.
         oldest = execute(
             "SELECT h.handle, h.digest, c.stored_bytes FROM handles h JOIN contents c ON c.digest = h.digest "
             "WHERE h.gone = '' AND NOT EXISTS (SELECT 1 FROM refs r WHERE r.handle = h.handle) ORDER BY h.number"
         )
+        # Room is freed by content and not by handles: several may lead to one content, which goes with the last of
+        # them.
         left: dict[str, int] = dict(execute("SELECT digest, COUNT(*) FROM handles WHERE gone = '' GROUP BY digest"))
         dropped = []
         for handle, digest, stored in oldest:
@@ -264,6 +306,7 @@ class Tables(ABC):
         return places + self._sweep(execute)
 
     def _expire(self, execute: Execute) -> tuple[int, list[str]]:
+        """Give up the handles whose time is over; return how many, and the places to remove."""
         now = self._now(execute)
         expired = [
             handle
@@ -276,18 +319,20 @@ class Tables(ABC):
         if not expired:
             return 0, []
         self._give_up(execute, expired, "its time was over")
+        # Of handles that are gone the newest 10,000 stay, to tell `expired` from `not_found`.
         execute(
             "DELETE FROM handles WHERE gone <> '' AND number < (SELECT MAX(number) FROM handles) - ?", (_TOMBSTONES,)
         )
         return len(expired), self._sweep(execute)
 
     def _give_up(self, execute: Execute, handles: list[str], why: str) -> None:
+        """Mark handles as gone, with the reason that whoever asks for them will read."""
         for handle in handles:
             row = _Row(*execute("SELECT * FROM handles WHERE handle = ?", (handle,))[0])._replace(gone=why)
             execute("UPDATE handles SET gone = ?, seal = ? WHERE handle = ?", (why, row.sealed(), handle))
 
     def _sweep(self, execute: Execute) -> list[str]:
-        """Forgets content that no handle leads to; its places."""
+        """Forget content that no handle leads to, and return its places."""
         unused = execute(
             "SELECT digest, place FROM contents c WHERE NOT EXISTS "
             "(SELECT 1 FROM handles h WHERE h.digest = c.digest AND h.gone = '')"
@@ -298,13 +343,20 @@ class Tables(ABC):
         return [place for _, place in unused]
 
     def info(self, handle: str) -> ArtifactInfo:
-        """What is known of an artifact. Raises `ToolError` when there is none under `handle`, or no longer."""
+        """Return what is known of an artifact.
+
+        Raises:
+            ToolError: `not_found`, or `expired` when there was one.
+            Damaged: Its entry is not what was written.
+        """
         row = self._row(handle)
         layout_row = self._content(row.digest)
         referenced = self._is_referenced(row.handle)
         return _info(row, layout_row, referenced)
 
     def _row(self, handle: str) -> _Row:
+        """Return the row of a handle that can be read, its seal checked. Raises `ToolError` and `Damaged`."""
+        # PostgreSQL refuses a NUL in a text; without it the handle is unknown, as it should be.
         found = self._read("SELECT * FROM handles WHERE handle = ?", (str(handle).replace("\0", ""),))
         if not found:
             raise ToolError(
@@ -324,6 +376,7 @@ class Tables(ABC):
         return bool(self._read("SELECT 1 FROM refs WHERE handle = ? LIMIT 1", (handle,)))
 
     def _content(self, digest: str) -> tuple[Any, ...]:
+        """Return the row of a content, its seal checked. Raises `Damaged`."""
         found = self._read("SELECT * FROM contents WHERE digest = ?", (digest,))
         if not found:
             raise Damaged(f"The content {digest} is missing.")
@@ -333,6 +386,7 @@ class Tables(ABC):
         return (*row, bytes(packed), seal)
 
     def _layout(self, handle: str) -> PieceLayout:
+        """Return where the pieces of an artifact lie; the handle is looked up each time, since it may have expired."""
         digest = self._row(handle).digest
         with self._lock:
             layout = self._layouts.get(digest)
@@ -348,13 +402,14 @@ class Tables(ABC):
         return layout
 
     def _piece(self, layout: PieceLayout, number: int) -> bytes:
-        """One piece in plain, checked. Raises `Damaged`."""
+        """Return one piece in plain, checked against its checksum. Raises `Damaged`."""
         key = (layout.digest, number)
         with self._lock:
             if key in self._pieces:
                 self._pieces.move_to_end(key)
                 return self._pieces[key]
         data = self._plain(layout, number)
+        # No lock is held between the look at the table and the read, so content may have moved once in between.
         if data is None:  # compressed by another process since we looked?
             with self._lock:
                 self._layouts.pop(layout.digest, None)
@@ -373,6 +428,7 @@ class Tables(ABC):
         return data
 
     def _plain(self, layout: PieceLayout, number: int) -> bytes | None:
+        """Return one piece in plain by this layout, None when it is not there or not what was written."""
         if number >= len(layout.pieces):
             return None
         piece = layout.pieces[number]
@@ -380,24 +436,24 @@ class Tables(ABC):
         return None if stored is None else pieces.plain(stored, piece, layout.plain_bytes(number))
 
     def read(self, handle: str, start_byte: int, count: int) -> bytes:
-        """Those bytes exactly, fewer only at the end."""
+        """Return up to `count` bytes from `start_byte` on, exactly; fewer only at the end. Raises `CallerError` below 0."""
         if start_byte < 0:
             raise CallerError("start_byte is 0 or more")
         layout = self._layout(handle)
         return layout.read(start_byte, count, lambda number: self._piece(layout, number))
 
     def line_start(self, handle: str, line: int) -> int | None:
-        """The byte at which `line` (0-based) starts, None where there is no such line."""
+        """Return the byte at which `line` (0-based) starts, None where there is no such line."""
         layout = self._layout(handle)
         return layout.line_start(line, lambda number: self._piece(layout, number))
 
     def lines_before(self, handle: str, byte: int) -> int:
-        """How many lines end before `byte`."""
+        """Return how many lines end before `byte`."""
         layout = self._layout(handle)
         return layout.lines_before(byte, lambda number: self._piece(layout, number))
 
     def artifacts(self) -> list[ArtifactInfo]:
-        """Those that can be read, the oldest first."""
+        """Return the artifacts that can be read, the oldest first."""
         now = self._clock()
         referenced = {handle for (handle,) in self._read("SELECT DISTINCT handle FROM refs")}
         contents = {row[0]: row for row in self._read("SELECT * FROM contents")}
@@ -419,11 +475,11 @@ class Tables(ABC):
         *,
         handles: Sequence[str] = (),
     ) -> JournalRecord:
-        """Adds one record; once it returns, the record survives a kill and a power cut."""
+        """Add one record; once it returns, the record survives a kill and a power cut. `Store.append` says what it raises."""
         return self.append_all(session, (Event(seq=seq, type=type, data=data, handles=handles),))[0]
 
     def append_all(self, session: str, events: Iterable[Event]) -> list[JournalRecord]:
-        """Adds several records in one commit: all of them, or none."""
+        """Add several records in one commit: all of them, or none."""
         journal.name(session, "A session")
         prepared = [(event, journal.name(event.type, "A type"), journal.payload(event.data)) for event in events]
         heads: tuple[int, str] | None = None
@@ -431,11 +487,15 @@ class Tables(ABC):
         with self._lock:
             try:
                 refers = any(event.handles for event, _, _ in prepared)
+                # A record that refers to artifacts needs the one writer: or an artifact might be pruned between the
+                # look and the insert.
                 with self._writing() if refers else self._appending() as execute:
                     last, prev_hash = self._head(execute, session)
                     for event, kind, text in prepared:
                         if isinstance(event.seq, bool) or not isinstance(event.seq, int) or event.seq < 0:
                             raise CallerError(f"seq is a whole number from 0 on, not {event.seq!r}")
+                        # Asked for again by whoever did not hear the first answer: the record that stands there is the
+                        # answer, if it is the same.
                         if event.seq <= last:
                             records.append(self._again(execute, session, event.seq, kind, text))
                             continue
@@ -453,13 +513,17 @@ class Tables(ABC):
                     self._newest = (session, last)
             finally:
                 self._newest = None
+                # It failed half-way: what stands there is read anew next time.
                 if heads is None:
                     self._heads.pop(session, None)
             self._heads[session] = heads
         return records
 
     def _head(self, execute: Execute, session: str) -> tuple[int, str]:
-        """The last seq of a session and its hash, (-1, …) when there is none yet."""
+        """Return the last `seq` of a session and its hash, (-1, `FIRST_HASH`) when there is none yet.
+
+        The answer is kept between appends, which saves a query each, while no other connection has written.
+        """
         generation = self._seen_by_others()
         if generation is None or generation != self._generation:
             self._heads.clear()
@@ -471,7 +535,7 @@ class Tables(ABC):
         return known
 
     def _again(self, execute: Execute, session: str, seq: int, kind: str, text: str) -> JournalRecord:
-        """The record that stands at `seq` already, if it is the same event. Raises `Conflict`."""
+        """Return the record that stands at `seq` already, if it is the same event. Raises `Conflict` and `Damaged`."""
         found = execute(f"SELECT {_COLUMNS} FROM records WHERE session = ? AND seq = ?", (session, seq))  # noqa: S608
         if not found:
             raise Damaged(f"Session {session}: record {seq} is missing.")
@@ -483,23 +547,28 @@ class Tables(ABC):
         return row.record()
 
     def _refer(self, execute: Execute, session: str, seq: int, handle: str) -> None:
+        """Note that a record refers to an artifact, which must be there. Raises `CallerError` and `ToolError`."""
         found = execute("SELECT * FROM handles WHERE handle = ?", (str(handle),))
         if not found:
             raise CallerError(f"There is no artifact {escape.clip(handle, 64)} to refer to.")
         row = _Row(*found[0])
+        # One that another record holds is there still, whatever its time.
         held = execute("SELECT 1 FROM refs WHERE handle = ? LIMIT 1", (handle,))
         if row.gone or (row.expires <= self._now(execute) and not held):
             raise _expired(row.handle, row.gone or "its time was over")
         execute("INSERT INTO refs VALUES (?, ?, ?)", (session, seq, row.handle))
 
     def events(self, session: str, from_seq: int = 0) -> Iterator[JournalRecord]:
-        """The records in order, each checked; raises `Damaged` at the first that is not sound."""
+        """Return the records of a session from `from_seq` on, in order, each checked; raises `Damaged` at the first
+        that is not sound.
+        """
         before = self._read("SELECT sha256 FROM records WHERE session = ? AND seq = ?", (session, from_seq - 1))
         prev_hash = journal.FIRST_HASH if from_seq == 0 else str(before[0][0]) if before else None
         lost_seq = self._lost[1] if self._lost is not None and self._lost[0] == session else -1
         return journal.verified(self._rows(session, from_seq), session, from_seq, prev_hash, lost_seq)
 
     def _rows(self, session: str, from_seq: int) -> Iterator[journal.JournalRow]:
+        """Yield the rows of a session, 500 a query: a reader that stops early, or is slow, holds no transaction open."""
         statement = f"SELECT {_COLUMNS} FROM records WHERE session = ? AND seq >= ? ORDER BY seq LIMIT {_BATCH}"  # noqa: S608
         while True:
             batch = self._read(statement, (session, from_seq))
@@ -509,7 +578,7 @@ class Tables(ABC):
             from_seq = int(batch[-1][1]) + 1
 
     def sessions(self) -> list[SessionInfo]:
-        """The sessions, the last used first."""
+        """Return the sessions, the last used first."""
         rows = self._read(
             "SELECT session, MAX(seq) + 1, MAX(at) FROM records GROUP BY session ORDER BY MAX(at) DESC, session"
         )
@@ -525,14 +594,14 @@ class Tables(ABC):
             execute("INSERT INTO learned VALUES (?, ?, ?)", (name, value, now))
 
     def learned(self, name: str) -> tuple[str, float] | None:
-        """Return what was kept under a name, and when; None where nothing was."""
+        """Return what was kept under a name, and when, in seconds since 1970; None where nothing was."""
         rows = self._read("SELECT value, at FROM learned WHERE name = ?", (name,))
         return (str(rows[0][0]), float(rows[0][1])) if rows else None
 
     # ── upkeep ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def size(self) -> Size:
-        """How full the store is."""
+        """Return how full the store is."""
         handles = self._read("SELECT COUNT(*) FROM handles WHERE gone = ''")[0][0]
         total, stored = self._read("SELECT COALESCE(SUM(bytes), 0), COALESCE(SUM(stored_bytes), 0) FROM contents")[0]
         records = self._read("SELECT COUNT(*) FROM records")[0][0]
@@ -545,7 +614,7 @@ class Tables(ABC):
         )
 
     def prune(self) -> Pruned:
-        """Takes away what has expired or is beyond the limit, and compresses the rest where that saves a quarter."""
+        """Take away what has expired or is beyond the limit, and compress the rest where that saves a quarter."""
         before = self.size()
         with self._writing() as execute:
             expired, places = self._expire(execute)
@@ -556,6 +625,7 @@ class Tables(ABC):
                 dropped = count - int(execute("SELECT COUNT(*) FROM handles WHERE gone = ''")[0][0])
             places += self._orphans(execute)
         self._remove(places)
+        # Each in a transaction of its own, so that others write in between.
         compressed = sum(
             self._compress(str(digest))
             for (digest,) in self._read("SELECT digest FROM contents WHERE stored_bytes = bytes AND bytes > 0")
@@ -564,9 +634,10 @@ class Tables(ABC):
         return Pruned(expired=expired, dropped=dropped, compressed=compressed, freed_bytes=freed)
 
     def _compress(self, digest: str) -> bool:
-        """Keeps content in less room, where that saves enough."""
+        """Keep content in less room, where that saves enough; whether it did."""
         _, place, total, _, _, packed, _ = self._content(digest)
         layout = pieces.PieceLayout(digest, place, total, pieces.unpack(packed))
+        # Its first piece speaks for all: a gigabyte that does not shrink costs a quarter of a megabyte at each pruning.
         short = len(pieces.compressed(self._piece(layout, 0)))
         if short > _WORTH * layout.plain_bytes(0):
             return False
@@ -582,6 +653,7 @@ class Tables(ABC):
         removed = []
         try:
             with self._writing() as execute:
+                # It may have been given up, or compressed by another, while this one read it.
                 found = execute("SELECT * FROM contents WHERE digest = ? AND place = ?", (digest, place))
                 if not found:
                     return False
@@ -604,10 +676,10 @@ class Tables(ABC):
 
     @abstractmethod
     def _stage_pieces(self, stored: Iterable[bytes]) -> str:
-        """Writes pieces down as they are; the place."""
+        """Write pieces down as they are, and return their place."""
 
     def check(self) -> list[Damage]:
-        """Reads everything and names whatever is not what was written; nothing is changed."""
+        """Read everything and name whatever is not what was written; nothing is changed."""
         found = [Damage(what="database", name=self.url, reason=reason) for reason in self._database_damage()]
         for look in (self._check_sessions, self._check_handles, self._check_contents):
             try:
@@ -651,11 +723,13 @@ class Tables(ABC):
         return None
 
     def _check_content(self, digest: str) -> str:
+        """Return what is wrong with a content, "" for nothing: its entry, each piece, and its SHA-256 as a whole."""
         try:
             _, place, total, _, _, packed, _ = self._content(digest)
         except Damaged as damage:
             return damage.message
         layout = pieces.PieceLayout(digest, place, total, pieces.unpack(packed))
+        # The checksums of pieces have 32 bits; the digest is the name of the content, and settles it.
         whole = hashlib.sha256()
         for number in range(len(layout.pieces)):
             data = self._plain(layout, number)
@@ -669,6 +743,7 @@ _COLUMNS = "session, seq, type, schema_version, at, prev_hash, sha256, payload"
 
 
 def _columns(row: journal.JournalRow) -> tuple[object, ...]:
+    """Return a record as parameters of a statement, in the order of `_COLUMNS`."""
     return tuple(row)
 
 
@@ -677,11 +752,12 @@ def _journal_row(values: tuple[Any, ...]) -> journal.JournalRow:
 
 
 def _seal(*values: object) -> str:
-    """A hash over the columns of a row, types and lengths included."""
+    """Return a hash over the columns of a row, types and lengths included."""
     return hashlib.sha256(repr(values).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _expired(handle: str, why: str) -> ToolError:
+    """Return the refusal of a handle that is gone: final, with what helps."""
     return ToolError(
         "expired",
         f"Artifact {handle} has expired and cannot be read again: {why}. Call the tool that made it once more.",
@@ -689,6 +765,7 @@ def _expired(handle: str, why: str) -> ToolError:
 
 
 def _info(row: _Row, content: tuple[Any, ...], is_referenced: bool) -> ArtifactInfo:
+    """Return the rows of a handle and its content as callers see them."""
     digest, _, total, stored, lines, *_ = content
     return ArtifactInfo(
         handle=Handle(row.handle),
