@@ -1,8 +1,13 @@
 """Batches of calls that the next message of the user answers: who answers whom, checked and mended, for wires of that form.
 
 On such a wire a message of the assistant holds one or more calls, and the message behind it is the user's and holds the result of
-each. `BatchForm` says how a wire writes that; checking and mending are the same for all of them. Laws: a result goes to the nearest
-call before it; the work grows with the list, not with its square. Keeps out: every other rule of a wire.
+each. `BatchForm` says how a wire writes that; checking and mending are the same for all of them.
+
+Mending is two passes. The first goes from the end and finds which result each call gets; the second goes from the beginning and
+writes the rows, with each call's results in the message right behind it. Nothing is searched for twice.
+
+Laws: a result goes to the nearest call before it; the work grows with the list, not with its square. Keeps out: every other rule
+of a wire.
 """
 
 from __future__ import annotations
@@ -63,7 +68,7 @@ class BatchForm:
 
 
 def batch_pairs(form: BatchForm) -> Callable[[MessageList], Pairs]:
-    """Return the function that holds the calls of a list against its results."""
+    """Return the function that holds the calls of a list against its results, for a wire that writes batches as `form` says."""
 
     def look(seen: MessageList) -> Pairs:
         pairs, ever = Pairs(), dict[str, int]()
@@ -73,12 +78,13 @@ def batch_pairs(form: BatchForm) -> Callable[[MessageList], Pairs]:
             if not isinstance(message, dict):
                 continue
             if form.is_assistants(message):
+                # Two messages of the assistant in a row: the calls of the first can no longer be answered.
                 pairs.close(asked, set())
                 asked, caller = {}, message
                 for _, call in form.calls(message):
                     known = ever if form.ids_are_unique else asked
                     pairs.ask(index, call, known)
-                    if known[call] == index:
+                    if known[call] == index:  # an id that was used before is a finding, and waits for no second result
                         asked[call] = index
                 continue
             answered: set[str] = set()
@@ -98,9 +104,10 @@ def pair_batches(form: BatchForm) -> Callable[[RepairDraft], None]:
 
 
 class _Pairing:
-    """One repair of one list."""
+    """One repair of one list: which result goes to which call is decided before any row is written."""
 
     def __init__(self, form: BatchForm, draft: RepairDraft) -> None:
+        # The rows as they were: places in `claimed` and `taken` are places in them, whatever is written meanwhile.
         self._form, self._draft, self._before = form, draft, draft.rows
         self._results = self._places_of_results()
         self._claimed = self._first_results()
@@ -109,6 +116,7 @@ class _Pairing:
         """The results that calls of each id have got so far."""
 
     def mend(self) -> None:
+        """Write the rows of the draft anew, each call's results in front of the message behind it, or in one that is added."""
         form, draft = self._form, self._draft
         rows: list[tuple[int, Json]] = []
         open_results: list[Json] = []  # of the calls just before, not yet in a message

@@ -29,11 +29,16 @@ _PLAINLY = 4  # the resemblance of a body that has what no other wire has
 def wire_of(request: Json) -> str:
     """Return the name of the wire that a body is written for, as far as it shows.
 
+    Args:
+        request: a body, or a message list or text in place of one.
+
     Raises:
-        CallerError: where it could be for several wires, or for none.
+        CallerError: where it could be for several wires, or for none: a list of plain user messages is one on most of them.
     """
     if isinstance(request, str):
         return next(name for name in WIRES if wire_named(name).body.accepts_text)
+    # Every wire says how surely the body is its own, and the surest wins; two that are equally sure are a question to the caller,
+    # never a guess: a body sent on in the wrong form is refused in words that point nowhere.
     body = request if isinstance(request, dict) else {"messages": request}
     likeness = {name: wire_named(name).body.resemblance(body) for name in WIRES}
     best = max(likeness.values())
@@ -61,7 +66,11 @@ def messages_of(request: Json, wire: str) -> Json:
 
 
 def with_messages(request: Json, wire: str, messages: Json) -> Json:
-    """Return the same body with other messages; of a bare list, that list."""
+    """Return a body with other messages and everything else as it is, keys in their order; for a bare list, `messages`.
+
+    Raises:
+        CallerError: as for `messages_of`.
+    """
     messages_of(request, wire)
     return {**request, wire_named(wire).body.messages_key: messages} if isinstance(request, dict) else messages
 
@@ -92,7 +101,15 @@ def dump_request(transcript: Transcript, request: Json) -> Json:
 
 
 def dump_valid(transcript: Transcript, request: Json) -> Json:
-    """Return the same, mended where the request was broken when it came; the very request where nothing of it changed."""
+    """Return the body on its own wire with what is visible now, mended where the request was broken when it came.
+
+    Args:
+        transcript: what `load_request` made of the request, with whatever was edited since.
+        request: the body as it came.
+
+    Returns:
+        The very object `request` where nothing of it changes, so that a caller can tell by `is`; else a new body.
+    """
     body = dump_request(transcript, request)
     messages = messages_of(body, transcript.wire)
     if not isinstance(messages, list) or not violations(
@@ -119,10 +136,16 @@ def reply_tokens(request: Json) -> int | None:
 
 
 def with_reply_tokens(request: Json, reserve_tokens: int, wire: str) -> Json:
-    """Return the body asking for at most that much of reply; one that names no number gets one.
+    """Return a body that asks for at most so much of reply; one that names no number gets one.
 
     It is never asked for less than the provider takes: Anthropic's thinking, for one, has to fit into the reply.
+
+    Args:
+        request: a body of the wire.
+        reserve_tokens: the most that the reply may take; a smaller number that is there stays.
+        wire: the name of the wire.
     """
+    # All names that the body has are lowered: a server that knows one of them ignores the others, and which one is not known.
     layout = wire_named(wire).body
     cap = max(reserve_tokens, layout.min_reply_tokens(request))
     given = [path for path in layout.reply_paths if type(field(request, *path)) is int]
@@ -138,7 +161,14 @@ def with_reply_tokens(request: Json, reserve_tokens: int, wire: str) -> Json:
 
 
 def begin(wire: str, *, system: Json = None, tools: Json = None, prompt: str | None = None) -> Transcript:
-    """Return a new transcript with instructions where its wire has them, and the user's words if there are any."""
+    """Return a new transcript with instructions where its wire has them, and the user's words if there are any.
+
+    Args:
+        wire: the name of the wire.
+        system: the instructions, as a text or as the wire writes them; None for none.
+        tools: the tools as a request carries them, as `tool_definitions` returns them; None for none.
+        prompt: the user's first words; None for a transcript that waits for them.
+    """
     layout, codec = wire_named(wire).body, wire_named(wire).codec
     messages: list[Json] = [] if system is None or layout.system_paths else [{"role": "system", "content": system}]
     if prompt is not None:
@@ -153,7 +183,13 @@ def tool_definitions(tools: Sequence[ToolDefinition], wire: str) -> list[Json]:
 
 
 def compose_request(transcript: Transcript, model: str, reserve_tokens: int) -> dict[str, Json]:
-    """Return the body that shows what is visible and asks for at most `reserve_tokens` of reply."""
+    """Return the body that shows what is visible and asks for at most `reserve_tokens` of reply.
+
+    Args:
+        transcript: the conversation; its wire is the body's.
+        model: the model's name as the API knows it.
+        reserve_tokens: the length of reply to ask for, under the name that this model takes.
+    """
     layout = wire_named(transcript.wire).body
     body: dict[str, Json] = {layout.model_key: model}
     if layout.system_paths and transcript.system:
@@ -181,6 +217,7 @@ def answer_words(body: Json, wire: str) -> str:
 
 def output_tokens(body: Json, wire: str) -> int | None:
     """Return the tokens of an answer as it reports them; None where it does not."""
+    # `type(…) is int`, since True is an int by `isinstance`; what is not reported counts nothing.
     keys = wire_named(wire).answers.usage
     found = (field(body, holder, name) for holder in keys.holders for name in keys.output)
     reported = [tokens for tokens in found if type(tokens) is int]

@@ -1,6 +1,8 @@
 """A message list under repair, and what several wires mend alike.
 
-Law: nothing is changed without a sentence about it. Keeps out: what any wire demands (its `repair` module).
+A message that is changed is replaced by a changed copy, never written into: results of several calls may be one object, and the
+list belongs to whoever asked. Law: nothing is changed without a sentence about it; so a round without a sentence is the last one
+(`repair`). Keeps out: what any wire demands (its `repair` module).
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ class RepairDraft:
 
     def __init__(self, messages: list[Json], *, continues: bool) -> None:
         self.rows: list[tuple[int, Json]] = list(enumerate(messages))
+        """The messages as they are by now, each with its place in the list as it came; -1 for one that was added."""
         self.actions: list[str] = []
+        """What was done, a sentence each, in the order in which it was done."""
         self.continues = continues
 
     @property
@@ -51,7 +55,15 @@ RepairStep: TypeAlias = Callable[[RepairDraft], None]
 def keep_blocks(
     draft: RepairDraft, place: int, content: list[Json], is_kept: Callable[[Json], bool], what: str
 ) -> list[Json]:
-    """Return the blocks that are kept; how many others were dropped is noted as `what`."""
+    """Return the blocks that are kept, noting how many others were dropped.
+
+    Args:
+        draft: the repair that this is part of.
+        place: the message's place in the list as it came.
+        content: the blocks of the message.
+        is_kept: whether one of them stays.
+        what: what the others are, for the sentence: "dropped WHAT (2)".
+    """
     kept = [block for block in content if is_kept(block)]
     if len(kept) < len(content):
         draft.note(place, f"dropped {what} ({len(content) - len(kept)})")
@@ -86,5 +98,5 @@ def orphan_message(draft: RepairDraft, place: int, text: str) -> Json:
 
 
 def as_json_arguments(text: str) -> str:
-    """Return arguments that are no JSON as JSON that holds them."""
+    """Return arguments that are no JSON as JSON that holds them, so that what the model wrote is not lost."""
     return json.dumps({"unparsed": text}) if text.strip() else "{}"

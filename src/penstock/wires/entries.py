@@ -1,7 +1,11 @@
 """Who said what? One entry per message or item of a wire, and its parts without the wire's shapes.
 
 `raw` is the wire's own object, exactly as it came; parts are a reading of it and never written back where the wire is the
-same. Keeps out: wires (each has its codec), and what is visible (`history`).
+same. That is why loading and dumping give the same bytes back: keys that nobody knows, their order and every signature are in
+`raw`, while everything that counts, searches or converts looks at the parts.
+
+Laws: every message has an entry, whatever stands in it; what is not understood is an `Opaque` part, never an error. Keeps out:
+wires (each has its codec), and what is visible (`history`).
 """
 
 from __future__ import annotations
@@ -17,63 +21,78 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 Role = Literal["system", "user", "assistant", "tool"]
+"""Who speaks in an entry. `tool` is an entry of nothing but results, also on wires that write it as a user's message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What was said, a refusal included."""
+    """Words of a message; a model's refusal to answer is among them."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Media:
-    """An image, a document, a sound: opaque, kept or removed whole."""
+    """An image, a document or a sound in a message: never looked into, kept or removed whole."""
 
     kind: str
     """`image`, `audio`, `file`, or the wire's own word."""
     bytes_estimate: int
     """About how many bytes travel in the request; 0 for a link or an id."""
     raw: Json = field(repr=False)
+    """The block as it came."""
     media_type: str = ""
+    """The MIME type, such as `image/png`; empty where the wire does not say."""
     data: str = field(default="", repr=False)
     """Base64, where it travels in the request."""
     url: str = field(default="", repr=False)
+    """The address, where only that travels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """`arguments` is the text that the model wrote, to the character; for `kind="custom"` it need not be JSON."""
+    """A call of a tool, as a model made it."""
 
     id: str
+    """What its result names. On wires whose calls may go without ids one is made from name and place."""
     name: str
     arguments: str
+    """The text that the model wrote, to the character; for a `custom` call it need not be JSON. Wires that carry an object have
+    it written out."""
     kind: str = "function"
+    """`function`, `custom` (free text), or the wire's own type for tools of its own, such as `shell_call`."""
 
     @property
     def values(self) -> dict[str, Json]:
-        """The arguments by name; none where they are no object."""
+        """The arguments by name; none where they are no JSON or no object."""
         is_json, value = parsed(self.arguments)
         return value if is_json and isinstance(value, dict) else {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
-    """What a call returned. `text` is all of its text; `is_clearable` is False where the wire demands the original."""
+    """What a call returned."""
 
     call_id: str
+    """The id of the call that it answers."""
     text: str
+    """All of its text, the texts of several parts one a line."""
     parts: tuple[Text | Media | Opaque, ...] = ()
+    """The same as parts, where it also holds media or what only its wire understands."""
     is_error: bool = False
+    """Whether the tool failed, as far as the wire says so."""
     is_clearable: bool = True
+    """Whether another text may stand in its place; False where the wire demands the original, as for a screenshot."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reasoning:
-    """What a model thought. Signed or encrypted, it stays byte for byte or goes with its turn."""
+    """What a model thought; it means something only to the provider that it came from."""
 
     raw: Json = field(repr=False)
+    """The block or item as it came."""
     signed: bool
+    """Whether the provider signed or encrypted it: then it stays byte for byte, or goes with its whole turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,42 +100,53 @@ class Opaque:
     """Something that only its own wire understands: server tools, references, whatever comes next year."""
 
     raw: Json = field(repr=False)
+    """The block or item as it came."""
 
 
 Part: TypeAlias = Text | Media | ToolCall | ToolResult | Reasoning | Opaque
+"""What one message is made of, in the order in which it stands there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One message or item. `index` is its place in the transcript; a note stands for `index` to `last_index`."""
+    """One message or item of a transcript, or a note in place of several."""
 
     index: int
+    """Its place in the transcript, from 0; it stays the same whatever is left out before it."""
     last_index: int
+    """The same as `index`; of a note the place of the last entry that it stands for."""
     wire: str
+    """The name of the wire on which `raw` is written."""
     role: Role
     parts: tuple[Part, ...]
+    """A reading of `raw`, for whoever counts, searches or converts."""
     raw: Json = field(repr=False)
+    """The message exactly as it came, or as an edit left it: what a request on this wire carries."""
     pinned: bool = False
+    """Whether it has to stay as it is."""
     is_note: bool = False
+    """Whether it is a sentence of ours in place of what was left out, and nobody's words."""
     counts: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
     """What its parts were counted as and by which counter: the bill's memory, so that no history is counted at every step."""
 
     @property
     def text(self) -> str:
-        """What it says in words; results of tools are not among them."""
+        """What the entry says in words, one part a line; results of tools are not among them."""
         return "\n".join(part.text for part in self.parts if isinstance(part, Text))
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
+        """The calls that the entry makes, in their order."""
         return tuple(part for part in self.parts if isinstance(part, ToolCall))
 
     @property
     def results(self) -> tuple[ToolResult, ...]:
+        """The results that the entry holds, in their order."""
         return tuple(part for part in self.parts if isinstance(part, ToolResult))
 
     @property
     def is_signed(self) -> bool:
-        """Whether it holds reasoning that the provider signed or encrypted."""
+        """Whether the entry holds reasoning that the provider signed or encrypted."""
         return any(isinstance(part, Reasoning) and part.signed for part in self.parts)
 
     @property
@@ -127,21 +157,25 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """What is kept or left out whole: `entries` from `first` to `last` of the transcript.
+    """Entries in a row that are kept or left out whole.
 
     An assistant's turn holds its calls and all their results. A step whose calls rest on reasoning signed in an earlier
     step of the same tool loop belongs to that step.
     """
 
     kind: Literal["system", "user", "assistant", "note"]
+    """Who began it: results belong to the assistant's turn whose calls they answer, and to `user` where these are gone."""
     entries: tuple[Entry, ...]
+    """At least one, in their order."""
 
     @property
     def first(self) -> int:
+        """The place in the transcript of its first entry."""
         return self.entries[0].index
 
     @property
     def last(self) -> int:
+        """The place in the transcript of the last entry that it holds, or that a note in it stands for."""
         return max(entry.last_index for entry in self.entries)
 
     def __iter__(self) -> Iterator[Entry]:

@@ -1,6 +1,12 @@
 """Why there is no answer: a provider's own refusal, a connection that broke, bytes that are no answer, or nobody who waits.
 
-Law: `penstock.overflow.diagnose` reads each as what cures it, and none holds a key. Keeps out: whether to try again (`session`).
+    Refused       the provider answered, with an error: status, body, headers
+    Disconnected  nothing answered, or not to the end
+    Unreadable    an answer came and is none
+    Cancelled     whoever asked has gone
+
+Law: `penstock.overflow.diagnose` reads each as what cures it, by the names of its attributes, and none holds a key. Keeps out:
+whether to try again (`session`).
 """
 
 from __future__ import annotations
@@ -33,9 +39,10 @@ class Refused(Refusal):
 
 
 def _as_text(body: Json) -> str:
+    """Return a body as text for the message of an error; a depth that could be read need not be one that can be written."""
     try:
         return json.dumps(body)
-    except RecursionError:  # read at a depth that cannot be written
+    except RecursionError:
         return "a body that is nested too deeply to be shown"
 
 
@@ -56,8 +63,9 @@ class Disconnected(Refusal):
 class Unreadable(Refusal):
     """An answer came and is none: no JSON, no events of the wire, or larger than any answer."""
 
-    code = "server_error"  # whose fault it is, and so what to do: `diagnose` says `retry`
+    code = "server_error"
+    """Whose fault it is, as `diagnose` reads it: the server's, so that trying again may help."""
 
 
 class Cancelled(Ended):
-    """Whoever asked wants no answer any more."""
+    """Whoever asked wants no answer any more; the request is over, and nothing is tried again."""

@@ -1,7 +1,15 @@
 """What was said, and what of it is still shown? A history that only grows; forgetting is an edit, and the original stays.
 
-Laws: a visible result has its call; an edit never touches a neighbour, a signature, an id or a role. Keeps out: what should be
-forgotten (compaction), and where the whole is kept (a handle is only carried).
+`entries` are what came, `edits` what was forgotten, in the order in which it was; `visible()` applies the ones to the others. So
+everything that was ever cut can be had again, an index means the same for ever, and a journal is the two lists.
+
+Three things follow for whoever forgets. It happens by turns (`turns()`), since a call without its result is refused. What lies
+under an earlier note may be left out again, with its note. And a note is written for the place where it comes to stand: roles
+alternate on some wires, so that a note between two messages of the user is the assistant's, and may need a second one beside it.
+
+Laws: a visible result has its call; an edit never touches a neighbour, a signature, an id or a role; no method changes the
+transcript that it is called on. Keeps out: what should be forgotten (`context`), and where the whole is kept (a handle is only
+carried).
 """
 
 from __future__ import annotations
@@ -27,36 +35,47 @@ if TYPE_CHECKING:
     from penstock.wires.portable import PortableTurn
 
 SCHEMA = 1
+"""The version of what `Transcript.to_dict` writes; another one is refused, never guessed at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cleared:
-    """The result of a call is shown as `text`; the whole can be had under `handle`."""
+    """An edit that shows another text in place of a call's result."""
 
     index: int
+    """The entry with the result."""
     call_id: str
+    """Which result of that entry; a batch has several."""
     text: str
+    """What is shown instead."""
     handle: str | None = None
+    """Under which the whole can be had; None where it is not kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collapsed:
-    """The entries from `first` to `last` are shown as a note: a line, a structural summary or one by a model."""
+    """An edit that shows a note in place of entries in a row."""
 
     first: int
+    """The first entry that is left out."""
     last: int
+    """The last entry that is left out, inclusive."""
     note: str
+    """What is shown instead: a line, a structural summary or one by a model."""
     handle: str | None = None
+    """Under which the whole can be had; None where it is not kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pinned:
-    """The entry stays as it is."""
+    """An edit that keeps an entry as it is from then on."""
 
     index: int
+    """The entry that stays."""
 
 
 Edit = Cleared | Collapsed | Pinned
+"""One act of forgetting, or of forbidding it."""
 _EDITS: dict[str, type[Cleared | Collapsed | Pinned]] = {"cleared": Cleared, "collapsed": Collapsed, "pinned": Pinned}
 
 
@@ -64,20 +83,28 @@ _EDITS: dict[str, type[Cleared | Collapsed | Pinned]] = {"cleared": Cleared, "co
 class Transcript:
     """The messages of one conversation on one wire. A value: what changes it gives a new one.
 
-    `entries` holds everything that was ever said, `edits` what was forgotten since; `visible()` is the one under the other.
-    `system` and `tools` are the request's own fields, carried as they are.
+    `load` makes one of a message list, `begin` an empty one.
     """
 
     wire: str
+    """The name of the wire on which the messages are written."""
     entries: tuple[Entry, ...] = ()
+    """Everything that was ever said, in its order."""
     edits: tuple[Edit, ...] = ()
+    """What was forgotten or pinned since, in its order."""
     system: Json = None
+    """The request's own instructions, as they are, where they stand beside the messages; else None."""
     tools: Json = field(default=None, repr=False)
+    """The request's own tools, as they are."""
 
     # ── growing ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def append(self, *messages: Json) -> Transcript:
-        """With these messages or items of the same wire at the end."""
+        """Return the transcript with more messages at its end.
+
+        Args:
+            messages: messages or items of the same wire, any JSON; they are copied.
+        """
         read = wire_named(self.wire).codec.read
         made = list(self.entries)
         for raw in copied(list(messages)):
@@ -86,18 +113,32 @@ class Transcript:
             made.append(Entry(index=place, last_index=place, wire=self.wire, role=role, parts=parts, raw=raw))
         grown = replace(self, entries=tuple(made))
         shown = self.__dict__.get("_visible")
-        if (
-            shown and not shown[-1].is_note and shown[-1].role != "system"
-        ):  # a note's neighbours decide how it is written
+        # What was shown stays shown, so that a growing history is not gone over at every step: unless a note stands last, which
+        # is written by who speaks behind it.
+        if shown and not shown[-1].is_note and shown[-1].role != "system":
             grown.__dict__["_visible"] = shown + grown.entries[len(self.entries) :]
         return grown
 
     def replace_result(self, index: int, call_id: str, text: str, handle: str | None = None) -> Transcript:
-        """With `text` in place of a call's result in the entry at `index`: id, role, error mark and neighbours stay."""
+        """Return the transcript showing `text` in place of a call's result: id, role, error mark and neighbours stay.
+
+        Args:
+            index: the entry with the result.
+            call_id: which of its results.
+            text: what is shown instead.
+            handle: under which the whole can be had.
+
+        Raises:
+            CallerError: as for `replace_results`.
+        """
         return self.replace_results([Cleared(index=index, call_id=call_id, text=text, handle=handle)])
 
     def replace_results(self, cleared: Iterable[Cleared]) -> Transcript:
-        """The same for many at once. `CallerError` for a result that is not shown, is pinned, or cannot be text."""
+        """Return the transcript showing other texts in place of many results at once; all of them, or none and an error.
+
+        Raises:
+            CallerError: for a result that is not shown, is pinned, or that the wire does not take as text.
+        """
         wanted = tuple(cleared)
         shown = {entry.index: entry for entry in self.visible() if not entry.is_note}
         for edit in wanted:
@@ -110,9 +151,16 @@ class Transcript:
         return replace(self, edits=self.edits + wanted)
 
     def drop_span(self, first: int, last: int, note: str, handle: str | None = None) -> Transcript:
-        """With a note in place of the entries from `first` to `last`, which are whole turns; older notes in it go too.
+        """Return the transcript with a note in place of entries in a row; older notes among them go too.
 
-        `CallerError` where the span cuts a turn, or holds what has to stay: see `protected`.
+        Args:
+            first: the first entry that is left out, where a turn begins.
+            last: the last one, inclusive, where a turn ends.
+            note: what is shown instead; who says it depends on its neighbours.
+            handle: under which the whole can be had.
+
+        Raises:
+            CallerError: for an empty note, where the span cuts a turn, or where it holds what has to stay (`protected`).
         """
         if not note.strip():
             raise CallerError("a span is left out with a note that says something")
@@ -126,15 +174,24 @@ class Transcript:
         return replace(self, edits=(*self.edits, Collapsed(first=first, last=last, note=note, handle=handle)))
 
     def pin(self, index: int) -> Transcript:
-        """With the entry at `index` kept as it is from now on."""
+        """Return the transcript with an entry kept as it is from now on.
+
+        Raises:
+            CallerError: for an entry that is not shown.
+        """
         if not any(entry.index == index and not entry.is_note for entry in self.visible()):
             raise CallerError(f"entry {index} is not shown")
         return replace(self, edits=(*self.edits, Pinned(index=index)))
 
     def afresh(self, text: str, *, newest: bool = True) -> Transcript:
-        """A new transcript: the instructions and tools of this one, `text` as its first message, the user's newest words.
+        """Return a new transcript that begins with `text`: for a session that goes on from a handoff.
 
-        Without these it waits for the user's next.
+        Args:
+            text: the first message, the user's; a short one of the assistant notes it, so that roles alternate.
+            newest: whether the user's newest words follow, verbatim. Without them it waits for the user's next.
+
+        Returns:
+            A transcript with the instructions and tools of this one, and nothing else of it.
         """
         write = wire_named(self.wire).codec.text_message
         begun = replace(self, entries=(), edits=()).append(*(e.raw for e in self.entries if e.role == "system"))
@@ -148,13 +205,18 @@ class Transcript:
     # ── what is shown ────────────────────────────────────────────────────────────────────────────────────────────
 
     def visible(self) -> tuple[Entry, ...]:
-        """The entries as a request shows them, in their order; `index` still names the original."""
+        """Return the entries as a request shows them, in their order; `index` still names the original.
+
+        Found once for each transcript, in time linear in its entries and edits.
+        """
         return self._visible
 
     @cached_property
     def _visible(self) -> tuple[Entry, ...]:
         if not self.edits:
             return self.entries
+        # Edits apply in the order in which they were made. A span leaves its note at its first place and nothing at the others,
+        # so that places stay those of the entries; a later span over it takes the note with it.
         shown: list[Entry | Collapsed | None] = list(self.entries)
         for edit in self.edits:
             match edit:
@@ -168,6 +230,7 @@ class Transcript:
         return tuple(self._with_notes([item for item in shown if item is not None]))
 
     def _cleared(self, entry: Entry | Collapsed | None, edit: Cleared) -> Entry | Collapsed | None:
+        """Return an entry with one result cleared; where it was left out meanwhile there is nothing to clear."""
         if not isinstance(entry, Entry):
             return entry
         codec = wire_named(self.wire).codec
@@ -176,7 +239,10 @@ class Transcript:
         return replace(entry, raw=raw, parts=codec.read(raw, before)[1])
 
     def _with_notes(self, shown: list[Entry | Collapsed]) -> list[Entry]:
-        """Notes as messages that keep roles alternating where they did, without a change to any neighbour."""
+        """Return what is shown with notes as messages: roles alternate where they did, and no neighbour is changed.
+
+        Notes in a row are one message (or two, see `_notes`); instructions do not count as neighbours, since they take no turn.
+        """
         made: list[Entry] = []
         for place, item in enumerate(shown):
             if isinstance(item, Entry):
@@ -196,6 +262,12 @@ class Transcript:
         return made
 
     def _notes(self, row: list[Collapsed], before: str | None, after: str | None) -> list[Entry]:
+        """Return the messages of notes in a row, by who speaks before and after them.
+
+        Between two of the user the note is the assistant's, and nothing else is needed. Beside one of the user it is the user's,
+        with a short message of the assistant between the two. Anthropic refuses two of one role in a row, and merging the note
+        into the neighbour would change what was said there.
+        """
         text = "\n".join(edit.note for edit in row).strip()
         said: list[tuple[Role, str]] = [("user", text)]
         if before == "user" and after == "user":
@@ -220,11 +292,13 @@ class Transcript:
     # ── what belongs together ────────────────────────────────────────────────────────────────────────────────────
 
     def turns(self) -> tuple[Turn, ...]:
-        """What is visible, in pieces that are kept or left out whole."""
+        """Return what is visible, in pieces that are kept or left out whole; together they are all that is visible."""
         return self._turns
 
     @cached_property
     def _turns(self) -> tuple[Turn, ...]:
+        # Each entry reaches to the last one that it cannot be parted from; a turn is a row of such reaches that overlap, as
+        # intervals are merged. Calls may be answered in any order and results may be messages apart, so that pairs interleave.
         shown = self.visible()
         ends = _ends(shown)
         made: list[Turn] = []
@@ -240,27 +314,27 @@ class Transcript:
         return tuple(_with_their_reasoning(made, -1 if spoke is None else spoke.index))
 
     def task(self) -> Entry | None:
-        """The first message of the user, as it was said."""
+        """Return the first message in which the user speaks, as it was said; None where there is none."""
         return next((entry for entry in self.entries if entry.speaks), None)
 
     def newest_user(self) -> Entry | None:
-        """The last message in which the user speaks, as it was said."""
+        """Return the last message in which the user speaks, as it was said; None where there is none."""
         return next((entry for entry in reversed(self.entries) if entry.speaks), None)
 
     def protected(self) -> frozenset[int]:
-        """The entries that no span may hold: instructions, the task, the newest user message, pins."""
+        """Return the places of entries that no span may hold: instructions, the task, the newest user message, pins."""
         kept = {entry.index for entry in self.visible() if entry.pinned or entry.role == "system"}
         kept |= {entry.index for entry in (self.task(), self.newest_user()) if entry is not None}
         return frozenset(kept)
 
     def handles(self) -> tuple[str, ...]:
-        """Every handle under which something forgotten can be had, oldest first."""
+        """Return every handle under which something forgotten can be had, oldest first."""
         return tuple(edit.handle for edit in self.edits if not isinstance(edit, Pinned) and edit.handle is not None)
 
     # ── the journal ──────────────────────────────────────────────────────────────────────────────────────────────
 
     def to_dict(self) -> dict[str, Json]:
-        """As JSON for the journal; `from_dict` gives an equal transcript."""
+        """Return the transcript as JSON for a journal; `from_dict` reads it back to an equal one."""
         names = {kind: name for name, kind in _EDITS.items()}
         return {
             "schema": SCHEMA,
@@ -276,7 +350,11 @@ class Transcript:
 
     @classmethod
     def from_dict(cls, value: dict[str, Json]) -> Transcript:
-        """The transcript that `to_dict` wrote; `CallerError` for another schema or what is no transcript."""
+        """Return the transcript that `to_dict` wrote.
+
+        Raises:
+            CallerError: for another schema, and for what is no transcript that was written whole.
+        """
         if not isinstance(value, dict) or value.get("schema") != SCHEMA:
             raise CallerError(f"no transcript of schema {SCHEMA}")
         try:
@@ -347,6 +425,7 @@ def system_of(transcript: Transcript, wire: str) -> Json:
 
 
 def _turns_of(transcript: Transcript) -> list[PortableTurn]:
+    """Return what is visible as turns that any wire can write, the instructions beside the messages first."""
     turns = portable_turns(transcript.visible())
     if transcript.system is None:
         return turns
@@ -355,6 +434,7 @@ def _turns_of(transcript: Transcript) -> list[PortableTurn]:
 
 
 def _speaker(entry: Entry) -> Literal["user", "assistant"]:
+    """Return whose turn an entry takes where roles alternate: results are the user's."""
     return "assistant" if entry.role == "assistant" else "user"
 
 
@@ -365,7 +445,12 @@ def _kind(entry: Entry) -> Literal["system", "user", "assistant", "note"]:
 
 
 def _ends(shown: tuple[Entry, ...]) -> list[int]:
-    """For each entry the last one that it cannot be parted from: of an assistant's run, of the results of its calls."""
+    """Return for each entry the place of the last one that it cannot be parted from, itself at least.
+
+    An assistant's messages in a row are one answer (items of the responses API are); the messages of one note are one note; a
+    message with calls reaches to the last of their results. An id that is called again means the newest call before the result,
+    since local servers give the same ids in every turn.
+    """
     ends = list(range(len(shown)))
     callers: dict[str, int] = {}
     for place, entry in enumerate(shown):
@@ -383,21 +468,27 @@ def _ends(shown: tuple[Entry, ...]) -> list[int]:
 
 
 def _asked(entry: Entry) -> list[str]:
-    """The ids under which results can come: of calls, and of what the provider itself runs."""
+    """Return the ids under which results can come: of calls, and of what the provider itself runs."""
     running = [string(field_of(part.raw, "id")) for part in entry.parts if isinstance(part, Opaque)]
     return [call.id for call in entry.calls] + [call for call in running if call]
 
 
 def _answered(entry: Entry) -> list[str]:
-    """The ids that its results name."""
+    """Return the ids that an entry's results name, those of tools that the provider itself ran included."""
     returned = [string(field_of(part.raw, "tool_use_id")) for part in entry.parts if isinstance(part, Opaque)]
     return [result.call_id for result in entry.results] + [call for call in returned if call]
 
 
 def _with_their_reasoning(turns: list[Turn], since: int) -> list[Turn]:
-    """A step without reasoning of its own that goes on with a tool loop stays with the step whose signed reasoning led to it.
+    """Return turns joined where a step rests on signed reasoning of the step before it.
 
-    Only in the loop that goes on since the user spoke last: of those before it providers look at no reasoning.
+    A step without reasoning of its own that goes on with a tool loop stays with the step whose signed reasoning led to it: left
+    alone, it would be an assistant's turn without the thinking that its provider wants to see. Only in the loop that goes on
+    since the user spoke last: of those before it providers look at no reasoning.
+
+    Args:
+        turns: the turns in their order.
+        since: the place of the user's last message, -1 where there is none.
     """
     made: list[Turn] = []
     for turn in turns:
@@ -411,4 +502,5 @@ def _with_their_reasoning(turns: list[Turn], since: int) -> list[Turn]:
 
 
 def _reasons(turn: Turn) -> bool:
+    """Whether a turn holds signed reasoning."""
     return any(isinstance(part, Reasoning) and part.signed for entry in turn.entries for part in entry.parts)

@@ -2,7 +2,8 @@
 
 Each wire's rules are a table of its own folder (`rules`); its order is the order of the findings for one message. Law:
 `violations` never raises for any JSON; a list in which it finds nothing is one that the provider accepts, as far as messages
-alone can tell. Keeps out: mending (`repair`), and whatever depends on the model, on tools or on a signature's truth.
+alone can tell. Checks are passes over the list (R-9), and what several of them ask for is found once (`message_list`). Keeps out:
+mending (`repair`), and whatever depends on the model, on tools or on a signature's truth.
 """
 
 from __future__ import annotations
@@ -24,11 +25,14 @@ CODES = {wire: tuple(dict.fromkeys(row.code for row in wire_named(wire).invarian
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A broken invariant: the place of the message, the code of the invariant, and a sentence on what about it."""
+    """An invariant that a message list breaks, and where."""
 
     index: int
+    """The place of the message, from 0."""
     code: str
+    """The stable name of the invariant, one of `CODES` of its wire."""
     message: str
+    """What has to hold and what breaks it, as a sentence for a person."""
 
 
 def violations(messages: Json, wire: str, *, continues: bool = False) -> list[Violation]:

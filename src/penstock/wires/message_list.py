@@ -1,7 +1,10 @@
 """A message list as the checks of a wire look at it: which call has which result, and whether content is well formed.
 
-Several checks ask the same of one list (who answers whom), so a `MessageList` remembers what was found once. Law: any JSON
-can be looked at, whatever stands where a message should be. Keeps out: what a wire demands (its `rules` module).
+Several checks ask the same of one list (who answers whom), so a `MessageList` remembers what was found once. A check is a function
+of the list that yields where it is broken; an `Invariant` gives it a code and a sentence; a wire's rules are a tuple of them.
+
+Law: any JSON can be looked at, whatever stands where a message should be: null, a number, a role that is a list. Keeps out: what a
+wire demands (its `rules` module).
 """
 
 from __future__ import annotations
@@ -49,7 +52,9 @@ class Invariant(NamedTuple):
     """One rule of a wire: a stable code, the sentence that says what has to hold, and the check that finds what breaks it."""
 
     code: str
+    """Its name for programs, the same on every wire that has the rule; several invariants of a wire may share one."""
     sentence: str
+    """What has to hold, without a full stop: the detail of a finding may follow."""
     check: Callable[[MessageList], Iterable[Finding]]
 
 
@@ -57,14 +62,20 @@ class Pairs:
     """Calls held against results: what does not pair, as findings.
 
     A wire's own function walks the list and tells what it meets: `ask` for a call, `answer` for a result, `close` where no
-    result can come any more. What may be answered at a moment is the walker's: wires differ only in that.
+    result can come any more. What may be answered at a moment is the walker's, and wires differ only in that: on OpenAI's chat
+    nothing may stand between a call and its results, on Anthropic's the next message of the user holds them, among the items of
+    the responses API they come at any time. So the walker owns `asked` (open calls with their places) and `answered`.
     """
 
     def __init__(self) -> None:
         self.orphan_results: list[Finding] = []
+        """Results without a call that they could answer."""
         self.missing_results: list[Finding] = []
+        """Calls without a result, at the place of the call."""
         self.duplicate_results: list[Finding] = []
+        """Results of calls that have one."""
         self.duplicate_calls: list[Finding] = []
+        """Calls under an id that is taken."""
 
     def ask(self, place: int, call: str, asked: dict[str, int]) -> None:
         """Note a call under the id `call`, which must be new among `asked`."""
@@ -113,6 +124,7 @@ def _nothing(seen: MessageList) -> Iterator[Finding]:
         yield 0, ""
 
 
+# On every wire but responses, where an empty input goes on with a conversation that the provider keeps.
 NOT_EMPTY = Invariant("empty", "A request needs a message", _nothing)
 
 

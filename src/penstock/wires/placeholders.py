@@ -1,26 +1,40 @@
 """How do we say it in somebody else's transcript? Every sentence that is put where a message was missing or is left out.
 
-They stand in square brackets, so that a model takes them for what they are. Keeps out: when they are needed.
+They stand in square brackets, so that a model takes them for what they are and nobody for the words of a person. Law: each is
+true wherever it is put, and none is empty: some APIs refuse messages without words. Keeps out: when they are needed.
 """
 
 from __future__ import annotations
 
 CLOSED = "[No result was recorded for this call. It may or may not have run; check before you repeat it.]"
+"""The result of a call of which none is known: after a crash nobody can say whether it ran."""
 EMPTY = "[empty]"
+"""A message of nothing but blanks, on a wire that refuses those."""
 BEGINNING = "[The beginning of this conversation is not shown.]"
+"""The user's message before an assistant's that would stand first."""
 LEFT_OUT = "[Earlier steps are left out here; the next message says what they were.]"
+"""The assistant's message between the user's words and a note that is the user's."""
 STOPPED = "[The user stopped this.]"
+"""What ends a turn that a person broke off."""
 NOTED = "[Noted.]"
+"""The assistant's message behind a note of the user's, where the user speaks next."""
 NO_ANSWER = "[no answer]"
+"""An answer without words and calls, which could not go back into a request as it came."""
 DOCUMENT = "[See the document.]"
+"""What is said beside a document, on a wire that takes none without words."""
 
 
 def orphan(text: str) -> str:
-    """The result of a call that is gone, as text."""
+    """Return the text of a result whose call is gone, marked as what it is."""
     return f"[Result of a call that is no longer shown]\n{text}"
 
 
 def not_carried(what: str, size_bytes: int = 0) -> str:
-    """Something that another provider's wire has no place for."""
+    """Return the sentence for something that another provider's wire has no place for.
+
+    Args:
+        what: its kind, such as `image`.
+        size_bytes: about how large it is; 0 where that is not known.
+    """
     size = f" of about {size_bytes} bytes" if size_bytes else ""
     return f"[{what}{size}: not carried over from another provider]"

@@ -1,8 +1,11 @@
 """The form between two wires: entries as turns that any wire can write.
 
-A turn is an instruction, what a user said, or what an assistant said and called together with what came back. Law: every call of
-an assistant's turn has exactly one result, in the order of the calls; a result whose call is not there is a user's text. Keeps
-out: shapes of wires; reasoning, which means nothing to another provider.
+A turn is an instruction, what a user said, or what an assistant said and called together with what came back. With n wires there
+are n codecs that write turns, rather than n times n conversions. What one wire may leave open another refuses (a call without its
+result, two results of one call, blocks that nobody else knows), so that turns are closed: whoever writes them writes a valid list.
+
+Law: every call of an assistant's turn has exactly one result, in the order of the calls; a result whose call is not there is a
+user's text. Keeps out: shapes of wires; reasoning, which means nothing to another provider.
 """
 
 from __future__ import annotations
@@ -23,16 +26,17 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Instruction:
-    """What a system or a developer message says."""
+    """What a system or a developer message says, or instructions that stand beside the messages."""
 
     text: str
 
 
 @dataclass(slots=True)
 class UserTurn:
-    """What a user said."""
+    """What a user said, in words and media."""
 
     parts: list[Text | Media]
+    """At least one, in their order."""
 
 
 @dataclass(slots=True)
@@ -40,24 +44,30 @@ class AssistantTurn:
     """What an assistant said and called, and what came back."""
 
     texts: list[str] = field(default_factory=list)
+    """What it said before it called, one part each; none is blank."""
     calls: list[ToolCall] = field(default_factory=list)
+    """What it called, in its order."""
     results: dict[int, ToolResult] = field(default_factory=dict)
     """The results by the place of their call in `calls`."""
 
     def answered_calls(self) -> list[tuple[ToolCall, ToolResult]]:
-        """Return every call with its result; a call without one gets a result that says so."""
+        """Return every call with its result, in the order of the calls; a call without one gets a result that says so."""
         closed = [ToolResult(call_id=call.id, text=placeholders.CLOSED, is_error=True) for call in self.calls]
         return [(call, self.results.get(place, closed[place])) for place, call in enumerate(self.calls)]
 
 
 class CallIds:
-    """Ids of calls for a wire that takes few characters and each id only once."""
+    """Ids of calls for a wire that takes few characters and each id only once.
+
+    Anthropic's pattern is `^[a-zA-Z0-9_-]+$`. Local servers give the same ids in every turn; a number behind tells them apart.
+    """
 
     def __init__(self) -> None:
         self._given: set[str] = set()
 
     def new(self, call_id: str) -> str:
         """Return an id as much like `call_id` as can be, which was not given before."""
+        # Bedrock takes 64 characters: 60 leave room for the number.
         wanted = re.sub(r"[^a-zA-Z0-9_-]", "_", call_id)[:60] or "call"
         given, number = wanted, 1
         while given in self._given:
@@ -68,11 +78,20 @@ class CallIds:
 
 
 PortableTurn: TypeAlias = Instruction | UserTurn | AssistantTurn
+"""One turn of a conversation without the shapes of any wire."""
+# Where every call stands by its id, oldest first: ids are not unique over a whole conversation.
 _OpenCalls: TypeAlias = dict[str, list[tuple[AssistantTurn, int]]]
 
 
 def portable_turns(entries: Sequence[Entry]) -> list[PortableTurn]:
-    """Return what the entries say and do as turns without the shapes of their wire."""
+    """Return what entries say and do as turns without the shapes of their wire.
+
+    Args:
+        entries: what a transcript shows, on any wire; the list need not be valid.
+
+    Returns:
+        Turns in the order of the entries. Entries without words, calls or media leave no turn.
+    """
     turns: list[PortableTurn] = []
     open_calls: _OpenCalls = {}
     for entry in entries:
@@ -88,6 +107,7 @@ def portable_turns(entries: Sequence[Entry]) -> list[PortableTurn]:
 
 def _add_assistant_entry(entry: Entry, turns: list[PortableTurn], open_calls: _OpenCalls) -> None:
     turn = turns[-1] if turns else None
+    # Messages of the assistant in a row are one turn, until a result has come: what is said after it is a new answer.
     if not isinstance(turn, AssistantTurn) or turn.results:
         turn = AssistantTurn()
         turns.append(turn)
@@ -117,7 +137,7 @@ def _add_user_entry(entry: Entry, turns: list[PortableTurn], open_calls: _OpenCa
                 if waiting:  # the newest call of that id: local servers give the same ids in every turn
                     turn, place = waiting[-1]
                     turn.results[place] = _without_opaque_parts(part)
-                elif not open_calls.get(part.call_id) and part.text.strip():
+                elif not open_calls.get(part.call_id) and part.text.strip():  # a second result of a call is left out
                     words.append(Text(placeholders.orphan(part.text)))
             case Text() | Media():
                 words.append(part)
@@ -138,6 +158,7 @@ def _without_opaque_parts(result: ToolResult) -> ToolResult:
 
 
 def _type_name(raw: object) -> str:
+    """Return what the wire calls a block that only it understands."""
     if not isinstance(raw, dict):
         return "item"
     return string(raw.get("type")) or (next(iter(raw)) if len(raw) == 1 else "item")

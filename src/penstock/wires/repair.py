@@ -1,8 +1,14 @@
 """A broken message list made whole: the least that the provider's rules demand, with a sentence for everything that was done.
 
 Calls without a result get one that says so, further results of a call go, results without a call become text, roles are merged.
-What is signed is never changed: it stays, or goes with its whole message. Laws: a valid list comes back as it is, without
-actions; repairing twice changes nothing; what cannot be mended is named. Keeps out: what the rules are.
+What is signed is never changed: it stays, or goes with its whole message. No answer is made up: a result that nobody recorded is
+said to be missing.
+
+Each wire mends in steps of its own (`repairs` of its record), in an order in which a later step may rely on what the earlier ones
+have left: shapes first, since everything else reads fields; pairs after roles, since merging moves what a result stands behind.
+
+Laws: a valid list comes back as it is, without actions; repairing twice changes nothing; what cannot be mended is named; the work
+is linear in the list (R-9). Keeps out: what the rules are (`invariants`).
 """
 
 from __future__ import annotations
@@ -28,8 +34,11 @@ class Repaired:
     """A mended list, what was done to it, and the violations that are left to a person."""
 
     messages: list[Json]
+    """The list as its provider would take it; a copy, also where nothing had to be done."""
     actions: tuple[str, ...] = ()
+    """A sentence for everything that was done, with the place of the message in the list as it came."""
     left: tuple[Violation, ...] = ()
+    """What could not be mended; empty for any list that came from a provider."""
 
 
 def repair(messages: Json, wire: str, *, continues: bool = False) -> Repaired:
@@ -41,7 +50,7 @@ def repair(messages: Json, wire: str, *, continues: bool = False) -> Repaired:
         continues: as in `violations`.
 
     Returns:
-        The mended list with what was done; the very list, without actions, where it was valid.
+        The mended list with what was done; an equal list, without actions, where it was valid.
 
     Raises:
         CallerError: for a wire that is none.

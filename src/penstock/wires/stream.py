@@ -18,23 +18,29 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 SSE_TYPE = "text/event-stream"
-MAX_SHOWN_CHARS = 200  # of what could not be read, in an error
+"""The content type of a stream of server-sent events, without parameters."""
+MAX_SHOWN_CHARS = 200
+"""How much of an event that could not be read an error shows."""
 _PIECES = 8  # of every text that a double streams: enough that a client has to put it together
 
 
 class PieceJoiner:
-    """Texts that come in pieces, joined once at the end: an answer of 100,000 pieces is not copied 100,000 times."""
+    """Texts that come in pieces, joined once at the end.
+
+    `text += piece` at every event would copy an answer of 100,000 pieces 100,000 times: the square of its length.
+    """
 
     def __init__(self) -> None:
+        # By the identity of the object that gets the text, which is kept beside it: an id of one that is gone is given again.
         self._pieces: dict[tuple[int, str], tuple[dict[str, Json], list[str]]] = {}
 
     def add(self, target: dict[str, Json], key: str, piece: str) -> None:
-        """Append a piece to the text of `target` at `key`."""
+        """Append a piece to the text of `target` at `key`, behind what stands there already."""
         _, pieces = self._pieces.setdefault((id(target), key), (target, [string(target.get(key))]))
         pieces.append(piece)
 
     def join(self) -> None:
-        """Put every text where it belongs."""
+        """Put every text where it belongs; pieces may come afterwards, and joining again is then needed."""
         for (_, key), (target, pieces) in self._pieces.items():
             target[key] = "".join(pieces)
 
@@ -57,23 +63,31 @@ def index_of(value: Json) -> int:
 
 
 def update(target: dict[str, Json], news: Json, *, but: tuple[str, ...] = ()) -> None:
-    """Set what `news` says; nothing and the empty text change nothing that is there."""
+    """Set in `target` what `news` says; null and the empty text change nothing that is there.
+
+    Servers send every field of an event's object again, most of them null; only the last value that is something counts.
+
+    Args:
+        target: the object that the events build up.
+        news: the object of one event; what is none changes nothing.
+        but: keys of `news` that are read elsewhere.
+    """
     for key, value in news.items() if isinstance(news, dict) else ():
         if key not in but and (value not in (None, "") or key not in target):
             target[key] = value
 
 
 def data_event(event: Json) -> bytes:
-    """Return an event of data alone, as it goes over the wire."""
+    """Return a server-sent event of data alone, as it goes over the wire (WHATWG HTML, 9.2.6)."""
     return f"data: {json.dumps(event)}\n\n".encode()
 
 
 def named_event(event: Json) -> bytes:
-    """Return an event named after its type, as it goes over the wire."""
+    """Return a server-sent event named after the `type` of its object, as it goes over the wire."""
     return f"event: {event['type']}\n".encode() + data_event(event)
 
 
 def pieces_of(text: str) -> Iterator[str]:
-    """Yield a text in pieces, as a double streams it."""
-    length = -(-len(text) // _PIECES)
+    """Return a text in at most eight pieces, as a double streams it; the empty text has none."""
+    length = -(-len(text) // _PIECES)  # rounded up
     return (text[start : start + length] for start in range(0, len(text), length or 1))

@@ -1,4 +1,7 @@
-"""The wire of Anthropic's messages API."""
+"""The wire of Anthropic's messages API, as one record.
+
+Source: Anthropic's API reference of `/v1/messages`, at version 2023-06-01 of its header.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ANTHROPIC"]
 
+# Blocks that no other wire writes in `messages`.
 _OWN_BLOCKS = {
     "tool_use",
     "tool_result",
@@ -37,6 +41,7 @@ _OWN_BLOCKS = {
 
 
 def _resemblance(body: dict[str, Json]) -> int:
+    """Return how surely a body is of this wire (`BodyLayout.resemblance`): `messages` is the key of other wires too."""
     if "system" in body or "anthropic_version" in body:
         return 3
     blocks = [block for message in objects(body.get("messages")) for block in objects(message.get("content"))]

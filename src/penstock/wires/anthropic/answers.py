@@ -1,4 +1,8 @@
-"""Answers of Anthropic's messages API, whole and streamed."""
+"""Answers of Anthropic's messages API, whole and streamed.
+
+Law: however a stream divides an answer, its body is the one that comes unstreamed. Source: the API reference on streaming. Keeps
+out: sockets and server-sent events (`models.exchange`), the messages of requests (`codec`).
+"""
 
 from __future__ import annotations
 
@@ -30,7 +34,7 @@ def answer_text(body: Json) -> str:
 
 
 def streamed_body(body: dict[str, Json]) -> dict[str, Json]:
-    """Return a request's body as it asks for a stream."""
+    """Return a request's body as it asks for a stream; `stream_options`, which is OpenAI's, is taken out."""
     return {**{key: value for key, value in body.items() if key != "stream_options"}, "stream": True}
 
 
@@ -57,6 +61,7 @@ class MessageEvents:
                 self._blocks[index_of(event.get("index"))] = required_object(event, "content_block")
             case "content_block_delta":
                 return self._feed_delta(index_of(event.get("index")), required_object(event, "delta"))
+            # The stop reason comes here, and a usage that counts anew what `message_start` said: later values replace earlier.
             case "message_delta" if self._message:
                 update(self._message, required_object(event, "delta"))
                 usage = self._message.get("usage")
@@ -67,10 +72,12 @@ class MessageEvents:
         return ""
 
     def _feed_delta(self, index: int, delta: dict[str, Json]) -> str:
+        """Take what one event adds to a block; return its words. The order of blocks is their index, not that of the events."""
         if index not in self._blocks:
             raise Unreadable(f"The provider's stream goes on with block {index}, which did not start.")
         block = self._blocks[index]
         for key, value in delta.items():
+            # The input of a call comes as text, which is an object only when it is whole; beside it, not in the block.
             if key == "partial_json":
                 self._texts.add(self._inputs.setdefault(index, {}), key, string(value))
             elif key == "citation":

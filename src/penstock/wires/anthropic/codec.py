@@ -1,7 +1,8 @@
 """Messages of Anthropic's API (`messages` of `/v1/messages`); the system prompt is a field of its own.
 
-Content is a string or blocks; results of tools are blocks of the user message after the calls. Thinking is signed.
-Keeps out: whether a list is valid (`rules`).
+Content is a string or blocks; results of tools are blocks of the user message after the calls. Thinking is signed. Source: the API
+reference of `/v1/messages`. Laws: any JSON is read, what is not understood as an opaque part; what is written from turns is valid.
+Keeps out: whether a list that came is valid (`rules`).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _IMAGES = {"image/jpeg", "image/png", "image/gif", "image/webp"}
 
 
 def is_signed(block: Json) -> bool:
-    """Whether a block is thinking that came with its signature."""
+    """Whether a block is thinking that came with its signature, or encrypted; a summary that the provider made counts too."""
     match type_of(block):
         case "thinking":
             return bool(string(block.get("signature")))
@@ -43,9 +44,11 @@ def read(raw: Json, before: Json = None) -> tuple[Role, tuple[Part, ...]]:
     """Return the role and the parts of one message; a user's message of nothing but results has the role `tool`."""
     del before
     role = _ROLES.get(string(field(raw, "role")))
+    # Whatever is no message of this wire is kept where it stands; `violations` names it.
     if role is None:
         return "user", (Opaque(raw),)
     parts = tuple(_part(block) for block in blocks(raw.get("content")))
+    # Results are the user's on this wire, but no person speaks in them: the task and the newest words are looked for elsewhere.
     if role == "user" and parts and all(isinstance(part, ToolResult) for part in parts):
         return "tool", parts
     return role, parts
@@ -106,7 +109,9 @@ def write(turns: Sequence[PortableTurn]) -> Written:
 
 
 def _messages(turns: Sequence[PortableTurn]) -> list[Json]:
+    """Return turns as messages: blocks are gathered to runs of one role, the first of them the user's, and each run is one."""
     ids = CallIds()
+    # The first run is the user's whatever comes first, since the list has to begin so.
     runs: list[tuple[str, list[Json]]] = [("user", [])]
     for turn in turns:
         match turn:
@@ -122,8 +127,10 @@ def _messages(turns: Sequence[PortableTurn]) -> list[Json]:
                 _add(runs, "user", [_result_block(call_id, result) for call_id, _, result in pairs])
     if not runs[0][1]:
         runs[0][1].append(_text(placeholders.BEGINNING))
+    # What the model is to go on with may not end in white space. Calls have their results behind them, so that a last run of the
+    # assistant ends in text.
     role, last = runs[-1]
-    if role == "assistant":  # what the model is to go on with may not end in white space
+    if role == "assistant":
         last[-1]["text"] = last[-1]["text"].rstrip()
     return [{"role": role, "content": _plain(content)} for role, content in runs]
 
@@ -144,6 +151,7 @@ def call_message(call: Json) -> Json:
 
 
 def _add(runs: list[tuple[str, list[Json]]], role: str, content: list[Json]) -> None:
+    """Put blocks at the end of the last run, or into a new one where another role speaks."""
     if not content:
         return
     if runs[-1][0] != role:
@@ -152,10 +160,12 @@ def _add(runs: list[tuple[str, list[Json]]], role: str, content: list[Json]) -> 
 
 
 def _plain(content: list[Json]) -> Json:
+    """Return the content of one block of text as the short form, a string."""
     return content[0]["text"] if len(content) == 1 and content[0]["type"] == "text" else content
 
 
 def _part(block: dict[str, Json]) -> Part:
+    """Return a block as a part; tools that the provider itself runs stay opaque, and are paired by their ids (`history`)."""
     match block.get("type"):
         case "text" | "image" | "document":
             return _shown(block)
@@ -177,12 +187,13 @@ def _part(block: dict[str, Json]) -> Part:
 
 
 def _shown(block: dict[str, Json]) -> Text | Media | Opaque:
+    """Return a block that may stand in a result too: text, an image or a document."""
     source = block.get("source")
     media_type, data = string(field(source, "media_type")), string(field(source, "data"))
     match block.get("type"):
         case "text":
             return Text(string(block.get("text")))
-        case "document" if field(source, "type") == "text":
+        case "document" if field(source, "type") == "text":  # plain text, not Base64: its bytes are what travels
             return Media(kind="file", bytes_estimate=len(data.encode("utf-8", "surrogatepass")), raw=block)
         case "image" | "document" as kind:
             return Media(
@@ -202,6 +213,7 @@ def _text(text: str) -> Json:
 
 
 def _block(part: Text | Media) -> Json:
+    """Return a part from another wire as a block: only images and PDFs have one here, everything else is named."""
     if isinstance(part, Text):
         return _text(part.text)
     is_image = part.kind == "image" and (part.media_type in _IMAGES or part.url.startswith("https:"))
@@ -217,12 +229,14 @@ def _block(part: Text | Media) -> Json:
 
 
 def _call(call_id: str, call: ToolCall) -> Json:
+    """Return a call from another wire: free text and arguments that are no object become one, since `input` has to be an object."""
     is_json, value = parsed(call.arguments or "{}") if call.kind != "custom" else (False, None)
     arguments = value if is_json and isinstance(value, dict) else {"input": call.arguments}
     return {"type": "tool_use", "id": call_id, "name": call.name, "input": arguments}
 
 
 def _result_block(call_id: str, result: ToolResult) -> Json:
+    """Return a result as a block: a text, or blocks where it holds media."""
     block: Json = {"type": "tool_result", "tool_use_id": call_id, "content": result.text}
     if any(isinstance(part, Media) for part in result.parts):
         shown = [

@@ -1,4 +1,8 @@
-"""How Anthropic's messages API writes answers, streams, errors and refusals: for doubles of it."""
+"""How Anthropic's messages API writes answers, streams, errors and refusals: for doubles of it.
+
+Everything a client's own SDK looks at is there, under its names and in its order; the rest is constant, so that the same
+conversation gives the same bytes. The wording of refusals is the provider's, with its numbers. Keeps out: HTTP (`testing`).
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,7 @@ _ERROR_TYPES = {404: "not_found_error", 413: "request_too_large"}
 
 
 def answer(content: AnswerContent) -> dict[str, Json]:
-    """Return a message."""
+    """Return an answer as the message that the API sends unstreamed."""
     blocks: list[Json] = [{"type": "text", "text": content.text}] if content.text else []
     for n, (name, arguments) in enumerate(content.calls, 1):
         call = {"type": "tool_use", "id": f"toolu_{content.number}_{n}", "name": name, "input": json.loads(arguments)}
@@ -37,7 +41,7 @@ def answer(content: AnswerContent) -> dict[str, Json]:
 
 
 def answer_events(body: dict[str, Json], request: dict[str, Json]) -> Iterator[bytes]:
-    """Yield a message as the events that lead to it."""
+    """Return the events of a stream that lead to a message."""
     del request
     return map(named_event, _events(body))
 
@@ -49,6 +53,7 @@ def error_events(body: dict[str, Json], number: int) -> Iterator[bytes]:
 
 
 def _events(body: dict[str, Json]) -> Iterator[Json]:
+    """Yield the events of a message: it starts empty, each block starts empty and goes on in deltas, the usage comes at the end."""
     begun = {**body, "content": [], "stop_reason": None, "usage": {**body["usage"], "output_tokens": 1}}
     yield {"type": "message_start", "message": begun}
     for index, block in enumerate(body["content"]):
@@ -69,7 +74,7 @@ def _events(body: dict[str, Json]) -> Iterator[Json]:
 
 
 def error(sentence: str, status: int = 400) -> dict[str, Json]:
-    """Return an error in Anthropic's envelope."""
+    """Return an error in Anthropic's envelope, of the type that belongs to its status."""
     kind = _ERROR_TYPES.get(status, "invalid_request_error")
     return {"type": "error", "error": {"type": kind, "message": sentence}}
 

@@ -1,6 +1,11 @@
 """How a list of Anthropic messages is mended: roles alternate, results come first behind their calls, no block is empty.
 
-Signed blocks are not looked into: they stay, or go with their whole message.
+Signed blocks are not looked into: they stay, or go with their whole message. A message whose blocks all stay is the very same
+object afterwards, so that nothing of it can have changed.
+
+The steps stand in the order in which each relies on those before it: blocks are objects with a type; none is misplaced or blank;
+roles alternate, so that the message behind the calls is the one that answers them; only then calls and results are paired. A step
+that takes something away may make work for an earlier one, which is why `repair` goes around until nothing is done.
 """
 
 from __future__ import annotations
@@ -40,6 +45,8 @@ def _with_content(message: Json, content: list[Json]) -> Json:
 
 
 def _mend_shapes(draft: RepairDraft) -> None:
+    """Leave only messages of the wire's roles, with content, whose blocks are objects with what they cannot be without."""
+
     def result(place: int, block: Json) -> Json:
         content = block.get("content")
         if type_of(block) != "tool_result" or content is None or not content_fault(content):
@@ -76,6 +83,7 @@ def _mend_blocks(draft: RepairDraft) -> None:
             text = _result_text(held)
             draft.note(place, f"{'made text of' if text.strip() else 'dropped'} a {kind} of the {role}")
             return [{"type": "text", "text": placeholders.orphan(text)}] if text.strip() else []
+        # Other servers write thinking without a signature. It could not be made up, and the turn is valid without the block.
         if is_unsigned(held):
             draft.note(place, "dropped thinking without its signature")
             return []
@@ -83,6 +91,7 @@ def _mend_blocks(draft: RepairDraft) -> None:
             draft.note(place, "dropped an empty block of text")
             return []
         if kind == "tool_use" and not isinstance(held.get("input"), dict):
+            # Arguments that were stored as the text that they came in are read; anything else is kept under a name.
             draft.note(place, f"wrote the input of {held['id']!r} as an object")
             value = held.get("input")
             is_json, read = parsed(value) if isinstance(value, str) else (False, None)
@@ -112,6 +121,7 @@ def _mend_blocks(draft: RepairDraft) -> None:
 
 
 def _result_text(block: Json) -> str:
+    """Return the words of a result, or of any other block that has some."""
     shown = read({"role": "user", "content": [block]})[1]
     return "\n".join(part.text for part in shown if isinstance(part, ToolResult | Text))
 
@@ -124,6 +134,7 @@ def _alternate_roles(draft: RepairDraft) -> None:
         if message["role"] == "system" and before not in {"user", "system"}:
             draft.note(place, "made a user message of an instruction, which stands in no place for one")
             message = {**message, "role": "user"}
+        # Only neighbours: what one role said twice in a row is one message to the provider, in the same order.
         if message["role"] == before and before != "system":
             draft.note(place, f"merged with the {before} message before it")
             joined = blocks(rows[-1][1]["content"]) + blocks(message["content"])
@@ -137,6 +148,8 @@ def _alternate_roles(draft: RepairDraft) -> None:
 
 
 def _drop_unfinished_thinking(draft: RepairDraft) -> None:
+    """Drop answers that end while the model thinks: cut off there, their signed blocks cannot be parted from the rest."""
+
     def change(place: int, message: Json) -> Json:
         if role_of(message) != "assistant" or not ends_thinking(message):
             return message
@@ -147,7 +160,13 @@ def _drop_unfinished_thinking(draft: RepairDraft) -> None:
 
 
 def _pair_calls(draft: RepairDraft) -> None:
-    """Put behind each message with calls a user's message that begins with their results."""
+    """Put behind each message with calls a user's message that begins with their results.
+
+    One pass from the beginning. For each call the first result behind it is taken from wherever it stands; what it is found by is
+    looked up in `places`, so that the pass is linear but for a binary search among the results of one id. When a user's message
+    comes, the results that wait for it stand first in it, and what it holds beside those that went to their calls follows.
+    `used` are results that a call has taken, `ever` ids that were called so far.
+    """
     places = _result_places(draft.rows)
     ever: set[str] = set()
     used: set[tuple[int, int]] = set()
@@ -162,6 +181,7 @@ def _pair_calls(draft: RepairDraft) -> None:
                 rows.append((place, _with_content(message, content) if is_changed else message))
             results = []
             continue
+        # No message of the user follows the calls: their results get one of their own, -1 as its place since nobody sent it.
         if results:
             rows.append((-1, {"role": "user", "content": results}))
             results = []
@@ -169,7 +189,7 @@ def _pair_calls(draft: RepairDraft) -> None:
             message = _new_calls(draft, place, message, ever)
             calls = [block["id"] for block in message["content"] if type_of(block) == "tool_use"]
             results = _results_of(draft, place, at, calls, places, used)
-            if not message["content"]:
+            if not message["content"]:  # it held nothing but calls under ids of earlier ones
                 continue
         rows.append((place, message))
     if results:
@@ -211,7 +231,19 @@ def _results_of(
     places: dict[str, list[tuple[int, int]]],
     used: set[tuple[int, int]],
 ) -> list[Json]:
-    """Return the first result of each call from wherever it stands behind; a call without one is closed."""
+    """Return the first result of each call from wherever it stands behind; a call without one is closed.
+
+    Args:
+        draft: the repair that this is part of.
+        place: the message's place in the list as it came, for the sentences.
+        at: its row, behind which results are looked for.
+        calls: the ids that it calls.
+        places: where results of each id stand, rows in their order.
+        used: the results that were taken; those of these calls are added.
+
+    Returns:
+        The results in the order in which they stood, then those that say that there is none.
+    """
     found: dict[str, tuple[int, int]] = {}
     for call in calls:
         behind = places.get(call, [])
@@ -234,6 +266,7 @@ def _results_of(
     return results
 
 
+# What is left is a second result of a call, or one whose call is gone: its text is still worth showing.
 def _other_blocks(
     draft: RepairDraft, place: int, at: int, message: Json, used: set[tuple[int, int]], ever: set[str]
 ) -> list[Json]:
@@ -251,7 +284,10 @@ def _other_blocks(
 
 
 def _pair_server_calls(draft: RepairDraft) -> None:
-    """Leave results of the provider's own tools behind their calls, one each; only calls of the newest loop may be without."""
+    """Leave results of the provider's own tools behind their calls, one each; only calls of the newest loop may be without.
+
+    Neither half can be made up, since only the provider knows what its tools return: a half without the other goes.
+    """
     done = {
         string(block.get("tool_use_id"))
         for message in draft.messages
@@ -310,3 +346,4 @@ REPAIRS = (
     _pair_server_calls,
     _trim_end,
 )
+"""The steps that mend a list of Anthropic messages, in their order."""

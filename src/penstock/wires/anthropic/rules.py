@@ -1,7 +1,9 @@
 """What Anthropic's messages API demands of a message list.
 
 Roles alternate, results stand first in the user's message behind their calls, ids are never used again, no text is blank, thinking
-carries its signature. Source: the API reference and refusals seen. Law: any JSON is answered.
+carries its signature. Source: the API reference of `/v1/messages`, and the API's own sentences ("`tool_use` ids were found without
+`tool_result` blocks immediately after", "all messages must have non-empty content"). Law: any JSON is answered. Keeps out: mending
+(`repair`), whether a signature is true, and what depends on the model.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 SERVER_CALLS = frozenset({"server_tool_use", "mcp_tool_use"})
 """Calls of tools that the provider itself runs."""
 _THINKING = frozenset({"thinking", "redacted_thinking"})
+# Blocks that a message of that role may not hold.
 _MISPLACED = {"assistant": {"tool_result"}, "user": {"tool_use"} | _THINKING | SERVER_CALLS}
 
 
@@ -91,7 +94,11 @@ def newest_loop(messages: list[Json]) -> int:
 
 
 def _pairs(seen: MessageList) -> Pairs:
-    """Results are in the user's message behind their calls; ids of calls are never used again."""
+    """Return what does not pair: results are in the user's message behind their calls; ids of calls are never used again.
+
+    Messages of one role in a row are looked at as one, so that each fault has one finding: that roles do not alternate is another
+    invariant's. A system message in between is nobody's turn.
+    """
     pairs, ever = Pairs(), dict[str, int]()
     asked: dict[str, int] = {}
     answered: set[str] = set()
@@ -118,7 +125,10 @@ def _pairs(seen: MessageList) -> Pairs:
 
 
 def _server_pairs(seen: MessageList) -> Pairs:
-    """Calls of the provider's own tools stand before their results; what the newest tool loop began may still run."""
+    """Return what does not pair of the provider's own tools: their results are the assistant's too, somewhere behind the call.
+
+    A call of the newest tool loop may be without its result: the provider paused the turn, and runs it when the list comes back.
+    """
     pairs, asked, answered = Pairs(), dict[str, int](), set[str]()
     for index, message in seen.with_role("assistant"):
         for block in objects(message.get("content")):
@@ -164,6 +174,7 @@ def _misplaced_blocks(seen: MessageList) -> Iterator[Finding]:
 
 
 def _results_behind_words(seen: MessageList) -> Iterator[Finding]:
+    """Yield messages of the user with a result behind something else; several in a row are looked at as one."""
     has_words = False
     for index, message in enumerate(seen.messages):
         role = role_of(message)
@@ -194,6 +205,7 @@ def _empty_messages(seen: MessageList) -> Iterator[Finding]:
 
 
 def _trailing_white_space(seen: MessageList) -> Iterator[Finding]:
+    """Yield a last message of the assistant (a prefill, which the model goes on with) whose text ends in white space."""
     if seen.messages and role_of(seen.messages[-1]) == "assistant":
         last = blocks(seen.messages[-1].get("content"))[-1:]
         text = string(last[0].get("text")) if last and type_of(last[0]) == "text" else ""
@@ -213,6 +225,7 @@ def _thinking_last(seen: MessageList) -> Iterator[Finding]:
             yield index, ""
 
 
+# Findings of one message come in this order: what is wrong with its shape, its place, its pairs, its blocks.
 INVARIANTS = (
     NOT_EMPTY,
     Invariant("bad_shape", "A message has a role and content", shape_check(message_fault)),
@@ -232,3 +245,4 @@ INVARIANTS = (
     Invariant("thinking_unsigned", "Thinking has its signature", _unsigned_thinking),
     Invariant("thinking_last", "The last block of a message is not thinking", _thinking_last),
 )
+"""What a list of Anthropic messages has to keep, in the order in which findings of one message are told."""

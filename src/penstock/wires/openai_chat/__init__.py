@@ -1,4 +1,9 @@
-"""The wire of OpenAI's chat completions API, which most servers speak."""
+"""The wire of OpenAI's chat completions API, as one record.
+
+Azure, vLLM, llama.cpp, Ollama, LM Studio, Mistral, Groq, OpenRouter and many more speak it with small differences; where they
+differ, the record takes what any of them sends and asks for what all of them take. Source: OpenAI's API reference of
+`/v1/chat/completions`.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +22,14 @@ if TYPE_CHECKING:
 
 __all__ = ["OPENAI_CHAT"]
 
+# Roles, parts and tools that no other wire with `messages` has.
 _OWN_ROLES = {"system", "developer", "tool", "function"}
 _OWN_PARTS = {"image_url", "input_audio", "file"}
 _OWN_TOOLS = {"function", "custom"}
 
 
 def _resemblance(body: dict[str, Json]) -> int:
+    """Return how surely a body is of this wire (`BodyLayout.resemblance`): never 3, since no key of the body is its own."""
     messages = objects(body.get("messages"))
     parts = [part for message in messages for part in objects(message.get("content"))]
     if any(role_of(message) in _OWN_ROLES or "tool_calls" in message for message in messages):
@@ -33,6 +40,7 @@ def _resemblance(body: dict[str, Json]) -> int:
 
 
 def _default_reply_path(body: Json) -> tuple[str, ...]:
+    """Return the name that a body's model has for the length of the reply."""
     # OpenAI's newer models refuse `max_tokens`; local servers know the old name alone.
     is_modern = family(string(field(body, "model"))) == "o200k"
     return ("max_completion_tokens",) if is_modern else ("max_tokens",)

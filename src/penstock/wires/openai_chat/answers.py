@@ -1,4 +1,9 @@
-"""Answers of OpenAI's chat completions API, whole and streamed."""
+"""Answers of OpenAI's chat completions API, whole and streamed.
+
+Law: however a stream divides an answer, its body is the one that comes unstreamed, arguments of calls to the byte. Servers stream
+in several dialects (an id with every piece, every call numbered 0, fields of their own), and all are put together by the same
+rules. Keeps out: sockets and server-sent events (`models.exchange`), the messages of requests (`codec`).
+"""
 
 from __future__ import annotations
 
@@ -29,6 +34,7 @@ def answer_messages(body: Json) -> list[Json]:
     message = choices[0].get("message") if choices else None
     if not isinstance(message, dict):
         raise CallerError("the model's answer holds no message")
+    # Answers carry `refusal`, `audio` and `annotations` also where there are none: that is no part of what was said.
     kept = {key: value for key, value in message.items() if value is not None and value != []}
     if "tool_calls" not in kept and not string(kept.get("content")):
         kept["content"] = placeholders.NO_ANSWER
@@ -53,9 +59,10 @@ _PIECEWISE = frozenset({"content", "refusal", "arguments", "reasoning", "reasoni
 
 
 class ChunkReader:
-    """The chunks of one streamed completion."""
+    """The chunks of one streamed completion, put together."""
 
-    is_ended = False  # usage comes after the last choice, so only [DONE] and the end of the body are the end
+    is_ended = False
+    """Never told by a chunk: usage comes after the last choice, so that only [DONE] and the end of the body are the end."""
 
     def __init__(self) -> None:
         self._head: dict[str, Json] = {}
@@ -69,6 +76,7 @@ class ChunkReader:
         return "".join([self._feed_choice(choice) for choice in objects(event.get("choices"))])
 
     def _feed_choice(self, news: dict[str, Json]) -> str:
+        """Take what a chunk says of one choice; return its words, of the first choice alone."""
         index = index_of(news.get("index"))
         if index not in self._choices:
             message: Json = {"role": "assistant", "content": None, "refusal": None}
@@ -83,6 +91,7 @@ class ChunkReader:
         return string(delta.get("content")) if index == 0 else ""
 
     def _feed_call(self, choice: int, message: dict[str, Json], news: dict[str, Json]) -> None:
+        """Take a piece of a call, or begin one: calls are told apart by their index, and by their id where that is always 0."""
         place = choice, index_of(news.get("index"))
         call = self._calls.get(place)
         # Some servers number every call 0: another id is another call.
@@ -92,7 +101,10 @@ class ChunkReader:
         self._merge(call, news, but=("index",))
 
     def _merge(self, target: dict[str, Json], news: dict[str, Json], *, but: tuple[str, ...]) -> None:
-        """Let texts go on and lists grow; of everything else the last value that is something counts."""
+        """Let texts go on and lists grow; of everything else the last value that is something counts.
+
+        One level of objects is gone into (`function` of a call, `logprobs` of a choice), the same way.
+        """
         inner = {key: value for key, value in news.items() if isinstance(value, dict) and key not in but}
         for key, value in inner.items():
             if not isinstance(target.get(key), dict):
@@ -101,6 +113,7 @@ class ChunkReader:
         self._extend(target, news, but=(*but, *inner))
 
     def _extend(self, target: dict[str, Json], news: dict[str, Json], *, but: tuple[str, ...] = ()) -> None:
+        """Do the same for the values of one object, objects in it aside."""
         for key, value in news.items():
             if key in but:
                 continue

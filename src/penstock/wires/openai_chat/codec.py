@@ -1,7 +1,8 @@
 """Messages of OpenAI's chat completions API (`messages` of `/v1/chat/completions`) and of the many servers that speak it.
 
 Roles system, developer, user, assistant, tool and the older function; text, refusals, images, audio, files; function and
-custom tool calls. Keeps out: whether a list is valid (`rules`).
+custom tool calls. Source: OpenAI's API reference. Laws: any JSON is read, what is not understood as an opaque part; what is
+written from turns is valid. Keeps out: whether a list that came is valid (`rules`).
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ def read(raw: Json, before: Json = None) -> tuple[Role, tuple[Part, ...]]:
     """Return the role and the parts of one message; what is not understood is opaque."""
     del before
     role = _ROLES.get(string(field(raw, "role")))
+    # Whatever is no message of this wire is kept where it stands; `violations` names it.
     if role is None:
         return "user", (Opaque(raw),)
     parts = _content(raw.get("content"))
@@ -51,6 +53,7 @@ def read(raw: Json, before: Json = None) -> tuple[Role, tuple[Part, ...]]:
         arguments = field(call, kind, "input" if kind == "custom" else "arguments")
         name = string(field(call, kind, "name"))
         spoken.append(ToolCall(id=string(call.get("id")), name=name, arguments=string(arguments), kind=kind))
+    # Calls of before 2023-11: one a message, without an id. Older servers and stored sessions still have them.
     if isinstance(legacy := raw.get("function_call"), dict):
         arguments = string(legacy.get("arguments"))
         spoken.append(ToolCall(id=_legacy_id(legacy), name=string(legacy.get("name")), arguments=arguments))
@@ -131,7 +134,7 @@ def call_message(call: Json) -> Json:
 
 
 def _legacy_id(raw: dict[str, Json]) -> str:
-    """Return an id for a call in the form of before 2023, which has a name and no id."""
+    """Return an id for a call or a result in the form of before 2023-11, which has a name and no id."""
     return f"function:{string(raw.get('name'))}"
 
 
@@ -140,6 +143,7 @@ def _content(content: Json) -> tuple[Text | Media | Opaque, ...]:
 
 
 def _part(block: dict[str, Json]) -> Text | Media | Opaque:
+    """Return a block of content as a part; a refusal is words too."""
     match block.get("type"):
         case "text":
             return Text(string(block.get("text")))
@@ -168,16 +172,19 @@ def _part(block: dict[str, Json]) -> Text | Media | Opaque:
 
 
 def text_of(parts: tuple[Part, ...]) -> str:
+    """Return the words of parts, one part a line."""
     return "\n".join(part.text for part in parts if isinstance(part, Text))
 
 
 def _user_content(parts: Sequence[Text | Media]) -> Json:
+    """Return what a user said: one text as a string, which servers take that know no lists of parts."""
     if len(parts) == 1 and isinstance(parts[0], Text):
         return parts[0].text
     return [_block(part) for part in parts]
 
 
 def _block(part: Text | Media) -> Json:
+    """Return a part from another wire as a block; media that have no form here are named."""
     if isinstance(part, Text):
         return {"type": "text", "text": part.text}
     if part.kind == "image" and (part.data or part.url):

@@ -1,4 +1,8 @@
-"""How OpenAI's chat completions API writes answers, streams, errors and refusals: for doubles of it."""
+"""How OpenAI's chat completions API writes answers, streams, errors and refusals: for doubles of it.
+
+Everything a client's own SDK looks at is there, under its names and in its order; the rest is constant, so that the same
+conversation gives the same bytes. The wording of refusals is the provider's, with its numbers. Keeps out: HTTP (`testing`).
+"""
 
 from __future__ import annotations
 
@@ -13,10 +17,11 @@ if TYPE_CHECKING:
     from penstock.wires.wire import AnswerContent, RequestSize
 
 REPLY_KEYS = ("max_completion_tokens", "max_tokens")
+"""The names under which a request may ask for a length of reply, the newer first."""
 
 
 def answer(content: AnswerContent) -> dict[str, Json]:
-    """Return a completion."""
+    """Return an answer as the completion that the API sends unstreamed."""
     message: Json = {
         "role": "assistant",
         "content": content.text or None if content.calls else content.text,
@@ -55,6 +60,7 @@ def answer_events(body: dict[str, Json], request: dict[str, Json]) -> Iterator[b
 
 
 def _chunks(body: dict[str, Json], *, with_usage: bool) -> Iterator[Json]:
+    """Yield the chunks of a completion: role, words in pieces, each call and its arguments in pieces, reason, usage."""
     head = {key: body[key] for key in ("id", "created", "model")} | {"object": "chat.completion.chunk"}
     choice = body["choices"][0]
     message = choice["message"]
@@ -89,7 +95,10 @@ def error(sentence: str, status: int = 400, *, param: str | None = None, code: s
 
 
 def refusal(size: RequestSize, limit_tokens: int) -> dict[str, Json]:
-    """Return OpenAI's refusal of a request that is too large, with its numbers."""
+    """Return OpenAI's refusal of a request that is too large, with its numbers.
+
+    Without a reply asked for, the API words it differently ("your messages resulted in N tokens"), and parts of zero are left out.
+    """
     window = f"This model's maximum context length is {limit_tokens} tokens. However, "
     parts = [(size.prompt_tokens, "messages"), (size.tools_tokens, "functions"), (size.reply_tokens, "completion")]
     shown = [(count, name) for count, name in parts if count or name == "messages"]
@@ -118,7 +127,7 @@ def models(name: str) -> tuple[dict[str, Json], dict[str, Json]]:
 
 
 def reply_fault(request: dict[str, Json], keys: tuple[str, ...] = REPLY_KEYS, min_tokens: int = 1) -> str | None:
-    """Say what is wrong with the length that a request asks for the reply."""
+    """Say what is wrong with the length that a request asks for the reply; None when nothing is."""
     for name in keys:
         asked = request.get(name)
         if asked is not None and (not isinstance(asked, int) or isinstance(asked, bool) or asked < min_tokens):

@@ -1,4 +1,8 @@
-"""How a list of chat messages is mended: behind each message with calls stand its results and nothing else; no answer is empty."""
+"""How a list of chat messages is mended: behind each message with calls stand its results and nothing else; no answer is empty.
+
+The steps stand in the order in which each relies on those before it: messages have a role of the wire, and calls an id and a name;
+a broken end is dropped before its arguments could be mended, since it never was a call; then calls and results are paired.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +19,14 @@ if TYPE_CHECKING:
 
 
 def _mend_shapes(draft: RepairDraft) -> None:
+    """Leave only messages of the wire's roles, with content where they need it; a result without an id becomes words."""
+
     def change(place: int, message: Json) -> Json:
         if not isinstance(message, dict) or role_of(message) not in ROLES:
             draft.note(place, f"dropped, {message_fault(message)}")
             return None
         role = message["role"]
+        # `content` stands in for the message's own: only a fault of the calls is looked for here.
         if message.get("tool_calls") is not None and message_fault({**message, "content": ""}):
             message = _with_sound_calls(draft, place, message)
         if (role == "tool" and not string(message.get("tool_call_id"))) or (
@@ -55,6 +62,7 @@ def _with_sound_calls(draft: RepairDraft, place: int, message: Json) -> Json:
 
 
 def _result_as_words(draft: RepairDraft, place: int, message: Json) -> Json:
+    """Return a result without its call as a message of the user; None where it says nothing."""
     text = "\n".join(string(block.get("text")) for block in blocks(message.get("content")))
     return orphan_message(draft, place, text)
 
@@ -70,6 +78,8 @@ def _drop_broken_end(draft: RepairDraft) -> None:
 
 
 def _mend_arguments(draft: RepairDraft) -> None:
+    """Leave no arguments that are no JSON: servers that parse them refuse the whole request for one call long past."""
+
     def mended_call(place: int, call: Json) -> Json:
         text = field(call, "function", "arguments")
         if not isinstance(text, str) or parsed(text)[0]:
@@ -91,6 +101,8 @@ def _pair_calls(draft: RepairDraft) -> None:
     A result goes to the nearest message before it that calls under its id. One pass from the end finds, for every message with
     calls, the first result of each id behind it that no later call claims; so the work grows with the list, not with its square.
     """
+    # `claimed` says for a row with calls where their results stand, `taken` is all of these rows, `asked` the ids so far, and
+    # `before` for each row the last one that is no result: a result that stands right behind its calls is not said to be moved.
     claimed = _first_results(draft.rows)
     taken = {at for results in claimed.values() for at in results.values()}
     rows: list[tuple[int, Json]] = []
@@ -128,6 +140,8 @@ def _pair_calls(draft: RepairDraft) -> None:
 
 def _first_results(rows: list[tuple[int, Json]]) -> dict[int, dict[str, int]]:
     """Return for each message with calls where the first result of each of its ids stands before that id is called again."""
+    # From the end, `first_behind` holds the nearest result of each id behind the row; a message that calls an id takes it away,
+    # so that an earlier call of the same id finds only results between the two.
     claimed: dict[int, dict[str, int]] = {}
     first_behind: dict[str, int] = {}
     for at in range(len(rows) - 1, -1, -1):
@@ -150,6 +164,7 @@ def _last_non_result_before(rows: list[tuple[int, Json]]) -> list[int]:
     return places
 
 
+# A result that no call claims: a second one of a call that has its own, or one whose call is gone.
 def _add_stray_result(
     draft: RepairDraft, place: int, message: Json, is_repeat: bool, rows: list[tuple[int, Json]]
 ) -> None:
@@ -160,11 +175,13 @@ def _add_stray_result(
 
 
 def _follows_its_call(rows: list[tuple[int, Json]], message: Json) -> bool:
+    """Whether a result in the old form stands right behind the call of its name."""
     before = rows[-1][1] if rows else None
     return role_of(before) == "assistant" and field(before, "function_call", "name") == message["name"]
 
 
 def _without_repeated_ids(draft: RepairDraft, place: int, message: Json) -> Json:
+    """Return a message whose calls have ids of their own: of two with the same the first stays."""
     calls = message["tool_calls"]
     first = {call["id"]: call for call in reversed(calls)}
     sound = [call for call in calls if first[call["id"]] is call]
@@ -175,6 +192,8 @@ def _without_repeated_ids(draft: RepairDraft, place: int, message: Json) -> Json
 
 
 def _drop_empty(draft: RepairDraft) -> None:
+    """Drop answers of nothing at all, which a stream leaves that ended before it began."""
+
     def change(place: int, message: Json) -> Json:
         if role_of(message) != "assistant" or not says_nothing(message):
             return message
@@ -185,3 +204,4 @@ def _drop_empty(draft: RepairDraft) -> None:
 
 
 REPAIRS = (_mend_shapes, _drop_broken_end, _mend_arguments, _pair_calls, _drop_empty)
+"""The steps that mend a list of chat messages, in their order."""

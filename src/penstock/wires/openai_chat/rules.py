@@ -1,7 +1,8 @@
 """What OpenAI's chat completions API demands of a message list.
 
 Results stand right behind the message that called for them and nothing comes between; arguments are JSON; a message says something.
-Source: the API reference and refusals seen from OpenAI, Azure, vLLM and Mistral. Law: any JSON is answered.
+Source: OpenAI's API reference, and the sentences with which OpenAI, Azure, vLLM and Mistral refuse what breaks it. Where servers
+differ, the strictest counts. Law: any JSON is answered. Keeps out: mending (`repair`), and what depends on the model.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from penstock.wires.message_list import Finding, MessageList
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
+"""The roles of this wire's messages; `function` is the form of results before 2023-11."""
+# What a call of each type has beside its id.
 _CALL_FIELDS = {"function": ("name", "arguments"), "custom": ("name", "input")}
 
 
@@ -36,6 +39,7 @@ def message_fault(message: Json) -> str:
         calls = message["tool_calls"]
         if not isinstance(calls, list) or not calls or any(map(is_bad_call, calls)):
             return "tool_calls is no list of calls with id, name and arguments"
+    # A message that calls says nothing, as a rule, and a function may return nothing.
     content = message.get("content")
     if content is None and role in {"assistant", "function"}:
         return ""
@@ -64,6 +68,7 @@ def _is_blank(block: Json) -> bool:
 
 
 def _pairs(seen: MessageList) -> Pairs:
+    """Return what does not pair: results follow their calls at once, in any order; ids are new within one message only."""
     pairs, asked, answered = Pairs(), dict[str, int](), set[str]()
     function_name = ""
     for index, message in enumerate(seen.messages):
@@ -75,6 +80,7 @@ def _pairs(seen: MessageList) -> Pairs:
         # Whatever is no result ends the time in which results of the calls before it may come.
         pairs.close(asked, answered)
         asked, answered = {}, set()
+        # The old form pairs by name, and its result is the very next message.
         if role == "function" and function_name != string(message.get("name")):
             pairs.orphan_results.append((index, f"function {string(message.get('name'))}"))
         function_name = string(field(message, "function_call", "name")) if role == "assistant" else ""
@@ -106,3 +112,4 @@ INVARIANTS = (
     Invariant("bad_arguments", "Arguments of a call are JSON", _bad_arguments),
     Invariant("empty_content", "A message without calls says something", _empty_messages),
 )
+"""What a list of chat messages has to keep, in the order in which findings of one message are told."""

@@ -1,4 +1,4 @@
-"""The wire of OpenAI's responses API."""
+"""The wire of OpenAI's responses API, as one record. Source: OpenAI's API reference of `/v1/responses`."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ def _resemblance(body: dict[str, Json]) -> int:
 
 
 def _continues(body: dict[str, Json]) -> bool:
+    """Whether the provider holds what came before: calls that outputs in this body answer may be there."""
     return bool(body.get("previous_response_id") or body.get("conversation"))
 
 
@@ -37,6 +38,7 @@ OPENAI_RESPONSES = Wire(
         reply_paths=(("max_output_tokens",),),
         default_reply_path=lambda _: ("max_output_tokens",),
         min_reply_tokens=lambda _: provider.MIN_REPLY_TOKENS,
+        # The transcript is the memory here: nothing is to be kept by the provider that nobody asked it to keep.
         constants={"store": False},
         resemblance=_resemblance,
         continues=_continues,

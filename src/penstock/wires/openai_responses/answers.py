@@ -1,4 +1,8 @@
-"""Answers of OpenAI's responses API, whole and streamed."""
+"""Answers of OpenAI's responses API, whole and streamed.
+
+The output items of an answer are input items of the next request as they are. A stream repeats itself: the last event holds the
+whole response, so that deltas are only for the eye. Keeps out: sockets and server-sent events (`models.exchange`).
+"""
 
 from __future__ import annotations
 
@@ -31,7 +35,7 @@ def answer_text(body: Json) -> str:
 
 
 def streamed_body(body: dict[str, Json]) -> dict[str, Json]:
-    """Return a request's body as it asks for a stream."""
+    """Return a request's body as it asks for a stream; `stream_options`, which is the chat API's, is taken out."""
     return {**{key: value for key, value in body.items() if key != "stream_options"}, "stream": True}
 
 
@@ -42,6 +46,7 @@ class ResponseEvents:
         self._response: dict[str, Json] | None = None
         self._items: dict[int, Json] = {}
         self.has_content = False
+        """Whether anything of the output has begun."""
 
     def feed(self, event: dict[str, Json]) -> str:
         """Take the next event; return the words that it adds.
@@ -58,6 +63,7 @@ class ResponseEvents:
                 self._items[index_of(event.get("output_index"))] = event.get("item")
             case "response.completed" | "response.incomplete":
                 self._response = required_object(event, "response")
+            # A refusal within HTTP 200: raised as one, so that it is cured like any other.
             case "response.failed":
                 raise Refused(200, {"error": field(event, "response", "error")})
         return ""

@@ -1,7 +1,11 @@
 """Items of OpenAI's responses API (`input` of `/v1/responses`): messages, calls, outputs and reasoning in a row.
 
 An item is a message in its long or its short form (`{"role", "content"}`), a call, an output, reasoning, or something
-that only the provider understands (references, server tools, compaction). Keeps out: whether a list is valid (`rules`).
+that only the provider understands (references, server tools, compaction). `CALLS` is the table of all kinds of calls with the
+items that answer them, so that reading, checking and mending know each kind from one row.
+
+Source: OpenAI's API reference of `/v1/responses`. Laws: any JSON is read, what is not understood as an opaque part; what is
+written from turns is valid. Keeps out: whether a list that came is valid (`rules`).
 """
 
 from __future__ import annotations
@@ -23,6 +27,8 @@ if TYPE_CHECKING:
     from penstock.wires.wire import ToolDefinition
 
 ROLES: dict[str, Role] = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
+"""The roles of this wire's messages, as roles of entries."""
+# Items that are neither said nor called by anyone, and set something up: kept with the instructions.
 _SYSTEM_ITEMS = {"additional_tools", "configuration_update"}
 
 
@@ -35,10 +41,13 @@ class CallForm:
     payload: str
     """The field with the arguments."""
     id_keys: tuple[str, ...] = ("call_id",)
+    """Where the call has the id that pairs it; the first that is there counts."""
     output_id_keys: tuple[str, ...] = ("call_id",)
+    """Where the output names that id."""
     must_answer: bool = True
+    """Whether the API refuses the call without its output; an approval may be left open."""
     can_close: bool = True
-    """Whether an output without the real thing can be written."""
+    """Whether an output without the real thing can be written: a screen that nobody saw cannot be made up."""
 
 
 CALLS = {
@@ -57,11 +66,14 @@ CALLS = {
         can_close=False,
     ),
 }
+"""Every kind of call that needs or may have an output, by the type of its item."""
 OUTPUTS = {form.output: kind for kind, form in CALLS.items()}
+"""The kind of call that each type of output answers."""
 
 
 def kind_of(raw: Json) -> str:
     """Return the type of an item; short messages and bare references get theirs, what is not recognised an empty one."""
+    # Both come without a type from the API's own examples: {"role": …, "content": …} and {"id": "msg_…"}.
     kind = string(field(raw, "type"))
     if kind or not isinstance(raw, dict):
         return kind
@@ -87,6 +99,7 @@ def read(raw: Json, before: Json = None) -> tuple[Role, tuple[Part, ...]]:
     if kind == "reasoning":
         return "assistant", (Reasoning(raw=raw, signed=bool(raw.get("encrypted_content"))),)
     if kind in CALLS:
+        # Functions and custom tools carry text; the provider's own kinds (shell, patches, screens) an object, written out here.
         payload = raw.get(CALLS[kind].payload)
         written = payload if isinstance(payload, str) else as_json(payload)
         named = {"function_call": "function", "custom_tool_call": "custom"}.get(kind, kind)
@@ -102,12 +115,14 @@ def read(raw: Json, before: Json = None) -> tuple[Role, tuple[Part, ...]]:
 def with_result(raw: Json, call_id: str, text: str, before: Json = None) -> Json:
     """Return an output with `text` in it; ids, type, status and the order of keys stay."""
     del call_id, before
+    # The output of a shell is runs with an outcome each; the first outcome stays, since whether it failed is no part of the text.
     if raw.get("type") == "shell_call_output":
         outcome = next((run["outcome"] for run in objects(raw.get("output")) if "outcome" in run), _EXITED)
         return {**raw, "output": [{"stdout": text, "stderr": "", "outcome": outcome}]}
     return {**raw, "output": text}
 
 
+# What a shell's run says that has no outcome: failed, the more careful of the two.
 _EXITED = {"type": "exit", "exit_code": 1}
 
 
@@ -196,6 +211,7 @@ def _content(content: Json) -> tuple[Text | Media | Opaque, ...]:
 
 
 def _part(block: dict[str, Json]) -> Text | Media | Opaque:
+    """Return a block of content as a part; input, output and summary differ only in the name of their text."""
     match block.get("type"):
         case "input_text" | "output_text" | "text" | "summary_text":
             return Text(string(block.get("text")))
@@ -231,6 +247,7 @@ def _part(block: dict[str, Json]) -> Text | Media | Opaque:
 
 
 def _output(raw: dict[str, Json], kind: str) -> ToolResult:
+    """Return an output as a result; what has to stay as it is (an approval, a screenshot) cannot be cleared."""
     output = raw.get("output")
     if kind == "mcp_approval_response":
         approved = "approved" if raw.get("approve") is True else "not approved"
@@ -248,12 +265,14 @@ def _output(raw: dict[str, Json], kind: str) -> ToolResult:
 
 
 def _user_content(parts: Sequence[Text | Media]) -> Json:
+    """Return what a user said: one text as a string, anything else as blocks."""
     if len(parts) == 1 and isinstance(parts[0], Text):
         return parts[0].text
     return [_block(part) for part in parts]
 
 
 def _block(part: Text | Media) -> Json:
+    """Return a part from another wire as a block; media that have no form here are named."""
     if isinstance(part, Text):
         return {"type": "input_text", "text": part.text}
     if part.kind == "image" and (part.data or part.url):

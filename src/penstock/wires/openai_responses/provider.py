@@ -1,4 +1,8 @@
-"""How OpenAI's responses API writes answers, streams, errors and refusals: for doubles of it."""
+"""How OpenAI's responses API writes answers, streams, errors and refusals: for doubles of it.
+
+Errors and the list of models are those of the chat API. Everything a client's own SDK looks at is there, under its names and in
+its order; the rest is constant, so that the same conversation gives the same bytes. Keeps out: HTTP (`testing`).
+"""
 
 from __future__ import annotations
 
@@ -14,11 +18,12 @@ if TYPE_CHECKING:
     from penstock.wires.wire import AnswerContent, RequestSize
 
 MIN_REPLY_TOKENS = 16
+"""The smallest `max_output_tokens` that the API takes."""
 _NO_NUMBERS = "Your input exceeds the context window of this model. Please adjust your input and try again."
 
 
 def answer(content: AnswerContent) -> dict[str, Json]:
-    """Return a response."""
+    """Return an answer as the response that the API sends unstreamed: one message at most, then its calls."""
     output: list[Json] = []
     if content.text or not content.calls:
         message = {"type": "message", "id": f"msg_{content.number}", "status": "completed", "role": "assistant"}
@@ -52,19 +57,20 @@ def answer(content: AnswerContent) -> dict[str, Json]:
 
 
 def answer_events(body: dict[str, Json], request: dict[str, Json]) -> Iterator[bytes]:
-    """Yield a response as the events that lead to it."""
+    """Return the events of a stream that lead to a response, numbered as the API numbers them."""
     del request
     return map(named_event, _numbered(_events(body)))
 
 
 def error_events(body: dict[str, Json], number: int) -> Iterator[bytes]:
-    """Yield an error of a stream that began with HTTP 200."""
+    """Return an error of a stream that began with HTTP 200: the response is created and in progress before it fails."""
     begun = {"id": f"resp_{number}", "object": "response", "created_at": 0, "status": "in_progress", "output": []}
     events = [{"type": f"response.{state}", "response": begun} for state in ("created", "in_progress")]
     return map(named_event, _numbered([*events, {"type": "error", "error": body.get("error", body)}]))
 
 
 def _numbered(events: Iterable[Json]) -> Iterator[Json]:
+    """Yield events with their sequence numbers, from 0."""
     for number, event in enumerate(events):
         yield {"type": event["type"], "sequence_number": number, **event}
 
@@ -83,6 +89,7 @@ def _events(body: dict[str, Json]) -> Iterator[Json]:
 
 
 def _message_events(item: Json, index: int, place: Json) -> Iterator[Json]:
+    """Yield the events of a message up to its being done: the item, its one part, the words in pieces."""
     part = item["content"][0]
     place = {**place, "content_index": 0}
     empty = {**item, "status": "in_progress", "content": []}
@@ -95,6 +102,7 @@ def _message_events(item: Json, index: int, place: Json) -> Iterator[Json]:
 
 
 def _call_events(item: Json, index: int, place: Json) -> Iterator[Json]:
+    """Yield the events of a call up to its being done: the item, its arguments in pieces."""
     empty = {**item, "status": "in_progress", "arguments": ""}
     yield {"type": "response.output_item.added", "output_index": index, "item": empty}
     for piece in pieces_of(item["arguments"]):
@@ -110,5 +118,5 @@ def refusal(size: RequestSize, limit_tokens: int) -> dict[str, Json]:
 
 
 def reply_fault(request: dict[str, Json]) -> str | None:
-    """Say what is wrong with the length that a request asks for the reply."""
+    """Say what is wrong with the length that a request asks for the reply; None when nothing is."""
     return chat.reply_fault(request, ("max_output_tokens",), MIN_REPLY_TOKENS)

@@ -1,4 +1,9 @@
-"""How a list of items is mended: each call once with one output behind it, reasoning with the item that it led to."""
+"""How a list of items is mended: each call once with one output behind it, reasoning with the item that it led to.
+
+The steps stand in the order in which each relies on those before it: items have a type and their fields; a call that breaks off at
+the end is dropped before its arguments could be mended; calls and outputs are paired; reasoning goes last, since what it led to
+may have gone by then.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +21,8 @@ if TYPE_CHECKING:
 
 
 def _mend_shapes(draft: RepairDraft) -> None:
+    """Leave only items that are whole; an output without the id of its call becomes words."""
+
     def change(place: int, item: Json) -> Json:
         fault = item_fault(item)
         if not fault:
@@ -42,10 +49,12 @@ def _mend_shapes(draft: RepairDraft) -> None:
 
 
 def _output_text(item: Json) -> str:
+    """Return the words of an output of any kind."""
     return "\n".join(part.text for part in read(item)[1] if isinstance(part, ToolResult))
 
 
 def _drop_broken_end(draft: RepairDraft) -> None:
+    """Drop a last call whose arguments break off: it never arrived whole."""
     if draft.rows and kind_of(draft.rows[-1][1]) == "function_call":
         place, item = draft.rows[-1]
         if item["arguments"].strip() and not parsed(item["arguments"])[0]:
@@ -54,6 +63,8 @@ def _drop_broken_end(draft: RepairDraft) -> None:
 
 
 def _mend_arguments(draft: RepairDraft) -> None:
+    """Leave no arguments of a function that are no JSON."""
+
     def change(place: int, item: Json) -> Json:
         if kind_of(item) != "function_call" or parsed(item["arguments"])[0]:
             return item
@@ -64,14 +75,20 @@ def _mend_arguments(draft: RepairDraft) -> None:
 
 
 def _pair_calls(draft: RepairDraft) -> None:
-    """Keep each call once, with one output behind it."""
+    """Keep each call once, with one output behind it.
+
+    One pass over the items, with the places of calls and outputs found before it. An output that stands behind its call stays where
+    it is, however far; one that stands before its call, or that has to be written, waits for the end of the assistant's run
+    (`waiting`), so that parallel calls and the reasoning before them are not parted.
+    """
     calls, outputs = _items_by_call(draft.rows)
     rows: list[tuple[int, Json]] = []
     waiting: list[tuple[int, Json]] = []
-    is_elsewhere = draft.continues
+    is_elsewhere = draft.continues  # whether a call may be in what the provider keeps
     for at, (place, item) in enumerate(draft.rows):
         name = _call_name(item)
         if kind_of(item) in OUTPUTS:
+            # In this order: the one output of its name, behind its call, with a call at all.
             kept: Json = item
             if outputs[name] != at:
                 draft.note(place, f"dropped a second output of {call_id(item)!r}")
@@ -92,6 +109,7 @@ def _pair_calls(draft: RepairDraft) -> None:
         if calls[name] != at:
             draft.note(place, f"dropped a call that repeats the id {call_id(item)!r}")
             continue
+        # A screen or an approval cannot be made up: such a call goes rather than being closed.
         form = CALLS[kind_of(item)]
         answer = outputs.get(name)
         if answer is None and form.must_answer and not form.can_close:
@@ -137,6 +155,7 @@ def _items_by_call(rows: list[tuple[int, Json]]) -> tuple[dict[str, int], dict[s
 
 
 def _drop_lone_reasoning(draft: RepairDraft) -> None:
+    """Drop reasoning that nothing of the assistant follows: the API refuses it, and no other item could stand in for its own."""
     items = draft.messages
     alone = {at for at, item in enumerate(items) if kind_of(item) == "reasoning" and not leads_somewhere(items, at)}
     for at in alone:
@@ -145,3 +164,4 @@ def _drop_lone_reasoning(draft: RepairDraft) -> None:
 
 
 REPAIRS = (_mend_shapes, _drop_broken_end, _mend_arguments, _pair_calls, _drop_lone_reasoning)
+"""The steps that mend a list of items, in their order."""

@@ -1,7 +1,9 @@
 """What OpenAI's responses API demands of a list of items.
 
 An output answers a call that stands before it (or that the provider keeps), and is of its kind; reasoning is followed by the item
-that it led to. Source: the API reference and refusals seen. Law: any JSON is answered.
+that it led to. Roles need not alternate, and outputs may come at any time. Source: OpenAI's API reference, and the API's own
+sentences ("No tool output found for function call …", "reasoning … without its required following item"). Law: any JSON is
+answered. Keeps out: mending (`repair`), and what the provider keeps.
 """
 
 from __future__ import annotations
@@ -51,6 +53,11 @@ def leads_somewhere(items: list[Json], index: int) -> bool:
 
 
 def _pairs(seen: MessageList) -> Pairs:
+    """Return what does not pair, by kind and id together: a shell's output is none of a function under the same id.
+
+    Where calls may be elsewhere (the list goes on with a conversation, or a reference stands in it, which may be one), the first
+    output of an unknown call is believed, and a second one of it is still a finding.
+    """
     pairs, asked, answered = Pairs(), dict[str, int](), set[str]()
     is_elsewhere = seen.continues  # calls may be in a conversation that the provider keeps
     optional: set[str] = set()
@@ -65,7 +72,7 @@ def _pairs(seen: MessageList) -> Pairs:
             name = f"{OUTPUTS[kind]} {call}"
             if name in asked or name in answered or not is_elsewhere:
                 pairs.answer(index, name, asked, answered)
-            else:
+            else:  # its call is one of those that the provider keeps
                 asked[name] = index
                 answered.add(name)
     pairs.close({call: place for call, place in asked.items() if call not in optional}, answered)
@@ -96,3 +103,4 @@ INVARIANTS = (
     Invariant("bad_arguments", "Arguments of a call are JSON", _bad_arguments),
     Invariant("reasoning_alone", "Reasoning stays with the item that follows it", _reasoning_alone),
 )
+"""What a list of items has to keep, in the order in which findings of one item are told."""
