@@ -4,6 +4,14 @@
     >>> Tools("src").view("penstock/__init__.py", limit=1).splitlines()[1]
     '1|\"\"\"The context-window layer for LLM agents: read anything, overflow never, lose nothing.'
 
+This is the front door: what stands in `__all__` is pinned by a test.
+
+- Reading: `Tools` and `TOOLS`, the tools that a model calls; `Workspace`, the same as values for a program.
+- Sending: `execute`, `aexecute` and `Carrier`, which get a request out of an overflow; `ways_back`, for what was cut.
+- Results of other tools: `guard_output` and `wrap_tool`.
+- Parts, for a program of its own: the modules `tokens`, `bill`, `transcript`, `compaction`, `overflow`, `recovery`,
+  `handoff` and `guard`.
+
 Names are loaded when they are first used: `import penstock` itself loads nothing else.
 """
 
@@ -29,6 +37,8 @@ if TYPE_CHECKING:
     from penstock.workspace import Workspace
     from penstock.workspace.reading import DEFAULT_VIEW_LINES, OutlinePage
 
+# Where each name lives. A table and `__getattr__` (PEP 562), not imports: a command that counts tokens must not pay for
+# the tools, the wires and the store. What type checkers see is imported above; a test asks for every name of `__all__`.
 _HOMES = {
     "Allowance": "text.allowance",
     "Budget": "text.allowance",
@@ -104,6 +114,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
+    """Load a public name when it is first asked for.
+
+    Raises:
+        AttributeError: for a name that is not public.
+    """
     from importlib import import_module
 
     if name in _HOMES:
@@ -114,4 +129,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
+    """Return the public names, for completion, without loading any of them."""
     return sorted([*__all__, "__version__"])

@@ -1,6 +1,6 @@
 """Which call? A tool with its arguments, as a value that errors, pages and steps carry.
 
-Keeps out: how it is written for somebody to copy (`text.calls`), and what it does.
+Leaves to others: how a call is written for somebody to copy (`text.calls`), and what it does.
 """
 
 from __future__ import annotations
@@ -11,15 +11,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Value = str | int | bool
+"""What an argument of a printed call may be."""
 
 
 class Call(NamedTuple):
-    """`tool` with `arguments`, in the order in which they are printed. Names are the Python ones of contracts.md."""
+    """A call of one of our tools."""
 
     tool: str
+    """The tool, by its name in Python: `read_file`."""
     arguments: Mapping[str, Value] = {}
+    """The arguments that are not their default, in the order in which they are printed, by their names in Python."""
 
     def but(self, **changes: Value | None) -> Call:
-        """The same call with other arguments; None takes one away."""
+        """Return the same call with other arguments; None takes one away."""
         merged = {**self.arguments, **changes}
         return Call(self.tool, {name: value for name, value in merged.items() if value is not None})

@@ -6,7 +6,7 @@
     ├── Refusal       the session: a provider refused a request
     └── Ended         the person: the work stopped and cannot go on by itself
 
-Keeps out: sentences (they stand in the rooms that say them), exit statuses of processes (they are in `cli`).
+Leaves to others: sentences (they stand in the rooms that say them), exit statuses of processes (they are in `cli`).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 CODES = frozenset(
     {
+        # A code says what kind of thing was wrong, so that a script can decide; the sentence says what to do.
         "bad_argument",  # a value, a type or a name that the tool does not accept
         "bad_pattern",  # a glob or a regular expression that cannot be used
         "not_found",  # no such file, or no such page of it
@@ -38,24 +39,34 @@ CODES = frozenset(
         "io_error",
     }
 )
-"""The closed list of codes of a `ToolError` (contract G5 of reliability.md)."""
+"""The closed list of codes of a `ToolError`. A new one is a change of the interface."""
 
 
 class PenstockError(Exception):
-    """Everything that Penstock raises on purpose."""
+    """Everything that Penstock raises on purpose. Any other exception from it is a bug."""
 
 
 class CallerError(PenstockError, ValueError):
-    """The programmer has to act: an argument or a setting of the library is wrong."""
+    """The programmer has to act: an argument or a setting of the library is wrong. Also a `ValueError`, for callers
+    that know no Penstock.
+    """
 
 
 class ToolError(PenstockError):
-    """The model has to act: `message` is the result it sees, `calls` are the ones that work.
+    """The model has to act: the error's text is the result that it sees.
 
-    `code` is one of `CODES`; scripts and hosts hold on to it, sentences may change.
+    Attributes:
+        code: one of `CODES`; scripts and hosts hold on to it, sentences may change.
+        message: what was wrong, in a sentence for the model.
+        calls: calls that work instead, to be written in the face's own syntax.
     """
 
     def __init__(self, code: str, message: str, *calls: Call) -> None:
+        """Make the error of a tool.
+
+        Raises:
+            CallerError: for a code that is not in `CODES`.
+        """
         if code not in CODES:
             raise CallerError(f"{code!r} is no code of a ToolError")
         super().__init__(message)

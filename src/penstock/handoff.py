@@ -1,4 +1,8 @@
-"""The public path of `penstock.context.handoff`: the document that one session leaves to the next."""
+"""The document that one session leaves to the next: the public path of `penstock.context.handoff`.
+
+`mechanical` makes it from a transcript without a model, `encode` and `decode` are its JSON, `render` is the text that a
+fresh session begins with (S-9).
+"""
 
 from __future__ import annotations
 

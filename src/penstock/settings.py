@@ -1,8 +1,9 @@
 """How is it set up? Defaults, then `penstock.toml` in the root, then the environment, then flags; the last one wins.
 
-Only what can do no harm can be set by a file, because a file in the root may be a stranger's: nothing here widens what may
-be read, and nothing here empties the user's store: its place, size and life come from the environment alone (`store`).
-Law: a setting that is not understood is an error that names what would be. Keeps out: what the settings do.
+Only what can do no harm can be set by a file, because a file in the root may be a stranger's: nothing here widens what
+may be read, and nothing here empties the user's store: its place, size and life come from the environment alone
+(`store`). Law: a setting that is not understood is an error that names what would be. Leaves to others: what the
+settings do.
 """
 
 from __future__ import annotations
@@ -22,22 +23,32 @@ if TYPE_CHECKING:
     from penstock.workspace.root import Root
 
 FILE = "penstock.toml"
-_NOT_IN_FILES = frozenset({"store", "store_limit_bytes", "store_life_days"})  # a small limit drops what others kept
+"""The name of the file of settings, in the root itself."""
+# A small limit or a short life drops what other sessions of this user kept; that a file may not decide.
+_NOT_IN_FILES = frozenset({"store", "store_limit_bytes", "store_life_days"})
 
 
 class Settings(NamedTuple):
-    """What can be set. In a file by these names, in the environment as `PENSTOCK_VIEW_LINES` and so on."""
+    """What can be set: in the file by these names, in the environment as `PENSTOCK_VIEW_LINES` and so on."""
 
     view_lines: int = DEFAULT_VIEW_LINES
-    """Lines of a page of `view`."""
+    """Lines of a page of `view` where a call does not say."""
     read_seconds: float = READ_SECONDS
-    """The deadline of one call that reads a file."""
+    """Seconds that one call may take that reads a file."""
     walk_seconds: float = WALK_SECONDS
-    """The deadline of one call that walks a tree."""
+    """Seconds that one call may take that walks a tree."""
 
 
 def load(root: Root, environment: Mapping[str, str] | None = None) -> Settings:
-    """The settings in force beneath `root`. Raises `CallerError` that names the file or the variable."""
+    """Return the settings in force beneath a root.
+
+    Args:
+        root: where `penstock.toml` may stand.
+        environment: variables; None takes those of the process.
+
+    Raises:
+        CallerError: naming the file or the variable that is not understood; whoever wrote it acts.
+    """
     environment = os.environ if environment is None else environment
     known = set(Settings._fields)
     chosen = _from_file(root, known)
@@ -54,10 +65,19 @@ def load(root: Root, environment: Mapping[str, str] | None = None) -> Settings:
 
 
 def open_workspace(root: str | os.PathLike[str], *, allow_mounts: bool = False) -> tuple[Workspace, Settings]:
-    """The workspace over `root` with the settings in force there."""
+    """Return a workspace over a folder, with the settings in force there.
+
+    Args:
+        root: the folder.
+        allow_mounts: whether other file systems mounted beneath it may be entered.
+
+    Raises:
+        CallerError: for settings that are not understood, or a root that is no folder.
+    """
     from penstock.workspace import Workspace
     from penstock.workspace.root import Root
 
+    # Read through a root of its own: the file is a stranger's too, and a link in its place must not lead out.
     looking = Root(root)
     try:
         chosen = load(looking)
@@ -83,9 +103,17 @@ def profile_names(folder: str | os.PathLike[str]) -> list[str]:
 
 
 def profile_of(root: Root, name: str) -> Limits:
-    """The limits of a session by the name of their profile: one of `PROFILES`, or a table of `penstock.toml`.
+    """Return the limits of a session by the name of their profile: one of `PROFILES`, or a table of `penstock.toml`.
 
-    `[profiles.NAME]` holds what differs from `base`, a profile of ours (`default` if nothing is said). Raises `CallerError`.
+    `[profiles.NAME]` holds what differs from its `base`, a profile of ours (`default` if nothing is said). A table with
+    the name of one of ours takes its place.
+
+    Args:
+        root: where `penstock.toml` may stand.
+        name: the profile.
+
+    Raises:
+        CallerError: for a name that there is not, or a table that is not understood.
     """
     from penstock.session.limits import PROFILES, limits_of
 
@@ -105,7 +133,7 @@ def profile_of(root: Root, name: str) -> Limits:
 
 
 def _tables(root: Root) -> dict[str, dict[str, Any]]:
-    """The profiles of the file."""
+    """Return the profiles of the file, by name."""
     tables = _read(root).get("profiles", {})
     if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
         raise CallerError(f"{FILE}: profiles are tables: [profiles.NAME]")
@@ -113,6 +141,7 @@ def _tables(root: Root) -> dict[str, dict[str, Any]]:
 
 
 def _from_file(root: Root, known: set[str]) -> dict[str, object]:
+    """Return the settings of the file; a name that is no setting is an error, not passed over."""
     values = _read(root)
     values.pop("profiles", None)
     for name in values.keys() - known:
@@ -125,6 +154,7 @@ def _from_file(root: Root, known: set[str]) -> dict[str, object]:
 
 
 def _read(root: Root) -> dict[str, Any]:
+    """Return the file as a table; an empty one where there is none, or none that would be read."""
     try:
         file = root.open_file(FILE.encode())
     except ToolError:  # none, or nothing that we would read
@@ -142,6 +172,7 @@ def _read(root: Root) -> dict[str, Any]:
 
 
 def _number(variable: str, text: str) -> float | int:
+    """Return the number that a variable of the environment holds."""
     try:
         return int(text)
     except ValueError:

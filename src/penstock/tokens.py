@@ -1,4 +1,8 @@
-"""The public path of `penstock.text.tokens`: how many tokens a text has."""
+"""How many tokens a text has: the public path of `penstock.text.tokens`.
+
+`count` estimates, samples or counts exactly; `fits` loads a tokenizer only where the estimate does not decide; `Tokens`
+is a counter to hand on, and `Calibration` lets it learn from reported usage.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """How is the next call written? One call, in the syntax of the face that shows it.
 
 A call is a tool with the arguments that are not their default; every face prints it ready to copy: Python and MCP as
-`view(file_path="a.py", offset=100)`, the command line as `penstock view a.py --offset 100`.
-Law: what is printed is inert, and parsing it back gives the same call. Keeps out: which call is the right one.
+`view(file_path="a.py", offset=100)`, the command line as `penstock view a.py --offset 100`. Law: what is printed is
+inert, and parsing it back gives the same call. Leaves to others: which call is the right one.
 """
 
 from __future__ import annotations
@@ -16,32 +16,38 @@ __all__ = ["PYTHON", "Call", "CommandLine", "Dialect", "Function", "Value", "han
 
 
 def quoted(text: str) -> str:
-    """An inert text as a string of Python and of JSON: only quotes and backslashes are left to escape."""
+    """Return an inert text as a string of Python and of JSON: only quotes and backslashes are left to escape."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 class Dialect(Protocol):
     """How one face writes calls."""
 
-    def write(self, call: Call) -> str: ...
+    def write(self, call: Call) -> str:
+        """Return a call, ready to copy."""
+        ...
 
     def name(self, call: Call, *arguments: str) -> str:
-        """Only those arguments of a call, for a hint that has no room for the whole."""
+        """Return only some arguments of a call, for a hint that has no room for the whole."""
         ...
 
 
 class Function(NamedTuple):
-    """`prefix` + tool with keyword arguments: Python (`True`) or MCP (`true`)."""
+    """Calls as a function with keyword arguments: of Python (`True`), or of MCP (`true`)."""
 
     prefix: str = ""
+    """What stands before the name of every tool: `ctx_`."""
     true: str = "True"
+    """How a truth value is written."""
     false: str = "False"
 
     def write(self, call: Call) -> str:
+        """Return a call with its arguments by name."""
         written = ", ".join(f"{name}={self._value(value)}" for name, value in call.arguments.items())
         return f"{self.prefix}{call.tool}({written})"
 
     def name(self, call: Call, *arguments: str) -> str:
+        """Return those arguments that the call has, as `name=value`."""
         return " ".join(f"{name}={self._value(call.arguments[name])}" for name in arguments if name in call.arguments)
 
     def _value(self, value: Value) -> str:
@@ -51,20 +57,22 @@ class Function(NamedTuple):
 
 
 PYTHON = Function()
+"""Calls as a program in Python makes them; what is written where no face is named."""
 _PAGE = re.compile(r"\bpage[ (](?:handle=)?[\"']?([\w-]{16,64})")
 
 
 def handle_in(text: str) -> str:
-    """The handle of the first call of `page` in a text, as Python and the command line write it; empty for none."""
+    """Return the handle in the first call of `page` in a text, in any dialect; empty for none."""
     found = _PAGE.search(text)
     return found[1] if found else ""
 
 
 def mcp(prefix: str = "ctx_") -> Function:
-    """The syntax of MCP tools under `prefix`."""
+    """Return the syntax of MCP tools whose names begin with a prefix."""
     return Function(prefix=prefix, true="true", false="false")
 
 
+# Where a command or a flag is not the tool's or the argument's own name.
 _COMMANDS = {"list_files": "list", "count_files": "count", "read_file": "read"}
 _POSITIONAL = {
     "view": ("file_path",),
@@ -85,12 +93,15 @@ _FLAGS = {
 
 
 class CommandLine(NamedTuple):
-    """`penstock COMMAND …`, with `--root` where it is not the current directory and `--store` where one was named."""
+    """Calls as commands: `penstock COMMAND …`."""
 
     root: str | None = None
+    """The root to name, where it is not the current directory; None for that."""
     store: str | None = None
+    """The store to name, where it is not the user's own; None for that."""
 
     def write(self, call: Call) -> str:
+        """Return a call as a command line for a POSIX shell."""
         import shlex
 
         command = ["penstock", _COMMANDS.get(call.tool, call.tool)]
@@ -110,11 +121,13 @@ class CommandLine(NamedTuple):
         if self.store is not None:
             flags += ["--store", shlex.quote(self.store)]
         quoted = [shlex.quote(name) for name in names]
+        # A file named `-rf` is an argument, not a flag: it comes last, behind `--`.
         if any(name.startswith("-") for name in names):
             return " ".join([*command, *flags, "--", *quoted])
         return " ".join([*command, *quoted, *flags])
 
     def name(self, call: Call, *arguments: str) -> str:
+        """Return those arguments that the call has, as `--name value`."""
         return " ".join(
             f"--{name.replace('_', '-')} {call.arguments[name]}" for name in arguments if name in call.arguments
         )

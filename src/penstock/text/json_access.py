@@ -1,6 +1,7 @@
-"""Foreign JSON: the questions that every codec asks of a value that it did not make, none of which can raise.
+"""What is in foreign JSON? The questions that every codec asks of a value that it did not make, none of which can
+raise.
 
-Law: whatever comes in, an answer of the promised type comes out. Keeps out: what any of it means on a wire.
+Law: whatever comes in, an answer of the promised type comes out. Leaves to others: what any of it means on a wire.
 """
 
 from __future__ import annotations
@@ -14,17 +15,17 @@ Json: TypeAlias = Any
 
 
 def objects(value: Json) -> list[dict[str, Json]]:
-    """The objects in a list; nothing for what is no list."""
+    """Return the objects in a list; none for what is no list."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def string(value: Json) -> str:
-    """The string, or the empty one for everything else."""
+    """Return the string, or the empty one for everything else."""
     return value if isinstance(value, str) else ""
 
 
 def field(value: Json, *path: str) -> Json:
-    """What lies at `path`; None where the way there is missing."""
+    """Return what lies at a path of names; None where the way there is missing."""
     for name in path:
         if not isinstance(value, dict):
             return None
@@ -41,22 +42,22 @@ def nested(value: dict[str, Json], path: tuple[str, ...], held: Json) -> dict[st
 
 
 def type_of(value: Json) -> str:
-    """The type of a block or an item; empty where there is none."""
+    """Return the `type` of a block or an item; empty where there is none."""
     return string(field(value, "type"))
 
 
 def role_of(value: Json) -> str:
-    """The role of a message; empty where there is none."""
+    """Return the `role` of a message; empty where there is none."""
     return string(field(value, "role"))
 
 
 def blocks(content: Json) -> list[dict[str, Json]]:
-    """Content as blocks: a string is one block of text."""
+    """Return content as blocks: a string is one block of text."""
     return [{"type": "text", "text": content}] if isinstance(content, str) else objects(content)
 
 
 def as_json(value: Json) -> str:
-    """The value as JSON text, bytes in base64 as SDKs send them; what is nested too deeply says so instead."""
+    """Return a value as JSON text; for what JSON cannot hold, or nests too deeply, a text that says so."""
     try:
         return json.dumps(value, ensure_ascii=False, default=_base64)
     except (ValueError, TypeError, RecursionError):
@@ -70,7 +71,7 @@ def _base64(value: object) -> str:
 
 
 def parsed(text: str) -> tuple[bool, Json]:
-    """Whether `text` is JSON, and its value. Numbers of any length and no NaN, as RFC 8259 has it."""
+    """Return whether a text is JSON, and its value. Numbers of any length and no NaN, as RFC 8259 has it."""
     try:
         return True, json.loads(text, parse_constant=_refuse, parse_int=_number)
     except (ValueError, RecursionError):
@@ -78,15 +79,19 @@ def parsed(text: str) -> tuple[bool, Json]:
 
 
 def _refuse(name: str) -> None:
+    """Refuse `NaN` and `Infinity`, which Python's reader takes for JSON."""
     raise ValueError(f"{name} is not JSON")
 
 
 def _number(digits: str) -> float:
-    return int(digits) if len(digits) <= 4000 else float(digits)  # int() refuses more than 4300 digits
+    """Return a number of any length."""
+    # Python's `int` refuses more than 4,300 digits, against quadratic time; a float says about as much of such a
+    # number.
+    return int(digits) if len(digits) <= 4000 else float(digits)
 
 
 def copied(value: Json) -> Json:
-    """A deep copy, without recursion: what is nested deeply is copied too."""
+    """Return a deep copy, made without recursion: what is nested deeply is copied too."""
     if not isinstance(value, dict | list):
         return value
     root = value.copy()
@@ -101,12 +106,12 @@ def copied(value: Json) -> Json:
 
 
 def base64_bytes(text: str) -> int:
-    """About how many bytes a base64 text stands for."""
+    """Return about how many bytes a base64 text stands for; padding is not looked at."""
     return len(text) * 3 // 4
 
 
 def data_url(url: str) -> tuple[str, str]:
-    """The media type and the base64 data of a `data:` URL, two empty strings for every other."""
+    """Return the media type and the base64 data of a `data:` URL; two empty strings for every other."""
     head, comma, data = url.partition(",")
     if not comma or not head.startswith("data:") or not head.endswith(";base64"):
         return "", ""

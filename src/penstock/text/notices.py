@@ -1,9 +1,10 @@
-"""What do several rooms say? Headers of pages, line numbers, and the sentences of errors that more than one room raises.
+"""What do several rooms say? Headers of pages, line numbers, and the sentences of errors that more than one room
+raises.
 
-A sentence of one room stands in that room, beside the value that it speaks of; what stands for text that is not shown is in
-`stand_ins`. Numbers come in as values and leave as text: no digit grouping, one meaning for each word, the way on first, because
-the end of a result is what other software cuts off. Everything foreign is made inert before it gets here.
-Keeps out: what is true, and what fits.
+A sentence of one room stands in that room, beside the value that it speaks of; what stands for text that is not shown
+is in `stand_ins`. Numbers come in as values and leave as text: no digit grouping, one meaning for each word, the way on
+first, because the end of a result is what other software cuts off. Everything foreign is made inert before it gets
+here. Leaves to others: what is true, and what fits.
 """
 
 from __future__ import annotations
@@ -24,43 +25,51 @@ if TYPE_CHECKING:
 
 
 def gutter(number: int, text: str) -> str:
-    """A line of `view`: compact, so that the number costs little (V-7)."""
+    """Return a line of `view` with its number: compact, so that the number costs little (V-7)."""
     return f"{number}|{text}"
 
 
 def cat_gutter(number: int, text: str) -> str:
-    """A line of `read_file` in line mode, numbered as `cat -n` does (B-2)."""
+    """Return a line of `read_file` in line mode, numbered as `cat -n` does (B-2)."""
     return f"{number:>6}\t{text}"
 
 
 def without_gutters(text: str) -> str:
-    """Lines of a page as they are in the file, where all of them were copied with their numbers."""
+    """Return lines of a page as they are in the file, where all of them were copied with their numbers."""
     return re.sub(r"(?m)^ *\d+(?:\||\t)", "", text)
 
 
 def without_number(line: str) -> str:
-    """A line as a model quotes it, without the number that stood before it, whatever the model put between the two."""
+    """Return a line as a model quotes it, without the number that stood before it, whatever the model put between the two."""
     return re.sub(r"^\s*\d+\s*[|:\t]", "", line, flags=re.ASCII)
 
 
 CLIP_MARK = r"…\[(?:at least )?\d+ bytes hidden: "
-"""The pattern of what `clipped` writes."""
+"""The pattern of what `clipped` writes, by which stand-ins are found in content."""
 
 
 def clipped(line: Line, way: str) -> str:
-    """What stands where a line was clipped, with the call that shows the rest (V-8)."""
+    """Return what stands where a line was clipped, with the call that shows the rest (V-8)."""
     return f"…[{'at least ' if line.is_endless else ''}{line.hidden_bytes} bytes hidden: {way}]"
 
 
 # ── headers ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 PAGE_HEAD = r": showing (?:lines|bytes) \d+-\d+ of (?:at least )?\d+ (?:total \||\|) "
-"""The pattern of what `header` writes."""
+"""The pattern of what `header` writes, by which stand-ins are found in content."""
 _PART = re.compile(r": (?:outline of|showing bytes) \d")
 
 
 def header(window: Window, dialect: Dialect, *, escaped: int, notices: Sequence[str]) -> str:
-    """The first line of a page: what it shows, of what, which version, the next call; what does not apply is left out."""
+    """Return the first line of a page: what it shows, of what, which version, the next call; what does not apply is
+    left out.
+
+    Args:
+        window: the page.
+        dialect: how the calls are written.
+        escaped: how many characters of the page are shown as escapes.
+        notices: further sentences, for the end of the line.
+    """
     parts = []
     if window.first_line is not None:
         parts.append(_showing(window))
@@ -69,6 +78,7 @@ def header(window: Window, dialect: Dialect, *, escaped: int, notices: Sequence[
         parts.append(f"showing bytes {window.start_byte}-{window.end_byte} of {window.total_bytes}")
     if window.version:  # an artifact has but one
         parts.append(f"version {window.version}")
+    # The next call stands before everything that only explains: hosts cut lines too, from the right.
     if window.next is not None:
         parts.append(f"next: {dialect.write(window.next)}")
     if window.previous is not None and "start_byte" in window.previous.arguments:
@@ -89,13 +99,15 @@ def header(window: Window, dialect: Dialect, *, escaped: int, notices: Sequence[
 
 
 def title(path: str) -> str:
-    """A shown path at the head of a result: what ends it or parts it from the next field is escaped, so that no name can
-    say more than a name (L-10). It opens the file all the same."""
+    """Return a shown path for the head of a result; it opens the file all the same.
+
+    What ends the path or parts it from the next field is escaped, so that no name can say more than a name (L-10).
+    """
     return escape.shorten(path).replace(": ", "\\x3a ").replace(" | ", " \\x7c ")
 
 
 def _showing(window: Window) -> str:
-    """`showing lines X-Y of Z total`, exactly so (V-3); `at least Z` while the count goes on (V-6)."""
+    """Return `showing lines X-Y of Z total`, exactly so (V-3), with `at least Z` while the count goes on (V-6)."""
     total = window.total_lines
     if total is None:
         return f"showing lines {window.first_line}-{window.last_line}"
@@ -104,12 +116,12 @@ def _showing(window: Window) -> str:
 
 
 def outline_of(total_lines: int, total_bytes: int, *, is_complete: bool) -> str:
-    """Of what an outline is, in the place of what a page shows."""
+    """Return what an outline is of, in the place of what a page shows."""
     return f"outline of {'' if is_complete else 'at least '}{total_lines} lines, {total_bytes} bytes"
 
 
 def shows_no_lines(first_line: str) -> bool:
-    """Whether a header is of an outline or of bytes: nobody can say which lines were shown."""
+    """Return whether a header is of an outline or of bytes: nobody can say which lines were shown."""
     return _PART.search(first_line) is not None
 
 
@@ -121,7 +133,7 @@ _BOUNDS = {
 
 
 def _fragment(window: Window, part: Fragment) -> str:
-    """Where a fragment lies in its line (B-5)."""
+    """Return where a fragment lies in its line (B-5)."""
     line = f"line {window.first_line}" if window.first_line is not None else "one line"
     if part.line_start_byte is None:
         where = f"bytes {window.start_byte}-{window.end_byte} of the file"
@@ -137,6 +149,7 @@ def _fragment(window: Window, part: Fragment) -> str:
 
 
 def _escapes(escaped: int, invalid_bytes: int, encoding: str) -> str:
+    """Return how many bytes were no text, and how many characters are shown as escapes."""
     if invalid_bytes:
         return f"not {encoding}: {invalid_bytes} bytes escaped" + (
             f", {escaped - invalid_bytes} characters escaped" if escaped > invalid_bytes else ""
@@ -145,24 +158,28 @@ def _escapes(escaped: int, invalid_bytes: int, encoding: str) -> str:
 
 
 def _past_the_end(total_lines: int, last_page: str) -> str:
-    """The answer to a place behind the last line (V-6, B-2)."""
+    """Return the answer to a place behind the last line (V-6, B-2)."""
     return f"nothing there: the file has {total_lines} lines; the last page: {last_page}"
 
 
 # ── what there is to say about a page, or an edit ────────────────────────────────────────────────────────────────
 
 CRLF = "lines end in CRLF"
+"""What is said of a file whose lines end so: the page does not show it, and an edit keeps it."""
 
 
 def end_of_file(size_bytes: int) -> str:
+    """Return that a page ends where the file does."""
     return f"end of file at {size_bytes}"
 
 
 def clamped(asked_bytes: int, cap_bytes: int) -> str:
+    """Return that more bytes were asked for than a page may have."""
     return f"max_bytes={asked_bytes} is above the cap in force: {cap_bytes} were taken"
 
 
 def ignored_arguments(names: list[str], mode: str) -> str:
+    """Return that arguments were left out because others decide the mode of a read."""
     return f"{' and '.join(names)} ignored: {mode} was asked for"
 
 
@@ -170,15 +187,17 @@ def ignored_arguments(names: list[str], mode: str) -> str:
 
 
 def with_ways(message: str, ways: list[str]) -> str:
-    """An error and the calls that work."""
+    """Return an error with the calls that work."""
     return message if not ways else f"{message} Try: " + " or ".join(ways)
 
 
 def argument(name: str, problem: str) -> str:
+    """Return what is wrong with an argument."""
     return f"{name}: {problem}."
 
 
 def over_allowance(allowance: Allowance) -> str:
+    """Return that not even the shortest answer fits."""
     return f"The answer does not fit in {allowance}."
 
 
@@ -188,11 +207,15 @@ _SINCE_STOPPED = "Files since the session stopped: "
 
 
 def all_verified(counts: Sequence[tuple[str, int]]) -> str:
-    """The first line of a report on files, which a resume adds to the words of a user (S-10)."""
+    """Return the first line of a report on files, which a resume adds to the words of a user (S-10).
+
+    Args:
+        counts: how many files are in each state, in the order to say them.
+    """
     said = ", ".join(f"{count} {state}" for state, count in counts if count)
     return f"{_SINCE_STOPPED}{said or 'none was known'}."
 
 
 def without_report(text: str) -> str:
-    """The words of a user without the report on files that a resume added."""
+    """Return the words of a user without the report on files that a resume added."""
     return text.partition(_SINCE_STOPPED)[0]

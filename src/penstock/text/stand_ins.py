@@ -1,9 +1,9 @@
-"""What stands where text is not shown: cut from a result, cleared, or left out of a conversation.
+"""What stands where text is not shown? Lines for what was cut from a result, cleared, or left out of a conversation.
 
-Each line of these begins with `[`, says how much is missing and leads to the whole. They come back: in the next request, in
-files that quote a conversation, in what a model writes. So that nothing foreign is taken for one, and none of them for text, the
-patterns that recognise them stand beside the functions that write them.
-Law: `find_stand_in` finds whatever is written here, and nothing in what `disarm` gives. Keeps out: what is cut or forgotten.
+Each begins with `[`, says how much is missing and leads to the whole. They come back: in the next request, in files
+that quote a conversation, in what a model writes. So that nothing foreign is taken for one, and none of them for text,
+the patterns that recognise them stand beside the functions that write them. Law: `find_stand_in` finds whatever is
+written here, and nothing in what `disarm` gives. Leaves to others: what is cut or forgotten.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def way_back(handle: str, dialect: Dialect | None) -> str:
-    """The call that shows what is kept under a handle."""
+    """Return the call that shows what is kept under a handle; None as `dialect` writes Python."""
     return (dialect or PYTHON).write(Call("page", {"handle": handle}))
 
 
@@ -32,52 +32,71 @@ _GAP = "[… "
 
 
 def truncated(name: str, whole_tokens: int, shown_tokens: int, keep: str, way: str) -> str:
-    """What stands above a result that was cut; `way` leads to the rest."""
+    """Return what stands above a result that was cut (G-1).
+
+    Args:
+        name: the tool.
+        whole_tokens: about how many tokens it returned.
+        shown_tokens: about how many of them are shown.
+        keep: which part is shown: `head`, `tail` or `ends`.
+        way: how to get the rest.
+    """
     part = {"head": "first", "tail": "last", "ends": "first and last"}[keep]
     said = f"Tool '{escape.clip(name, 64)}' returned ~{whole_tokens} tokens, showing {part} ~{shown_tokens}."
     return f"{_TRUNCATED}\n{said}\n{way}"
 
 
 def truncated_briefly(handle: str | None, dialect: Dialect | None) -> str:
-    """The same where there is room for little more than the way to the rest."""
+    """Return what stands above a cut result where there is room for little more than the way to the rest."""
     return _TRUNCATED if handle is None else f"{_TRUNCATED} {way_back(handle, dialect)}"
 
 
 def is_truncated(line: str) -> bool:
-    """Whether the first line of a result says that it was cut."""
+    """Return whether the first line of a result says that it was cut."""
     return line.startswith(_TRUNCATED)
 
 
 def gap(lines: int, chars: int) -> str:
-    """What stands between the beginning and the end of a text whose middle is not shown."""
+    """Return what stands between the beginning and the end of a text whose middle is not shown."""
     return f"{_GAP}{lines} lines, {chars} characters not shown …]"
 
 
 # ── a result that was cleared (compaction) ───────────────────────────────────────────────────────────────────────
 
 CLEARED = "cleared"
+"""Why a result was cleared that is only old."""
 SUPERSEDED = "cleared, superseded by a later call"
+"""Why a result was cleared that a later call makes needless."""
 
 
 def failed_with(error_head: str) -> str:
-    """Why the result of a failed attempt is gone, and what it said first."""
+    """Return why the result of a failed attempt is gone, and what it said first."""
     return f"failed attempt, cleared: {error_head}" if error_head else "failed attempt, cleared"
 
 
 def cleared(why: str, label: str, tokens: int, lines: int, handle: str | None, dialect: Dialect | None) -> str:
-    """What stands in place of a result: what it was, how much, and the way back to it."""
+    """Return what stands in place of a result: what it was, how much, and the way back to it.
+
+    Args:
+        why: `CLEARED`, `SUPERSEDED`, or what `failed_with` gives.
+        label: what it was: the tool with its file or command.
+        tokens: how many it took.
+        lines: how many it had.
+        handle: where it is kept; None where it is not.
+        dialect: how the call is written that shows it; None is Python's.
+    """
     way = "run it again to see it" if handle is None else f"the whole: {way_back(handle, dialect)}"
     return f"[{why}: {escape.show_text(label)}; about {tokens} tokens, {lines} lines; {way}]"
 
 
 def only_new(body: str, lines: int, hidden: int, handle: str | None, dialect: Dialect | None) -> str:
-    """A result without the lines that an earlier one shows."""
+    """Return a result without the lines that an earlier one shows, under a line that says so."""
     way = "" if handle is None else f"; the whole: {way_back(handle, dialect)}"
     return f"[{hidden} of {lines} lines are as an earlier result shows them and left out here{way}]\n{body}"
 
 
 def as_before(first: str, last: str, lines: int) -> str:
-    """What stands in place of a run of lines that was shown before."""
+    """Return what stands in place of a run of lines that was shown before, with its first and last line."""
     return f"[{lines} lines as before, from {quoted(escape.clip(first.strip(), 60))} to {quoted(escape.clip(last.strip(), 60))}]"
 
 
@@ -97,13 +116,24 @@ def note(
     handle: str | None,
     dialect: Dialect | None,
 ) -> str:
-    """The note in place of some steps: what was done, then what was said by whom, the newest kept longest where room ends."""
+    """Return the note in place of some steps: what was done, then what was said by whom, the newest kept longest where
+    room ends.
+
+    Args:
+        rounds: how many steps it stands for.
+        facts: what was done, inert.
+        remarks: what was said, as (role, text), inert, oldest first.
+        max_chars: the most characters, as long as the head and the facts take no more.
+        handle: where the steps are kept; None where they are not.
+        dialect: how the call is written that shows them; None is Python's.
+    """
     way = "" if handle is None else f" The whole: {way_back(handle, dialect)}"
     head = f"{_LEFT_OUT}{rounds} {'step' if rounds == 1 else 'steps'} of this conversation.{way}]"
     lines = [head, *([facts] if facts else [])]
     room = max_chars - sum(map(len, lines))
     kept: list[str] = []
     for role, text in reversed(remarks):
+        # Half of the room that is left, for each: the newest remark gets the most and none takes all.
         line = _remark(role, text, room // 2)
         if len(line) > room:
             break
@@ -115,14 +145,14 @@ def note(
 
 
 def _remark(role: str, text: str, max_chars: int) -> str:
-    """A remark on one line, clipped; a note of ours within a note loses its frame."""
+    """Return a remark on one line, clipped."""
     words = " ".join(text.split())
     most = max(20, min(500, max_chars))
     return f"{role}: {words if len(words) <= most else words[:most] + '…'}"
 
 
 def note_by_model(rounds: int, summary: str, handle: str | None, dialect: Dialect | None) -> str:
-    """The note that holds a model's summary of some steps."""
+    """Return the note that holds a model's summary of some steps."""
     way = "" if handle is None else f" The whole: {way_back(handle, dialect)}"
     steps = f"{rounds} {'step' if rounds == 1 else 'steps'}"
     return f"{_LEFT_OUT}{steps} of this conversation; {_BY_MODEL}.{way}]\n{summary}"
@@ -136,12 +166,12 @@ def handed_on_note(steps: int, handoff: str, handle: str | None, dialect: Dialec
 
 
 def is_note(text: str) -> bool:
-    """Whether a message is one of our notes, come back in a request that was made smaller before."""
+    """Return whether a message is one of our notes, come back in a request that was made smaller before."""
     return _NOTE.match(text) is not None
 
 
 def remarks_in(note: str) -> list[tuple[str, str]]:
-    """What a note repeats, as `(role, text)`: the remarks in it, or a model's summary as one that is `noted`."""
+    """Return what a note repeats, as (role, text): the remarks in it, or a model's summary as one that is `noted`."""
     if _BY_MODEL in note:
         return [("noted", note.partition("\n")[2])]
     return _REMARK.findall(note)
@@ -160,21 +190,23 @@ _STAND_IN = re.compile(
 
 
 def disarm(text: str) -> str:
-    """Lines that begin like one of ours no longer do: their bracket is escaped."""
-    if not text.startswith("[") and "\n[" not in text:  # no line of it does: the quick look first
+    """Return a text in which lines that begin like one of ours no longer do: their bracket is escaped."""
+    # No line of it begins so: the quick look first.
+    if not text.startswith("[") and "\n[" not in text:
         return text
     return _OURS.sub(r"\\x5b", text)
 
 
 def find_stand_in(text: str) -> str:
-    """The first line of a text that stands for something that was not shown, inert; empty for none."""
+    """Return the first line of a text that stands for something that was not shown, inert; empty for none."""
     found = _STAND_IN.search(text)
     return escape.clip(found.group(), 80) if found else ""
 
 
 WRITE_THE_TEXT = "Read what it stands for, and write that."
+"""What works instead of writing a stand-in into a file."""
 
 
 def would_write(line: str) -> str:
-    """Why content is refused that holds such a line."""
+    """Return why content is refused that holds such a line."""
     return f"the content holds a line that stands for text which is elsewhere, {quoted(line)}"

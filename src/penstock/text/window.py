@@ -1,8 +1,9 @@
-"""Which bytes and lines? Windows of a file that end on whole lines, cut on character boundaries where a line is too long.
+"""Which bytes and lines? Windows of a file that end on whole lines, cut on character boundaries where a line is too
+long (B-3 to B-9).
 
-A window is cut from a `ByteSource`; at most one cap is looked at before its start and after its end, whatever the size of
-the file (B-9). Law: following `end_byte` from the start visits every byte once; the text of every window is valid Unicode;
-no window is larger than its cap. Keeps out: how bytes are got, what a budget is, how a page is worded.
+A window is cut from a `ByteSource`; at most one cap is looked at before its start and after its end, whatever the size
+of the file. Laws: following `end_byte` from the start visits every byte once; the text of every window is valid
+Unicode; no window is larger than its cap. Leaves to others: how bytes are got, what a budget is, how a page is worded.
 """
 
 from __future__ import annotations
@@ -12,17 +13,24 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 if TYPE_CHECKING:
     from penstock.text.calls import Call
 
-DEFAULT_MAX_BYTES = 64 * 1024  # the seed's "e.g. 64KiB"; opencode 50 KB, pi 50 KB, aider the whole file
-HARD_MAX_BYTES = 256 * 1024  # the seed's "e.g. 256KiB"; no host shows more
-BINARY_PROBE_BYTES = 8 * 1024  # a NUL in the first 8 KiB means binary, as in git and grep (B-7)
+# B-3. opencode takes 50 KB, pi 50 KB, aider the whole file.
+DEFAULT_MAX_BYTES = 64 * 1024
+"""How large a page by bytes is where nobody says."""
+HARD_MAX_BYTES = 256 * 1024
+"""How large a page may be, whatever is asked for; no host shows more."""
+# As in git and grep (B-7).
+BINARY_PROBE_BYTES = 8 * 1024
+"""A NUL within so many first bytes means a binary file."""
 
 
 class ByteSource(Protocol):
-    """Bytes by position. `read` returns fewer than asked only at the end (or where the file has shrunk)."""
+    """Bytes by position."""
 
     size_bytes: int
 
-    def read(self, start_byte: int, count_bytes: int) -> bytes: ...
+    def read(self, start_byte: int, count_bytes: int) -> bytes:
+        """Return the bytes at a position, fewer only at the end, or where the file has shrunk."""
+        ...
 
 
 class Encoding:
@@ -31,6 +39,15 @@ class Encoding:
     __slots__ = ("bom_bytes", "codec", "name", "newline", "unit")
 
     def __init__(self, name: str, codec: str, unit: int = 1, bom_bytes: int = 0, newline: bytes = b"\n") -> None:
+        """Describe an encoding.
+
+        Args:
+            name: its name for people.
+            codec: its name in Python.
+            unit: how many bytes a code unit has: 1, 2 or 4.
+            bom_bytes: how many bytes the byte order mark at the head of the file has; 0 for none.
+            newline: the bytes of a line feed.
+        """
         self.name = name
         self.codec = codec
         self.unit = unit
@@ -38,49 +55,56 @@ class Encoding:
         self.newline = newline
 
     def align(self, at: int) -> int:
+        """Return the start of the code unit that a byte is in."""
         return at - at % self.unit
 
     def bom_at(self, start_byte: int) -> int:
-        """How many bytes of a byte order mark stand at `start_byte`: they are counted, not shown."""
+        """Return how many bytes of a byte order mark stand at `start_byte`: they are counted, not shown."""
         return self.bom_bytes if start_byte == 0 else 0
 
     def ends_line(self, data: bytes) -> bool:
-        """Whether a line ends with the last byte of `data`."""
+        """Return whether a line ends with the last byte of `data`, which begins aligned."""
         return len(data) % self.unit == 0 and data.endswith(self.newline)
 
     def find(self, data: bytes, start: int) -> int:
-        """The index behind the first line end at or after `start`, -1 for none. `data` begins aligned."""
+        """Return the index behind the first line end at or after `start`, -1 for none. `data` begins aligned."""
+        # In UTF-16 the two bytes of a line feed also stand across two characters (U+0A01 U+0100 is 01 0A 00 01 in
+        # little-endian order): what is found between units is none.
         at = data.find(self.newline, start)
         while at >= 0 and at % self.unit:
             at = data.find(self.newline, at + 1)
         return at + self.unit if at >= 0 else -1
 
     def rfind(self, data: bytes, end: int) -> int:
-        """The index behind the last line end that lies before `end`, -1 for none."""
+        """Return the index behind the last line end that lies before `end`, -1 for none. `data` begins aligned."""
         at = data.rfind(self.newline, 0, max(0, end))
         while at >= 0 and at % self.unit:
             at = data.rfind(self.newline, 0, at + self.unit - 1)
         return at + self.unit if at >= 0 else -1
 
     def count(self, data: bytes, start: int = 0, end: int | None = None) -> int:
-        """How many lines end in `data[start:end]`, which begins aligned.
+        """Return how many lines end in `data[start:end]`, which begins aligned.
 
-        Deleting line ends and comparing lengths finds each by `memchr`: 9 microseconds for 64 KiB of 100-byte lines, where
-        `bytes.count`, which looks at every byte, takes 31. It is the other way round for lines of less than 28 bytes or so.
+        Deleting line ends and comparing lengths finds each by `memchr`: 9 microseconds for 64 KiB of 100-byte lines,
+        where `bytes.count`, which looks at every byte, takes 31. It is the other way round for lines of less than 28
+        bytes or so.
         """
         part = data[start:end]
         if self.unit > 1:
             return part.decode(self.codec, "replace").count("\n")
+        # The first KiB says which kind of lines these are likely to be.
         if part.count(b"\n", 0, 1024) > 1024 // 28:
             return part.count(b"\n")
         return len(part) - len(part.replace(b"\n", b""))
 
     def floor_char(self, data: bytes, at: int) -> int:
-        """The last character boundary at or before `at`. Bytes that are no text are a character each."""
+        """Return the last character boundary at or before `at`. Bytes that are no text are a character each."""
         at = self.align(at)
         if at >= len(data):
             return at
         if self.unit == 1:
+            # A character of UTF-8 has at most four bytes: its lead byte is within three. Only a character that is whole
+            # and valid moves the boundary back; a stray continuation byte is one of its own.
             for back in range(4):
                 if back > at:
                     break
@@ -93,6 +117,7 @@ class Encoding:
                         else at
                     )
             return at
+        # The second half of a surrogate pair belongs to the first; a lone half is a character of its own.
         if self.unit == 2 and at >= 2:
             order = "little" if self.codec.endswith("le") else "big"
             if 0xDC00 <= int.from_bytes(data[at : at + 2], order) < 0xE000:  # type: ignore[arg-type]
@@ -101,12 +126,12 @@ class Encoding:
         return at
 
     def ceil_char(self, data: bytes, at: int) -> int:
-        """The first character boundary at or behind `at`."""
+        """Return the first character boundary at or behind `at`."""
         floor = self.floor_char(data, at)
         return floor if floor >= at else next_char(data, self, floor)
 
     def decode(self, data: bytes) -> tuple[str, int]:
-        """The text, invalid bytes as `\\xNN`, and how many bytes were invalid."""
+        r"""Return the text, with invalid bytes as `\xNN`, and how many bytes were invalid."""
         try:
             return data.decode(self.codec), 0
         except UnicodeDecodeError:
@@ -128,6 +153,7 @@ def _decode_utf8(data: bytes, valid: str) -> str:
 
 
 def _is_character(data: bytes) -> bool:
+    """Return whether these bytes are one character of UTF-8."""
     try:
         return len(data.decode("utf-8")) == 1
     except UnicodeDecodeError:
@@ -135,6 +161,7 @@ def _is_character(data: bytes) -> bool:
 
 
 UTF8 = Encoding("UTF-8", "utf-8")
+"""The encoding of files that show no other."""
 _BY_BOM = (  # UTF-32 first: its little-endian mark begins with that of UTF-16
     (b"\xff\xfe\x00\x00", Encoding("UTF-32LE", "utf-32-le", 4, 4, b"\n\x00\x00\x00")),
     (b"\x00\x00\xfe\xff", Encoding("UTF-32BE", "utf-32-be", 4, 4, b"\x00\x00\x00\n")),
@@ -145,7 +172,11 @@ _BY_BOM = (  # UTF-32 first: its little-endian mark begins with that of UTF-16
 
 
 def detect(head: bytes) -> Encoding | None:
-    """The encoding that the first bytes of a file show; None for binary."""
+    """Return the encoding that the first bytes of a file show; None for binary.
+
+    Args:
+        head: the first `BINARY_PROBE_BYTES` of the file, or all of it.
+    """
     for mark, encoding in _BY_BOM:
         if head.startswith(mark):
             return encoding
@@ -172,74 +203,92 @@ _KINDS = (
 
 
 def kind_of(head: bytes) -> str:
-    """What binary content is, by its first bytes."""
+    """Return what binary content is, by its first bytes."""
     return next((kind for magic, kind in _KINDS if head.startswith(magic)), "it holds NUL bytes")
 
 
 class Fragment(NamedTuple):
-    """Part of one line that is longer than the cap. `line_bytes` is None while its end has not been seen."""
+    """Where the line lies that a page shows a part of, because it is longer than the cap."""
 
     line_start_byte: int | None
+    """Where the line begins; None where that was not looked for so far back."""
     line_end_byte: int | None
+    """Where it ends, its line end included; None while the end has not been seen."""
 
 
 class Line(NamedTuple):
-    """One line of a page: `text` without its `ending`, which stands for the first `shown_bytes` of `body_bytes`.
-
-    `way` is the call that shows the rest of a line that was clipped.
-    """
+    """One line of a page."""
 
     number: int
     start_byte: int
     text: str
+    """The line without its ending, as far as it is shown."""
     body_bytes: int
+    """How many bytes it has on disk, without its ending."""
     shown_bytes: int
+    """How many of them `text` stands for."""
     ending: str = "\n"
-    invalid_bytes: int = 0  # of those shown: they stand in `text` as `\\xNN`
-    is_endless: bool = False  # its end was not found in time: `body_bytes` is at least so
+    """What ends it: a line feed, CRLF, or nothing at the end of the file."""
+    invalid_bytes: int = 0
+    r"""Of those shown, bytes that are no text: they stand in `text` as `\xNN`."""
+    is_endless: bool = False
+    """Whether its end was not found in time: `body_bytes` is then the least."""
     way: Call | None = None
+    """The call that shows the rest of a line that was clipped; None where all is shown."""
 
     @property
     def hidden_bytes(self) -> int:
+        """How many bytes of it are not shown."""
         return self.body_bytes - self.shown_bytes
 
     @property
     def end_byte(self) -> int:
-        """The byte behind it in an encoding of single bytes."""
+        """The byte behind it, its ending included, in an encoding of single bytes."""
         return self.start_byte + self.body_bytes + len(self.ending)
 
 
 class Window(NamedTuple):
     """A page of a file: where it stands, what it shows, which version of the file it belongs to.
 
-    Lines are 1-based and inclusive, `end_byte` is exclusive: the next page starts there. `text` is what was decoded, line
-    ends as in the file; `lines` holds the same line by line where the page was asked by lines. What is not known is None.
-    `bound` names what ended the page: `limit`, `max_bytes`, `hard cap`, `budget`, `line` (a fragment), `deadline`, `end`.
+    Lines are 1-based and inclusive, `end_byte` is exclusive: the next page starts there. What is not known is None.
     """
 
     path: str
     text: str
+    """What was decoded, line ends as in the file."""
     start_byte: int
     end_byte: int
     total_bytes: int
+    """The size of the file."""
     first_line: int | None = None
+    """The first line shown, 0 for a page behind the end; None for a page by bytes whose lines are not known."""
     last_line: int | None = None
     total_lines: int | None = None
+    """How many lines the file has, or at least has (`total_lines_exact`)."""
     total_lines_exact: bool = False
     fragment: Fragment | None = None
+    """Where the line lies that this page is a part of; None for whole lines."""
     lines: tuple[Line, ...] = ()
+    """The same line by line, where the page was asked for by lines."""
     encoding: str = "UTF-8"
     invalid_bytes: int = 0
+    r"""How many bytes were no text; they stand in `text` as `\xNN`."""
     version: str = ""
+    """A token that says which version of the file this is; empty for an artifact, which has but one."""
     bound: str = "end"
+    """What ended the page: `limit`, `max_bytes`, `hard cap`, `budget`, `line` (a fragment), `deadline` or `end`."""
     cap_bytes: int | None = None
+    """The cap in force; None where there was none."""
     next: Call | None = None
+    """The call that shows the next page; None at the end."""
     previous: Call | None = None
+    """The call that shows the page before; None at the beginning."""
     notices: tuple[str, ...] = ()
+    """Sentences for the end of the header."""
 
 
 class Extent(NamedTuple):
-    """What was cut: `data` stands at `[start_byte, end_byte)`."""
+    """Bytes that were cut from a source: `data` stands at `[start_byte, end_byte)`."""
 
     start_byte: int
     end_byte: int
@@ -248,7 +297,7 @@ class Extent(NamedTuple):
 
 
 def cut_exact(source: ByteSource, *, start_byte: int, max_bytes: int) -> Extent:
-    """Those bytes and no others: for binary content, where there are no lines."""
+    """Return those bytes and no others: for binary content, where there are no lines."""
     start = min(start_byte, source.size_bytes)
     data = source.read(start, max(1, max_bytes))
     return Extent(start_byte=start, end_byte=start + len(data), data=data)
@@ -264,20 +313,31 @@ def cut_bytes(
     keep_start: bool = False,
     keep_end: bool = False,
 ) -> Extent:
-    """Whole lines around `[start_byte, start_byte + max_bytes)`, at most `cap_bytes` (B-4, B-5).
+    """Return the whole lines around `[start_byte, start_byte + max_bytes)`, at most `cap_bytes` (B-4, B-5).
 
-    The start snaps back to the start of its line; the end rounds up to the next line start, or down where that would pass
-    the cap. A line longer than the cap is read as characters: it is not snapped to, and comes as fragments.
-    `keep_start` says that another page ends here, `keep_end` that one starts at the end of this: then that place stays, in
-    mid-line too, so that pages meet and paging always advances.
+    The start snaps back to the start of its line; the end rounds up to the next line start, or down where that would
+    pass the cap. A line longer than the cap is read as characters: it is not snapped to, and comes as fragments.
+
+    Args:
+        source: where the bytes are.
+        encoding: how they become text.
+        start_byte: where the page is asked from; at or past the end the extent is empty.
+        max_bytes: how much is asked for; at least one line or character comes.
+        cap_bytes: the most that comes.
+        keep_start: whether another page ends here: then the start stays, in mid-line too.
+        keep_end: whether another page starts at the end of this one: then the end stays, in mid-line too. With both,
+            pages meet and paging always advances.
     """
     size = source.size_bytes
     start = encoding.align(min(start_byte, size))
     if start_byte >= size or start >= size:
         return Extent(start_byte=size, end_byte=size, data=b"")
+    # At least one character fits any cap, or paging would stand still.
     cap = max(cap_bytes, 4 * encoding.unit)
+    # One read has all that decides: a cap before, for the start of the line, a cap behind, for its end.
     first = encoding.align(max(0, start - cap))
-    count = start - first + cap + 4  # 4: to see whether a character ends at the cap
+    # Four more bytes, to see whether a character ends at the cap.
+    count = start - first + cap + 4
     data = source.read(first, count)
     ends_file = len(data) < count or first + count >= size
     begin, is_line_start, line_start = _start(data, encoding, start - first, first, cap, ends_file, keep=keep_start)
@@ -287,6 +347,8 @@ def cut_bytes(
     line_end = encoding.find(data, begin)
     if line_end < 0 and ends_file:
         line_end = len(data)
+    # Whole lines only where the first of them is seen to begin here and to end within the cap; else this is a part of
+    # one long line, and it advances by characters.
     whole = is_line_start and 0 <= line_end <= (want if keep_end else begin + cap)
     if not whole:  # characters of one long line
         end = (
@@ -310,11 +372,13 @@ def cut_bytes(
 def _start(
     data: bytes, encoding: Encoding, at: int, first: int, cap: int, ends_file: bool, *, keep: bool
 ) -> tuple[int, bool, int | None]:
-    """Where the window begins in `data`, whether that is the start of a line, and where that line starts if known."""
+    """Return where the window begins in `data`, whether that is the start of a line, and where that line starts if known."""
     behind = encoding.rfind(data, at)
     line_start = behind if behind >= 0 else 0 if first == 0 else None
     if line_start == at:
         return at, True, at
+    # A continuation in mid-line never snaps back: the page before ended here, and snapping would show its bytes again,
+    # for ever.
     if keep:
         return at, False, line_start
     line_end = encoding.find(data, at)
@@ -326,7 +390,7 @@ def _start(
 
 
 def next_char(data: bytes, encoding: Encoding, at: int) -> int:
-    """The boundary behind the character at `at`: the smallest step forward."""
+    """Return the boundary behind the character at `at`: the smallest step forward."""
     for step in range(encoding.unit, 4 + encoding.unit, encoding.unit):
         if encoding.floor_char(data, at + step) > at:
             return min(at + step, len(data))
@@ -334,7 +398,11 @@ def next_char(data: bytes, encoding: Encoding, at: int) -> int:
 
 
 def shorten(extent: Extent, encoding: Encoding, end_byte: int) -> Extent:
-    """The same extent ending at `end_byte` or at the character boundary before it: what a smaller budget leaves of it."""
+    """Return an extent that ends at `end_byte` or at the character boundary before it: what a smaller budget leaves of
+    it.
+
+    At least one character stays. A cut within a line makes a fragment of it, so that the next page goes on in mid-line.
+    """
     keep = encoding.floor_char(extent.data, end_byte - extent.start_byte)
     keep = max(keep, next_char(extent.data, encoding, 0))
     data = extent.data[:keep]
