@@ -1,13 +1,12 @@
-"""Where are the landmarks? Names with line ranges of a source in any language.
+r"""Find the landmarks of a source in any language: names with line ranges, nested (B-11).
 
-Keeps out files, budgets and sentences: bytes in, an `Outline` out. Two makers answer: tree-sitter, for exact
-ranges where its grammar is installed (`penstock[languages]`) and the source is at most `EXACT_BYTES`;
-otherwise a line scanner that reads a stream of any length in memory that grows with the landmarks alone.
-`Outline.method` says which of them it was.
+Bytes in, an `Outline` out; files, budgets and sentences are kept out. Two makers answer: tree-sitter, for exact
+ranges where its grammar is installed (`penstock[languages]`) and the source is at most `EXACT_BYTES`; otherwise a
+line scanner that reads a stream of any length in memory that grows with the landmarks alone. `Outline.method` says
+which of them it was.
 
-Laws: any bytes have an outline, without an exception and in linear time; 1 <= start <= end <= total_lines;
-symbols stand in line order and nest; `scan` gives the same for any chunking of the same bytes. Lines end at
-`\\n` only.
+Laws: any bytes have an outline, without an exception and in linear time; 1 <= start <= end <= total_lines; symbols
+stand in line order and nest; `scan` gives the same for any chunking of the same bytes. Lines end at `\n` only.
 """
 
 from __future__ import annotations
@@ -34,12 +33,25 @@ if TYPE_CHECKING:
 
 __all__ = ["EXACT_BYTES", "MAX_SYMBOLS", "Outline", "Scanner", "Symbol", "language_of", "outline", "scan"]
 
-# libraries.md 4: parsing costs 51 times the source in memory and 0.14 s of CPU for a megabyte
+# Parsing costs 51 times the source in memory and 0.14 s of processor time for a megabyte; a scanner neither.
 EXACT_BYTES = 1 << 20
+"""The longest source, in bytes, that is parsed with its grammar; longer ones are scanned."""
 
 
 def outline(data: bytes, language: str, *, exact: bool = True) -> Outline:
-    """The landmarks of `data`; `exact=False` leaves tree-sitter out of it."""
+    r"""Return the landmarks of a source.
+
+    Args:
+        data: The source as it is; it need not be valid in its language or encoding.
+        language: Its language as `language_of` calls it; one that is not known is plain text, whose blocks are its
+            landmarks.
+        exact: Whether tree-sitter may answer, where it can.
+
+    Example:
+        >>> found = outline(b"class A:\n    def f(self):\n        pass\n", "python", exact=False)
+        >>> [(symbol.name, symbol.start_line, symbol.end_line, symbol.depth) for symbol in found.symbols]
+        [('class A', 1, 3, 0), ('def f(self)', 2, 3, 1)]
+    """
     if exact and len(data) <= EXACT_BYTES:
         from .grammar import parse
 
@@ -50,7 +62,12 @@ def outline(data: bytes, language: str, *, exact: bool = True) -> Outline:
 
 
 def scan(chunks: Iterable[bytes], language: str) -> Outline:
-    """The landmarks of a stream of consecutive chunks, cut anywhere."""
+    """Return the landmarks of a stream, by the line scanner of its language.
+
+    Args:
+        chunks: The bytes of the source in order, cut anywhere, even within a letter.
+        language: Its language as `language_of` calls it.
+    """
     scanner = Scanner(language)
     for chunk in chunks:
         scanner.feed(chunk)
@@ -58,31 +75,48 @@ def scan(chunks: Iterable[bytes], language: str) -> Outline:
 
 
 class Scanner:
-    """A stream that is being scanned: `feed` chunks, then ask for the `outline` once."""
+    r"""A stream that is being scanned: `feed` chunks, then ask for the `outline` once.
+
+    It holds two blocks of the stream and the landmarks, whatever the length of the stream.
+
+    Args:
+        language: Its language as `language_of` calls it.
+
+    Example:
+        >>> scanner = Scanner("go")
+        >>> scanner.feed(b"package p\nfunc f() ")
+        >>> scanner.feed(b"{\n}\n")
+        >>> [(symbol.name, symbol.start_line, symbol.end_line) for symbol in scanner.outline().symbols]
+        [('func f()', 2, 3)]
+    """
 
     def __init__(self, language: str) -> None:
         from .blocks import Blocks
 
         self._language = language
         self._scanner, self._method = _scanner(language)
+        # JSON is scanned by brackets: a document on one line must not be held, nor clipped, as a line.
         self._blocks = Blocks(whole_lines=language != "json")
 
     def feed(self, chunk: bytes) -> None:
-        """Scan what is complete once `chunk` is known."""
+        """Scan what is complete once `chunk` is known; the rest is kept until more comes."""
         for block in self._blocks.feed(chunk):
             self._scanner.feed(block)
 
     def outline(self) -> Outline:
-        """Scan what is left and hand over the landmarks."""
+        """Scan what is left and return the landmarks; nothing may be fed afterwards."""
         for block in self._blocks.close():
             self._scanner.feed(block)
         self._scanner.close()
         found = self._scanner.found
+        # A scanner counts newlines, of which one was put in front of the stream: a last line without an end is
+        # counted by that one.
         total = self._scanner.line - (not self._blocks.ends_in_line)  # one newline was put in front
         return Outline(found.symbols(total), self._language, self._method, total, found.complete)
 
 
 def _scanner(language: str) -> tuple[_LanguageScanner, str]:
+    """Return the scanner of a language and what an outline calls it; each module is imported where it is needed."""
     if language == "python":
         from .python import PythonScanner
 

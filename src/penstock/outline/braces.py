@@ -1,11 +1,12 @@
-"""Where do definitions stand in a language with braces? One engine, one table row a language.
+"""Find definitions in a language with braces: one engine, one table row a language.
 
-Keeps out grammars. What stands between the last `;`, `{` or `}` and a `{` is a header; the rules of the language
-say whether it defines something; the matching `}` ends it. Strings and comments are stepped over. Where branches
-of a preprocessor leave the braces unbalanced, a `}` in the first column ends the definition that began there.
+What stands between the last `;`, `{` or `}` and a `{` is a header; the rules of the language say whether it defines
+something; the matching `}` ends it. Strings and comments are stepped over. Where branches of a preprocessor leave
+the braces unbalanced, a `}` in the first column ends the definition that began there. Grammars are kept out: a
+header is told by its shape, which a broken or unfinished source has, too.
 
-Law: linear in the bytes: a header is at most `HEADER_BYTES`, its parentheses are emptied before it is looked at,
-and patterns give nothing back (possessive) or are bounded.
+Law: linear in the bytes: a header is at most `HEADER_BYTES`, its parentheses are emptied before it is looked at, and
+patterns give nothing back (possessive) or are bounded.
 """
 
 from __future__ import annotations
@@ -18,42 +19,53 @@ from .blocks import find_line
 from .symbols import Collector
 
 HEADER_BYTES = 2048
+"""The longest header, in bytes, that is looked at: of a longer one only its end."""
 _STATEMENT_LINES = 12  # how far back a header without semicolons is looked for
 _SCOPES = 200
 _TYPES = frozenset({"class", "interface", "struct", "union", "enum", "record", "trait", "impl", "namespace", "module"})
 
 
 class BraceRules(NamedTuple):
-    """What a language looks like to the engine; every pattern is for a flat header or a gap between braces."""
+    """What a language looks like to the engine.
+
+    Patterns are for a flat header (its parentheses emptied) or, for `statements`, for a gap between braces. Kinds
+    are those of `Symbol.kind`; the kind `=` takes its text from the group `kind`.
+    """
 
     tokens: str
-    """Alternatives besides braces, comments and plain strings."""
+    """What is to be stepped over besides comments: strings, and what looks like one, as alternatives of an expression.
+    """
     definitions: tuple[tuple[str, str], ...]
-    """(kind, pattern) anywhere; kind `=` takes the kind from the group `kind`."""
+    """Headers that define something wherever they stand, as (kind, pattern)."""
     members: tuple[tuple[str, str], ...] = ()
-    """The same, only directly within a type or, with `top_level`, outside everything."""
+    """Headers that define something directly within a type only or, with `top_level`, outside of everything, as (kind,
+    pattern)."""
     statements: tuple[tuple[str, str], ...] = ()
-    """Definitions without a body, each pattern beginning at a newline, with a group `name`."""
+    """Definitions without a body, as (kind, pattern); each pattern begins at a newline and has a group `name`."""
     skip: str = ""
     """What precedes a definition and is not shown: annotations, attributes, labels."""
     continues: str = ""
-    """A header that goes on after the braces that follow it: they hold a type or a pattern."""
+    """A header that goes on behind the braces that follow it, because they hold a type or a pattern."""
     top_level: bool = False
+    """Whether `members` also count outside of everything."""
     by_line: bool = False
-    """Statements end at line ends: the header is looked for backwards, line by line."""
+    """Whether statements end at line ends: the header is then looked for backwards, line by line."""
     long_strings: bool = False
-    """Plain strings may contain line ends."""
+    """Whether plain strings may contain line ends."""
     nested: bool = True
-    """Functions are searched for definitions."""
+    """Whether functions are searched for definitions."""
     preprocessor: bool = False
-    """Its branches may leave braces unbalanced."""
+    """Whether branches of a preprocessor may leave the braces unbalanced."""
     raw_backticks: bool = False
+    """Whether a backslash is plain text between backticks, as in Go."""
     outside: bytes = b""
-    """What ends the part of the file before the code."""
+    """What ends the part of the file in front of the code, as in PHP; empty where all is code."""
 
 
+# A string that nobody closes ends with its line, so that one stray quote does not hide the rest of the file.
 _STRINGS = r""""(?:[^"\\\n]|\\[\s\S])*+"?|'(?:[^'\\\n]|\\.)*+'?"""
 _PREPROCESSOR = r"(?<=\n)[ \t]*+\#(?>(?:[^\\\n/]++|\\[\s\S]|/(?!\*))*)"
+# An apostrophe between digits is a separator in C++ (1'000), not the begin of a character.
 _CPP_STRINGS = (
     r"""(?<![0-9A-Za-z_])R"[^()\\\s"]{0,16}\(|(?<![0-9A-Fa-f])'(?:[^'\\\n]|\\.)*+'?|'|"(?:[^"\\\n]|\\[\s\S])*+"?"""
 )
@@ -63,6 +75,8 @@ _C_TYPE = (
     r"\A" + _C_TEMPLATE + r"(?>(?:(?:typedef|static|const|extern|volatile|export|inline|constexpr)\s++)*)"
     r"(?P<kind>struct|union|enum|class|namespace)\b(?!.*[()=])(?!.*\boperator\b)"
 )
+# A name with empty parentheses that no keyword of control begins, and nothing with = or ; behind it; what stands
+# between them and the brace is a qualifier or the list of initializers.
 _C_FUNCTION = (
     r"\A" + _C_TEMPLATE + r"(?!(?:if|for|while|switch|do|else|return|catch|case|goto)\b|[,:.=])"
     r"[^()=]*+(?:(?<=operator)(?:\(\)|==?)\s?)?\(\)(?>(?:\s?\(\))*)[^=;]*\Z"
@@ -117,6 +131,7 @@ _RUST_MODIFIERS = (
     r"|extern\s*+(?:\"[^\"]*+\")?\s++)*)"
 )
 
+# The patterns of a row are tried in the order in which they are written: the first one that matches names the kind.
 RULES: dict[str, BraceRules] = {
     "javascript": BraceRules(
         tokens=_STRINGS + r"|`|/(?![/*])",
@@ -268,6 +283,7 @@ RULES: dict[str, BraceRules] = {
         outside=b"<?",
     ),
 }
+"""The rules by language, as `language_of` calls them."""
 RULES["tsx"] = RULES["typescript"]
 RULES["cpp"] = RULES["c"]._replace(
     skip=r"(?:public|private|protected|signals|(?:public|private|protected)?\s*slots)\s*:(?!:)\s*|\[\[[^\]]*\]\]\s*",
@@ -279,12 +295,16 @@ _TOKENS = r"[{}]|//[^\n]*+|/\*|"
 _GROUP = re.compile(rb"[()]")
 _BLANKS = re.compile(rb"\s+")
 _REGEX_LITERAL = re.compile(rb"/(?>(?:[^\\/\[\n]|\\.|\[(?>(?:[^\]\\\n]|\\.)*)\])+)/")
+# Behind one of these signs, or one of those words, a slash begins a regular expression; behind anything else it
+# divides. That is right in all but a few odd places, and needs no grammar.
 _BEFORE_REGEX = frozenset(b"=(,:[!&|?{};\n+-*%~^")
 _WORD_BEFORE_REGEX = re.compile(rb"\b(?:return|typeof|case|in|of|do|else|void|delete)\Z")
 _HEREDOC = re.compile(rb"<<<[ \t]*[\"']?(\w+)")
 
 
 class _Compiled(NamedTuple):
+    """The rules of a language as compiled expressions; the fields are those of `BraceRules`."""
+
     token: re.Pattern[bytes]
     definitions: tuple[tuple[str, re.Pattern[bytes]], ...]
     members: tuple[tuple[str, re.Pattern[bytes]], ...]
@@ -297,6 +317,7 @@ _compiled: dict[str, _Compiled] = {}
 
 
 def _compile(language: str) -> _Compiled:
+    """Return the expressions of a language, compiled when they are first needed."""
     if language not in _compiled:
         rules = RULES[language]
 
@@ -315,21 +336,32 @@ def _compile(language: str) -> _Compiled:
 
 
 class _Scope(NamedTuple):
-    depth: int  # of braces, inside it
-    kind: str  # of the definition; "" holds a header that goes on after the brace
+    """A pair of braces that is open and matters: that of a definition, or one inside of a header."""
+
+    depth: int
+    """How many braces are open inside of it."""
+    kind: str
+    """The kind of the definition; "" for braces behind which their header goes on."""
     head: bytes
+    """That header, where it goes on."""
     head_line: int
     in_first_column: bool
 
 
 class BraceScanner:
-    """Feed blocks; the landmarks are in `found`."""
+    """Scans a language with braces; feed blocks, then the landmarks are in `found`.
+
+    Args:
+        language: A key of `RULES`.
+    """
 
     def __init__(self, language: str) -> None:
         self.found = Collector()
         self.line = 0  # newlines before the block, and before the gap while it is scanned
         self._rules = RULES[language]
         self._compiled = _compile(language)
+        # Braces are counted in `_depth`; only those of definitions and of headers that go on are kept in `_scopes`.
+        # So the stack is as deep as definitions nest, not as braces do.
         self._depth = 0
         self._scopes: list[_Scope] = []
         self._head = b""  # code since the last `;`, `{` or `}`
@@ -340,6 +372,9 @@ class BraceScanner:
 
     def feed(self, block: bytes) -> None:
         """Scan one block of whole lines, each with its newline in front."""
+        # The scan jumps from token to token: a brace, a comment or a string. What lies between two of them is a gap,
+        # which `_gap` adds to the header that may be growing. A string is part of its gap (a default value), a
+        # comment ends it and vanishes. What is open at the end of the block is remembered by what would close it.
         search = self._compiled.token.search
         size = len(block)
         start = position = 0  # the gap begins at `start`; before `position` all is seen
@@ -374,10 +409,17 @@ class BraceScanner:
             self._gap(block, start, size)
 
     def close(self) -> None:
-        """What is open at the end of the stream ends there."""
+        """Leave what is open: it ends with the stream."""
 
     def _skip(self, block: bytes, position: int, closer: bytes, escapes: bool) -> int:
-        """Behind `closer`, or the end of the block: then the next one begins inside."""
+        """Return where the scan goes on behind `closer`, or the end of the block: then the next one begins inside.
+
+        Args:
+            block: The block.
+            position: An offset inside of the string or comment.
+            closer: What ends it; one that begins with a newline is a line of its own, as of a here-document.
+            escapes: Whether a backslash escapes it.
+        """
         self._closer = (b"", False)
         if closer[:1] == b"\n":
             found = find_line(block, position, closer[1:])
@@ -395,7 +437,7 @@ class BraceScanner:
         return len(block)
 
     def _after_string(self, block: bytes, begin: int, end: int) -> int:
-        """Where the string ends that begins with the token at `begin`."""
+        """Return where the string ends that begins with the token at `begin`."""
         token = block[begin:end] if end - begin < 32 else block[begin : begin + 32]
         if token == b"`":
             return self._skip(block, end, b"`", escapes=not self._rules.raw_backticks)
@@ -408,18 +450,26 @@ class BraceScanner:
             return self._skip(block, end, token.lstrip(b"$"), escapes=token == b'"""')
         if token.lstrip(b"b")[:1] == b"r":
             return self._skip(block, end, b'"' + token.strip(b'br"'), escapes=False)
+        # The expression took what there was of it: the string goes on in the next block.
         if self._rules.long_strings and end == len(block):
             quote = token.lstrip(b"@$b")[:1]
             return self._skip(block, begin + token.index(quote) + 1, quote, escapes=b"@" not in token[:2])
         return end
 
     def _gap(self, block: bytes, start: int, end: int) -> None:
-        """Code without braces and comments: statements are reported, what may be a header is held."""
+        """Take code without braces and comments: statements are reported, what may be a header is held.
+
+        Args:
+            block: The block.
+            start: Where the code begins in it.
+            end: Where a brace or comment, or the end of the block, ends it.
+        """
         text = block[start:end]
         line = self.line
         self.line += text.count(b"\n")
         scope = self._scopes[-1] if self._scopes else None
         direct = self._depth == (scope.depth if scope else 0)
+        # The body of a function where functions are not searched: nothing in it can be a header, so nothing is kept.
         if not self._rules.nested and scope and scope.kind not in _TYPES and scope.kind:
             self._head = b""
             return
@@ -437,6 +487,8 @@ class BraceScanner:
         if self._compiled.skip and (prefix := self._compiled.skip.match(rest)):
             rest = rest[prefix.end() :]
             skipped += prefix.end()
+        # Only the end of a long header is kept, so that appending gap by gap stays linear; a definition stands at
+        # its end.
         if len(rest) > HEADER_BYTES:
             skipped += len(rest) - HEADER_BYTES
             rest = rest[-HEADER_BYTES:]
@@ -446,6 +498,7 @@ class BraceScanner:
         self._head, self._head_line, self._head_in_first_column = rest, line, at_first
 
     def _statements(self, text: bytes, line: int) -> None:
+        """Report the definitions without a body in a text, in order, each line once."""
         text = b"\n" + text
         matches = [
             (match.start("name"), kind, match)
@@ -455,12 +508,15 @@ class BraceScanner:
         for begin, kind, match in sorted(matches, key=itemgetter(0)):
             name = match["name"]
             first = line + text.count(b"\n", 1, begin)
+            # A gap that grows is looked at again with what came before it: what was reported already must not be
+            # twice.
             if first > self._reported_line:
                 self._reported_line = first
                 self.found.open(name, self._named(kind, match), first, self._depth)
                 self.found.close_to(self._depth, first + name.rstrip().count(b"\n"))
 
     def _open(self) -> None:
+        """Take a `{`: with the header before it, it opens a definition, or a part of a header, or nothing that matters."""
         depth = self._depth
         self._depth = depth + 1
         head, line = self._head, self._head_line
@@ -478,12 +534,16 @@ class BraceScanner:
             name = head[offset:].rstrip(b" \t\r\n,").removesuffix(b"=>").removesuffix(b"=")
             self.found.open(name, kind, line, depth)
             scopes.append(_Scope(depth + 1, kind, b"", 0, self._head_in_first_column))
+        # Inside of parentheses, as in a default value `({a = 1})`: the header goes on behind the brace.
         elif flat.rfind(b"(") > flat.rfind(b")"):
             scopes.append(_Scope(depth + 1, "", head, line, self._head_in_first_column))
 
     def _close(self, *, in_first_column: bool) -> None:
+        """Take a `}`: close the definition that it ends, or take the header up again that goes on behind it."""
         self._head = b""
         scopes = self._scopes
+        # Both branches of an #if may open a brace that only one `}` closes. A `}` in the first column is trusted
+        # more than the count: what began in the first column ends there, with everything in it.
         if in_first_column and self._rules.preprocessor:
             while scopes and not scopes[-1].in_first_column:
                 self._depth = scopes.pop().depth
@@ -500,7 +560,12 @@ class BraceScanner:
                 self._head_in_first_column = scope.in_first_column
 
     def _definition(self, flat: bytes, cuts: list[tuple[int, int]]) -> tuple[str, int]:
-        """The kind of what a header defines, if anything, and where in it that begins."""
+        """Return the kind of what a header defines, "" for nothing, and where in the header that begins.
+
+        Args:
+            flat: The header with its parentheses emptied.
+            cuts: What was taken out of it, as `_flatten` gives it: the offset is one of the header as it was.
+        """
         scope = self._scopes[-1] if self._scopes else None
         direct = self._depth - 1 == (scope.depth if scope else 0)
         rules = self._compiled.definitions
@@ -513,6 +578,8 @@ class BraceScanner:
                     return self._named(kind, match), 0
             return "", 0
         begin = len(flat)
+        # Without semicolons the header begins at some line end: the last line is tried, then the last two, and so
+        # on, up to a bound.
         for _ in range(_STATEMENT_LINES):
             begin = flat.rfind(b"\n", 0, begin)
             text = flat[begin + 1 :].strip()
@@ -527,6 +594,11 @@ class BraceScanner:
         return "", 0
 
     def _named(self, kind: str, match: re.Match[bytes]) -> str:
+        """Return the kind of a match.
+
+        The kind `=` is what the match itself says (Rust's `mod` is a module); a function directly within a type is a
+        method.
+        """
         if kind == "=":
             kind = match["kind"].decode()
             return {"mod": "module", "@interface": "interface"}.get(kind, kind)
@@ -536,7 +608,12 @@ class BraceScanner:
 
 
 def _flatten(head: bytes) -> tuple[bytes, list[tuple[int, int]]]:
-    """`head` with the content of its parentheses gone, and (where, how many bytes) was taken out."""
+    """Return a header with the content of its parentheses gone, and what was taken out, as (where in the result, how
+    many bytes).
+
+    Parameters hold anything: commas, equals signs, further headers. Without them a pattern for a function is short
+    and cannot run off.
+    """
     opened: list[int] = []
     inside: list[tuple[int, int]] = []
     for mark in _GROUP.finditer(head):
@@ -544,6 +621,7 @@ def _flatten(head: bytes) -> tuple[bytes, list[tuple[int, int]]]:
             opened.append(mark.start())
         elif opened:
             begin = opened.pop() + 1
+            # Parentheses within these go with them; only the outermost pairs are cut.
             while inside and inside[-1][0] > begin:
                 inside.pop()
             inside.append((begin, mark.start()))
@@ -560,7 +638,10 @@ def _flatten(head: bytes) -> tuple[bytes, list[tuple[int, int]]]:
 
 
 def _after_slash(block: bytes, position: int) -> int:
-    """Behind the regular expression that begins at `position`, or behind the sign of a division."""
+    """Return the offset behind the regular expression that begins at `position`, or behind the sign of a division.
+
+    A brace or quote in a regular expression would else open what nothing closes.
+    """
     before = position - 1
     while block[before] in b" \t":
         before -= 1

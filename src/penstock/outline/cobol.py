@@ -1,8 +1,10 @@
-"""Where are the divisions, sections and paragraphs of a COBOL source? By sentence, not by line.
+"""Find the divisions, sections and paragraphs of a COBOL source, by sentence and not by line.
 
-Keeps out statements, data references and the call graph. A header stands where a sentence has ended; it ends at its
-own period. In fixed format columns 1-6 and 73-80 are no code and column 7 marks comments; free format is told by a
-directive or by the columns of the first lines.
+A header stands where a sentence has ended; it ends at its own period. In fixed format columns 1-6 and 73-80 are no
+code and column 7 marks comments; free format is told by a directive or by the columns of the first lines.
+
+Keeps out statements, data references and the call graph: those are the `cobol` room's, which needs the whole file;
+this one reads a stream of any length.
 
 Law: linear in the bytes; `EXIT.`, `GOBACK.`, `END-IF.` and other one-word sentences are no paragraphs.
 """
@@ -13,7 +15,7 @@ import re
 
 from .symbols import Collector, OpenSymbol
 
-# evidence cobol.md, rows 15 and 16: an explicit list, for a paragraph may well be called END-PROGRAM
+# A list and not the prefix END-, for a paragraph may well be called END-PROGRAM.
 _SENTENCES = frozenset(
     b"EXIT GOBACK CONTINUE STOP ELSE DECLARATIVES END NEXT THEN SKIP1 SKIP2 SKIP3 EJECT COPY REPLACE END-ADD END-CALL "
     b"END-ACCEPT END-COMPUTE END-DELETE END-DISPLAY END-DIVIDE END-EVALUATE END-EXEC END-IF END-MULTIPLY END-PERFORM "
@@ -25,6 +27,8 @@ _FIXED = re.compile(  # it passes over the commonest of the sentences above
     rb"\n(?:[^\n]{6}[ Dd] {0,3}+|\t)(?:(?=[A-Za-z0-9\x80-\xff])"
     rb"| ++(?=[\w-]++(?: ++[Ss][Ee][Cc][Tt][Ii][Oo][Nn])? *+\.)(?!(?:END-(?:IF|EXEC|EVALUATE|PERFORM)|EXIT)\.))"
 )
+# Lines that may hold a header, told by their beginning: everything else is passed over at the speed of the
+# expression.
 _FREE = re.compile(
     rb"\n[ \t]*+(?=(?:0?1|fd|sd|FD|SD)[ \t]|(?:[\w-]++[ \t]++)?(?:[Dd][Ii][Vv]|[Ss][Ee][Cc][Tt])[Ii]|[\w#@$-]++[ \t]*+\."
     rb"|(?i:program|function|class)-(?i:id)|(?i:end)[ \t])"
@@ -40,6 +44,7 @@ _HEADER = re.compile(
     rb"|(?P<data>0?1[ \t]++" + _WORD + rb")"
     rb"|(?P<paragraph>(?P<word>" + _WORD + rb")\s*+(?P<period>\.(?=\s|\Z)|\Z))"
 )
+# Each program takes eight levels: itself, its divisions (1), sections (2), paragraphs and files (3), records (4).
 _LEVELS = {"section": 2, "file": 3, "paragraph": 3, "data": 4}
 _BEHIND_SENTENCES = frozenset({"section", "paragraph", "declaratives"})  # the others are told by their words
 _FORMAT = re.compile(
@@ -55,7 +60,7 @@ _PROBED_LINES = 400
 
 
 class CobolScanner:
-    """Feed blocks; the landmarks are in `found`."""
+    """Scans a COBOL source; feed blocks, then the landmarks are in `found`."""
 
     def __init__(self) -> None:
         self.found = Collector()
@@ -78,6 +83,7 @@ class CobolScanner:
             end = block.find(b"\n", begin)
             if end < 0:
                 end = len(block)
+            # Columns 73 to 80 are no code, but behind a tab there are no columns.
             if not free and end > start + 72 and block[start] != 9:
                 end = start + 72
             header = _HEADER.match(block, begin, end)
@@ -91,6 +97,8 @@ class CobolScanner:
                     continue
             elif kind == "data" and self._division not in {b"", b"DATA"}:
                 continue
+            # Looked at last, for it goes back over comments and blank lines: a word with a period that is none of
+            # the sentences is rare enough in the middle of a statement.
             if kind in _BEHIND_SENTENCES and not self._sentence_ended(block, start):
                 continue
             line += block.count(b"\n", at, start)
@@ -100,9 +108,10 @@ class CobolScanner:
         self.line = line + block.count(b"\n", at)
 
     def close(self) -> None:
-        """What is open at the end of the stream ends there."""
+        """Leave what is open: it ends with the stream."""
 
     def _header(self, kind: str | None, header: re.Match[bytes], line: int) -> None:
+        """Open the landmark of a header, closing what it ends."""
         found = self.found
         base = 8 * max(len(self._programs) - 1, 0)
         if kind in _LEVELS:
@@ -133,13 +142,14 @@ class CobolScanner:
             found.close_to(base + 2, line if ends else line - 1)
 
     def _begin_program(self, line: int) -> None:
+        """Open a program, inside of one that is open; its PROGRAM-ID will name it."""
         level = 8 * len(self._programs)
         self.found.close_to(level, line - 1)
         self._programs.append(self.found.open(b"PROGRAM", "program", line, level))
         self._unnamed = True
 
     def _sentence_ended(self, block: bytes, begin: int) -> bool:
-        """Whether the code before the line that begins at `begin` ends with a period."""
+        """Return whether the code before the line that begins at `begin` ends with a period."""
         free, end = bool(self._free), begin - 1
         while end > 0:
             start = block.rfind(b"\n", 0, end)
@@ -150,7 +160,9 @@ class CobolScanner:
         return self._ended
 
     def _period_follows(self, block: bytes, end: int) -> bool:
-        """Whether the code after the line that goes to `end` begins with a period."""
+        """Return whether the code after the line that goes to `end` begins with a period: a name may stand on a line
+        without it.
+        """
         free = bool(self._free)
         while True:
             start = block.find(b"\n", end)
@@ -165,7 +177,12 @@ class CobolScanner:
 
 
 def code_of(line: bytes, *, free: bool) -> bytes:
-    """The code of a line without what is around it; nothing of a comment or a directive."""
+    """Return the code of a line, without what is around it; nothing of a comment or a directive.
+
+    Args:
+        line: The line without its end.
+        free: Whether it is in free format.
+    """
     if not free and line[:1] != b"\t":
         if line[6:7] in _NO_CODE:
             return b""
@@ -178,7 +195,13 @@ def code_of(line: bytes, *, free: bool) -> bytes:
 
 
 def is_free(block: bytes) -> bool:
-    """Whether a source that begins with this block is in free format; each line has its newline in front."""
+    """Return whether a source is in free format.
+
+    A directive says so; else more than a sixth of the lines with something in column 7 that is no indicator.
+
+    Args:
+        block: Its first lines, each with its newline in front.
+    """
     directive = _FORMAT.search(block[:20_000])
     if directive:
         return directive[1].lower() == b"free"

@@ -1,9 +1,13 @@
-"""What does the grammar say? Outlines by tree-sitter, where the grammar of a language is installed.
+"""Make outlines from syntax trees: tree-sitter, where the grammar of a language is installed.
 
-Keeps out the line scanners and every decision about size. A table says which nodes are landmarks and which may
-hold some; nothing else is visited, so the walk costs a fraction of the parse.
+A table says which nodes are landmarks and which may hold some; nothing else is visited, so the walk costs a fraction
+of the parse. Keeps out the line scanners and every decision about size.
 
-Law: a language without its grammar answers None, and so does a source in which only errors were found.
+A parser written in C is fed with whatever bytes there are, so it is fenced: long lines and deep nesting are refused
+before it starts, and its steps are counted while it runs.
+
+Law: a language without its grammar answers None, and so does a source in which only errors were found, or for which
+the parser takes too long.
 """
 
 from __future__ import annotations
@@ -27,15 +31,17 @@ class Grammar(NamedTuple):
     """Where a grammar is installed and what its nodes mean."""
 
     module: str
+    """The module of the grammar, imported when it is first needed."""
     definitions: dict[str, str]
-    """Node type -> kind of landmark."""
+    """The kind of landmark, by type of node."""
     holders: str
-    """Types of nodes that may hold landmarks and are none."""
+    """The types of nodes that may hold landmarks and are none, between blanks."""
     assigned: str = ""
-    """Types of nodes that are landmarks when a function is their value."""
+    """The types of nodes that are landmarks when a function or class is their value, between blanks."""
     function: str = "language"
+    """The function of the module that gives the language."""
     bodiless: bool = True
-    """A definition without a body counts too."""
+    """Whether a definition without a body counts, too."""
 
 
 _JS = Grammar(
@@ -188,6 +194,7 @@ GRAMMARS: dict[str, Grammar] = {
     ),
     # not shell: the scanner finds its functions, and its parser takes 5 GB and 50 s for a megabyte of `<a>`
 }
+"""The grammars by language, as `language_of` calls them."""
 
 _BODIES = frozenset(
     {
@@ -231,6 +238,7 @@ _languages: dict[str, Language | None] = {}
 
 
 def _language(name: str) -> Language | None:
+    """Return the language of a grammar, None where it is not installed or is of another ABI; kept once known."""
     if name not in _languages:
         grammar = GRAMMARS[name]
         try:
@@ -243,7 +251,12 @@ def _language(name: str) -> Language | None:
 
 
 def parse(data: bytes, language: str) -> Outline | None:
-    """The outline of `data`, or None when no grammar can tell."""
+    """Return the outline of a source by its syntax tree, or None when no grammar can tell.
+
+    Args:
+        data: The source.
+        language: A language; one without a row in `GRAMMARS` answers None.
+    """
     grammar = GRAMMARS.get(language)
     if grammar is None or (parser_language := _language(language)) is None:
         return None
@@ -270,6 +283,7 @@ def parse(data: bytes, language: str) -> Outline | None:
         return None
     found = Collector()
     _walk(root, data, grammar, found)
+    # An empty outline of a tree of errors would look like a fact; the line scanner may find something in the source.
     if not found.entries and root.has_error:
         return None
     found.close_to(0, 0)
@@ -278,7 +292,11 @@ def parse(data: bytes, language: str) -> Outline | None:
 
 
 def _has_long_lines(data: bytes) -> bool:
-    """Whether it is generated or minified: line ranges tell little there, and parsers are at their slowest."""
+    """Return whether a source is generated or minified: line ranges tell little there, and parsers are at their
+    slowest.
+    """
+    # A line of twice that length covers a whole stretch between two steps; so looking at every step is enough to
+    # find it.
     return any(
         data.find(b"\n", start, start + _LONG_LINE_BYTES) < 0
         for start in range(0, len(data) - _LONG_LINE_BYTES, _LONG_LINE_BYTES)
@@ -286,7 +304,10 @@ def _has_long_lines(data: bytes) -> bool:
 
 
 def _nests_deeply(data: bytes) -> bool:
-    """Whether more brackets are open somewhere than any code has."""
+    """Return whether more brackets are open somewhere than any code has.
+
+    Counted by slices, without regard to strings and comments: too many is only a reason to let the scanner answer.
+    """
     depth = angles = 0
     for start in range(0, len(data), _SLICE_BYTES):
         piece = data[start : start + _SLICE_BYTES]
@@ -301,6 +322,11 @@ def _nests_deeply(data: bytes) -> bool:
 
 
 def _walk(root: Node, data: bytes, grammar: Grammar, found: Collector) -> None:
+    """Collect the landmarks of a tree, with a list of what is still to be visited, for trees are deeper than the
+    interpreter's stack.
+
+    Children go on the list backwards, so that they come off it in the order of the source, which `Collector` needs.
+    """
     holders = frozenset(grammar.holders.split()) | {"ERROR"}
     assigned = frozenset(grammar.assigned.split())
     definitions = grammar.definitions
@@ -336,6 +362,8 @@ def _walk(root: Node, data: bytes, grammar: Grammar, found: Collector) -> None:
                 node = first = body
         elif node.type not in holders:
             continue
+        # `export const f = () => 1` is named from `export` on: a wrapper around one definition lends it its
+        # beginning. One around several does not, or each would have the name of the first.
         keep = node.type in {"export_statement", "lexical_declaration", "variable_declaration", "ambient_declaration"}
         keep = keep or node.type in {"expression_statement", "template_declaration", "type_declaration"}
         children = node.named_children
@@ -349,7 +377,15 @@ def _walk(root: Node, data: bytes, grammar: Grammar, found: Collector) -> None:
 
 
 def _name(node: Node, start: Node, body: Node | None, data: bytes) -> bytes:
-    """The text from `start` to the body, without comments."""
+    """Return the text of a definition from `start` to its body, without comments and what joins the two (`=`, `=>`,
+    `{`).
+
+    Args:
+        node: The definition.
+        start: The node at which its text begins, behind decorators, or the `export` in front of it.
+        body: Its body; None where it has none, and the text ends with the node.
+        data: The source.
+    """
     begin = start.start_byte
     stop = min(body.start_byte if body else node.end_byte, begin + _NAME_BYTES)
     name = data[begin:stop]
@@ -364,6 +400,7 @@ def _name(node: Node, start: Node, body: Node | None, data: bytes) -> bytes:
 
 
 def _body(node: Node) -> Node | None:
+    """Return the node that holds the body of a definition; None where it has none."""
     body = node.child_by_field_name("body")
     if body is not None:
         return body
@@ -377,7 +414,7 @@ def _body(node: Node) -> Node | None:
 
 
 def _start(node: Node) -> Node:
-    """Where the text of a definition begins: behind its decorators, annotations and attributes."""
+    """Return where the text of a definition begins: behind its decorators, annotations and attributes."""
     for child in node.children:
         if child.type == "modifiers":
             for modifier in child.children:
@@ -389,6 +426,7 @@ def _start(node: Node) -> Node:
 
 
 def _is_prototype(node: Node, grammar: Grammar) -> bool:
+    """Return whether a declaration of C declares a function, perhaps behind pointers and references."""
     if grammar.bodiless or node.type not in {"declaration", "field_declaration"}:
         return False
     declarator = node.child_by_field_name("declarator")

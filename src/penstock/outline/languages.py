@@ -1,4 +1,4 @@
-"""Which language is this? By extension, file name, interpreter line, or the first bytes.
+"""Tell the language of a source: by extension, file name, interpreter line, or the first bytes.
 
 Keeps out scanning. Law: any name and any bytes have an answer; what is not known is `text`.
 """
@@ -32,6 +32,7 @@ _EXTENSIONS = {
 }
 _BY_EXTENSION = {extension: language for language, words in _EXTENSIONS.items() for extension in words.split()}
 
+# Files whose names say it, extension or not; these come before the table of extensions.
 _BY_NAME = {
     "rakefile": "ruby",
     "gemfile": "ruby",
@@ -72,7 +73,17 @@ _JSON = re.compile(rb'[\[{][ \t\r\n]{0,99}["\[{\]}]')
 
 
 def language_of(name: str, head: bytes = b"") -> str:
-    """The language of a source called `name` that begins with `head`; `text` when nothing tells."""
+    r"""Return the language of a source; `text` when nothing tells.
+
+    Args:
+        name: Its file name or path, with either slash.
+        head: Its first bytes; no more than 4 KiB are looked at. They decide where the name does not, and between C
+            and C++ for a header.
+
+    Example:
+        >>> language_of("src/main.rs"), language_of("run", b"#!/usr/bin/env python3\n"), language_of("notes")
+        ('rust', 'python', 'text')
+    """
     base = name.replace("\\", "/").rsplit("/", 1)[-1].lower()
     stem, _, extension = base.rpartition(".")
     language = _BY_NAME.get(base) or (_BY_EXTENSION.get(extension) if stem else None)
@@ -85,6 +96,7 @@ def language_of(name: str, head: bytes = b"") -> str:
 
 
 def _by_content(head: bytes) -> str:
+    """Return the language that the first bytes speak for."""
     if head.startswith(b"#!"):
         command = head.partition(b"\n")[0][:200]
         for pattern, language in _INTERPRETERS:

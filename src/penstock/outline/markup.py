@@ -1,4 +1,4 @@
-"""What are the landmarks of a document or a configuration? Headings, keys and tables, with what they hold.
+"""Find the landmarks of a document or a configuration: headings, keys and tables, with what they hold.
 
 Keeps out validation: these scanners read what they can of broken, unfinished and commented sources.
 
@@ -11,7 +11,8 @@ import re
 
 from .symbols import Collector, OpenSymbol
 
-KEY_DEPTH = 6  # deeper keys are no landmarks; their lines belong to the key above
+KEY_DEPTH = 6
+"""How deep keys are landmarks; the lines of deeper ones belong to the key above."""
 
 _HEADING = re.compile(rb"(\#{1,6})(?:[ \t]++([^\n]*+))?(?=\n|\Z)")
 _FENCE = re.compile(rb"(`{3,}+|~{3,}+)([^\n]*+)")
@@ -29,11 +30,11 @@ class _LineScanner:
         self.line = 0
 
     def close(self) -> None:
-        """What is open at the end of the stream ends there."""
+        """Leave what is open: it ends with the stream."""
 
 
 class MarkdownScanner(_LineScanner):
-    """ATX and setext headings; a section ends before the next heading of its level or a higher one."""
+    """Scans Markdown: ATX and setext headings; a section ends before the next heading of its level or a higher one."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -44,6 +45,8 @@ class MarkdownScanner(_LineScanner):
         """Scan one block of whole lines, each with its newline in front."""
         line, at = self.line, 0
         position = 0
+        # Front matter: YAML between two lines of dashes at the very beginning, of which the second would underline a
+        # title.
         if line == 0 and block.startswith((b"\n---\n", b"\n---\r\n")) and b"\n---" in block[4:]:
             self._fence = b"---"
             position = 4
@@ -71,11 +74,13 @@ class MarkdownScanner(_LineScanner):
                     self._fence = b"<!--"
                     position += 4
             elif mark in b"`~":
+                # Backticks behind a fence of backticks make it inline code (CommonMark 4.5).
                 fence = _FENCE.match(block, position)
                 if fence and not (mark == 96 and b"`" in fence[2]):
                     self._fence = fence[1]
                     position = fence.end()
             else:
+                # A setext heading: the title is the line before, which may be the last one of the block before.
                 end = block.find(b"\n", begin)
                 underline = block[begin : end if end >= 0 else len(block)].strip()
                 start = block.rfind(b"\n", 0, begin - 1)
@@ -87,10 +92,14 @@ class MarkdownScanner(_LineScanner):
         self._before = block[block.rfind(b"\n") + 1 :][:2000]
 
     def _heading(self, name: bytes, line: int, level: int) -> None:
+        """Open a heading; it closes those of its level and below."""
         self.found.close_to(level, line - 1)
         self.found.open(name, "heading", line, level)
 
     def _after_fence(self, block: bytes, position: int) -> int:
+        """Return where the scan goes on behind the fence or comment that is open; the end of the block where it stays
+        open.
+        """
         fence = self._fence
         if fence == b"<!--":
             end = block.find(b"-->", position)
@@ -102,6 +111,8 @@ class MarkdownScanner(_LineScanner):
             end = block.find(b"\n", position + 1)
             end = end if end >= 0 else len(block)
             found = block.find(fence, position, end)
+            # A long fence is not read line by line: the next place where its mark occurs is the next that can end
+            # it.
             if found < 0:  # jump to the line that has one
                 found = block.find(fence, end)
                 if found < 0:
@@ -124,7 +135,7 @@ _BLOCK_SCALAR = re.compile(rb"[ \t]*(?:[&!]\S*[ \t]+)*[|>][-+0-9]{0,2}[ \t\r]*(?
 
 
 class YamlScanner(_LineScanner):
-    """Keys by indentation; documents only where there are several."""
+    """Scans YAML: keys by indentation; documents only where there are several."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -153,6 +164,8 @@ class YamlScanner(_LineScanner):
                 self._scalar = -1
             if not self._documents:
                 self._document(line)
+            # An item of a list closes what is deeper than its dash: `- a:` behind `- a:` is another item, whatever
+            # its column.
             dash = event[2].rfind(b"-")
             found.close_to(column if dash < 0 else dash + 1, line - 1)
             if len(found.stack) <= KEY_DEPTH:
@@ -162,7 +175,7 @@ class YamlScanner(_LineScanner):
         self.line += block.count(b"\n")
 
     def close(self) -> None:
-        """One document alone is not worth a landmark."""
+        """Give up the document where there is only one: it is not worth a landmark."""
         if len(self._documents) == 1:
             self.found.stack = [entry for entry in self.found.stack if entry.level >= 0]
             self.found.entries = [entry for entry in self.found.entries if entry.level >= 0]
@@ -170,6 +183,7 @@ class YamlScanner(_LineScanner):
                 entry.depth -= 1
 
     def _document(self, line: int) -> None:
+        """Begin a document."""
         self.found.close_to(-1, line - 1)
         number = len(self._documents) + 1
         self._documents.append(self.found.open(b"document %d" % number, "document", line, -1))
@@ -182,7 +196,11 @@ _TABLE = re.compile(
 
 
 class TableScanner(_LineScanner):
-    """Tables (sections) and keys of TOML, INI and properties files."""
+    """Scans TOML, INI and properties files: tables (sections) and their keys.
+
+    Args:
+        toml: Whether strings may go over lines and a colon is no sign of a key.
+    """
 
     def __init__(self, *, toml: bool) -> None:
         super().__init__()
@@ -230,10 +248,13 @@ _JSON_TOKEN_BYTES = 1 << 16
 
 
 class JsonScanner(_LineScanner):
-    """Keys, and the items of arrays that span lines; blocks may be cut anywhere."""
+    """Scans JSON: keys, and the items of arrays that span lines; blocks may be cut anywhere."""
 
     def __init__(self) -> None:
         super().__init__()
+        # A document may be one line of gigabytes, so this scanner reads tokens. A token at the end of a block is
+        # held back and read again with the next one; a string too long for that is skipped by what ends it
+        # (`_inside`). Brackets below the deepest landmarks are only counted (`_deeper`).
         self._held = b""
         self._inside = b""  # what ends the long string or comment that is open
         self._open: list[tuple[bool, int, OpenSymbol | None]] = []  # is it an object, its first line, its landmark
@@ -242,11 +263,11 @@ class JsonScanner(_LineScanner):
         self._key: OpenSymbol | None = None
 
     def feed(self, block: bytes) -> None:
-        """Scan some bytes."""
+        """Scan some bytes, cut anywhere."""
         self._scan(self._held + block, last=False)
 
     def close(self) -> None:
-        """What is open at the end of the stream ends there."""
+        """Scan what was held back; what is open at the end of the stream ends there."""
         self._scan(self._held, last=True)
         for _, _, entry in self._open:
             if entry is not None:
@@ -254,6 +275,12 @@ class JsonScanner(_LineScanner):
         self.found.close_to(0, 0)
 
     def _scan(self, block: bytes, *, last: bool) -> None:
+        """Scan bytes behind those that were held back.
+
+        Args:
+            block: What was held back and what came.
+            last: Whether the stream ends here: then nothing is held back.
+        """
         size = len(block)
         self._held = b""
         line, at = self.line, 0
@@ -267,6 +294,8 @@ class JsonScanner(_LineScanner):
                 break
             begin, position = token.span()
             mark = block[begin]
+            # The items of an array are numbered by its commas, counted in the gaps between tokens; strings are
+            # tokens, so a comma in one does not count.
             if self._items and not self._deeper:
                 self._items[-1] += block.count(b",", gap, begin)
             gap = position
@@ -304,6 +333,9 @@ class JsonScanner(_LineScanner):
         self.line = line + block.count(b"\n", at, position)
 
     def _skip(self, block: bytes, position: int = 0) -> int:
+        """Return where the scan goes on behind the string or comment that is open; the end of the block where it stays
+        open.
+        """
         while (found := block.find(self._inside, position)) >= 0:
             slashes = found
             while self._inside == b'"' and slashes > position and block[slashes - 1] == 92:
@@ -316,6 +348,9 @@ class JsonScanner(_LineScanner):
         return len(block)
 
     def _landmark(self, name: bytes, line: int) -> OpenSymbol | None:
+        """Open a key or an item, unless it is on the line on which what holds it begins: its range would say nothing
+        new.
+        """
         depth = len(self._open) - 1
         self.found.close_to(depth, 0)
         if depth < 0 or (depth and self._open[-1][1] == line):
@@ -323,6 +358,7 @@ class JsonScanner(_LineScanner):
         return self.found.open(name, "key", line, depth)
 
     def _begin(self, line: int, *, is_object: bool) -> None:
+        """Take an opening bracket: an item of an array becomes a landmark, numbered from 0."""
         if self._deeper or len(self._open) > KEY_DEPTH:
             self._deeper += 1
             return
@@ -334,6 +370,7 @@ class JsonScanner(_LineScanner):
         self._items.append(0)
 
     def _end(self, line: int) -> None:
+        """Take a closing bracket: its landmark ends on this line."""
         self._key = None
         if self._deeper:
             self._deeper -= 1
@@ -346,7 +383,7 @@ class JsonScanner(_LineScanner):
 
 
 def scanner(language: str) -> MarkdownScanner | JsonScanner | YamlScanner | TableScanner:
-    """The scanner of a language of this room."""
+    """Return the scanner of one of these languages: markdown, json, yaml, toml or ini."""
     if language == "markdown":
         return MarkdownScanner()
     if language == "json":
@@ -357,4 +394,5 @@ def scanner(language: str) -> MarkdownScanner | JsonScanner | YamlScanner | Tabl
 
 
 def _trailing_slashes(block: bytes) -> int:
+    """Return how many backslashes a block ends with: an odd number escapes what comes next."""
     return len(block) - len(block.rstrip(b"\\"))

@@ -1,8 +1,6 @@
-"""What are the landmarks of a text without structure? Its blocks, named by their first lines.
+"""Find landmarks in a text without structure: its blocks, named by their first lines.
 
-Keeps out every syntax: a block begins after a blank line, or where the one before has grown too long. When
-there are too many, neighbours are joined and the least size doubles, so any stream ends with at most
-`MAX_BLOCKS`.
+Keeps out every syntax. A block begins after a blank line, or where the one before has grown too long.
 
 Law: the blocks tile the text from its first line that is not blank, in memory that does not grow with it.
 """
@@ -14,18 +12,24 @@ import re
 from .symbols import Collector
 
 MAX_BLOCKS = 200
-MIN_LINES = 4  # a landmark for fewer lines costs more than it says
-SPLIT_FACTOR = 25  # a block without blank lines is divided after this many times the least size: 100 at first
+"""How many blocks an outline has at most."""
+MIN_LINES = 4
+"""The least lines of a block at first: a landmark for fewer lines costs more than it says."""
+SPLIT_FACTOR = 25
+"""A block without blank lines is divided after this many times the least size: after 100 lines at first."""
 
 _BLANK = re.compile(rb"\n[ \t\r\f]*+(?=\n|\Z)")
 
 
 class PlainTextScanner:
-    """Feed blocks; the landmarks are in `found`."""
+    """Scans a text without structure; feed blocks, then the landmarks are in `found`."""
 
     def __init__(self) -> None:
         self.found = Collector()
         self.line = 0
+        # How long the text is, is known only at its end, and the blocks of a log of ten gigabytes cannot all be kept. So
+        # the least size doubles whenever there are too many blocks, and every other start is given up: at the end there
+        # are at most MAX_BLOCKS, spread over the whole text, whatever its length.
         self._least = MIN_LINES
         self._starts: list[tuple[int, bytes]] = []
         self._after_blank = True
@@ -41,21 +45,23 @@ class PlainTextScanner:
         self._paragraph(block, at, len(block))
 
     def close(self) -> None:
-        """Turn the starts into landmarks."""
+        """Turn the starts into landmarks; each ends where the next one begins."""
         for start, name in self._starts:
             self.found.close_to(0, start - 1)
             self.found.open(name, "block", start, 0)
 
     def _paragraph(self, block: bytes, at: int, end: int) -> None:
-        """Lines without a blank one between them; they go on from the last call unless a blank one came."""
+        """Take lines without a blank one between them; they go on from the last call unless a blank one came."""
         lines = block.count(b"\n", at, end)
         first = self.line + 1
         self.line += lines
         if not lines:
             return
+        # A paragraph that is too short joins the block before it.
         if self._after_blank and first - self._last_start() >= self._least:
             self._start(first, block, at)
         self._after_blank = False
+        # A log has no blank lines: it is divided evenly, at line 1, 101, 201.
         while self.line - self._last_start() >= SPLIT_FACTOR * self._least:
             line = self._last_start() + SPLIT_FACTOR * self._least
             line = max(line, first)
@@ -65,9 +71,11 @@ class PlainTextScanner:
             self._start(line, block, at)
 
     def _last_start(self) -> int:
+        """Return the line of the last start, or one far in front of the text."""
         return self._starts[-1][0] if self._starts else -(1 << 30)
 
     def _start(self, line: int, block: bytes, at: int) -> None:
+        """Begin a block at a line, which is named by its own text."""
         newline = block.find(b"\n", at + 1)
         name = block[at + 1 : newline if newline >= 0 else len(block)].strip()[:500]
         self._starts.append((line, name))

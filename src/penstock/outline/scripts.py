@@ -1,7 +1,8 @@
-"""Where are the definitions in a language that ends them with a word, or with nothing? Ruby, shell and SQL.
+"""Find definitions in a language that ends them with a word, or with nothing: Ruby, shell and SQL.
 
-Keeps out grammars. A definition is a line that begins like one; it ends at the `end` or `}` in its own column,
-or, in SQL, with its statement. Here-documents and quoted bodies are stepped over where they end within a block.
+A definition is a line that begins like one; it ends at the `end` or `}` in its own column, or, in SQL, with its
+statement. Here-documents and quoted bodies are stepped over where they end within a block. Grammars are kept out: an
+`end` of an `if` is told from that of a method by its column alone.
 
 Law: linear in the bytes.
 """
@@ -15,6 +16,7 @@ from .symbols import Collector
 
 _MISSES = 8  # here-documents without an end that are looked for in a block before they are taken for operators
 
+# One search finds what matters: a definition, an end in any column, what hides the rest, and a here-document.
 _EVENTS = {
     "ruby": re.compile(
         rb"\n(?:(?P<indent>[ \t]*+)(?:(?P<definition>(?:(?:private|protected|public|private_class_method)[ \t]++)?"
@@ -36,7 +38,11 @@ _ONE_LINE = {
 
 
 class ScriptScanner:
-    """Feed blocks; the landmarks are in `found`."""
+    """Scans Ruby or shell; feed blocks, then the landmarks are in `found`.
+
+    Args:
+        language: `ruby` or `shell`.
+    """
 
     def __init__(self, language: str) -> None:
         self.found = Collector()
@@ -68,6 +74,8 @@ class ScriptScanner:
                 self._skipping = b"=end"
                 continue
             if event["here"]:
+                # `<<` may also be a shift, as in ((1 << N)), or an append: then no line ends it. A bounded number of
+                # such misses a block keeps the search from being quadratic.
                 start = block.rfind(b"\n", max(0, event.start() - 500), event.start())
                 if misses < _MISSES and b"((" not in block[start : event.start()]:
                     end = find_line(block, position, event["here"])
@@ -79,6 +87,8 @@ class ScriptScanner:
             at = begin
             indent = len(event["indent"])
             if event["end"]:
+                # The end of an if or loop stands in a column in which no definition began, as long as the source is
+                # indented.
                 if any(entry.level == indent for entry in found.stack):
                     found.close_to(indent, line)
                 continue
@@ -86,9 +96,16 @@ class ScriptScanner:
         self.line += block.count(b"\n")
 
     def close(self) -> None:
-        """What is open at the end of the stream ends there."""
+        """Leave what is open: it ends with the stream."""
 
     def _define(self, text: bytes, line: int, indent: int) -> None:
+        """Open a definition; one that ends on its own line is closed at once.
+
+        Args:
+            text: Its line, from the keyword or the name on.
+            line: The number of that line.
+            indent: The column in which it begins, which is also where its end is looked for.
+        """
         found = self.found
         found.close_to(indent, line - 1)
         name = text
@@ -112,11 +129,14 @@ _ROUTINES = frozenset({"function", "procedure", "trigger", "package"})
 
 
 class SqlScanner:
-    """CREATE statements; a routine without a quoted body ends before the next one."""
+    """Scans SQL: CREATE statements; a routine without a quoted body ends before the next one."""
 
     def __init__(self) -> None:
         self.found = Collector()
         self.line = 0
+        # A routine has semicolons in its body, and where the body ends only its dialect knows. So a statement ends
+        # at its `;`, and a routine at the last `;` before the next CREATE, GO or DELIMITER, unless its body is in
+        # dollar quotes, which end it themselves.
         self._closer = b""
         self._statement_end = 0  # the line of the last `;` in the routine that is open
         self._quoted = False  # its body was in dollar quotes
@@ -160,6 +180,6 @@ class SqlScanner:
         self.line += block.count(b"\n")
 
     def close(self) -> None:
-        """What is open at the end of the stream ends with its last statement."""
+        """Close a routine that is open with its last statement."""
         if self._statement_end:
             self.found.close_to(0, self._statement_end)

@@ -1,7 +1,7 @@
-"""What is a landmark? The values of an outline, and the one place where they are collected.
+"""The values of an outline, and the one place where landmarks are collected.
 
-Keeps out every language: scanners say "a name opens here, it closes there"; nesting, order, the cap on
-their number and the cleaning of names are settled here.
+Keeps out every language: scanners say "a name opens here, it closes there"; nesting, order, the cap on their number
+and the cleaning of names are settled here.
 
 Law: 1 <= start <= end <= total_lines; symbols stand in line order; a child lies within its parent.
 """
@@ -14,32 +14,45 @@ MAX_SYMBOLS = 50_000
 """How many landmarks are kept; beyond it the deepest are dropped and the outline says it is not complete."""
 
 MAX_NAME_CHARS = 120
+"""The most characters of a name, the ellipsis included."""
 MAX_OPEN = 200
 """How many landmarks may be open at once: what is nested deeper is not a landmark."""
 
 
 class Symbol(NamedTuple):
-    """A named range of whole lines."""
+    """A landmark: a named range of whole lines, 1-based and inclusive."""
 
     name: str
+    """The text of its definition on one line, such as `def f(self)` or `## Title`, clipped to `MAX_NAME_CHARS`."""
     kind: str
+    """class, function, method, heading, key, paragraph and so on; the set is that of its language."""
     start_line: int
     end_line: int
     depth: int
+    """How many landmarks it lies in; 0 for the outermost."""
 
 
 class Outline(NamedTuple):
-    """The landmarks of one source, and who found them."""
+    """The landmarks of one source in line order, and who found them."""
 
     symbols: tuple[Symbol, ...]
     language: str
+    """The language it was read as."""
     method: str
+    """tree-sitter, line scanner, cobol scanner or plain text: how exact the ranges are."""
     total_lines: int
+    """How many lines the source has; a newline at its end begins no further one."""
     complete: bool
+    """Whether all landmarks are listed; False where some were dropped, for their number or their depth."""
 
 
 def display(name: bytes) -> str:
-    """One readable line: whitespace collapsed, invalid bytes escaped, clipped."""
+    """Return a name as one readable line: whitespace collapsed, invalid bytes escaped, clipped to `MAX_NAME_CHARS`.
+
+    Args:
+        name: Bytes of the source, in UTF-8 or anything else.
+    """
+    # Four bytes are the most that a character takes; what is clipped anyway is not decoded.
     text = name[: 4 * MAX_NAME_CHARS].decode("utf-8", "backslashreplace")
     if not text.isprintable() or "  " in text or text[:1] == " " or text[-1:] == " ":
         text = " ".join(text.split())
@@ -47,7 +60,10 @@ def display(name: bytes) -> str:
 
 
 class OpenSymbol:
-    """A landmark under construction; `end_line` is right once it has been closed."""
+    """A landmark under construction; `end_line` is right once it has been closed.
+
+    `level` is what orders nesting in its language; `depth` is how many landmarks it lies in, which an outline shows.
+    """
 
     __slots__ = ("depth", "end_line", "kind", "level", "name", "start_line")
 
@@ -61,10 +77,10 @@ class OpenSymbol:
 
 
 class Collector:
-    """Landmarks in line order. `stack` holds the open ones, outermost first.
+    """Collects landmarks in line order; `stack` holds the open ones, outermost first.
 
-    A level is whatever orders nesting in a language (indentation, heading level, brace depth): a landmark
-    lies in the nearest open one of a smaller level.
+    A level is whatever orders nesting in a language (indentation, heading level, brace depth): a landmark lies in
+    the nearest open one of a smaller level.
     """
 
     __slots__ = ("_max_depth", "complete", "entries", "stack")
@@ -76,7 +92,15 @@ class Collector:
         self._max_depth = MAX_OPEN
 
     def open(self, name: bytes, kind: str, line: int, level: int) -> OpenSymbol:
-        """Open a landmark inside whatever is open; close first what does not contain it."""
+        """Open a landmark inside of whatever is open, and return it; a scanner closes first what does not hold it.
+
+        Args:
+            name: Its text, as bytes of the source.
+            kind: What it is.
+            line: Its first line.
+            level: What orders nesting in its language; what is opened next is inside of it until `close_to` says
+                otherwise.
+        """
         stack = self.stack
         depth = len(stack)
         entry = OpenSymbol(name[: 4 * MAX_NAME_CHARS], kind, line, depth, level)
@@ -92,18 +116,28 @@ class Collector:
         return entry
 
     def close_to(self, level: int, line: int) -> None:
-        """Close at `line` everything open at `level` or deeper."""
+        """Close everything that is open at `level` or deeper.
+
+        Args:
+            level: The smallest level that is closed.
+            line: The last line of all of them; one that is known to reach further keeps its own end, and so do those
+                around it.
+        """
         stack = self.stack
         while stack and stack[-1].level >= level:
             entry = stack.pop()
             if line > entry.end_line:
                 entry.end_line = line
+            # An end that was set exactly (by a grammar, or a bracket) may lie behind the line given here: what holds
+            # it then ends no earlier, or ranges would not nest.
             elif entry.end_line > line:
                 line = entry.end_line
 
     def _thin(self) -> None:
         """Give up the deepest layer (or, at the top, the newest): shallow landmarks are worth more."""
         self.complete = False
+        # Each time one layer goes for good, so this runs at most once for each depth: a stream of millions of
+        # methods costs two passes over the list, not one for each method.
         deepest = max(entry.depth for entry in self.entries)
         if deepest:
             self._max_depth = deepest - 1
@@ -114,7 +148,11 @@ class Collector:
             self.entries.pop()
 
     def symbols(self, total_lines: int) -> tuple[Symbol, ...]:
-        """Close everything and hand over the landmarks, names cleaned, ranges within the source."""
+        """Close everything and return the landmarks, names cleaned, ranges within the source.
+
+        Args:
+            total_lines: How many lines the source has.
+        """
         self.close_to(-(1 << 60), total_lines)
         made: list[Symbol] = []
         last = 1
@@ -122,6 +160,8 @@ class Collector:
         for entry in self.entries:
             start, end, depth = entry.start_line, entry.end_line, entry.depth
             limit = ends[depth]
+            # Scanners of broken sources may report ranges that cross. They are clamped into what is around them,
+            # which is the last landmark before it of the depth above.
             if not last <= start <= end <= limit:
                 start = min(max(start, last), limit)
                 end = max(start, min(end, limit))
