@@ -88,7 +88,7 @@ def recovered(store_url: str) -> None:
 
     def policy(body: dict[str, Any]) -> ScriptStep:
         flood = body["messages"][-1]["content"]
-        assert "page(" in flood
+        assert "penstock page " in flood
         return say("I see both ends of the listing and the handle of the rest: I shall search it for json/encoder.py.")
 
     with LoopbackProvider("openai-chat", 8_000, policy=policy) as provider, closing(open_store(store_url)) as store:

@@ -162,6 +162,8 @@ def test_pages_join_to_the_whole(tmp_path: Path, kept: str) -> None:
         at = page.next_offset
     assert len(seen) == len(set(seen)) == page.total == ranked.MAX_RANKED
     assert not workspace.rank("valve", glob="f00*.py", index_folder=kept).more_matches
+    (tmp_path / "e000.py").write_text("valve = 1\n")  # an equal that is indexed last is not beyond the best for that
+    assert workspace.rank("valve", index_folder=kept).passages[0].path == "e000.py"
 
 
 def test_a_glob_a_folder_and_a_file_narrow_it(works: Path, kept: str) -> None:
@@ -216,6 +218,19 @@ def test_what_may_not_be_read_is_neither_indexed_nor_shown(works: Path, kept: st
         with closing(sqlite3.connect(os.path.join(kept, name))) as connection:
             held += connection.execute("SELECT count(*) FROM words WHERE words MATCH 'zebra'").fetchone()
     assert sorted(held) == [0, 2]  # the second is of the choice with hidden names, which nobody has asked since
+
+
+def test_a_link_that_leads_to_a_secret_by_now_is_forgotten(works: Path, kept: str) -> None:
+    """What it led to before is not counted among what was found, either."""
+    (works / "plain.txt").write_text("zebra\n")
+    (works / "server.key").write_text("zebra secret\n")
+    (works / "link.txt").symlink_to("plain.txt")
+    workspace = Workspace(works)
+    assert workspace.rank("zebra", index_folder=kept).total == 2
+    (works / "link.txt").unlink()
+    (works / "link.txt").symlink_to("server.key")
+    found = workspace.rank("zebra", index_folder=kept)
+    assert (found.total, found.secret, [one.path for one in found.passages]) == (1, 2, ["plain.txt"])
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root reads everything")
