@@ -158,6 +158,7 @@ def _program(draft: Draft, lines: CodeLines, folded: str, start_line: int, end_l
 
 
 def _clamp(line: int, low: int, high: int) -> int:
+    """Return a line, or the nearer of the two bounds where it is outside of them."""
     return max(low, min(line, high))
 
 

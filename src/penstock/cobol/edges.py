@@ -174,6 +174,7 @@ def blocks(
 
 
 def _unquoted(name: str) -> str:
+    """Return a name without the quotes around it."""
     return name.strip("'\"")
 
 

@@ -398,8 +398,9 @@ class _Page:
         """Join a line to the last one before it that has code: a literal after its quote, a word to its last letter."""
         # A literal goes on behind the quote that its continuation repeats, and its padding up to column 72 is part of
         # it; a word goes on right behind its last letter. Whether the line before ends inside of a literal depends on
-        # whether it began in one itself (`_open`), so the answer is kept by line and looked up, never recomputed: a
-        # thousand continuations of one literal would else be a thousand looks back.
+        # whether it begins inside of one itself: `_open` keeps that by line, so that one line is read and not the
+        # literal from its first. `_unclosed` keeps the answer, for many continuations may have the same line before
+        # them (`-*>` holds no code).
         code = self.code
         text = text.lstrip()
         code[index] = text

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from .symbols import Collector
 
     class _LanguageScanner(Protocol):
+        """What each scanner offers: landmarks in `found`, and in `line` the number of newlines that it has seen."""
+
         @property
         def found(self) -> Collector: ...
         @property

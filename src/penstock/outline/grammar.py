@@ -268,6 +268,7 @@ def parse(data: bytes, language: str) -> Outline | None:
     end = len(data.rstrip())
 
     def give_up(offset: int, _has_error: bool) -> bool:
+        """Pay one step from the credit that progress fills; return whether it is spent."""
         nonlocal credit, seen
         if offset < end:  # at the end the tree is only put in order
             credit = min(credit + (offset - seen) * _STEPS_PER_KIB / 1024, _CREDIT) - 1
@@ -275,6 +276,7 @@ def parse(data: bytes, language: str) -> Outline | None:
         return credit < 0
 
     def read(offset: int, _point: object) -> bytes:
+        """Return the bytes at an offset, a page at a time."""
         return data[offset : offset + _READ_BYTES]
 
     try:

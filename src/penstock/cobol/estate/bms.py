@@ -147,14 +147,17 @@ def _extended(one: Map) -> tuple[str, ...]:
 
 
 def _named(one: Map) -> list[Field]:
+    """Return the fields that a program can address."""
     return [field for field in one.fields if field.name]
 
 
 def _any(field: Field) -> str:
+    """Return the picture of a field that gives none: as many characters as it shows."""
     return f"X({field.length or 1})"
 
 
 def _field(macro: Macro) -> Field:
+    """Return the field of a DFHMDF."""
     operands = macro.operands
     position = values(operands.get("POS"))
     row, column = (_number(position[0]), _number(position[1])) if len(position) == 2 else (None, None)
@@ -175,9 +178,11 @@ def _field(macro: Macro) -> Field:
 
 
 def _number(text: str | None) -> int | None:
+    """Return an operand as a number, None where it is none or has more than six digits."""
     text = (text or "").strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else None
 
 
 def _text(text: str | None) -> str | None:
+    """Return a quoted operand as it shows: doubled apostrophes and ampersands are one."""
     return text.strip("'").replace("''", "'").replace("&&", "&") if text else None

@@ -67,11 +67,13 @@ def dbds(text: str) -> tuple[Dbd, ...]:
     # Macros have no nesting: a FIELD belongs to the SEGM before it, a SEGM to the DBD before it, so each is
     # completed where the next one of its kind, or the end, is met.
     def close() -> None:
+        """Complete the last segment with its fields."""
         if segments:
             segments[-1] = segments[-1]._replace(fields=tuple(fields))
         fields.clear()
 
     def end() -> None:
+        """Complete the last DBD with its segments."""
         close()
         if found:
             found[-1] = found[-1]._replace(segments=tuple(segments), dds=tuple(dds))

@@ -87,6 +87,7 @@ def is_interface(target: str) -> bool:
 
 
 def _called(call: Calling, code: Code, values: Values) -> ProgramCall:
+    """Return a CALL as a way to another program."""
     static = call.target[:1] in "'\""
     return ProgramCall(
         target=call.target.strip("'\"") if static else call.target,
@@ -101,6 +102,7 @@ def _called(call: Calling, code: Code, values: Values) -> ProgramCall:
 
 
 def _calling(said: Said) -> Calling:
+    """Return the target and parameters of a CALL, the target with its qualifiers."""
     words = said.words
     at = 1
     if said.keys[1] in {"STATIC", "DYNAMIC"} and len(words) > 2:

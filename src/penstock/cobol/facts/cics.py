@@ -80,6 +80,7 @@ def operations(code: Code, values: Values) -> tuple[CicsOperation, ...]:
 def _operation(
     block: Block, code: Code, values: Values, looked: dict[str, list[int]], ends: list[int]
 ) -> CicsOperation:
+    """Return the operation of one block."""
     command = block.command
     name, kind = _resource(command)
     resp = command.get("RESP")

@@ -228,6 +228,7 @@ def is_branch(verb: str) -> bool:
 
 
 def _label(said: Said) -> str:
+    """Return what a branch is called: a WHEN by its words, any other by its verb."""
     return text_of(said.words) if said.verb == "WHEN" else said.verb
 
 

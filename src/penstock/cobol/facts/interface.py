@@ -216,10 +216,12 @@ class _Deeds:
         self._by: dict[tuple[str, str], tuple[str, dict[str, set[int]]]] = {}
 
     def add(self, kind: str, name: str, deed: str, line: int) -> None:
+        """Note what is done with a resource on a line."""
         _, lines = self._by.setdefault((kind, key(name)), (name, {}))
         lines.setdefault(deed, set()).add(line)
 
     def found(self) -> tuple[Access, ...]:
+        """Return everything that is done, by kind and name."""
         rows = sorted(self._by.items(), key=lambda row: (_ORDER.get(row[0][0], 9), row[0]))
         return tuple(
             Access(name, kind, *(tuple(sorted(lines.get(deed, ()))) for deed in ("create", "read", "update", "delete")))
@@ -234,9 +236,11 @@ class _Channels:
         self._by: dict[tuple[str, str], tuple[str, set[int], str | None]] = {}
 
     def add(self, name: str, io_type: str, lines: Iterable[int], copybook: str | None = None) -> None:
+        """Note the lines of a way in or out; the first one that is noted names it and its copybook."""
         self._by.setdefault((key(name), io_type), (name, set(), copybook))[1].update(lines)
 
     def found(self) -> tuple[Channel, ...]:
+        """Return the ways, by their first line."""
         rows = [
             Channel(name, io_type, tuple(sorted(lines)), copybook)
             for (_, io_type), (name, lines, copybook) in self._by.items()

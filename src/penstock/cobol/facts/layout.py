@@ -264,9 +264,8 @@ class _Building:
 
     def _placed(self, group: _Open, item: DataItem) -> None:
         """Move the group on behind an item that is complete, a table with all its occurrences."""
-        # A table counts with its most occurrences. Where even those are unknown (OCCURS UNBOUNDED, or a name that is
-        # no constant) nothing after it can be placed; a redefinition of unknown size moves nothing, for its subject
-        # has been counted.
+        # A table counts with its most occurrences. Where even those are unknown (OCCURS 1 TO UNBOUNDED DEPENDING ON),
+        # nothing after it can be placed; a redefinition of unknown size moves nothing, for its subject has been counted.
         times = item.occurs if item.occurs is not None or item.occurs_from is None else None
         unbounded = item.occurs is None and item.depending is not None
         if item.offset is None or item.bytes is None or unbounded:

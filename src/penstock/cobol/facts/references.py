@@ -395,4 +395,5 @@ def host_variables(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _lines(found: dict[tuple[int, int | None], set[int]], place: tuple[int, int | None]) -> tuple[int, ...]:
+    """Return the lines that were collected for an item or condition, in order."""
     return tuple(sorted(found.get(place, ())))
