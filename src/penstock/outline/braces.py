@@ -296,7 +296,7 @@ _GROUP = re.compile(rb"[()]")
 _BLANKS = re.compile(rb"\s+")
 _REGEX_LITERAL = re.compile(rb"/(?>(?:[^\\/\[\n]|\\.|\[(?>(?:[^\]\\\n]|\\.)*)\])+)/")
 # Behind one of these signs, or one of those words, a slash begins a regular expression; behind anything else it
-# divides. That is right in all but a few odd places, and needs no grammar.
+# divides. That needs no grammar, and misses an expression behind a parenthesis, as in `if (a) /x/.test(b)`.
 _BEFORE_REGEX = frozenset(b"=(,:[!&|?{};\n+-*%~^")
 _WORD_BEFORE_REGEX = re.compile(rb"\b(?:return|typeof|case|in|of|do|else|void|delete)\Z")
 _HEREDOC = re.compile(rb"<<<[ \t]*[\"']?(\w+)")
