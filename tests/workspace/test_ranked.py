@@ -149,9 +149,11 @@ def test_equals_come_in_the_order_of_paths_and_a_test_after_the_program(tmp_path
 
 def test_pages_join_to_the_whole(tmp_path: Path, kept: str) -> None:
     """Each passage once, and an end; what is beyond the best is said."""
+    tree = tmp_path / "tree"
+    tree.mkdir()
     for number in range(ranked.MAX_RANKED + 20):
-        (tmp_path / f"f{number:03}.py").write_text(f"valve = {number}\n")
-    workspace = Workspace(tmp_path)
+        (tree / f"f{number:03}.py").write_text(f"valve = {number}\n")
+    workspace = Workspace(tree)
     seen, at = [], 0
     while True:
         page = workspace.rank("valve", offset=at, index_folder=kept)
@@ -162,7 +164,7 @@ def test_pages_join_to_the_whole(tmp_path: Path, kept: str) -> None:
         at = page.next_offset
     assert len(seen) == len(set(seen)) == page.total == ranked.MAX_RANKED
     assert not workspace.rank("valve", glob="f00*.py", index_folder=kept).more_matches
-    (tmp_path / "e000.py").write_text("valve = 1\n")  # an equal that is indexed last is not beyond the best for that
+    (tree / "e000.py").write_text("valve = 1\n")  # an equal that is indexed last is not beyond the best for that
     assert workspace.rank("valve", index_folder=kept).passages[0].path == "e000.py"
 
 
