@@ -1,11 +1,17 @@
-"""Which files does a tree ask to leave out? The rules of `.gitignore` files, as git reads them.
+"""Leave out what `.gitignore` files ask to leave out, as git reads them.
 
-Rules come from strangers: none may hang us. Stars become atomic groups, which never backtrack; lengths and
-numbers are capped; what git could not use is skipped. Names are matched as git does, byte by byte (`?` is one
-byte): a name that is not ASCII goes through Latin-1, one character a byte.
+Rules come from strangers: none may hang us. Stars become atomic groups, which never backtrack; lengths and numbers are
+capped; what git could not use is skipped. Names are matched as git does, byte by byte (`?` is one byte): a name that is
+not ASCII goes through Latin-1, one character a byte.
 
-Law: for every tree and every set of rules, what is kept is what `git ls-files -o --exclude-standard` keeps.
-Keeps out: where the rules are found (`walk`), global excludes (they lie outside the root), `core.ignorecase`.
+Law: for every tree and every set of rules, what is kept is what `git ls-files -o --exclude-standard` keeps (ADR 14 says
+why this is written by hand, and what others get wrong). Where the rules are found is decided in `walk`; global excludes
+lie outside the root and are not read; `core.ignorecase` is not known.
+
+The meaning, from gitignore(5) and git's dir.c: the last rule that matches decides, rules of deeper files come after
+those above, `!` takes a name back, and below an excluded folder nothing can be taken back, because the walk never
+enters it. The speed: nearly all rules are literal names, `*.ext` or a path, so that a whole folder of names is held
+against sets and suffixes at once; single rules are asked one by one only where a `!` is in force.
 """
 
 from __future__ import annotations
@@ -15,7 +21,8 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-MAX_RULE_BYTES = 1 << 20  # of all ignore files in force in one folder; the rest of a larger one is not read
+MAX_RULE_BYTES = 1 << 20
+"""How many bytes of ignore files are in force in one folder, those above included; what lies beyond is not read."""
 _MAX_LINE = 4096  # PATH_MAX: nothing longer can match a path that anyone has
 _FEW = 16
 _MAX_GLOBS = 2000  # rules with wildcards of one file; GitHub's largest template has fewer than 300
@@ -39,6 +46,8 @@ _STAR, _FOLDERS, _REST = "*", "**/", "**"  # no slash; whole folders; everything
 
 
 class _Rule(NamedTuple):
+    """One line of an ignore file, taken apart."""
+
     text: str  # Latin-1, without `!`, without the slashes at its ends
     negated: bool
     folders_only: bool
@@ -48,13 +57,17 @@ class _Rule(NamedTuple):
 class IgnoreRules:
     """The rules in force in a folder: those of its own ignore file before those of `parent`.
 
-    `prefix_length` is the length of the folder's path with its final slash; paths given later begin with it.
+    Args:
+        source: The content of the ignore file.
+        prefix_length: The length of the folder's path with its final slash; paths given later begin with it.
+        parent: The rules in force in the folder above.
     """
 
     __slots__ = ("_files", "_folders", "_negates", "_parent", "_prefix_length", "_rules", "size")
 
     def __init__(self, source: bytes, prefix_length: int = 0, parent: IgnoreRules | None = None) -> None:
         room = MAX_RULE_BYTES - (parent.size if parent else 0)
+        # Cut behind a whole line: half a rule may mean more than the rule (`/build` for `/build-cache`).
         if len(source) > room:
             source = source[: source.rfind(b"\n", 0, max(room, 0)) + 1]
         self.size: int = len(source) + (parent.size if parent else 0)
@@ -66,7 +79,13 @@ class IgnoreRules:
         self._folders = _Positives([rule for rule in self._rules if not rule.negated])
 
     def kept(self, prefix: str, names: list[str], *, folders: bool) -> list[str]:
-        """Those of `names`, files or folders in the folder `prefix` (`a/b/`), that no rule excludes."""
+        r"""Return those of `names`, files or folders in the folder `prefix` (`a/b/`), that no rule excludes.
+
+        >>> IgnoreRules(b"*.log\n!keep.log\n").kept("", ["a.log", "keep.log", "b.txt"], folders=False)
+        ['keep.log', 'b.txt']
+        """
+        # First only rules that exclude are asked, all of them at once. Where no rule takes anything back that is the
+        # answer; else the few names that some rule speaks against are asked one by one, the last word first.
         clear = names
         rules: IgnoreRules | None = self
         while rules is not None:
@@ -79,6 +98,7 @@ class IgnoreRules:
         return [name for name in names if name in spared or not self._excludes(prefix, name, folders)]
 
     def _excludes(self, prefix: str, name: str, folder: bool) -> bool:
+        """Return whether the last rule that matches a name excludes it."""
         rules: IgnoreRules | None = self
         name_raw = _raw(name)
         while rules is not None:
@@ -106,6 +126,8 @@ class _Positives:
         ends: list[str] = []
         globs: list[str] = []
         wild = 0
+        # From cheap to dear: a set of names, sets of names by folder, suffixes for one `endswith`, one expression for
+        # all other globs on names, and at last an expression each for paths.
         for rule in rules:
             text = rule.text
             if (literal := _literal(text)) is not None:
@@ -151,6 +173,7 @@ class _Positives:
             match = self._globs.match
             names = [name for name in names if not match(name if name.isascii() else _raw(name))]
         for folder, depth, pattern in self._paths:
+            # Most rules with a path are about another folder: they cost a comparison.
             if inner.startswith(folder) and depth in {-1, inner.count("/")}:
                 start = _raw(inner)
                 names = [name for name in names if not pattern.match(start + _raw(name))]
@@ -158,7 +181,7 @@ class _Positives:
 
 
 def _raw(name: str) -> str:
-    """One character for each byte of the name."""
+    """Return a name with one character for each of its bytes."""
     return name if name.isascii() else os.fsencode(name).decode("latin-1")
 
 
@@ -168,11 +191,15 @@ def _shown(raw: str) -> str:
 
 
 def _parsed(source: bytes) -> list[_Rule]:
+    """Return the rules of an ignore file, in its order. What git skips (comments, blank lines, `/` alone) is left out."""
     rules = []
     for line in source.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
+        # git reads lines as C strings: a NUL ends one, and the carriage return before the line end is then not at its
+        # end.
         text = line.partition(b"\0")[0] if b"\0" in line else line.removesuffix(b"\r")
         if text.endswith(b" "):
             text = text.rstrip(b" ")
+            # Blanks at the end go, but for one behind a backslash (`name\ `).
             if (len(text) - len(text.rstrip(b"\\"))) % 2:
                 text += b" "
         if not text or text.startswith(b"#") or len(text) > _MAX_LINE:
@@ -181,6 +208,7 @@ def _parsed(source: bytes) -> list[_Rule]:
         text = text[1:] if negated else text
         folders_only = text.endswith(b"/")
         text = text[:-1] if folders_only else text
+        # A slash anywhere but at the end ties a rule to the folder of its file.
         anchored = b"/" in text
         text = text.removeprefix(b"/")
         if text:
@@ -189,6 +217,7 @@ def _parsed(source: bytes) -> list[_Rule]:
 
 
 def _plain(text: str) -> bool:
+    """Return whether a text matches itself alone, and in any encoding."""
     return text.isascii() and _WILD.isdisjoint(text)
 
 
@@ -202,11 +231,13 @@ def _literal(text: str) -> str | None:
 
 
 def _prefix(text: str) -> int:
+    """Return how long the part of a rule is that stands before its first special character."""
     return next((at for at, character in enumerate(text) if character in _WILD), len(text))
 
 
 @lru_cache(maxsize=1024)
 def _compiled(rule: _Rule) -> re.Pattern[str] | None:
+    """Return the expression for a rule, None if it can match nothing."""
     pattern = _translated(rule)
     return None if pattern is None else re.compile(pattern)
 
@@ -256,6 +287,8 @@ def _pieces(text: str, *, anchored: bool) -> list[str] | None:
             stars = at - 1
             while at < len(text) and text[at] == "*":
                 at += 1
+            # `**` means folders only where it stands between slashes or at an end of a rule with a path; elsewhere it
+            # is a star.
             kind = _STAR
             if anchored and at - stars > 1 and opens:
                 if at == len(text):
@@ -282,9 +315,11 @@ def _pieces(text: str, *, anchored: bool) -> list[str] | None:
 
 
 def _class(text: bytes, at: int) -> tuple[str, int] | None:
-    """A bracket expression that begins before `at`, as a class of bytes, and where it ends.
+    """Return the bracket expression that begins before `at` as a class of bytes, and where it ends; None if git takes
+    it for broken.
 
-    None if git takes it for broken. The order of the cases is that of git's wildmatch.c.
+    The order of the cases is that of git's wildmatch.c, because it decides what odd ones mean: a `]` that stands first
+    is a member, `[a-]` holds a minus, a range that goes down is empty.
     """
     negated = text[at : at + 1] in {b"!", b"^"}
     at += negated
@@ -330,5 +365,6 @@ def _class(text: bytes, at: int) -> tuple[str, int] | None:
         at += 1
     if negated:
         members = set(range(1, 256)) - members
+    # WM_PATHNAME: no class takes a slash, not even one that names it.
     members.discard(0x2F)
     return "[" + "".join(f"\\x{code:02x}" for code in sorted(members)) + "]" if members else "(?!)", at + 1

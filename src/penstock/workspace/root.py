@@ -1,16 +1,22 @@
-"""What may be opened? One root, and every open in the package.
+"""Open files beneath one root, and nothing else: every open of the package stands here.
 
 Resolving a path and opening it are one kernel call (`openat2` beneath the root's descriptor), so that nobody who swaps
-folders for links in between can lead it elsewhere; where the kernel lacks the call, a walk of descriptors that follows no
-link at all does the work. A look (`O_PATH`) comes before the open: a FIFO, a socket or a device is never opened.
-After that only descriptors are used, never paths again.
+folders for links in between can lead it elsewhere; where the kernel lacks the call, a walk of descriptors that follows
+no link at all does the work. A look (`O_PATH`) comes before the open: a FIFO, a socket or a device is never opened,
+because opening one may block for ever or set something off. After that only descriptors are used, never paths again.
 
-Off Linux there is less. macOS and the BSDs have descriptors of folders, so the same walk follows no link there; without `O_PATH`
-the look is a `stat`, and what is opened has to be what was looked at. Windows has paths only: a path whose real form is another
-one is refused, before and after it is opened, and what is open has to be what stands there. `confinement` says which it is.
+Off Linux there is less. macOS and the BSDs have descriptors of folders, so the same walk follows no link there; without
+`O_PATH` the look is a `stat`, and what is opened has to be what was looked at. Windows has paths only: a path whose
+real form is another one is refused, before and after it is opened, and what is open has to be what stands there.
+`Root.confinement` says which it is.
 
-Law: no descriptor handed out here belongs to a file outside the root. Lint: nothing else in the package opens a file
-(`tests/workspace/test_only_root_opens.py`). Keeps out: what is read from a descriptor, and what is said about it.
+Law: no descriptor handed out here belongs to a file outside the root. Nothing else in the package opens a file
+(`tests/workspace/test_only_root_opens.py`). What is read from a descriptor, and what is said about it, is decided
+elsewhere.
+
+Why not check first and open then: between the two anyone who may write in the tree can put a link there. Raced in that
+way, tools that resolve a path, compare it with the root and open it read outside in 5 to 15 of 100 reads
+(`docs/reliability.md`, R1).
 """
 
 from __future__ import annotations
@@ -35,10 +41,13 @@ if TYPE_CHECKING:
 
     from _typeshed import ReadableBuffer as Buffer
 
-MAX_PATH_BYTES = 1 << 16  # deep trees are read; a megabyte of path is a mistake (H14)
+MAX_PATH_BYTES = 1 << 16
+"""The longest path that is taken, in bytes: deep trees are read, a megabyte of path is a mistake."""
 _PATH_MAX = 4000  # below the kernel's 4,096, its NUL and our margin
-_RETRIES = 8  # EAGAIN: a rename raced the resolution (reliability.md 1.2)
+_RETRIES = 8  # EAGAIN: a rename or a mount raced the resolution of a `..`, which comes from a link
 
+# linux/openat2.h; Python has no function for the call. BENEATH refuses `..` and links that lead above the starting
+# folder, NO_MAGICLINKS those of /proc, which lead anywhere.
 _SYS_OPENAT2 = 437
 _RESOLVE_NO_XDEV, _RESOLVE_NO_MAGICLINKS, _RESOLVE_BENEATH = 0x01, 0x02, 0x08
 
@@ -58,7 +67,7 @@ _NAME_SURROGATE = 0x2000_0000  # winnt.h: a reparse point that stands for anothe
 Folder = int | str
 """An open folder: a descriptor; where there are none, its real path."""
 
-# Refused by name unless allowed (reliability.md 1.5): asked for, or reached through a link.
+# Refused by name unless allowed: asked for, or reached through a link. Case does not matter, because some disks ignore it.
 _SECRET = re.compile(
     rb"(?:^|/)(?:\.env[^/]*|[^/]*\.(?:pem|key|p12|pfx|keystore|jks)|id_[^/.]+|\.netrc|\.pgpass|\.pypirc|\.npmrc"
     rb"|\.git-credentials|\.git/config|\.(?:aws|ssh|gnupg)/[^/]+(?:/.*)?)\Z",
@@ -67,23 +76,28 @@ _SECRET = re.compile(
 
 
 class _OpenHow(ctypes.Structure):
+    """`struct open_how` of linux/openat2.h."""
+
     _fields_ = [("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64)]
 
 
 @cache
 def _syscall() -> ctypes._NamedFuncPointer:
+    """Return libc's `syscall`, which reports its error through `ctypes.get_errno`."""
     function = ctypes.CDLL(None, use_errno=True).syscall
     function.restype = ctypes.c_long
     return function
 
 
 def _openat2(folder: int, path: bytes, flags: int, resolve: int) -> int:
+    """Open `path` beneath the folder `folder`, resolved in the kernel under the rules in `resolve`. Raises OSError."""
     how = _OpenHow(flags, 0, resolve)
     number, at, size = ctypes.c_long(_SYS_OPENAT2), ctypes.c_int(folder), ctypes.c_size_t(24)
     for _ in range(_RETRIES):
         descriptor = int(_syscall()(number, at, path, ctypes.byref(how), size))
         if descriptor >= 0:
             return descriptor
+        # Somebody who renames all the time can make this fail, with EAGAIN, but not succeed wrongly.
         if ctypes.get_errno() not in {errno.EAGAIN, errno.EINTR}:
             break
     code = ctypes.get_errno()
@@ -91,7 +105,7 @@ def _openat2(folder: int, path: bytes, flags: int, resolve: int) -> int:
 
 
 def openat2_works() -> bool:
-    """Whether this kernel, with its filters, lets us resolve beneath a descriptor."""
+    """Return whether this kernel, with the filters of its containers, resolves beneath a descriptor."""
     if sys.platform != "linux":  # the number means another call there
         return False
     try:
@@ -102,7 +116,7 @@ def openat2_works() -> bool:
 
 
 def strongest() -> str:
-    """The confinement that `auto` takes on this system: `openat2`, `walk` or `paths`."""
+    """Return the confinement that `auto` takes on this system: `openat2`, `walk` or `paths`."""
     return "openat2" if openat2_works() else "walk" if _HAS_FOLDER_DESCRIPTORS else "paths"
 
 
@@ -111,18 +125,28 @@ class OpenFile(NamedTuple):
 
     descriptor: int
     status: os.stat_result
+    """Its status when it was opened."""
     relative: bytes
+    """The path by which it was asked for, relative to the root."""
 
     def close(self) -> None:
+        """Give the descriptor back."""
         os.close(self.descriptor)
 
 
 class Root:
     """A folder, and the only way to what lies beneath it.
 
-    `allow_mounts` lets a path cross into another file system; `allow_secrets` reads files that look like keys.
-    `confinement` is `openat2`, `walk` (no link is followed), `paths` (nor there, and whoever swaps folders while they are read can
-    have names of others listed, never content read) or `auto`, the first of these that the system has.
+    Args:
+        path: The folder; links in it are followed once, here.
+        allow_mounts: Whether a path may cross into another file system.
+        allow_secrets: Whether files that look like credentials by their names are read.
+        confinement: `openat2`; `walk`, in which no link is followed; `paths`, in which none is either, but whoever
+            swaps folders while they are read can have names of others listed, never content read; or `auto`, the first
+            of these that the system has.
+
+    Raises:
+        CallerError: There is no such folder, it cannot be read, or `confinement` is none of these.
     """
 
     def __init__(
@@ -143,6 +167,7 @@ class Root:
                 os.scandir(self.path).close()  # or it is no folder, or one that cannot be read
                 self.descriptor, status = -1, os.stat(self.path)
             else:
+                # Opened once: whatever is renamed above it later, this is the folder that was meant.
                 self.descriptor = os.open(given, _FOLDER | _PATH)
                 status = os.fstat(self.descriptor)
         except (OSError, ValueError) as error:
@@ -154,7 +179,7 @@ class Root:
         self._resolve = _RESOLVE_BENEATH | _RESOLVE_NO_MAGICLINKS | (0 if allow_mounts else _RESOLVE_NO_XDEV)
 
     def close(self) -> None:
-        """Gives the descriptor back; nothing can be opened after that. A root that nobody holds does it by itself."""
+        """Give the descriptor back; nothing can be opened after that. A root that nobody holds does it by itself."""
         descriptor, self.descriptor = self.descriptor, -1
         if descriptor >= 0:
             os.close(descriptor)
@@ -166,9 +191,17 @@ class Root:
     # ── names ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def relative(self, path: str) -> bytes:
-        """The path as bytes relative to the root, `.` for the root itself; nothing is opened.
+        """Return a path as bytes relative to the root, `.` for the root itself; nothing is opened.
 
-        Takes relative and absolute paths and the escaped forms that listings show. `..` is resolved by name.
+            >>> Root("/usr").relative("lib/../share/")
+            b'share'
+
+        Args:
+            path: Relative to the root, or absolute and beneath it; the escaped forms that listings show are taken too.
+                `..` is resolved by name, so it needs no folder to be there.
+
+        Raises:
+            ToolError: The path is empty, too long, holds a NUL or half of a UTF-16 pair, or leads out of the root.
         """
         if not path:
             raise ToolError("bad_argument", 'The path is empty. Give a path relative to the root, or "." for the root.')
@@ -188,9 +221,11 @@ class Root:
         return self._beneath(literal, path)
 
     def _beneath(self, raw: bytes, path: str) -> bytes:
+        """Return `raw` without the root before it and without `.` and `..`; `path` is how it was given, for the refusal."""
         if _HAS_BACKSLASHES:
             raw = raw.replace(b"\\", b"/")
         if raw.startswith(b"/") or (_HAS_BACKSLASHES and raw[1:2] == b":"):
+            # Both forms: a person names the root as it was given, listings of other programs as it really is.
             for prefix in (self.path, self._given):
                 base = (prefix.replace(b"\\", b"/") if _HAS_BACKSLASHES else prefix).rstrip(b"/") + b"/"
                 if _same_case(raw + b"/").startswith(_same_case(base)):
@@ -213,11 +248,11 @@ class Root:
         return b"/".join(parts) or b"."
 
     def is_secret(self, relative: bytes) -> bool:
-        """Whether the name says that the content is a credential, and nobody allowed those."""
+        """Return whether the name says that the content is a credential, and nobody allowed those."""
         return not self.allow_secrets and _SECRET.search(relative) is not None
 
     def resolved(self, descriptor: int) -> bytes | None:
-        """Where an open file really lies, relative to the root; None where the kernel does not say."""
+        """Return where an open file really lies, relative to the root; None where the kernel does not say."""
         try:
             base = os.readlink(b"/proc/self/fd/%d" % self.descriptor)  # asked anew: the root may have been renamed
             real = os.readlink(b"/proc/self/fd/%d" % descriptor)
@@ -229,7 +264,10 @@ class Root:
     # ── opens ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def look(self, relative: bytes) -> os.stat_result:
-        """The status of what is there; links inside the root are followed where the kernel can hold them. Raises OSError."""
+        """Return the status of what is there, without opening it.
+
+        Links inside the root are followed by `openat2`, by nothing else. Raises OSError.
+        """
         if _PATH and self.confinement != "paths":
             handle = self._handle(relative)
             try:
@@ -243,7 +281,14 @@ class Root:
             close_folder(folder)
 
     def open_file(self, relative: bytes) -> OpenFile:
-        """The regular file at `relative`, open for reading. Raises `ToolError` with the reason and never blocks."""
+        """Return the regular file at `relative`, open for reading.
+
+        It never blocks: what is no regular file is not opened.
+
+        Raises:
+            ToolError: There is none, it is a folder or a special file, it leads out of the root, it is a secret, or it
+                may not be read.
+        """
         if self.is_secret(relative):
             raise secret(relative)
         try:
@@ -261,12 +306,13 @@ class Root:
             raise refusal(error, relative) from error
 
     def _open_by_handle(self, relative: bytes) -> OpenFile:
-        """An `O_PATH` handle is the look, and what is opened is what it holds."""
+        """Open the file that an `O_PATH` handle holds: the handle is the look, and nobody can put another file under it."""
         handle = self._handle(relative)
         try:
             status = os.fstat(handle)
             if not stat.S_ISREG(status.st_mode):
                 raise irregular(status, relative)
+            # A link `notes.txt` to `.env` has an innocent name: the name of where it leads counts too.
             real = self.resolved(handle)
             if real is not None and real != relative and self.is_secret(real):
                 raise secret(relative)
@@ -275,7 +321,7 @@ class Root:
             os.close(handle)
 
     def open_folder(self, relative: bytes) -> Folder:
-        """The folder at `relative`: `close_folder` it. Raises `ToolError`."""
+        """Return the folder at `relative`, open: `close_folder` it. Raises `ToolError`."""
         try:
             if self.confinement == "paths":
                 if not stat.S_ISDIR(self.look(relative).st_mode):
@@ -300,11 +346,19 @@ class Root:
             raise refusal(error, relative) from error
 
     def replace_file(self, relative: bytes, content: bytes, known: os.stat_result | None) -> None:
-        """Gives the file at `relative` new content, for good: after a crash at any instant it holds the old or the new.
+        """Give the file at `relative` new content, for good: after a crash at any instant it holds the old or the new.
 
-        `known` is the file that `content` was made from, which keeps its mode and its owner; None makes a new one, and the
-        folders above it. No link is followed on the way, and what stands there by now and is another file is left alone.
-        Raises `ToolError`, and then all is as it was.
+        No link is followed on the way, and what stands there by now and is another file is left alone.
+
+        Args:
+            relative: The path, as `relative` returns it.
+            content: All of the new content.
+            known: The file that `content` was made from, which keeps its mode and its owner; None makes a new one, and
+                the folders above it.
+
+        Raises:
+            ToolError: It is a secret, has changed (`stale`), or cannot be written; all is then as it was, but for
+                folders that were made.
         """
         if self.is_secret(relative):
             raise secret(relative)
@@ -316,11 +370,15 @@ class Root:
                     with suppress(PermissionError):  # only root gives files away
                         os.fchown(descriptor, known.st_uid, known.st_gid)
                 os.fchmod(descriptor, stat.S_IMODE(known.st_mode))
+            # The last look before the rename: what somebody wrote since `known` was read is found here. What is written
+            # between this look and the rename is not.
             _expect(known, folder, name, relative)
 
         try:
             folder = self.open_folder(b".")
             try:
+                # Down by descriptors and never by `openat2`, which would follow links inside the root: what is written
+                # through a link is not what was read at the path.
                 for part in folders:
                     inner = self._subfolder(folder, part, make=known is None)
                     close_folder(folder)
@@ -336,6 +394,7 @@ class Root:
             raise unwritten(error, relative) from error
 
     def _subfolder(self, folder: Folder, name: bytes, *, make: bool) -> Folder:
+        """Return a folder in an open folder, made where there is none and `make` says so. Raises OSError."""
         try:
             return self.open_subfolder(folder, name)
         except FileNotFoundError:
@@ -348,7 +407,7 @@ class Root:
         return self.open_subfolder(folder, name)
 
     def open_subfolder(self, folder: Folder, name: bytes | str) -> Folder:
-        """A folder directly in another open folder: no link is followed, no mount crossed. Raises OSError."""
+        """Return a folder directly in another open folder: no link is followed, no mount crossed. Raises OSError."""
         if isinstance(folder, str):
             status = self._looked(folder, name)
             if not stat.S_ISDIR(status.st_mode):
@@ -361,7 +420,8 @@ class Root:
         return descriptor
 
     def open_entry(self, folder: Folder, name: bytes | str) -> int:
-        """A file directly in an open folder, for a walk whose listing said that it is regular. Raises OSError.
+        """Return a descriptor of a file directly in an open folder, for a walk whose listing said that it is regular.
+        Raises OSError.
 
         The listing was the look; should someone put a FIFO there since, the open does not block and is undone.
         """
@@ -380,20 +440,20 @@ class Root:
         raise OSError(errno.EINVAL, "not a regular file")
 
     def status_in(self, folder: Folder, name: bytes | str) -> os.stat_result:
-        """The status of an entry of an open folder, of a link itself. Raises OSError."""
+        """Return the status of an entry of an open folder, of a link itself. Raises OSError."""
         if isinstance(folder, str):
             return os.lstat(os.path.join(folder, os.fsdecode(name)))
         return os.stat(name, dir_fd=folder, follow_symlinks=False)  # a count asks this of every file
 
     def _looked(self, folder: Folder, name: bytes | str) -> os.stat_result:
-        """The same of what is no link and lies on no other mount."""
+        """Return the status of an entry that is no link and lies on no other mount. Raises OSError for those."""
         status = self.status_in(folder, name)
         if _is_link(status) or (status.st_dev != self.device and not self.allow_mounts):
             raise OSError(errno.EXDEV, "a link or a mount")
         return status
 
     def _open_seen(self, folder: Folder, name: bytes | str, status: os.stat_result) -> int:
-        """The regular file that was looked at, and no other that stands there since. Raises OSError."""
+        """Open the regular file that was looked at, and no other that stands there since. Raises OSError."""
         path, at = _in(folder, name)
         descriptor = os.open(path, _READ | _NOFOLLOW, dir_fd=at)
         again = os.fstat(descriptor)
@@ -410,6 +470,7 @@ class Root:
         raise OSError(errno.EAGAIN, "the path is changing")
 
     def _exists(self, relative: bytes) -> bool:
+        """Return whether something is there that can be reached."""
         try:
             self.look(relative)
         except OSError:
@@ -417,7 +478,7 @@ class Root:
         return True
 
     def _handle(self, relative: bytes) -> int:
-        """An `O_PATH` handle of what is there."""
+        """Return an `O_PATH` handle of what is there. Raises OSError."""
         if self.confinement == "walk":
             return self._walk(relative)
         folder, rest = self.descriptor, relative
@@ -436,6 +497,7 @@ class Root:
                 os.close(folder)
 
     def _walk(self, relative: bytes) -> int:
+        """Return an `O_PATH` handle of what is there, no link followed: one open for each part of the path. Raises OSError."""
         folder, name = self._parent(relative)
         assert isinstance(folder, int)  # noqa: S101 - a walk has descriptors
         try:
@@ -443,13 +505,14 @@ class Root:
         finally:
             os.close(folder)
         status = os.fstat(handle)
+        # `O_PATH` with `O_NOFOLLOW` opens a link itself instead of failing.
         if stat.S_ISLNK(status.st_mode) or (status.st_dev != self.device and not self.allow_mounts):
             os.close(handle)
             raise OSError(errno.EXDEV, "a link or a mount")
         return handle
 
     def _parent(self, relative: bytes) -> tuple[Folder, bytes]:
-        """The folder of what is asked for, and its name there, no link followed on the way."""
+        """Return the folder of what is asked for, open, and its name there; no link is followed on the way. Raises OSError."""
         *above, name = relative.split(b"/")
         if self.confinement == "paths":
             return self._real(b"/".join(above) or b"."), name
@@ -470,7 +533,7 @@ class Root:
         return folder, name
 
     def _real(self, relative: bytes) -> str:
-        """The absolute path of what is asked for, if no part of it is a link."""
+        """Return the absolute path of what is asked for, if no part of it is a link. Raises OSError otherwise."""
         path = (
             os.path.join(os.fsdecode(self.path), *os.fsdecode(relative).split("/")) if relative != b"." else self.path
         )
@@ -478,6 +541,11 @@ class Root:
         return os.fsdecode(path)
 
     def _reopen(self, handle: int, status: os.stat_result, relative: bytes, flags: int) -> int:
+        """Open for reading what an `O_PATH` handle holds. Raises OSError.
+
+        Through /proc/self/fd, which leads to that very file wherever it was moved since. Where /proc is not mounted the
+        path is resolved once more, and what is found has to have the device and inode of the handle.
+        """
         try:
             return os.open(b"/proc/self/fd/%d" % handle, flags)
         except FileNotFoundError:  # no /proc: resolve once more and take it only if it is the same file
@@ -503,27 +571,30 @@ _OTHER_NAME = re.compile(  # on Windows: streams and drives, devices, and what i
 
 
 def _same_case(path: bytes) -> bytes:
+    """Return a path in a form in which two that Windows takes for one are equal; elsewhere as it is."""
     return os.fsencode(os.fsdecode(path).casefold()) if _HAS_BACKSLASHES else path
 
 
 def _is_link(status: os.stat_result) -> bool:
-    """A link, or what Windows has of that kind: a junction, a mount in a folder."""
+    """Return whether a status is that of a link, or of what Windows has of that kind: a junction, a mount in a folder."""
     return stat.S_ISLNK(status.st_mode) or bool(getattr(status, "st_reparse_tag", 0) & _NAME_SURROGATE)
 
 
 def _expect_real(path: str) -> None:
-    """Raises OSError for a path that leads elsewhere than it says, or nowhere."""
+    """Raise OSError for a path that leads elsewhere than it says, or nowhere."""
     if os.path.normcase(os.path.realpath(path, strict=True)) != os.path.normcase(path):
         raise OSError(errno.EXDEV, "a link or a mount")
 
 
 def _in(folder: Folder, name: bytes | str) -> tuple[bytes | str, int | None]:
-    """How an entry of an open folder is named to the system: the path, and the descriptor that it is relative to, if any."""
+    """Return how an entry of an open folder is named to the system: the path, and the descriptor that it is relative
+    to, if any.
+    """
     return (name, folder) if isinstance(folder, int) else (os.path.join(folder, os.fsdecode(name)), None)
 
 
 def scan_folder(folder: Folder) -> AbstractContextManager[Iterator[os.DirEntry[str]]]:
-    """The entries of an open folder. Raises OSError."""
+    """Return the entries of an open folder, to be used as a context. Raises OSError."""
     entries = os.scandir(folder)
     if isinstance(folder, str):
         try:
@@ -535,19 +606,19 @@ def scan_folder(folder: Folder) -> AbstractContextManager[Iterator[os.DirEntry[s
 
 
 def close_folder(folder: Folder) -> None:
-    """Gives an open folder back."""
+    """Give an open folder back."""
     if isinstance(folder, int):
         os.close(folder)
 
 
 def _flush_folder(folder: Folder) -> None:
-    """The names in a folder survive a power cut from here on, where the system lets folders be flushed."""
+    """Make the names in a folder survive a power cut, where the system lets folders be flushed. Raises OSError."""
     if isinstance(folder, int):
         os.fsync(folder)
 
 
 def flush(descriptor: int) -> None:
-    """The content of a file survives a power cut from here on. Raises OSError."""
+    """Make the content of an open file survive a power cut. Raises OSError."""
     os.fsync(descriptor)
     if sys.platform == "darwin":  # where `fsync` stops at the drive's own memory
         import fcntl
@@ -557,6 +628,7 @@ def flush(descriptor: int) -> None:
 
 
 def _read_at(descriptor: int, count: int, start_byte: int) -> bytes:
+    """Do what `os.pread` does, where there is none; the position in the file is put back."""
     here = os.lseek(descriptor, 0, os.SEEK_CUR)
     try:
         os.lseek(descriptor, start_byte, os.SEEK_SET)
@@ -566,21 +638,35 @@ def _read_at(descriptor: int, count: int, start_byte: int) -> bytes:
 
 
 def _write_at(descriptor: int, data: Buffer, start_byte: int) -> int:
+    """Do what `os.pwrite` does, where there is none; the position in the file moves."""
     os.lseek(descriptor, start_byte, os.SEEK_SET)
     return os.write(descriptor, data)
 
 
 read_at: Callable[[int, int, int], bytes] = getattr(os, "pread", _read_at)
-"""`os.pread`: at most so many bytes from a place on. Without it one thread at a time may read a descriptor."""
+"""`os.pread(descriptor, count, start_byte)`: at most so many bytes from a place on.
+
+Where the system lacks it, one thread at a time may read a descriptor.
+"""
 write_at: Callable[[int, Buffer, int], int] = getattr(os, "pwrite", _write_at)
+"""`os.pwrite(descriptor, data, start_byte)`: writes at a place and returns how much was written."""
 
 
 # ── Penstock's own files, outside any root ───────────────────────────────────────────────────────────────────────
 
 
 def read_own(path: str, limit_bytes: int = 1 << 20) -> bytes | None:
-    """A small file of the user's own (settings, a token), None when there is none. Raises `CallerError`."""
+    """Return the content of a small file of the user's own (settings, a token), None when there is none.
+
+    Args:
+        path: A path that is trusted, outside any root.
+        limit_bytes: What lies behind so many bytes is not read.
+
+    Raises:
+        CallerError: It cannot be read or is no regular file.
+    """
     try:
+        # `_READ` holds O_NONBLOCK: a FIFO where the settings should be does not stop the start of the program.
         descriptor = os.open(path, _READ)
     except FileNotFoundError:
         return None
@@ -593,12 +679,12 @@ def read_own(path: str, limit_bytes: int = 1 << 20) -> bytes | None:
 
 
 def open_own(path: str) -> BinaryIO:
-    """A file that the user named on the command line, open for reading; it may be a pipe. Raises OSError."""
+    """Return a file that the user named on the command line, open for reading; it may be a pipe. Raises OSError."""
     return os.fdopen(os.open(path, os.O_RDONLY | _PRIVATE), "rb")
 
 
 def create_own(path: str, content: bytes) -> bool:
-    """A new private file (mode 0600); False when something stands there already."""
+    """Make a new private file (mode 0600); False when something stands there already. Raises OSError."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _PRIVATE, 0o600)
     except FileExistsError:
@@ -609,10 +695,13 @@ def create_own(path: str, content: bytes) -> bool:
 
 
 def replace_own(path: str, content: bytes) -> None:
-    """A private file (0600) of the user's own with new content, for good: after a crash at any instant it holds the old or the new.
+    """Give a private file (0600) of the user's own new content, for good: after a crash at any instant it holds the old
+    or the new.
 
     The content is flushed before it takes the name, and the name after that. What stood there is replaced, a link too.
-    Raises OSError, and then leaves nothing beside it.
+
+    Raises:
+        OSError: It could not be written; nothing is left beside it.
     """
     folder = _open_own_folder(os.path.dirname(path) or ".")
     try:
@@ -622,7 +711,7 @@ def replace_own(path: str, content: bytes) -> None:
 
 
 def _open_own_folder(path: str) -> Folder:
-    """A folder outside any root, whose path is trusted. Raises OSError."""
+    """Return a folder outside any root, whose path is trusted. Raises OSError."""
     if _HAS_FOLDER_DESCRIPTORS:
         return os.open(path, _FOLDER)
     if not stat.S_ISDIR(os.stat(path).st_mode):
@@ -633,7 +722,11 @@ def _open_own_folder(path: str) -> Folder:
 def _replace(
     folder: Folder, name: bytes | str, content: bytes, mode: int, prepare: Callable[[int], None] = lambda _: None
 ) -> None:
-    """A file with `content` takes a name in an open folder; `prepare` has the last word, with the file still beside it."""
+    """Write `content` to a file beside `name` and rename it over that; `prepare` has the last word before the rename.
+
+    Written, flushed, renamed, folder flushed, in this order. Renamed before the flush, a power cut leaves the new name
+    with no content; without the second flush it may bring back the old one after the caller was told.
+    """
     beside = f".penstock-{os.urandom(8).hex()}"
     new, at = _in(folder, beside)
     old, _ = _in(folder, name)
@@ -656,7 +749,7 @@ def _replace(
 
 
 def _expect(known: os.stat_result | None, folder: Folder, name: bytes, relative: bytes) -> None:
-    """Raises `ToolError` when what stands there is not what is thought to be there."""
+    """Raise `ToolError` (stale) when what stands there is not what is thought to be there, OSError for a link."""
     try:
         path, at = _in(folder, name)
         now = os.stat(path, dir_fd=at, follow_symlinks=False)
@@ -669,19 +762,23 @@ def _expect(known: os.stat_result | None, folder: Folder, name: bytes, relative:
 
 
 def _identity(status: os.stat_result | None) -> tuple[int, ...]:
+    """Return what tells versions of a file apart: device, inode, size and time of change."""
     return () if status is None else (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 def is_own(status: os.stat_result) -> bool:
-    """Whether a file belongs to this user; Windows does not say it so."""
+    """Return whether a file belongs to this user; Windows does not say it so, and there it is always true."""
     return sys.platform == "win32" or not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
 
 
 class OwnFolder:
     """A private folder of Penstock's own (mode 0700), made where there is none; files in it are private too (0600).
 
-    The owner is checked; after that only the descriptor is used and no link is followed. Raises `OSError` for what the
-    disk says and `CallerError` for a folder that is another user's, shared, or on a network.
+    The owner is checked; after that only the descriptor is used and no link is followed.
+
+    Raises:
+        OSError: What the disk says.
+        CallerError: The folder is another user's, shared, or on a network, or a file has its name.
     """
 
     def __init__(self, path: str) -> None:
@@ -701,6 +798,7 @@ class OwnFolder:
             raise
 
     def _check(self) -> None:
+        """Raise `CallerError` for a folder in which private files or locks cannot be relied on."""
         if sys.platform == "win32" or isinstance(self._folder, str):  # it has neither owners nor modes of this kind
             if self.path.startswith(("\\\\", "//")):
                 raise CallerError(f"{self.path} is on a network, where locks and flushes cannot be relied on")
@@ -708,6 +806,8 @@ class OwnFolder:
         status = os.fstat(self.descriptor)
         if status.st_uid != os.geteuid():
             raise CallerError(f"{self.path} belongs to another user")
+        # An empty folder that `mkdir` or a person made is taken and closed to others. One with content is not: who
+        # knows who has read or planted it.
         if status.st_mode & 0o077:
             if os.listdir(self.descriptor):
                 raise CallerError(f"{self.path} is open to others and not empty: give an empty folder, or chmod 700 it")
@@ -717,19 +817,19 @@ class OwnFolder:
             raise CallerError(f"{self.path} is on {kind}, where locks and flushes cannot be relied on")
 
     def close(self) -> None:
-        """Gives the descriptor back."""
+        """Give the descriptor back."""
         descriptor, self.descriptor = self.descriptor, -1
         if descriptor >= 0:
             os.close(descriptor)
             self._folder = -1
 
     def create(self, name: str) -> int:
-        """A new file, open for reading and writing. Raises OSError where one is already."""
+        """Return a new file, open for reading and writing. Raises OSError where one is already."""
         path, at = _in(self._folder, name)
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _PRIVATE, 0o600, dir_fd=at)
 
     def open(self, name: str, *, writable: bool = False) -> int:
-        """A file of ours that is there. Raises OSError; `CallerError` when it is no regular file of our own."""
+        """Return a file of ours that is there, open. Raises OSError; `CallerError` when it is no regular file of our own."""
         path, at = _in(self._folder, name)
         descriptor = os.open(path, _READ | _NOFOLLOW | (os.O_RDWR if writable else 0), dir_fd=at)
         status = os.fstat(descriptor)
@@ -739,25 +839,25 @@ class OwnFolder:
         return descriptor
 
     def names(self) -> list[str]:
-        """What lies in it, sorted."""
+        """Return the names of what lies in it, sorted."""
         return sorted(os.listdir(self._folder))
 
     def rename(self, old: str, new: str) -> None:
-        """Replaces what stands at `new`, if anything; `flush` makes it last."""
+        """Rename a file over what stands at `new`, if anything; `flush` makes it last."""
         (source, at), (target, _) = _in(self._folder, old), _in(self._folder, new)
         os.replace(source, target, src_dir_fd=at, dst_dir_fd=at)
 
     def remove(self, name: str) -> None:
-        """Takes a file away; nothing happens when there is none."""
+        """Take a file away; nothing happens when there is none."""
         path, at = _in(self._folder, name)
         with suppress(FileNotFoundError):
             os.unlink(path, dir_fd=at)
 
     def flush(self, name: str) -> None:
-        """A file and its name survive a power cut from here on. Raises OSError.
+        """Make a file and its name survive a power cut. Raises OSError.
 
-        On ext4, XFS and Btrfs a flush of the file carries the rename before it: that changed the file's own inode, and the
-        log is written up to its last change. Elsewhere the folder is flushed too.
+        On ext4, XFS and Btrfs a flush of the file carries the rename before it: that changed the file's own inode, and
+        the log is written up to its last change. Elsewhere the folder is flushed too (ADR 9).
         """
         descriptor = self.open(name, writable=sys.platform == "win32")  # which flushes nothing that may not be written
         try:
@@ -780,11 +880,12 @@ _NETWORKS = {  # statfs(2) types of file systems without dependable locks or flu
 }
 
 
+# ext2 to ext4 (one number), XFS, Btrfs.
 _CARRY_NAMES = {0xEF53, 0x58465342, 0x9123683E}
 
 
 def _file_system(descriptor: int) -> int:
-    """The type of the file system that an open file lies on; 0 where the system does not say."""
+    """Return the type of the file system that an open file lies on (statfs(2)); 0 where the system does not say."""
     if sys.platform != "linux":
         return 0
     buffer = ctypes.create_string_buffer(256)
@@ -794,9 +895,9 @@ def _file_system(descriptor: int) -> int:
 
 
 def scratch_file() -> int:
-    """A file without a name, open for reading and writing: it is gone when it is closed. Raises OSError.
+    """Return a file without a name, open for reading and writing: it is gone when it is closed. Raises OSError.
 
-    It lies on a disk where there is one: `/tmp` is often memory.
+    It lies in `/var/tmp` where that can be written, since `/tmp` is often memory.
     """
     import tempfile
 
@@ -812,12 +913,12 @@ def scratch_file() -> int:
 
 
 def discard_output() -> None:
-    """Standard output goes nowhere from here on: whoever read it has gone."""
+    """Lead standard output nowhere from here on: whoever read it has gone, and the interpreter's last flush must not fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def path_handle(path: str) -> int:
-    """An `O_PATH` handle, which gives no access to content: what Landlock rules are made of. Raises OSError."""
+    """Return an `O_PATH` handle, which gives no access to content: what Landlock rules are made of. Raises OSError."""
     return os.open(path, _LOOK)
 
 
@@ -832,11 +933,12 @@ _KINDS = {
 
 
 def shown(relative: bytes) -> str:
-    """A relative path as an error may echo it."""
+    """Return a relative path as an error may echo it: inert, and clipped."""
     return escape.clip(relative.decode("utf-8", "surrogateescape"))
 
 
 def outside(path: str) -> ToolError:
+    """Return the refusal of a path that leads out of the root."""
     return ToolError(
         "outside_root",
         f"{escape.clip(path)} is outside the root. Paths are relative to the root and stay beneath it.",
@@ -844,6 +946,7 @@ def outside(path: str) -> ToolError:
 
 
 def secret(relative: bytes) -> ToolError:
+    """Return the refusal of a file whose name says that it holds credentials."""
     return ToolError(
         "secret",
         f"{shown(relative)} is refused: by its name it holds credentials. Start with allow_secrets to read it.",
@@ -851,6 +954,7 @@ def secret(relative: bytes) -> ToolError:
 
 
 def irregular(status: os.stat_result, relative: bytes) -> ToolError:
+    """Return the refusal of what is no regular file, with its kind."""
     if stat.S_ISDIR(status.st_mode):
         return ToolError("is_directory", f"{shown(relative)} is a folder, not a file.")
     kind = _KINDS.get(stat.S_IFMT(status.st_mode), "special file")
@@ -858,6 +962,7 @@ def irregular(status: os.stat_result, relative: bytes) -> ToolError:
 
 
 def not_a_folder(relative: bytes) -> ToolError:
+    """Return the refusal of a file where a folder is needed."""
     return ToolError("not_directory", f"{shown(relative)} is a file, not a folder.")
 
 
@@ -878,13 +983,13 @@ _REFUSALS = {
 
 
 def refusal(error: OSError, relative: bytes) -> ToolError:
-    """The `ToolError` for what the operating system said of a path."""
+    """Return the `ToolError` for what the operating system said of a path."""
     code, sentence = _REFUSALS.get(error.errno or 0, ("io_error", f"{{}} cannot be read: {error.strerror}."))
     return ToolError(code, sentence.format(shown(relative)))
 
 
 def unwritten(error: OSError, relative: bytes) -> ToolError:
-    """The same for a file that was to be written."""
+    """Return the `ToolError` for what the operating system said of a file that was to be written."""
     if error.errno in _REFUSALS:
         return refusal(error, relative)
     return ToolError("io_error", f"{shown(relative)} cannot be written: {error.strerror}. It is as it was.")

@@ -1,11 +1,22 @@
-"""Which files lie beneath a folder? A walk by descriptors, in the order of their paths.
+"""Walk the files beneath a folder by descriptors, in the order of their paths.
 
-No path is resolved twice and no link is followed, so there are no loops and nothing outside the root is reached.
-There is no recursion: neither Python's, nor in descriptors (at most `_OPEN` are open), nor in memory (a folder keeps
-the smallest `_HELD` of its names; when they are used up it is read again for the next ones).
+No path is resolved twice and no link is followed, so there are no loops and nothing outside the root is reached. There
+is no recursion: neither Python's, nor in descriptors (at most `_OPEN` are open), nor in memory (a folder keeps the
+smallest `_HELD` of its names; when they are used up it is read again for the next ones).
 
-Law: the files come in the byte order of their `/`-joined paths, each once; what is left out is counted. Keeps out:
-what is done with a file (listing, counting, searching), and sizes: nothing here calls `stat`, except for links.
+Law: the files come in the byte order of their `/`-joined paths, each once; what is left out is counted. What is done
+with a file (listing, counting, searching) is left to the caller, and so are sizes: nothing here calls `stat`, except
+for links.
+
+How the order comes about. A folder is listed with its name followed by `/`, so that sorting the names of one folder
+sorts the paths: `a.txt` comes before `a/b`, since `.` (0x2E) is below `/` (0x2F), and `a0` behind both. Frames on a
+stack then give the files before the next folder as one batch, go down into it, and go on with the rest when they come
+back.
+
+How memory stays bounded. `_scan` reads a folder in chunks and keeps the `_HELD` smallest names, cutting back whenever
+twice as many have come: linear time but for the sorting, whatever the order on disk. `after` remembers the last name
+kept, and the next scan of the same folder takes only larger ones. A folder of a million files is so read sixteen times,
+and holds some 140,000 names at most.
 """
 
 from __future__ import annotations
@@ -28,6 +39,7 @@ if TYPE_CHECKING:
     from penstock.workspace.root import Folder, Root
 
 _OPEN = 48  # descriptors of folders on the way down; a process may have 1,024
+# Names of one folder in memory, and entries read of it between two looks at the clock.
 _HELD = 1 << 16
 _CHUNK = 1 << 13
 _REPORT = 1000  # files between two reports of progress
@@ -39,11 +51,17 @@ class Omitted(NamedTuple):
     """Entries that were left out; a folder counts once. Files count if the pattern would have taken them."""
 
     hidden: int = 0
+    """Names that begin with a dot."""
     ignored: int = 0
+    """Left out by ignore rules."""
     vanished: int = 0
+    """Gone between the listing and the look."""
     denied: int = 0
+    """What may not be read, and paths that are too long."""
     special: int = 0
+    """FIFOs, sockets and devices."""
     links: int = 0
+    """Links that do not lead to a regular file beneath the root (ADR 7)."""
 
 
 class Batch(NamedTuple):
@@ -70,9 +88,24 @@ class _Frame:
 
 
 class Walk:
-    """An iterator of batches. Set `ordered` to False once the order no longer matters: it is quicker.
+    """An iterator of batches of files.
 
-    Afterwards `complete` says whether the deadline let it finish, `omitted` what was left out.
+    Set `ordered` to False once the order no longer matters, as when a page is full and the rest is only counted: files
+    then come as they are read, and nothing is sorted. Afterwards `complete` says whether the deadline let it finish,
+    `omitted` what was left out.
+
+    Args:
+        root: The root that opens everything.
+        path: The folder to begin with.
+        selection: Which names are wanted; None for all.
+        recursive: Whether folders in it are walked too.
+        include_hidden: Whether names that begin with a dot are taken.
+        include_ignored: Whether ignore rules are left aside.
+        deadline: When it stops, incomplete.
+        progress: Told how many files have come, every thousand.
+
+    Raises:
+        ToolError: `path` is no folder that can be read.
     """
 
     def __init__(
@@ -108,6 +141,7 @@ class Walk:
 
     @property
     def omitted(self) -> Omitted:
+        """Return what has been left out so far."""
         return Omitted(self._hidden, self._ignored, self.vanished, self.denied, self._special, self._links)
 
     def __iter__(self) -> Iterator[Batch]:
@@ -120,9 +154,11 @@ class Walk:
             self._stack.clear()
 
     def _batches(self) -> Iterator[Batch]:
+        """Yield the batches; every folder is on the stack from its first name to its last."""
         stack = self._stack
         while stack:
             frame = stack[-1]
+            # Either never read, or read for its smallest names only, which are used up; else it is done.
             if not frame.pending:
                 if not frame.read or frame.after is not None:
                     descriptor = self._descriptor(frame)
@@ -141,6 +177,7 @@ class Walk:
                 descriptor = self._descriptor(frame)
                 if descriptor is not None:
                     yield self._batch(descriptor, names)
+            # Behind the yield: time that the caller took counts too.
             if self._deadline.passed:
                 self.complete = False
                 return
@@ -155,6 +192,7 @@ class Walk:
     # ── down and up ─────────────────────────────────────────────────────────────────────────────────────
 
     def _enter(self, frame: _Frame, name: str) -> None:
+        """Go down into a folder; what cannot be entered is counted."""
         length = len(self.prefix) + len(name)
         if length > MAX_PATH_BYTES:
             self.denied += 1
@@ -167,6 +205,8 @@ class Walk:
         except OSError as error:
             self._lost(error)
             return
+        # A tree a thousand levels deep has more folders on the way than a process has descriptors. The one 48 levels up
+        # gives its descriptor back and is opened again, by its path, on the way up.
         if len(self._stack) >= _OPEN:
             oldest = self._stack[-_OPEN]
             if oldest.descriptor is not None:
@@ -176,6 +216,7 @@ class Walk:
         self._stack.append(_Frame(descriptor, length, frame.rules))
 
     def _leave(self) -> None:
+        """Go up: the folder on top is done."""
         frame = self._stack.pop()
         if frame.descriptor is not None:
             close_folder(frame.descriptor)
@@ -197,6 +238,7 @@ class Walk:
         return frame.descriptor
 
     def _lost(self, error: OSError) -> None:
+        """Count what could not be opened: gone since it was listed, or not permitted."""
         if error.errno in _VANISHED:
             self.vanished += 1
         else:
@@ -213,10 +255,13 @@ class Walk:
                 while True:
                     files, folders, odd = _sorted_out(islice(entries, _CHUNK))
                     got = len(files) + len(folders) + len(odd)
+                    # The rules have to be known before the first name is judged. `.gitignore` may stand anywhere in a
+                    # folder, so where the first chunk does not hold it and is full, it is looked for by name.
                     if not frame.read and not self._include_ignored and (".gitignore" in files or got == _CHUNK):
                         frame.rules = self._rules_in(descriptor, frame.rules)
                     if odd and not frame.files_done:
                         files += self._links_among(frame, odd)
+                    # Files came out unsorted in an earlier scan: this one is for folders.
                     if files and not frame.files_done:
                         files = self._kept(frame, files)
                         if after is not None:
@@ -228,6 +273,7 @@ class Walk:
                     if folders and self._recursive:
                         named = [name + "/" for name in self._kept(frame, folders, folders=True)]
                         held += named if after is None else [name for name in named if os.fsencode(name) > after]
+                    # Cut back only at twice the size: each name is sorted a few times in all, not once a chunk.
                     if len(held) > 2 * _HELD:
                         _order(held)
                         del held[_HELD:]
@@ -252,9 +298,11 @@ class Walk:
 
     def _kept(self, frame: _Frame, names: list[str], *, folders: bool = False) -> list[str]:
         """Those of the names that the caller wants; the others are counted when the folder is first read."""
+        # The pattern comes first, so that hidden and ignored count files that were asked for.
         if not folders and self._selection is not None:
             names = self._selection(self.prefix[self._start_length :], names)
         total = len(names)
+        # One search in the joined names is quicker than a look at each.
         if not self._include_hidden and ("/." in "/" + "/".join(names)):
             names = [name for name in names if name[0] != "."]
         visible = len(names)
@@ -263,6 +311,7 @@ class Walk:
                 names = [name for name in names if name != ".git"]
             if frame.rules is not None and names:
                 names = frame.rules.kept(self.prefix, names, folders=folders)
+        # A folder that is read again must not count again.
         if not frame.read:
             self._hidden += total - visible
             self._ignored += visible - len(names)
@@ -286,6 +335,7 @@ class Walk:
         return regular
 
     def _mode_of_target(self, name: str) -> int:
+        """Return the mode of what a link leads to beneath the root, 0 for one that leads out, dangles or loops."""
         try:
             return self._root.look(os.fsencode(self.prefix + name)).st_mode
         except OSError:
@@ -296,6 +346,7 @@ class Walk:
     def _rules_in(
         self, descriptor: Folder, above: IgnoreRules | None, name: bytes = b".gitignore"
     ) -> IgnoreRules | None:
+        """Return the rules in force in an open folder: those of its ignore file before those `above`."""
         try:
             file = self._root.open_entry(descriptor, name)
         except OSError:
@@ -310,6 +361,8 @@ class Walk:
 
     def _rules_above(self, start: bytes) -> IgnoreRules | None:
         """The rules that hold for `start` already: `.git/info/exclude`, and the ignore files above it."""
+        # `prefix` is what `IgnoreRules` measures its place by, so it stands for each folder above in turn, and is put
+        # back.
         whole, rules = self.prefix, None
         folders = [b".git/info"]
         parts = start.split(b"/") if start != b"." else []
@@ -330,6 +383,9 @@ class Walk:
 
 
 def _sorted_out(entries: Iterator[os.DirEntry[str]]) -> tuple[list[str], list[str], list[os.DirEntry[str]]]:
+    """Return entries as names of files, names of folders, and whatever is neither; types come with the listing, without
+    `stat`.
+    """
     files, folders, odd = [], [], []
     for entry in entries:
         if entry.is_file(follow_symlinks=False):
@@ -350,7 +406,7 @@ def _order(names: list[str]) -> None:
 
 
 def _run_of_files(pending: list[str]) -> list[str]:
-    """The files before the next folder, taken off the end."""
+    """Return the files before the next folder, taken off the end of `pending`, in order."""
     at = len(pending)
     while at and pending[at - 1][-1] != "/":
         at -= 1
