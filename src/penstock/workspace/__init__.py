@@ -1,6 +1,11 @@
-"""What is on disk? One root, the only opens in the package.
+"""Read what is on disk beneath one root: the only opens in the package.
 
-`Workspace` answers with values (`Window`, `Page`, counts) and raises `ToolError`; `penstock.Tools` words them for a model.
+`Workspace` answers with values (`Window`, `Page`, counts) and raises `ToolError`; `penstock.Tools` words them for a
+model.
+
+    >>> workspace = Workspace(".")
+    >>> workspace.view("pyproject.toml", limit=2).last_line
+    2
 """
 
 from __future__ import annotations
@@ -30,8 +35,18 @@ __all__ = ["Workspace"]
 class Workspace:
     """One folder and bounded ways to read what lies beneath it. Nothing outside it is ever named or read (L-8).
 
-    `root` is the folder. `allow_mounts` lets paths cross into other file systems, `allow_secrets` reads files that look
-    like keys by their names, `view_lines` is the default page of `view`. Raises `CallerError` when there is no such folder.
+    Threads may share one.
+
+    Args:
+        root: The folder.
+        allow_mounts: Whether paths may cross into other file systems.
+        allow_secrets: Whether files that look like credentials by their names are read.
+        view_lines: How many lines `view` shows where nobody says.
+        caps_line_ranges: Whether a range of lines ends after 256 KiB although no `room` bounds it (B-2).
+        confinement: `auto`, or one of those of `Root`.
+
+    Raises:
+        CallerError: There is no such folder.
     """
 
     def __init__(
@@ -45,10 +60,14 @@ class Workspace:
         confinement: str = "auto",
     ) -> None:
         self.root = Root(root, allow_mounts=allow_mounts, allow_secrets=allow_secrets, confinement=confinement)
+        """The root that opens everything."""
         reader = Reader(self.root, view_lines=view_lines, caps_line_ranges=caps_line_ranges)
         self.view = reader.view
+        """A page of a file by lines: `Reader.view`."""
         self.read_file = reader.read_file
+        """A page of a file by lines or bytes, the whole of a small one, or its outline: `Reader.read_file`."""
         self.outline = reader.outline
+        """The landmarks of a file: `Reader.outline`."""
 
     def list_files(
         self,
@@ -64,7 +83,11 @@ class Workspace:
         deadline: Deadline | None = None,
         progress: Progress | None = None,
     ) -> Listing:
-        """A sorted page of file names with the total (L-1 to L-6). Raises `ToolError`."""
+        """Return a sorted page of file names with the total (L-1 to L-6).
+
+        The arguments are those of `listing.list_files`; without a `deadline` it may take 30 seconds. Raises
+        `ToolError`.
+        """
         from penstock.workspace import listing
 
         return listing.list_files(
@@ -94,7 +117,11 @@ class Workspace:
         deadline: Deadline | None = None,
         progress: Progress | None = None,
     ) -> ListingCounts:
-        """Files, bytes and estimated tokens by extension (L-4). Raises `ToolError`."""
+        """Return files, bytes and estimated tokens by extension (L-4).
+
+        The arguments are those of `listing.count_files`; without a `deadline` it may take 30 seconds. Raises
+        `ToolError`.
+        """
         from penstock.workspace import listing
 
         return listing.count_files(
@@ -126,7 +153,10 @@ class Workspace:
         deadline: Deadline | None = None,
         progress: Progress | None = None,
     ) -> Search:
-        """Matching lines, a page of them, and how many there are in which file (L-7). Raises `ToolError`."""
+        """Return a page of the lines that match, and how many there are in which file (L-7).
+
+        The arguments are those of `searching.search`; without a `deadline` it may take 30 seconds. Raises `ToolError`.
+        """
         from penstock.workspace import searching
 
         return searching.search(
@@ -180,7 +210,16 @@ class Workspace:
         )
 
     def count_file(self, path: str, *, model: str = "o200k", mode: tokens.Mode = "sampled") -> tokens.Count:
-        """The tokens of one file: `sampled` looks at pieces of a large one, `exact` reads it all. Raises `ToolError`."""
+        """Return the number of tokens of one file, with its bounds.
+
+        Args:
+            path: The file.
+            model: Whose tokens are counted.
+            mode: `sampled` looks at pieces of a large file, the others read it all.
+
+        Raises:
+            ToolError: The file cannot be read.
+        """
         from penstock.text import tokens
 
         file = self.root.open_file(self.root.relative(path))
@@ -200,13 +239,13 @@ class Workspace:
 
 
 _TOKEN_BLOCK_BYTES = 1 << 20
-_BEGINS_TOKEN = re.compile(
-    rb"\n(?=[!-~])"
-)  # vocabularies split there: white space up to its last line end is one piece
+# Vocabularies split there: white space up to its last line end is one piece. Cut anywhere else, the two halves of a token
+# would count as two.
+_BEGINS_TOKEN = re.compile(rb"\n(?=[!-~])")
 
 
 def _token_blocks(source: FileSource) -> Iterator[bytes]:
-    """A file in blocks that are cut where a token begins, so that their counts add up; at least one, maybe empty."""
+    """Yield a file in blocks that are cut where a token begins, so that their counts add up; at least one, maybe empty."""
     held, at = b"", 0
     while block := source.read(at, _TOKEN_BLOCK_BYTES):
         at += len(block)

@@ -1,7 +1,7 @@
-"""How long may this call take? The one clock that work on disk looks at.
+"""Say how long a call may still take: the one clock that work on disk looks at.
 
-A look at it is also where a long call lets others work (`turns`). Keeps out: what is done when time is up; each loop says
-what it has and that it is not complete.
+A look at it is also where a long call lets others work (`turns`). What is done when time is up is decided by each loop,
+which says what it has and that it is not complete.
 """
 
 from __future__ import annotations
@@ -14,12 +14,18 @@ from penstock.workspace import turns
 if TYPE_CHECKING:
     import threading
 
-READ_SECONDS = 10.0  # contract G1 of reliability.md: an answer or a named error within 10 s,
-WALK_SECONDS = 30.0  # and within 30 s for what walks a tree
+READ_SECONDS = 10.0
+"""Within this time a read gives an answer or a named error (`docs/reliability.md`, R2)."""
+WALK_SECONDS = 30.0
+"""The same for what walks a tree or searches."""
 
 
 class Deadline:
-    """A moment on the monotonic clock, `seconds` from now; None never passes."""
+    """A moment on the monotonic clock.
+
+    Args:
+        seconds: How far from now it lies; None for one that never passes.
+    """
 
     __slots__ = ("_at",)
 
@@ -28,16 +34,21 @@ class Deadline:
 
     @property
     def passed(self) -> bool:
+        """Return whether it has passed; before that, let another thread work where one waits for its turn."""
         now = time.monotonic()
         turns.pause(now, None if self._at is None else max(0.0, self._at - now))
+        # Asked anew: the turn of another may have taken what was left.
         return self._at is not None and time.monotonic() >= self._at
 
     def left(self) -> float | None:
-        """Seconds left, never below 0; None for a deadline that never passes."""
+        """Return the seconds left, never below 0; None for a deadline that never passes."""
         return None if self._at is None else max(0.0, self._at - time.monotonic())
 
     def acquire(self, lock: threading.Lock) -> bool:
-        """Takes the lock; False when time is up before it is free. Nobody keeps a turn while waiting."""
+        """Take a lock; False when time is up before it is free.
+
+        Nobody keeps a turn while waiting: who holds the lock may want it.
+        """
         if lock.acquire(blocking=False):
             return True
         turns.rest()

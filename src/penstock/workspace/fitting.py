@@ -1,8 +1,12 @@
-"""How much of it fits? Lines and bytes that have been read, cut to what a page may take.
+"""Cut lines and bytes that have been read to what a page may take.
 
-A `PageRoom` measures what a page costs once it is rendered: gutter, escapes and clip marks are inside. What does not fit in
-whole lines is cut between characters. Law: what is taken fits, or is one character; it never is nothing.
-Keeps out: where the bytes come from, and how a page is worded.
+A `PageRoom` measures what a page costs once it is rendered: gutter, escapes and clip marks are inside. What does not
+fit in whole lines is cut between characters. Law: what is taken fits, or is one character; it never is nothing. Where
+the bytes come from, and how a page is worded, is decided elsewhere.
+
+Everything rests on `most`: costs never fall as a page grows, so the largest one that fits is found by bisection,
+rendering it a few times. Counting while lines are added would be one pass, but not right: what a token or an escape
+costs depends on what stands beside it.
 """
 
 from __future__ import annotations
@@ -19,8 +23,10 @@ if TYPE_CHECKING:
 
     from penstock.outline import Symbol
 
-CLIP_CHARACTERS = 2_000  # of a line in `view` (V-8); opencode, crush, Gemini CLI and Cline clip there too
-CLIP_BYTES = 4 * CLIP_CHARACTERS + 4  # a character has at most four in any encoding, and one more tells its end
+CLIP_CHARACTERS = 2_000
+"""Where a line is clipped in `view` (V-8); opencode, crush, Gemini CLI and Cline clip there too."""
+CLIP_BYTES = 4 * CLIP_CHARACTERS + 4
+"""How many bytes of a line are decoded for that: a character has at most four in any encoding, and one more tells its end."""
 _GUTTER_CHARACTERS = 8  # of a line in `read_file`, `{n:>6}\t` and its end
 
 
@@ -28,11 +34,23 @@ class PageRoom(Protocol):
     """What a page may take once it is rendered. Costs never fall as what they measure grows."""
 
     limit: int
-    cap_bytes: int  # fixed for a server or client, so that pages do not depend on the length of their headers (B-3)
+    """What all of it may cost, in the unit of the three functions."""
+    cap_bytes: int
+    """How many bytes a page may hold; fixed for a server or client, so that pages do not depend on the length of their
+    headers (B-3).
+    """
 
-    def lines(self, lines: Sequence[Line]) -> int: ...
-    def text(self, text: str) -> int: ...
-    def symbols(self, symbols: Sequence[Symbol]) -> int: ...
+    def lines(self, lines: Sequence[Line]) -> int:
+        """Return what lines cost, numbered and clipped."""
+        ...
+
+    def text(self, text: str) -> int:
+        """Return what a text costs, escaped."""
+        ...
+
+    def symbols(self, symbols: Sequence[Symbol]) -> int:
+        """Return what the rows of an outline cost."""
+        ...
 
 
 class Boundless:
@@ -52,12 +70,20 @@ class Boundless:
 
 
 def most(count: int, cost: Callable[[int], int], limit: int) -> int:
-    """The largest n <= count with `cost(n) <= limit`; 0 where none is. Costs never fall as n grows."""
+    """Return the largest n <= count with `cost(n) <= limit`; 0 where none is.
+
+        >>> most(100, lambda n: 3 * n, 50)
+        16
+
+    `cost` is called some 2 log2(count) times at worst, a few times where costs are nearly even; it must not fall as n
+    grows.
+    """
     low, low_cost, high = 0, 0, count
     high_cost = cost(count)
     if high_cost <= limit:
         return count
     is_guess = True
+    # Invariant: `low` fits, `high` does not.
     while high - low > 1:
         middle = (low + high) // 2
         if is_guess:  # costs are nearly even, so that one or two guesses do; the halves in between keep it logarithmic
@@ -76,17 +102,18 @@ def most(count: int, cost: Callable[[int], int], limit: int) -> int:
 
 
 def split_ending(encoding: Encoding, data: bytes) -> tuple[bytes, str]:
-    """A line without its end, and that end: `\\n`, `\\r\\n` or nothing."""
+    r"""Return a line without its end, and that end: `\n`, `\r\n` or nothing."""
     if not encoding.ends_line(data):
         return data, ""
     body, carriage = data[: -encoding.unit], "\r".encode(encoding.codec)
+    # In UTF-16 the two bytes of a carriage return may also stand across two units.
     if body.endswith(carriage) and len(body) % encoding.unit == 0:
         return body[: -len(carriage)], "\r\n"
     return body, "\n"
 
 
 def whole_line(encoding: Encoding, number: int, data: bytes, start_byte: int) -> Line:
-    """The line whose bytes `data` is, with its end."""
+    """Return the line whose bytes `data` is, with its end."""
     body, ending = split_ending(encoding, data)
     text, invalid = encoding.decode(body[encoding.bom_at(start_byte) :])
     size = len(body)
@@ -102,7 +129,7 @@ def whole_line(encoding: Encoding, number: int, data: bytes, start_byte: int) ->
 
 
 def ordinary_lines(encoding: Encoding, number: int, data: bytes, start_byte: int, count: int) -> list[Line]:
-    """Up to `count` lines from the beginning of `data`, as far as they are ASCII and short, which most are.
+    """Return up to `count` lines from the beginning of `data`, as far as they are ASCII and short, which most are.
 
     `clipped_line` makes the same of them, in three times the time.
     """
@@ -124,7 +151,7 @@ def ordinary_lines(encoding: Encoding, number: int, data: bytes, start_byte: int
 
 
 def clipped_line(encoding: Encoding, number: int, data: bytes, start_byte: int, path: str) -> Line:
-    """The line whose bytes `data` is, with its end, as far as a page shows it (V-8)."""
+    """Return the line whose bytes `data` is, with its end, as far as a page shows it (V-8)."""
     body, ending = split_ending(encoding, data)
     return clipped_head(encoding, number, body[:CLIP_BYTES], start_byte, path, body_bytes=len(body), ending=ending)
 
@@ -140,7 +167,19 @@ def clipped_head(
     ending: str,
     is_endless: bool = False,
 ) -> Line:
-    """The same where only `head` was read of a line of `body_bytes`."""
+    """Return a line as far as a page shows it where only its beginning was read.
+
+    Args:
+        encoding: How bytes become text.
+        number: Its 1-based number.
+        head: Its first bytes, `CLIP_BYTES` or all of them.
+        start_byte: Where it starts in the file.
+        path: The file, for the call that shows the rest.
+        body_bytes: How long it is without its end.
+        ending: Its end.
+        is_endless: Whether its end was not found in time: `body_bytes` is then at least so.
+    """
+    # Four bytes are left off, so that a character at the cut is there whole or not at all.
     if len(head) < body_bytes:
         head = head[: encoding.floor_char(head, len(head) - 4)]
     bom = encoding.bom_at(start_byte)
@@ -161,13 +200,15 @@ def clipped_head(
 
 
 def _first_characters(line: Line, encoding: Encoding, body: bytes, count: int, path: str) -> Line:
-    """The beginning of a line, at most `count` characters and at least one. `body` begins with its bytes."""
+    """Return the beginning of a line, at most `count` characters and at least one. `body` begins with its bytes."""
     bom = encoding.bom_at(line.start_byte)
     data = body[bom : line.shown_bytes]
 
     def characters(at: int) -> int:
         return len(encoding.decode(data[: encoding.floor_char(data, at)])[0])
 
+    # An invalid byte is shown as four characters, so that characters do not tell bytes: their number is found by
+    # trying.
     if line.invalid_bytes:
         kept = encoding.floor_char(data, most(len(data), characters, count))
     else:
@@ -178,6 +219,7 @@ def _first_characters(line: Line, encoding: Encoding, body: bytes, count: int, p
 
 
 def _with_way(line: Line, path: str) -> Line:
+    """Return a line with the call that shows what is hidden of it, where something is."""
     if not line.hidden_bytes:
         return line
     some = None if line.is_endless or line.hidden_bytes > window.DEFAULT_MAX_BYTES else line.hidden_bytes
@@ -186,28 +228,40 @@ def _with_way(line: Line, path: str) -> Line:
 
 
 def shortened_line(line: Line, encoding: Encoding, room: PageRoom, data: bytes, path: str) -> Line:
-    """As much of one line as the room holds, at least a character of it. `data` begins with the bytes of the line."""
+    """Return as much of one line as the room holds, at least a character of it. `data` begins with the bytes of the line."""
     longest = line.body_bytes  # the numbers in the mark are measured with all the digits that they can have
     way = Call("read_file", {"path": path, "start_byte": line.start_byte + longest, "max_bytes": longest})
     mark = line._replace(shown_bytes=0, way=way)
+    # At least one character, although it may not fit: a page of nothing would not advance.
     fitting = most(len(line.text), lambda n: room.lines((mark._replace(text=line.text[:n]),)), room.limit)
     return _first_characters(line, encoding, data, max(1, fitting), path)
 
 
 class Taken(NamedTuple):
-    """Lines from the beginning of some bytes: where they end, and what ended them (`limit`, `cap` or `end`)."""
+    """Whole lines from the beginning of some bytes."""
 
     lines: list[Line]
     end: int
+    """Where the lines end in the bytes."""
     bound: str
+    """What ended them: `limit`, `cap` or `end`."""
 
 
 def take_lines(
     encoding: Encoding, data: bytes, start_byte: int, first: int, *, count: int | None, cap: int | None, ends_file: bool
 ) -> Taken:
-    """At most `count` whole lines of `data` within `cap` bytes and, gutter included, within `cap` characters.
+    """Return at most `count` whole lines of `data` within `cap` bytes and, gutter included, within `cap` characters.
 
     None are taken where the first alone is longer.
+
+    Args:
+        encoding: How bytes become text.
+        data: The bytes, which begin with a line.
+        start_byte: Where they stand in the file.
+        first: The number of the first line.
+        count: How many lines at most; None for all.
+        cap: How many bytes and characters; None for no bound.
+        ends_file: Whether `data` reaches to the end of the file: its last line then needs no line end.
     """
     lines: list[Line] = []
     at = shown = 0
@@ -217,6 +271,8 @@ def take_lines(
             if not ends_file:
                 return Taken(lines, at, "cap")
             end = len(data)
+        # Characters are bounded too, since each line brings its gutter: a file of line feeds alone shows eight
+        # characters a byte.
         if cap is not None and (end > cap or shown > cap):
             return Taken(lines, at, "cap")
         line = whole_line(encoding, first + len(lines), data[at:end], start_byte + at)
@@ -230,12 +286,12 @@ def take_lines(
 
 
 def decoded(encoding: Encoding, extent: Extent) -> tuple[str, int]:
-    """The text of an extent and its invalid bytes; a byte order mark is counted, not shown."""
+    """Return the text of an extent and the number of its invalid bytes; a byte order mark is counted, not shown."""
     return encoding.decode(extent.data[encoding.bom_at(extent.start_byte) :])
 
 
 def _line_ends(encoding: Encoding, data: bytes) -> list[int]:
-    """Where lines end in `data`, 0 first."""
+    """Return where lines end in `data`, 0 first."""
     if encoding.unit == 1:
         return _ends_of(data.split(b"\n"))
     ends = [0]
@@ -245,15 +301,17 @@ def _line_ends(encoding: Encoding, data: bytes) -> list[int]:
 
 
 def _ends_of(lines: list[bytes] | list[str]) -> list[int]:
-    """Where lines end in a text that was parted at its line ends, 0 first; behind the last there is none."""
+    """Return where lines end in a text that was parted at its line ends, 0 first; behind the last there is none."""
     return [0, *accumulate([len(line) + 1 for line in lines[:-1]])]
 
 
 def head_of(extent: Extent, encoding: Encoding, room: PageRoom) -> Extent:
-    """As many whole lines of an extent as the room holds, else as many characters of its first line."""
+    """Return as many whole lines of an extent as the room holds, else as many characters of its first line."""
     text, _ = decoded(encoding, extent)
     if room.text(text) <= room.limit:
         return extent
+    # Whole lines first. Their places in the bytes and in the text are found side by side, because each trial cuts the
+    # text.
     ends = _line_ends(encoding, extent.data)
     shown = _ends_of(text.split("\n"))  # the same places in the text, which is decoded once
     lines = most(len(ends) - 1, lambda n: room.text(text[: shown[n]]), room.limit)
@@ -269,12 +327,13 @@ def head_of(extent: Extent, encoding: Encoding, room: PageRoom) -> Extent:
 
 
 def tail_of(data: bytes, begin: int, encoding: Encoding, room: PageRoom) -> int:
-    """From where on `data[begin:]` fits: a line start if one does, else a character boundary in the last line."""
+    """Return from where on `data[begin:]` fits: a line start if one does, else a character boundary in the last line."""
     text, _ = encoding.decode(data[begin:])
     if room.text(text) <= room.limit:
         return begin
     starts = [begin + end for end in _line_ends(encoding, data[begin:])]
     shown = _ends_of(text.split("\n"))
+    # Where the data ends with a line end, no line begins behind it.
     if starts[-1] == len(data):
         del starts[-1], shown[-1]
     lines = (

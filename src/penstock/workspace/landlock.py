@@ -1,10 +1,10 @@
-"""What may this process still do? A second wall around a serving process, made by the kernel.
+"""Put up a second wall around a serving process, made by the kernel.
 
 Landlock (Linux 5.13 and newer) takes rights away for good, from this thread and all that it starts: files may be read
 beneath the root and where Python's own modules lie, nothing may be written but the store, no TCP connection is made or
-awaited. The first wall is `root`; this one holds should that one have a hole.
-Law: after `apply` nothing outside the given paths can be opened. Keeps out: when it is applied (only a serving process
-does it, never a call of the library), and which files the tools then open.
+awaited. The first wall is `root`; this one holds should that one have a hole. Law: after `apply` nothing outside the
+given paths can be opened. When it is applied is decided by `mcp_server` (only a serving process does it, never a call
+of the library).
 """
 
 from __future__ import annotations
@@ -33,33 +33,39 @@ _ABSTRACT_UNIX_SOCKETS, _SIGNALS = 1 << 0, 1 << 1  # ABI 6
 
 
 class _Ruleset(ctypes.Structure):
+    """`struct landlock_ruleset_attr`: which rights are taken away unless a rule gives them."""
+
     _fields_ = [("files", ctypes.c_uint64), ("network", ctypes.c_uint64), ("scoped", ctypes.c_uint64)]
 
 
 class _Beneath(ctypes.Structure):
+    """`struct landlock_path_beneath_attr`: the rights that a rule gives for a folder and all beneath it."""
+
     _pack_ = 1
     _layout_ = "ms"  # of a structure that is packed; Python 3.19 wants it said
     _fields_ = [("rights", ctypes.c_uint64), ("folder", ctypes.c_int32)]
 
 
 class Status(NamedTuple):
-    """What `penstock doctor` prints: `abi` 0 means that the kernel offers none; `reason` says why it is not in force."""
+    """Whether the wall stands, as `penstock doctor` prints it."""
 
     abi: int
+    """The version of Landlock that the kernel offers; 0 means none."""
     in_force: bool
     reason: str
+    """Why it does not stand; "" where it does."""
 
 
 _in_force = False
 
 
 def abi() -> int:
-    """The version that this kernel offers, 0 when it offers none."""
+    """Return the version of Landlock that this kernel offers, 0 when it offers none."""
     return max(0, _syscall(_CREATE_RULESET, None, 0, _VERSION)) if sys.platform == "linux" else 0
 
 
 def status() -> Status:
-    """Whether the wall stands in this process, and why not."""
+    """Return whether the wall stands in this process, and why not."""
     offered = abi()
     if _in_force:
         return Status(offered, in_force=True, reason="")
@@ -69,20 +75,32 @@ def status() -> Status:
 
 
 def apply(readable: Iterable[str | int], writable: Iterable[str | int] = ()) -> Status:
-    """Take every other right away, for good: `readable` and `writable` are paths or open folders.
+    """Take every right but the given ones away from this process, for good.
 
-    Call it once, after imports and before threads. What cannot be done on this kernel is told, never raised.
+    Call it once, after imports and before threads: a thread that runs already keeps its rights. What cannot be done on
+    this kernel is told, never raised.
+
+    Args:
+        readable: Paths or open folders that may be read, with all beneath them.
+        writable: Paths or open folders beneath which files may be made, changed and removed; nothing may be executed
+            there.
+
+    Returns:
+        Whether it stands now, and why not.
     """
     global _in_force  # noqa: PLW0603  the wall belongs to the process, not to an object
     offered = abi()
     if offered == 0:
         return status()
+    # What is named here is forbidden unless a rule allows it, so all rights that this kernel knows are named. Unknown
+    # bits make it refuse the whole.
     files = (1 << _FILE_RIGHTS[min(offered, 5)]) - 1
     rules = _Ruleset(
         files,
         _BIND_TCP | _CONNECT_TCP if offered >= 4 else 0,
         _ABSTRACT_UNIX_SOCKETS | _SIGNALS if offered >= 6 else 0,
     )
+    # The structure grew with the versions; an older kernel refuses a longer one with anything in the rest.
     size = 24 if offered >= 6 else 16 if offered >= 4 else 8
     ruleset = _syscall(_CREATE_RULESET, ctypes.byref(rules), size, 0)
     if ruleset < 0:
@@ -92,8 +110,11 @@ def apply(readable: Iterable[str | int], writable: Iterable[str | int] = ()) -> 
             (readable, _READ_FILE | _READ_FOLDER),
             (writable, files & ~_EXECUTE & ~_IOCTL_DEVICE),
         ):
+            # A path that is missing gets no rule, and so no right.
             for path in paths:
                 _allow(ruleset, path, rights)
+        # Landlock asks for it of processes without CAP_SYS_ADMIN: a set-user-id program could get around the wall
+        # otherwise.
         if _prctl(_PR_SET_NO_NEW_PRIVS) < 0 or _syscall(_RESTRICT_SELF, ruleset, 0) < 0:
             return Status(offered, in_force=False, reason=f"the kernel refused it: {os.strerror(ctypes.get_errno())}")
     finally:
@@ -103,7 +124,7 @@ def apply(readable: Iterable[str | int], writable: Iterable[str | int] = ()) -> 
 
 
 def import_paths() -> list[str]:
-    """Where modules and their libraries come from: what a running Python may still have to read.
+    """Return the folders from which modules and their libraries come: what a running Python may still have to read.
 
     Of `sys.path` only what a module was loaded from, so that the folder in which a person stands is not let in.
     """
@@ -121,6 +142,7 @@ def import_paths() -> list[str]:
 
 
 def _allow(ruleset: int, path: str | int, rights: int) -> None:
+    """Add a rule for one path, with those of the rights that it can have."""
     try:
         handle = path if isinstance(path, int) else path_handle(path)
     except OSError:

@@ -1,7 +1,7 @@
-"""Where are the landmarks of this file? Pages of outlines, kept while the file is the same (B-11).
+"""Page through the landmarks of a file, kept while the file is the same (B-11).
 
-Where an outline is no shorter way, the answer is the content itself; where there is none, its first KiB.
-Keeps out: how landmarks are found (outline), and how content is read (reading).
+Where an outline is no shorter way, the answer is the content itself; where there is none, its first KiB. How landmarks
+are found is decided in `outline`, how content is read in `reading`.
 """
 
 from __future__ import annotations
@@ -27,8 +27,11 @@ if TYPE_CHECKING:
     """The content from its start: so many bytes (None: the default), with a notice that says why."""
 
 OUTLINE_LIMIT = 200
-OUTLINE_HEAD_BYTES = 1024  # shown where there are no landmarks
-OUTLINE_SHARE = 0.8  # an outline of this share of the content is no shorter way: the content it is
+"""How many landmarks a page has where nobody says."""
+OUTLINE_HEAD_BYTES = 1024
+"""How much of a file is shown where there are no landmarks."""
+OUTLINE_SHARE = 0.8
+"""An outline of this share of the content is no shorter way: the content is shown."""
 _BLOCK_BYTES = 256 << 10
 _NAME_BYTES = 64 << 10  # looked at where the name of a file does not tell its language
 _KEPT = 8
@@ -38,17 +41,21 @@ _NO_SHORTER = "an outline would hardly be shorter: the content instead"
 
 
 class OutlinePage(NamedTuple):
-    """A page of the landmarks of a file; `complete` is False when the time of a call did not reach to its end."""
+    """A page of the landmarks of a file."""
 
     path: str
     page: Page[Symbol]
     language: str
+    """The language by which it was read."""
     method: str
+    """How landmarks were found: that of `outline.Outline`."""
     complete: bool
+    """Whether all of the file was read; False where the time of a call ended first."""
     total_lines: int
     total_bytes: int
     version: str
     next: Call | None = None
+    """The call for the next page, None when this is the last."""
 
 
 class Landmarks:
@@ -60,12 +67,22 @@ class Landmarks:
     def page(
         self, text: TextFile, offset: int, limit: int, content: Content, room: PageRoom, deadline: Deadline
     ) -> OutlinePage | Window:
-        """The landmarks from `offset` on, or the content where that is the shorter way."""
+        """Return the landmarks from `offset` on, or the content where that is the shorter way.
+
+        Args:
+            text: The file.
+            offset: Landmarks to skip.
+            limit: Landmarks of the page.
+            content: Gives the content instead, with the sentence that says why.
+            room: What the page may take once it is rendered; one landmark is shown in any room.
+            deadline: When scanning stops.
+        """
         source = text.source
         found = self._outline(text, deadline)
         if offset == 0:
             if not found.symbols:
                 return content(OUTLINE_HEAD_BYTES, _NO_LANDMARKS)
+            # About what a row takes: its indent, its name, and its two numbers of lines.
             length = sum(len(symbol.name) + 2 * symbol.depth + 10 for symbol in found.symbols)
             if length >= OUTLINE_SHARE * source.size_bytes:
                 return content(None, _NO_SHORTER)
@@ -87,6 +104,7 @@ class Landmarks:
         )
 
     def _outline(self, text: TextFile, deadline: Deadline) -> Outline:
+        """Return the outline of a file, found now or kept; an incomplete one is not kept."""
         from penstock import outline as landmarks
 
         source, encoding, _ = text
@@ -97,6 +115,7 @@ class Landmarks:
             return kept
         name = os.fsdecode(os.path.basename(source.file.relative))
         language = landmarks.language_of(name, source.read(0, _NAME_BYTES))
+        # A grammar needs the whole text in memory; larger files, and those in UTF-16 or UTF-32, are scanned in blocks.
         if source.size_bytes <= landmarks.EXACT_BYTES and encoding.unit == 1:
             found = landmarks.outline(source.read(encoding.bom_bytes, source.size_bytes), language)
         else:

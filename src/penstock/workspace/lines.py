@@ -1,10 +1,12 @@
-"""On which byte does a line start? A sparse index of line ends, built as a by-product of looking.
+"""Find on which byte a line starts, by a sparse index of line ends that is built as a by-product of looking.
 
 The index notes how many lines ended before every stride of bytes; a line is found by bisecting that and reading one
 stride. It is carried on by each call that needs it, kept while the file only grows, dropped when it changed. It never
-grows past `_MAX_STRIDES` entries: then every second one is given up and the stride doubles.
+grows past `_MAX_STRIDES` entries: then every second one is given up and the stride doubles. Law: for every line,
+`start_of(line)` is the byte behind the line end before it. What lines hold is not looked at.
 
-Law: for every line, `start_of(line)` is the byte behind the line end before it. Keeps out: what lines hold.
+What it costs: a stride is 64 KiB, an entry eight bytes, so the index of a file of 4 GiB has 65,536 entries and 512 KiB;
+of any larger file it has no more, and finding a line in it reads at most the wider stride.
 """
 
 from __future__ import annotations
@@ -24,14 +26,19 @@ if TYPE_CHECKING:
     from penstock.workspace.deadline import Deadline
     from penstock.workspace.source import FileSource
 
-STRIDE_BYTES = 64 * 1024  # read at a time: fits the processor's second-level cache, and needs no new memory each time
+STRIDE_BYTES = 64 * 1024
+"""How much is read at a time: it fits the processor's second-level cache, and needs no new memory each time."""
 _STRIDES_AT_ONCE = 4  # between two looks at the clock
 _MAX_STRIDES = 1 << 16
 _KEPT_INDEXES = 64
 
 
 class LineIndex:
-    """Line ends of one version of one file, as far as anyone has looked. One thread at a time: hold `lock`."""
+    """The line ends of one version of one file, as far as anyone has looked. One thread at a time: hold `lock`.
+
+    Args:
+        encoding: How the file's bytes become text: it says what ends a line.
+    """
 
     def __init__(self, encoding: Encoding) -> None:
         self.lock = threading.Lock()
@@ -44,28 +51,30 @@ class LineIndex:
         self._ends_line = True  # whether the last byte scanned ended a line
 
     def is_complete(self, size_bytes: int) -> bool:
+        """Return whether a file of so many bytes has been scanned to its end."""
         return self.scanned_bytes >= size_bytes
 
     def is_aligned(self) -> bool:
-        """Whether the scan can go on where it ended: not within a code unit."""
+        """Return whether the scan can go on where it ended: not within a code unit."""
         return self.scanned_bytes % self.encoding.unit == 0
 
     def total_lines(self) -> int:
-        """Lines in what has been scanned: line ends, and one more for text behind the last."""
+        """Return the lines in what has been scanned: line ends, and one more for text behind the last."""
         return self.seen + (not self._ends_line)
 
     def advance(self, source: FileSource, done: Callable[[], bool]) -> None:
-        """Scans on until `done` says so, between blocks, or the end of the file."""
+        """Scan on until `done` says so, between blocks, or the end of the file."""
         while self.scanned_bytes < source.size_bytes and not done():
             for _ in range(_STRIDES_AT_ONCE):
                 if not self._take(source):
                     return
 
     def _take(self, source: FileSource) -> bool:
-        """Counts to the end of the stride; False where there is nothing more."""
+        """Count to the end of the stride; False where there is nothing more."""
         at = self.scanned_bytes
         block = source.read(at, STRIDE_BYTES - at % STRIDE_BYTES)
         if at + len(block) < source.size_bytes:
+            # A short read must not split a code unit of UTF-16: half of one may look like a line feed.
             block = block[: self.encoding.align(len(block))]
         if not block:
             source.shrank = at < source.size_bytes
@@ -73,25 +82,31 @@ class LineIndex:
         self.seen += self.encoding.count(block)
         self.scanned_bytes = at + len(block)
         self._ends_line = self.encoding.ends_line(block)
+        # A short read ends within a stride: nothing is noted there, and the next read goes to the end of the stride.
         if self.scanned_bytes % self._stride == 0:
             self._note(self.scanned_bytes)
+        # A block of zeros may be a hole. Three looks at it rule out nearly every block that is none before the system
+        # is asked.
         if not block[0] and len(block) == STRIDE_BYTES and not any(block[:64]) and not any(block[-64:]):
             self._skip_hole(source)
         return True
 
     def _note(self, at: int) -> None:
+        """Note how many lines ended before a stride, and thin the notes out where there are too many."""
         if at // self._stride == len(self._before):
             self._before.append(self.seen)
         if len(self._before) > _MAX_STRIDES:
+            # Every second note is that of a stride of twice the size.
             self._before = self._before[::2]
             self._stride *= 2
 
     def _skip_hole(self, source: FileSource) -> None:
-        """A hole of a sparse file holds no line end: a terabyte of it is passed in one step (H3)."""
+        """Pass a hole of a sparse file, which holds no line end: a terabyte of it in one step."""
         data = min(source.next_data(self.scanned_bytes), source.size_bytes)
         while data // self._stride >= _MAX_STRIDES:
             self._before = self._before[::2]
             self._stride *= 2
+        # Only whole strides: the next read begins where a note stands.
         end = data - data % self._stride if data < source.size_bytes else data
         if end > self.scanned_bytes:
             whole = end // self._stride + 1 - len(self._before)
@@ -100,7 +115,7 @@ class LineIndex:
             self._ends_line = False
 
     def start_of(self, source: FileSource, line: int) -> int | None:
-        """The byte at which `line` (0-based) starts, None when it does not start in what was scanned."""
+        """Return the byte at which `line` (0-based) starts, None when it does not start in what was scanned."""
         if line == 0:
             return 0
         if line > self.seen:
@@ -111,6 +126,7 @@ class LineIndex:
             block = source.read(at, min(STRIDE_BYTES, self.scanned_bytes - at))
             if not block:
                 return None
+            # A stride of the first size holds the line for certain; of a doubled one, each block is counted on the way.
             inside = missing if self._stride == STRIDE_BYTES else self.encoding.count(block)
             if inside >= missing:
                 behind = self._behind(block, missing, at)
@@ -120,9 +136,10 @@ class LineIndex:
         return None
 
     def _behind(self, block: bytes, count: int, at: int) -> int:
-        """The index behind the `count`-th line end of `block`, which stands at `at`; -1 where there are fewer."""
+        """Return the index behind the `count`-th line end of `block`, which stands at `at`; -1 where there are fewer."""
         if self.encoding.unit == 1:
             stride = at // STRIDE_BYTES
+            # Splitting costs by the lines that it makes: a line near the end of a stride is looked for from there.
             if self._stride == STRIDE_BYTES and stride + 1 < len(self._before):  # counted: from the nearer end
                 left = self._before[stride + 1] - self._before[stride] - count
                 if left < count:
@@ -138,7 +155,7 @@ class LineIndex:
         return behind
 
     def lines_before(self, source: FileSource, at_byte: int, max_bytes: int) -> int | None:
-        """How many lines end before `at_byte`, None when that has not been scanned or would cost more than `max_bytes`."""
+        """Return how many lines end before `at_byte`, None when that has not been scanned or would cost more than `max_bytes`."""
         if at_byte > self.scanned_bytes:
             return None
         stride = min(at_byte // self._stride, len(self._before) - 1)
@@ -155,21 +172,25 @@ class LineIndex:
 
 
 class _Kept(NamedTuple):
+    """An index with the version of its file, by which the next call sees whether it still holds."""
+
     lines: LineIndex
     version: version.Version  # of the file when the index was last used, anchored where its scan ended
 
 
 class LineIndexes:
-    """The indexes of the files read last, by identity; shared by the threads of a server."""
+    """The indexes of the files read last, by device and inode; shared by the threads of a server."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[int, int], _Kept] = OrderedDict()
         self._lock = threading.Lock()
 
     def borrow(self, source: FileSource, encoding: Encoding, deadline: Deadline) -> LineIndex | None:
-        """The index of this file, locked for the caller, who gives it back with `give_back`.
+        """Return the index of a file, locked for the caller, who gives it back with `give_back`.
 
-        None when another call still holds it at the deadline.
+        Returns:
+            The one that is kept, where the file is the same or only grew, else a new one; None when another call still
+            holds it at the deadline.
         """
         key = (source.status.st_dev, source.status.st_ino)
         with self._lock:
@@ -178,6 +199,7 @@ class LineIndexes:
             if not deadline.acquire(kept.lines.lock):
                 return None
             with self._lock:
+                # Who held the lock may have found the file changed and put another index in its place.
                 newest = self._kept.get(key)
             if newest is not None and newest.lines is kept.lines:
                 change = version.compare(newest.version, source)
@@ -186,23 +208,26 @@ class LineIndexes:
                 ):
                     return kept.lines
             kept.lines.lock.release()
+        # Not kept yet: nobody else can have it, so the lock is free.
         index = LineIndex(encoding)
         index.lock.acquire()
         return index
 
     def give_back(self, source: FileSource, index: LineIndex) -> None:
-        """Keeps what `index` has learned, unless another call has learned more of the same version."""
+        """Keep what `index` has learned, unless another call has learned more of the same version."""
         try:
             self._keep(source, index)
         finally:
             index.lock.release()
 
     def _keep(self, source: FileSource, index: LineIndex) -> None:
+        """Put an index in its place, and forget the one used longest ago where there are too many."""
         key = (source.status.st_dev, source.status.st_ino)
         kept = self._kept.get(key)
         is_news = (
             kept is None or kept.lines is not index or kept.version[:2] != (source.size_bytes, index.scanned_bytes)
         )
+        # Hashing reads 4 KiB: only where the index has grown or is new. Outside the lock, since a read may block.
         token = version.of(source, index.scanned_bytes) if is_news and not source.shrank else None
         with self._lock:
             kept = self._kept.get(key)

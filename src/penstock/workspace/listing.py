@@ -1,7 +1,7 @@
-"""Which files are there, and how much is in them? Pages of names, and counts by extension.
+"""List files in pages, and count them by extension.
 
-Law: joined pages equal the list; a total is exact, or `complete` is False. Keeps out: sentences (`notices`), the
-way through the tree (`walk`), and what is in the files: sizes come from `stat`, tokens are estimated from bytes.
+Law: joined pages equal the list; a total is exact, or `complete` is False. Sentences are written in `notices`, the way
+through the tree lies in `walk`; sizes come from `stat`, tokens are estimated from bytes.
 """
 
 from __future__ import annotations
@@ -32,14 +32,19 @@ __all__ = [
     "list_files",
 ]
 
-MAX_FILES_WARNING_THRESHOLD = 20  # seed token-overflow-management.md, phase 1
-MAX_FILES_PER_LIST = 100  # the same, phase 2
+MAX_FILES_WARNING_THRESHOLD = 20
+"""The most files that are listed where nobody asked for pages; of more there is a warning with their number (L-2)."""
+MAX_FILES_PER_LIST = 100
+"""The most files of one page (L-3)."""
 
 NO_EXTENSION = "(none)"
+"""What stands in the table for names without an extension."""
 OTHER_EXTENSIONS = "(other)"
+"""What stands in the table for all extensions beyond the first 4,096."""
 _MAX_EXTENSIONS = 4096  # rows of the table; a tree with more has numbers for extensions
 
-# Bytes for one token of o200k (libraries.md 1.3). Kinds not measured get the default, on the low side of most.
+# Bytes for one token of o200k, measured. Kinds not measured get the default, on the low side of most: tokens are rather
+# overestimated.
 _BYTES_PER_TOKEN_DEFAULT = 3.6
 _BYTES_PER_TOKEN = {
     ".py": 3.91,
@@ -66,17 +71,23 @@ class Listing(NamedTuple):
 
     page: Page[str]
     omitted: Omitted
-    complete: bool  # False: the deadline passed, and the total is "at least"
+    complete: bool
+    """False where the deadline passed first: the total is then "at least"."""
 
 
 class ExtensionCount(NamedTuple):
+    """A row of the table: files with one extension, their bytes, and their estimated tokens."""
+
     extension: str
+    """With its dot, inert; or `NO_EXTENSION`, `OTHER_EXTENSIONS`."""
     files: int
     bytes: int
     tokens: int
 
 
 class ListingCounts(NamedTuple):
+    """How many files match, their bytes and estimated tokens, and the same by extension, most files first."""
+
     files: int
     bytes: int
     tokens: int
@@ -99,7 +110,24 @@ def list_files(
     deadline: Deadline,
     progress: Callable[[int], None] | None = None,
 ) -> Listing:
-    """The files that match, from `offset` on, at most `limit` and never over 100; `limit=0` takes up to 20."""
+    """Return a page of the files beneath a folder whose names match, in the byte order of their paths.
+
+    Args:
+        root: The root that opens everything.
+        pattern: A glob, or a regular expression where `use_regex` says so.
+        recursive: Whether folders in it are looked through too.
+        use_regex: Whether `pattern` is searched for anywhere in the path, as RE2 reads it.
+        offset: Files to skip.
+        limit: Files of the page, at most `MAX_FILES_PER_LIST`; 0 for up to `MAX_FILES_WARNING_THRESHOLD`.
+        path: The folder.
+        include_hidden: Whether names that begin with a dot are taken.
+        include_ignored: Whether ignore rules are left aside.
+        deadline: When it stops, with `complete` False.
+        progress: Told how many files have been seen.
+
+    Raises:
+        ToolError: The folder or the pattern cannot be.
+    """
     limit = min(limit, MAX_FILES_PER_LIST) if limit > 0 else MAX_FILES_WARNING_THRESHOLD
     walk = Walk(
         root,
@@ -117,6 +145,7 @@ def list_files(
         if walk.ordered:
             first = max(offset - total, 0)
             items += [escape.show_name(prefix + name) for name in names[first : first + limit - len(items)]]
+            # The page is full: the rest is only counted, in whatever order it comes.
             walk.ordered = len(items) < limit
         total += len(names)
     more = bool(items) and (offset + len(items) < total or not walk.complete)
@@ -140,7 +169,10 @@ def count_files(
     deadline: Deadline,
     progress: Callable[[int], None] | None = None,
 ) -> ListingCounts:
-    """How many files match, how large they are together, and the same for each extension, most files first."""
+    """Return how many files match, how large they are together, and the same for each extension, most files first.
+
+    The arguments are those of `list_files`; without `sizes` no file is looked at, and bytes and tokens are 0.
+    """
     walk = Walk(
         root,
         path,
@@ -156,8 +188,10 @@ def count_files(
     sums: dict[str, int] = {}
     for prefix, folder, names in walk:
         for name in names:
+            # `.bashrc` has no extension: its dot is the first character.
             dot = name.rfind(".")
             extension = name[dot:] if dot > 0 else ""
+            # A tree of numbered extensions (`.000001`, …) must not fill the memory.
             if extension not in files and len(files) >= _MAX_EXTENSIONS:
                 extension = OTHER_EXTENSIONS
             if sizes:
@@ -179,7 +213,7 @@ def count_files(
 
 
 def _size(root: Root, folder: Folder, prefix: str, name: str) -> int | None:
-    """The size of a file, or of the file that a link leads to; None when it is gone."""
+    """Return the size of a file, or of the file that a link leads to; None when it is gone."""
     try:
         status = root.status_in(folder, name)
         if stat.S_ISLNK(status.st_mode):
@@ -190,6 +224,7 @@ def _size(root: Root, folder: Folder, prefix: str, name: str) -> int | None:
 
 
 def _row(extension: str, files: int, size: int) -> ExtensionCount:
+    """Return a row of the table; tokens are rounded up."""
     per_token = _BYTES_PER_TOKEN.get(extension.lower(), _BYTES_PER_TOKEN_DEFAULT)
     shown = escape.show_name(extension) if extension not in {"", "."} else NO_EXTENSION
     return ExtensionCount(shown, files, size, -int(-size // per_token))

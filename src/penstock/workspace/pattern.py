@@ -1,9 +1,9 @@
-"""What does a pattern match? Globs and regular expressions, for names and for lines, in linear time.
+"""Match names and lines with globs and regular expressions, in linear time.
 
-Patterns come from models: none may hang us. Regular expressions run on RE2, and where google-re2 is not installed on `re` in a
-child that is ended at the deadline (`re_child`); globs are translated by the standard library, whose stars never backtrack
-(atomic groups). What RE2 lacks is refused by name, on either engine.
-Law: a glob is `fnmatchcase`, so `*` crosses folders; a match lies within one line. Keeps out: where text comes from.
+Patterns come from models: none may hang us. Regular expressions run on RE2, and where google-re2 is not installed on
+`re` in a child that is ended at the deadline (`re_child`); globs are translated by the standard library, whose stars
+never backtrack (atomic groups). What RE2 lacks is refused by name, on either engine. Law: a glob is `fnmatchcase`, so
+`*` crosses folders; a match lies within one line. Where text comes from is left to the caller.
 """
 
 from __future__ import annotations
@@ -21,16 +21,26 @@ from penstock.text import escape
 if TYPE_CHECKING:
     from penstock.workspace.deadline import Deadline
 
-MAX_PATTERN_BYTES = 1024  # H20 of reliability.md: longer ones are a mistake or an attack
+MAX_PATTERN_BYTES = 1024
+"""The longest pattern that is taken, in bytes of UTF-8: longer ones are a mistake or an attack."""
 
 Selection = Callable[[str, list[str]], list[str]]
-"""Takes the path of a folder (`a/b/`) and names in it, gives those whose path matches, in the same order."""
+"""A function of a folder's path (`a/b/`) and names in it, which returns those whose path matches, in the same order."""
 
 
 def selected(pattern: str, *, use_regex: bool = False, deadline: Deadline | None = None) -> Selection | None:
-    """What takes those names in a folder, given its path from the start, that match; None takes all.
+    """Return the function that picks the names of a folder that match, None where all do.
 
-    A glob is `fnmatchcase` on the whole path; a regular expression is searched anywhere in it, until `deadline`.
+        >>> selected("*.py")("src/", ["a.py", "b.txt"])
+        ['a.py']
+
+    Args:
+        pattern: A glob on the whole path, or a regular expression searched anywhere in it.
+        use_regex: Which of the two it is.
+        deadline: Until when an expression may run where RE2 is missing.
+
+    Raises:
+        ToolError: The pattern is empty, too long, or cannot be read.
     """
     _bounded(pattern)
     if not pattern:
@@ -38,6 +48,7 @@ def selected(pattern: str, *, use_regex: bool = False, deadline: Deadline | None
     if use_regex:
         matching = _expression(pattern, deadline=deadline).matching
         return lambda prefix, names: list(compress(names, matching([os.fsencode(prefix + name) for name in names])))
+    # Most patterns are `*` or `*.py`: for the one nothing is asked, for the other `endswith` will do.
     if not pattern.strip("*"):
         return None
     tail = pattern.lstrip("*")
@@ -48,15 +59,19 @@ def selected(pattern: str, *, use_regex: bool = False, deadline: Deadline | None
 
 
 def _bounded(pattern: str) -> None:
+    """Raise `ToolError` for a pattern that is too long."""
     length = len(pattern.encode("utf-8", "surrogatepass"))
     if length > MAX_PATTERN_BYTES:
         raise ToolError("bad_pattern", f"The pattern has {length} bytes. At most {MAX_PATTERN_BYTES} are accepted.")
 
 
 def _half_a_pair() -> ToolError:
+    """Return the refusal of a pattern that is no Unicode text."""
     return ToolError("bad_pattern", "The pattern holds half of a UTF-16 pair. Write it as text.")
 
 
+# What RE2 says of a pattern, and the name of what it lacks: a model knows "lookaround", not `invalid perl operator:
+# (?=`.
 _LACKING = (
     (r"\(\?(?:=|!|<=|<!)", "lookaround"),
     (r"\\[1-9]|\(\?P$|\\k", "a backreference"),
@@ -95,7 +110,7 @@ class _Linear:
 
 
 def has_linear_engine() -> bool:
-    """Whether google-re2 is installed; without it patterns run on `re` in a child process."""
+    """Return whether google-re2 is installed; without it patterns run on `re` in a child process."""
     try:
         import re2  # noqa: F401
     except ImportError:
@@ -106,7 +121,7 @@ def has_linear_engine() -> bool:
 def _expression(
     pattern: str, *, flags: str = "", never_newline: bool = False, deadline: Deadline | None = None
 ) -> Expression:
-    """The pattern on the engine that this machine has, over bytes. What RE2 lacks is refused by name on both."""
+    """Return the pattern on the engine that this machine has, over bytes. What RE2 lacks is refused by name on both."""
     try:
         whole = (flags + pattern).encode()
     except UnicodeEncodeError:
@@ -128,6 +143,7 @@ def _expression(
 
 
 def _without_re2(pattern: str, *, flags: str, never_newline: bool, deadline: Deadline | None) -> Expression:
+    """Return the pattern on `re` in a child, translated so that it means what RE2 would take it for. Raises `ToolError`."""
     from penstock.workspace import re2_syntax, re_child
 
     if not re_child.can_run():
@@ -148,7 +164,7 @@ def _without_re2(pattern: str, *, flags: str, never_newline: bool, deadline: Dea
 
 
 def _refused(reason: str, flags: str, pattern: str) -> ToolError:
-    """What RE2 said of a pattern, for a model."""
+    """Return the refusal for what RE2 said of a pattern, in words that a model can act on."""
     reason = reason.replace(flags + pattern, pattern)
     for sign, feature in _LACKING:
         if re.search(sign, reason):
@@ -165,7 +181,7 @@ def _refused(reason: str, flags: str, pattern: str) -> ToolError:
 
 
 LineFinder = Callable[[bytes, int, int], tuple[int, int] | None]
-"""Takes whole lines and two places in them, gives where the first match between them begins and ends."""
+"""A function of whole lines and two places in them, which returns where the first match between these begins and ends."""
 
 # Parts of a pattern in which `$`, `\n` and `\A` mean something, and those in which they do not.
 _PART = re.compile(r"\\Q.*?(?:\\E|\Z)|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]|\\.|.", re.DOTALL)
@@ -178,9 +194,22 @@ _WHOLE_TEXT = re.compile(r"\(\?[a-zA-Z]*-[a-zA-Z]*m")
 def line_finder(
     pattern: str, *, literal: bool = False, ignore_case: bool = False, deadline: Deadline | None = None
 ) -> LineFinder:
-    """What finds the first match in a block of lines; no match spans a line end, `^` and `$` are the ends of a line.
+    """Return the function that finds the first match in a block of lines; no match spans a line end, `^` and `$` are
+    the ends of a line.
 
-    It raises `ToolError("deadline")` where RE2 is missing and the pattern came to no end by then.
+    A search calls it once for each matching line of a block of a megabyte, so what counts is how soon it passes over
+    lines without a match. Three ways make it quick, and all of them find the same: text is found by `bytes.find`; an
+    expression every match of which holds some text looks for that first; the rest is left to RE2, which is quick by
+    itself where it knows how a match begins.
+
+    Args:
+        pattern: A regular expression in RE2's syntax, or text.
+        literal: Whether it is text.
+        ignore_case: Whether case does not matter.
+        deadline: Until when it may run where RE2 is missing: the function then raises `ToolError` (deadline).
+
+    Raises:
+        ToolError: The pattern is empty, too long, spans lines, or cannot be read.
     """
     _bounded(pattern)
     if not pattern:
@@ -196,9 +225,10 @@ def line_finder(
     if literal:
         parts = [_SPECIAL.sub(r"\\\g<0>", part) for part in parts]
     compiled = _expression("".join(parts), flags=flags, never_newline=True, deadline=deadline)
+    # `\A`, `\z` and `(?-m)` speak of the text as a whole, which in a block of lines would be the block.
     if not literal and (r"\A" in parts or r"\z" in parts or _WHOLE_TEXT.search(pattern)):
         return _each_line(compiled.find)
-    # \r\n is a line end
+    # `\r\n` is a line end too: `$` matches before it, as in `rg --crlf`. The carriage return may be part of the match then.
     lines = "".join(r"(?:\r?$)" if part == "$" else part for part in parts)
     find = _expression(lines, flags=f"(?m){flags}", never_newline=True, deadline=deadline).find
     needle, leads = _required(parts, ignore_case=ignore_case)
@@ -215,6 +245,7 @@ def line_finder(
 
 
 def _text_finder(text: str) -> LineFinder:
+    """Return the function that finds text as it stands."""
     try:
         needle = text.encode()
     except UnicodeEncodeError:
@@ -228,9 +259,11 @@ def _text_finder(text: str) -> LineFinder:
 
 
 def _by_needle(find_needle: LineFinder, find: LineFinder) -> LineFinder:
-    """Looks first for text that every match holds, where that is quicker: only lines that have it are searched."""
+    """Look first for text that every match holds, where that is quicker: only lines that have it are searched."""
 
     def find_lines(data: bytes, start: int, end: int) -> tuple[int, int] | None:
+        # After some lines that hold the text and do not match, the engine takes over for the rest of the block: a call
+        # for each such line would cost more than it saves.
         for _ in range(_TRIES):
             hit = find_needle(data, start, end)
             if hit is None:
@@ -250,18 +283,20 @@ def _by_needle(find_needle: LineFinder, find: LineFinder) -> LineFinder:
 
 
 def _if_needle(find_needle: LineFinder, find: LineFinder) -> LineFinder:
-    """Asks the child only about blocks that hold the text, and then for whole rows of matches at once."""
+    """Ask the child only about blocks that hold the text, and then for whole rows of matches at once."""
     return lambda data, start, end: find(data, start, end) if find_needle(data, start, end) is not None else None
 
 
 def _required(parts: list[str], *, ignore_case: bool) -> tuple[str, bool]:
-    """The longest text that every match holds, "" if none is certain, and whether the pattern begins with text.
+    """Return the longest text that every match holds, "" if none is certain, and whether the pattern begins with text.
 
-    An engine that knows how a match begins is quick by itself. With `ignore_case` the text has no k and no s:
-    they fold to letters outside ASCII, which makes the engine slow.
+    An engine that knows how a match begins is quick by itself. With `ignore_case` the text has no k and no s: they fold
+    to letters outside ASCII (the Kelvin sign, the long s), which makes the engine slow.
     """
     if {"|", "{"} & set(parts) or ("(", "?") in pairwise(parts):
         return "", False  # a choice, a repetition, flags
+    # Only what stands outside of groups and is not repeated or optional is certain. `colou?r` holds `colo`, and `r`;
+    # `ab+c` holds `ab` and `c`, since the b stands at least once.
     runs, depth = [""], 0
     for part, following in zip(parts, [*parts[1:], ""], strict=True):
         depth += (part == "(") - (part == ")")
@@ -279,7 +314,7 @@ def _required(parts: list[str], *, ignore_case: bool) -> tuple[str, bool]:
 
 
 def _each_line(find_in: LineFinder) -> LineFinder:
-    """For what is anchored to the text as a whole: one line is the text."""
+    """Return a function that gives each line to the engine as a text of its own, for what is anchored to the text as a whole."""
 
     def find(data: bytes, start: int, end: int) -> tuple[int, int] | None:
         while start <= end:

@@ -1,11 +1,18 @@
-"""RE2's syntax, written out for Python's `re`, for machines without google-re2.
+r"""Write patterns in RE2's syntax out for Python's `re`, for machines without google-re2.
 
-What a pattern means is decided here and not by `re`: classes, dots, anchors, case and flags are written out, so that one pattern
-means one thing on every machine. Law: for a pattern that both engines take, `re` finds in UTF-8 text what RE2 finds; what RE2
-refuses is refused with RE2's words. Keeps out: who runs the pattern, and for how long (`re_child`).
+What a pattern means is decided here and not by `re`: classes, dots, anchors, case and flags are written out, so that
+one pattern means one thing on every machine. Law: for a pattern that both engines take, `re` finds in UTF-8 text what
+RE2 finds; what RE2 refuses is refused with RE2's words. Who runs the pattern, and for how long, is decided in
+`re_child`.
 
-The differences that remain: `\\C` and scripts (`\\p{Greek}`) are refused; classes of Unicode follow the tables of this Python;
-RE2 finds `\\B` also between the bytes of one character, and takes surrogates and overlong forms of UTF-8 for characters.
+The differences that remain: `\C` and scripts (`\p{Greek}`) are refused; classes of Unicode follow the tables of this
+Python; RE2 finds `\B` also between the bytes of one character, and takes surrogates and overlong forms of UTF-8 for
+characters.
+
+How: one pass over the pattern. Every open group is a list of parts that are complete expressions of `re`; the last one,
+if a repetition may follow it, is the operand. A repetition wraps its operand in `(?:…)`, so nothing that stands beside
+it is drawn in. Captures are not needed, and every group becomes `(?:…)`. Flags are not handed on: `(?i)` writes both
+cases out, `(?s)` another class for the dot, `(?U)` turns laziness around, `(?m)` chooses between `^` and `\A`.
 
 Source: RE2's parse.cc and https://github.com/google/re2/wiki/Syntax.
 """
@@ -20,13 +27,14 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-MAX_REPEAT = 1000  # of one repetition, and of those within each other together
+MAX_REPEAT = 1000
+"""The most of one repetition, and of those within each other together, as in RE2: `(a{100}){100}` is refused."""
 _MAX_DEPTH = 100  # of groups: `re` compiles them recursively
 _LAST = 0x10FFFF
 _NEWLINE = 0x0A
 
 Ranges = list[tuple[int, int]]
-"""Code points, as sorted ranges that do not touch."""
+"""Code points, as sorted ranges with both ends in them that do not touch."""
 
 _DIGIT: Ranges = [(0x30, 0x39)]
 _WORD: Ranges = [(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)]
@@ -95,6 +103,8 @@ def translate(pattern: str, *, never_newline: bool = False) -> str:
 
 
 class _Translation:
+    """One pattern on its way from RE2's syntax to that of `re`."""
+
     def __init__(self, pattern: str, never_newline: bool) -> None:
         self._pattern = pattern
         self._never_newline = never_newline
@@ -104,8 +114,10 @@ class _Translation:
         self._unary = -1  # where the repetition begins that stands directly before
 
     def result(self) -> str:
+        """Return the whole pattern in the syntax of `re`."""
         pattern = self._pattern
         while self._at < len(pattern):
+            # Set only for the sign that follows a repetition at once: `a**` is an error in RE2, `a*b*` is none.
             unary, self._unary = self._unary, -1
             character = pattern[self._at]
             if character == "(":
@@ -135,7 +147,7 @@ class _Translation:
     # ── operands ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _add(self, part: str, width: int = 0, product: int = 1) -> None:
-        """One more operand; `width` is how much of the pattern it took, if that has not been passed yet."""
+        """Add one more operand; `width` is how much of the pattern it took, if that has not been passed yet."""
         group = self._groups[-1]
         group.operand = len(group.parts)
         group.product = product
@@ -144,6 +156,8 @@ class _Translation:
         self._at += width
 
     def _literal(self, code: int) -> str:
+        """Return the expression for one character, with its other cases where the flag says so."""
+        # `never_nl` makes a literal line feed match nothing, and leaves the pattern valid.
         if code == _NEWLINE and self._never_newline:
             return _NOTHING
         if not self._flags.fold:
@@ -152,14 +166,17 @@ class _Translation:
         return _character(code) if len(same) == 1 else self._set([(one, one) for one in same])
 
     def _sign(self, character: str) -> str:
+        """Return the expression for `^`, `$` or `.` under the flags that hold."""
         if character == ".":
             return self._set([(0, _LAST)] if self._flags.dot_newline else _negated([(_NEWLINE, _NEWLINE)]))
         if self._flags.multi_line:
             return character
+        # `$` without `(?m)` is the very end in RE2, where that of `re` also matches before a last line feed; `\Z` of
+        # `re` does not.
         return r"\A" if character == "^" else r"\Z"
 
     def _set(self, ranges: Iterable[tuple[int, int]]) -> str:
-        """A class of `re`. Bytes that are no UTF-8 are lone surrogates in the text, and no class takes them."""
+        """Return a class of `re`. Bytes that are no UTF-8 are lone surrogates in the text, and no class takes them."""
         ranges = _without(_united(ranges), 0xD800, 0xDFFF)
         if self._never_newline:
             ranges = _without(ranges, _NEWLINE, _NEWLINE)
@@ -168,6 +185,7 @@ class _Translation:
         return "[" + "".join(_character(a) if a == b else f"{_character(a)}-{_character(b)}" for a, b in ranges) + "]"
 
     def _escape(self) -> None:
+        """Translate what a backslash begins."""
         pattern, at = self._pattern, self._at
         following = pattern[at + 1 : at + 2]
         if following == "Q":
@@ -237,6 +255,7 @@ class _Translation:
     # ── classes ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _class(self) -> str:
+        """Return the class that begins here, negated and folded as RE2 does: case first, then the negation."""
         pattern, begin = self._pattern, self._at
         self._at += 1
         negated = pattern[self._at : self._at + 1] == "^"
@@ -266,6 +285,7 @@ class _Translation:
         return self._set(_negated(united) if negated else united)
 
     def _member(self, begin: int) -> int:
+        """Return one character of a class that begins at `begin`, and go behind it."""
         if self._at >= len(self._pattern):
             raise UnreadablePattern(f"missing ]: {self._pattern[begin:]}")
         if self._pattern[self._at] == "\\":
@@ -287,10 +307,13 @@ class _Translation:
         return _negated(ranges) if name.startswith("^") else ranges
 
     def _folded(self, ranges: Ranges) -> Ranges:
+        """Return ranges with the other cases of their characters, where the flag says so."""
         if not self._flags.fold:
             return ranges
         more = list(ranges)
         for low, high in ranges:
+            # ASCII is looked up by character, larger ranges by the table of all that have a case: the range of all code
+            # points would take a million look-ups.
             if high < 0x80:
                 more += [(same, same) for code in range(low, high + 1) for same in _orbit(code)]
             else:
@@ -300,12 +323,14 @@ class _Translation:
     # ── repetitions and groups ───────────────────────────────────────────────────────────────────────────────────
 
     def _repeat(self, sign: str, unary: int, width: int) -> None:
+        """Wrap the last operand in a repetition; its size is bounded, also within others."""
         pattern, group = self._pattern, self._groups[-1]
         begin = self._at
         self._at += width
         is_lazy = pattern.startswith("?", self._at)
         self._at += is_lazy
         whole = pattern[begin : self._at]
+        # RE2 refuses `a**`; `re` would too, in other words.
         if unary >= 0:
             raise UnreadablePattern(f"bad repetition operator: {pattern[unary : self._at]}")
         if group.operand < 0:
@@ -320,12 +345,14 @@ class _Translation:
             if product > MAX_REPEAT:
                 raise UnreadablePattern(f"invalid repetition size: {whole}")
         lazy = "?" if is_lazy != self._flags.lazy else ""
+        # `a{2}{3}` cannot come here, but `(?:a{2}){3}` can: its product is what RE2 bounds.
         operand = "".join(group.parts[group.operand :])
         del group.parts[group.operand :]
         self._add(f"(?:{operand}){sign}{lazy}", product=product)
         self._unary = begin
 
     def _open(self) -> None:
+        """Begin a group; a name is checked and dropped."""
         pattern, at, outer = self._pattern, self._at, self._flags
         if not pattern.startswith("(?", at):
             self._at += 1
@@ -341,6 +368,7 @@ class _Translation:
             self._at = match.end()
         elif not self._flags_set():
             return
+        # A pattern is at most 1,024 bytes, so it may hold 500 groups: `re` would need as many frames of Python.
         if len(self._groups) > _MAX_DEPTH:
             raise NotHere(f"more than {_MAX_DEPTH} groups within each other")
         self._groups.append(_Group(outer))
@@ -366,9 +394,11 @@ class _Translation:
         raise UnreadablePattern(f"invalid perl operator: {pattern[begin:at]}")
 
     def _close(self) -> None:
+        """End a group: it is the last operand of the one around it, and the flags of that hold again."""
         if len(self._groups) == 1:
             raise UnreadablePattern(f"unexpected ): {self._pattern}")
         inner = self._groups.pop()
+        # The flags that held where the group began.
         self._flags = inner.flags
         self._add(f"(?:{''.join(inner.parts)})", 1, inner.total)
 
@@ -377,6 +407,7 @@ class _Translation:
 
 
 def _character(code: int) -> str:
+    """Return a code point as `re` takes it, in a class and outside."""
     character = chr(code)
     if character.isascii() and character.isalnum():
         return character
@@ -384,6 +415,7 @@ def _character(code: int) -> str:
 
 
 def _united(ranges: Iterable[tuple[int, int]]) -> Ranges:
+    """Return ranges sorted, and joined where they touch."""
     united: Ranges = []
     for low, high in sorted(ranges):
         if united and low <= united[-1][1] + 1:
@@ -394,6 +426,7 @@ def _united(ranges: Iterable[tuple[int, int]]) -> Ranges:
 
 
 def _negated(ranges: Ranges) -> Ranges:
+    """Return all code points that are in none of the ranges."""
     missing, at = [], 0
     for low, high in ranges:
         if at < low:
@@ -403,6 +436,7 @@ def _negated(ranges: Ranges) -> Ranges:
 
 
 def _without(ranges: Ranges, first: int, last: int) -> Ranges:
+    """Return ranges without the code points from `first` to `last`."""
     kept: Ranges = []
     for low, high in ranges:
         kept += [(low, min(high, first - 1))] if low < first else []
@@ -439,6 +473,7 @@ def _category(name: str, shown: str) -> Ranges:
         return [(0, _LAST)]
     if not re.fullmatch("[CLMNPSZ][a-z]?", name) or name == "Cn":
         raise NotHere(f"{shown}: scripts are known to google-re2 only")
+    # All of Unicode is looked at, once in a process for each category that a pattern names.
     codes = (
         code
         for code in range(_LAST + 1)

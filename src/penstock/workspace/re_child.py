@@ -1,12 +1,17 @@
-"""Python's `re` on machines without google-re2: in a child process that is ended when the time of the call is up.
+"""Run Python's `re` where google-re2 is missing, in a child process that is ended when the time of the call is up.
 
-`re` backtracks, so a pattern of ten characters can take longer than anyone waits, and nothing stops it from within. A child can
-be stopped. It is forked and not started anew, because a serving process may not execute anything once its wall stands
-(`landlock`); it holds no file of ours, and ends by itself should we die before it. What is sent is a block of whole lines; what
-comes back is a row of matches, one a line, so that a search asks once for many.
+`re` backtracks, so a pattern of ten characters can take longer than anyone waits, and nothing stops it from within: it
+holds the interpreter until it returns. A child can be stopped. It is forked and not started anew, because a serving
+process may not execute anything once its wall stands (`landlock`); it holds no file of ours, and ends by itself should
+we die before it. What is sent is a block of whole lines; what comes back is a row of matches, one a line, so that a
+search asks once for many.
 
-Law: an answer comes within the deadline, or `ToolError("deadline")` does; no process outlives its `Matcher` by more than that.
-Keeps out: what a pattern means (`re2_syntax`), and which engine is taken (`pattern`).
+Law: an answer comes within the deadline, or `ToolError("deadline")` does; no process outlives its `Matcher` by more
+than that. What a pattern means is decided in `re2_syntax`, which engine is taken in `pattern`.
+
+A question is a head of five numbers (`_QUESTION`) and, where the child does not hold it yet, the text; an answer is a
+count and so many numbers of eight bytes. Both ways are pipes, so that the death of either side is the end of a file to
+the other.
 """
 
 from __future__ import annotations
@@ -42,14 +47,16 @@ _WHOLE, _NAMES = 0, 1
 
 
 def can_run() -> bool:
-    """Whether this system has what a child needs; Windows has not, and google-re2 can be had there."""
+    """Return whether this system has what a child needs; Windows has not, and google-re2 can be had there."""
     return sys.platform != "win32" and hasattr(os, "fork")
 
 
 class Matcher:
     """An expression of `re` (over text, ASCII, multi-line) in a child of its own, which begins with the first question.
 
-    `deadline` is that of the call for which the pattern was made; without one a question may take `WALK_SECONDS`.
+    Args:
+        expression: What `re2_syntax.translate` returned.
+        deadline: That of the call for which the pattern was made; without one a question may take `WALK_SECONDS`.
     """
 
     def __init__(self, expression: str, deadline: Deadline | None = None) -> None:
@@ -68,6 +75,8 @@ class Matcher:
 
         Whoever goes on behind the line of a match finds the next one here already.
         """
+        # The same block, compared by identity, and the place behind the last match: the next match is in the row
+        # already, or the row was the last one.
         goes_on = data is self._data and end == self._end and start == self._following
         if not goes_on or not (self._row or self._is_whole_row):
             self._ask(data, start, end)
@@ -101,6 +110,7 @@ class Matcher:
     # ── questions ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _ask(self, data: bytes, start: int, end: int) -> None:
+        """Fetch the next row of matches; the block is sent only where the child does not hold it."""
         is_held = data is self._data and self._child >= 0
         self._data = None  # until the child has it
         found = self._answer(start, end, None if is_held else data, _WHOLE)
@@ -109,6 +119,11 @@ class Matcher:
         self._data, self._end, self._following = data, end, start
 
     def _answer(self, start: int, end: int, data: bytes | None, kind: int) -> tuple[int, ...]:
+        """Return the numbers that answer a question, and end the child where they do not come.
+
+        Raises:
+            ToolError: `deadline`, also at every later question: a pattern that came to no end once is not tried again.
+        """
         left = None if self._deadline is None else self._deadline.left()
         seconds = WALK_SECONDS if left is None else left
         until = Deadline(seconds)
@@ -132,6 +147,7 @@ class Matcher:
         )
 
     def _read(self, count: int, waiting: Deadline) -> bytes:
+        """Return so many bytes of the answer. Raises TimeoutError at the deadline, EOFError where the child has ended."""
         if sys.platform == "win32":  # `can_run`
             raise NotImplementedError
         import select
@@ -151,6 +167,7 @@ class Matcher:
         return bytes(held)
 
     def _begin(self) -> None:
+        """Fork the child. Raises `ToolError` (busy) where the system has no room for it."""
         if sys.platform == "win32":  # `can_run`
             raise NotImplementedError
         asked, self._questions = os.pipe()
@@ -172,6 +189,7 @@ class Matcher:
 
 
 def _end(child: int) -> None:
+    """Kill a child and take its status, so that it leaves no zombie."""
     if sys.platform == "win32":  # `can_run`
         raise NotImplementedError
     with suppress(ProcessLookupError):
@@ -181,6 +199,7 @@ def _end(child: int) -> None:
 
 
 def _send(descriptor: int, data: bytes) -> None:
+    """Write all of `data`: a call may write less."""
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
@@ -190,7 +209,11 @@ def _send(descriptor: int, data: bytes) -> None:
 
 
 def _serve(asked: int, answered: int, expression: str) -> NoReturn:
-    """Answers until nobody asks any more. Nothing may get past this: behind it the parent's own work would go on twice."""
+    """Answer questions, in the child, until nobody asks any more.
+
+    Nothing may get past this: behind it the parent's own work would go on twice. So it ends with `os._exit`, which runs
+    no handlers and flushes no buffers of the parent's.
+    """
     if sys.platform == "win32":  # `can_run`
         raise NotImplementedError
     try:
@@ -202,6 +225,8 @@ def _serve(asked: int, answered: int, expression: str) -> NoReturn:
         text = _Text(b"")
         while head := _taken(asked, _QUESTION.size):
             seconds, start, end, count, kind = _QUESTION.unpack(head)
+            # The alarm has its default effect, which ends the process at any point: Python's own handlers would wait
+            # for `re` to return.
             signal.setitimer(signal.ITIMER_REAL, seconds + _ORPHAN_SECONDS)
             if count >= 0:
                 data = _taken(asked, count)
@@ -221,7 +246,7 @@ def _serve(asked: int, answered: int, expression: str) -> NoReturn:
 
 
 def _let_go(*kept: int) -> None:
-    """Of every descriptor but these: who waits for the end of a pipe of the parent's must not wait for this."""
+    """Close every descriptor but these: who waits for the end of a pipe of the parent's must not wait for this process."""
     if sys.platform == "win32":  # `can_run`
         raise NotImplementedError
     low = 0
@@ -231,8 +256,10 @@ def _let_go(*kept: int) -> None:
 
 
 def _bound_memory() -> None:
-    """So that the child ends before the machine's memory does. What it has now, with the stacks of the parent's threads, the
-    system does not tell behind a wall: the least bound that lets it take anything is above that, and twice that below it.
+    """Bound the child's memory, so that it ends before the machine's memory does.
+
+    What it has now, with the stacks of the parent's threads, the system does not tell behind a wall: the least bound
+    that lets it take anything is above that, and twice that below it.
     """
     if sys.platform == "win32":  # `can_run`
         raise NotImplementedError
@@ -252,7 +279,7 @@ def _bound_memory() -> None:
 
 
 def _taken(descriptor: int, count: int) -> bytes:
-    """So many bytes; fewer where the other end was closed."""
+    """Return so many bytes; fewer where the other end was closed."""
     parts = []
     while count and (part := os.read(descriptor, min(count, 1 << 20))):
         parts.append(part)
@@ -261,7 +288,11 @@ def _taken(descriptor: int, count: int) -> bytes:
 
 
 class _Text:
-    """Bytes and their text, with the way from places in the one to places in the other: from the nearest mark before them."""
+    """Bytes and their text, with the way from places in the one to places in the other.
+
+    `re` searches text, callers count in bytes. Where all is ASCII the two are the same; elsewhere marks note at which
+    byte every 4,096th character begins, so that a place costs a bisection and the decoding of one such part.
+    """
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -274,7 +305,7 @@ class _Text:
                 self._marks.append(self._marks[-1] + len(part))
 
     def row(self, search: Callable[[str, int, int], re.Match[str] | None], start: int, end: int) -> list[int]:
-        """The first match of every line between two places, as places in the bytes: beginnings and ends in turn."""
+        """Return the first match of every line between two places, as places in the bytes: beginnings and ends in turn."""
         text, found = self._text, list[int]()
         at, last = self._char_at(start), self._char_at(end)
         while at <= last and len(found) < 2 * _ROW and (match := search(text, at, last)) is not None:
@@ -285,6 +316,7 @@ class _Text:
         return found
 
     def _char_at(self, byte: int) -> int:
+        """Return the character that stands at a byte; for a byte within a character, that one."""
         if self._is_same:
             return byte
         mark = bisect_right(self._marks, byte) - 1
@@ -296,6 +328,7 @@ class _Text:
         return char
 
     def _byte_at(self, char: int) -> int:
+        """Return the byte at which a character begins."""
         if self._is_same:
             return char
         mark = char // _STEP

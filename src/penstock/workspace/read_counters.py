@@ -1,8 +1,8 @@
-"""How much was read, and how often again? Counters of one task (B-12).
+"""Count how much one task has read, and how often the same again (B-12).
 
 A task is one `Tools`. What was shown is remembered by the hash of its place and version, so that a page read twice is
-told from a page of a file that has changed; the oldest are forgotten beyond `_REMEMBERED`.
-Law: counting never fails a call. Keeps out: what is done about a task that reads too much.
+told from a page of a file that has changed; the oldest are forgotten beyond `_REMEMBERED`. Law: counting never fails a
+call. What is done about a task that reads too much is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -14,21 +14,23 @@ _REMEMBERED = 1 << 16
 
 
 class Counters(NamedTuple):
-    """What one task has read so far: pages of files, listings and outlines are not among them."""
+    """What one task has read so far: pages of files; listings and outlines are not among them."""
 
     reads: int = 0
     read_bytes: int = 0
-    repeated_reads: int = 0  # of the same bytes of the same version
-    busy_failures: int = 0  # calls refused because too many ran at once
+    repeated_reads: int = 0
+    """Reads of the same bytes of the same version."""
+    busy_failures: int = 0
+    """Calls refused because too many ran at once."""
 
     @property
     def average_bytes(self) -> float:
-        """The average size of a page, 0.0 before the first."""
+        """Return the average size of a page in bytes, 0.0 before the first."""
         return self.read_bytes / self.reads if self.reads else 0.0
 
 
 class Reads:
-    """The counting; several threads may use it."""
+    """The counting of one task; several threads may use it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -36,7 +38,7 @@ class Reads:
         self._reads = self._bytes = self._repeated = self._busy = 0
 
     def page(self, path: str, start_byte: int, end_byte: int, version: str) -> None:
-        """A page was shown."""
+        """Count a page that was shown."""
         key = hash((path, start_byte, end_byte, version))
         with self._lock:
             self._reads += 1
@@ -44,14 +46,16 @@ class Reads:
             self._repeated += key in self._seen
             self._seen[key] = None
             if len(self._seen) > _REMEMBERED:
+                # A dict keeps the order in which keys came: the first is the oldest.
                 del self._seen[next(iter(self._seen))]
 
     def busy(self) -> None:
-        """A call was refused because too many ran at once."""
+        """Count a call that was refused because too many ran at once."""
         with self._lock:
             self._busy += 1
 
     def counters(self) -> Counters:
+        """Return what was counted so far."""
         with self._lock:
             return Counters(
                 reads=self._reads, read_bytes=self._bytes, repeated_reads=self._repeated, busy_failures=self._busy

@@ -1,8 +1,18 @@
-"""Which page of this file? `view`, `read_file` and `outline` as values.
+"""Read pages of files, as values: `view`, `read_file` and `outline`.
 
-Bounds apply to the section that is returned, never to the file (V-10). A page costs its window: line numbers come from an
-index that is carried on as a by-product. Law: following `next` from the start visits every byte once; every `next` advances.
-Keeps out: argument checks and wording (tools, notices), how a path becomes a text (texts), how much of it fits (fitting).
+Bounds apply to the section that is returned, never to the file (V-10). A page costs its window: line numbers come from
+an index that is carried on as a by-product. Law: following `next` from the start visits every byte once; every `next`
+advances. Argument checks and wording are left to `tools` and `notices`, how a path becomes a text to `texts`, how much
+of it fits to `fitting`.
+
+How a page is bounded. Three bounds hold at once: what was asked for, one hard cap of bytes (so that a page costs no
+more memory than that), and the room that the caller has for the page once it is rendered. The first that is reached
+wins and is named in `Window.bound`. Where not even one line fits, a page holds as many characters of it as do, and at
+least one: a page of nothing would be asked for for ever.
+
+How pages meet. A page says where it ended in the token of its version. A call that carries such a token and begins
+exactly there is a continuation: its start stays, in mid-line too. Any other start snaps back to the start of its line
+(B-4, B-5). Were a continuation snapped, a line longer than a page would be read from its start again and again.
 """
 
 from __future__ import annotations
@@ -31,12 +41,15 @@ if TYPE_CHECKING:
 
 __all__ = ["DEFAULT_VIEW_LINES", "OutlinePage", "PageRoom", "Reader"]
 
-DEFAULT_VIEW_LINES = (
-    100  # ADR-002 of the seed says 100, and deepagents; crush 200 (2,000 until 2026-05); most others 2,000
-)
-WHOLE_FILE_BYTES = 16_384  # a read without a range shows the whole of a smaller file (B-1), as in Zed
-EXACT_TOTAL_BYTES = 64 << 20  # up to here the number of lines is always exact (V-6)
-CARRY_ON_SECONDS = 1.0  # how much further a later call counts in a larger file: some 1.6 GB
+# deepagents shows 100 too; crush 200 (2,000 until 2026-05); most others 2,000.
+DEFAULT_VIEW_LINES = 100
+"""How many lines `view` shows where nobody says (V-1)."""
+WHOLE_FILE_BYTES = 16_384  # as in Zed
+"""A read without a range shows the whole of a file up to this size, and the outline of a larger one (B-1)."""
+EXACT_TOTAL_BYTES = 64 << 20
+"""Up to this size the number of lines is always exact (V-6)."""
+CARRY_ON_SECONDS = 1.0
+"""How long each later call counts on in a larger file, some 1.6 GB further (ADR 5)."""
 _BLOCK_BYTES = 64 << 10
 _MIN_ROW = 3  # characters of the shortest line of a view: `1|` and its end
 _WORST_ROW = 24  # of a line besides its text: a gutter with the largest number, and its end
@@ -45,7 +58,13 @@ _WORST_ESCAPE = 4  # characters that show one byte: `\xNN`
 
 
 class Reader:
-    """Pages of the files beneath a root. Several threads may use it."""
+    """Pages of the files beneath a root. Several threads may use it.
+
+    Args:
+        root: The root that opens everything.
+        view_lines: How many lines `view` shows where nobody says.
+        caps_line_ranges: Whether a range of lines ends after 256 KiB although no `room` bounds it.
+    """
 
     def __init__(self, root: Root, *, view_lines: int = DEFAULT_VIEW_LINES, caps_line_ranges: bool = True) -> None:
         self.root = root
@@ -65,7 +84,23 @@ class Reader:
         room: PageRoom | None = None,
         deadline: Deadline | None = None,
     ) -> Window:
-        """Lines `offset + 1` to `offset + limit`, long ones clipped (V-1 to V-8). Raises `ToolError`."""
+        """Return lines `offset + 1` to `offset + limit` of a file, long ones clipped (V-1 to V-8).
+
+        Args:
+            file_path: The file, relative to the root or beneath it.
+            offset: Lines to skip.
+            limit: Lines to show, from 1 on; None for `view_lines`.
+            room: What the page may take once it is rendered; None for one hard cap.
+            deadline: Until when lines are counted; None for 10 seconds from now.
+
+        Returns:
+            The page, with its lines, the total (or "at least") and the calls for the pages before and behind it. An
+            `offset` at or past the end gives no lines and the call for the last page.
+
+        Raises:
+            ToolError: There is no such file, it is binary, secret or cannot be read; or line `offset + 1` of a huge
+                file was not reached in time: the same call goes on from there.
+        """
         _check(offset=offset)
         _check(1, limit=limit)
         room = Boundless() if room is None else room
@@ -77,6 +112,8 @@ class Reader:
             start = self._line_start(text, index, offset, call.but(offset=offset or None, limit=limit), deadline)
             lines, end, bound = self._view_lines(text, index, start, offset, count, deadline)
             fits = fitting.most(len(lines), lambda n: room.lines(lines[:n]), room.limit)
+            # Lines beyond the room are taken off the end; a first line that alone is too long is shortened, because a
+            # page has to advance.
             if fits < len(lines):
                 bound = "budget"
                 if fits == 0:
@@ -88,6 +125,7 @@ class Reader:
             self._count_on(source, index, deadline, eager=index.uses > 1)
             total, exact = index.total_lines(), index.is_complete(source.size_bytes)
             following = previous = None
+            # Nobody knows yet where the next line begins: what goes on is the rest of this one.
             if lines and lines[-1].is_endless:
                 following = lines[-1].way
             elif lines and end < source.size_bytes:
@@ -126,6 +164,7 @@ class Reader:
             block = source.read(at, _BLOCK_BYTES)
             if not block:
                 break
+            # The common case by the thousand, the odd line (long, not ASCII) one by one, then the common case again.
             wanted = min(count - len(lines), _LINES_AT_ONCE)
             ordinary = fitting.ordinary_lines(encoding, offset + len(lines) + 1, block, at, wanted)
             lines += ordinary
@@ -135,6 +174,9 @@ class Reader:
                 if shown > window.HARD_MAX_BYTES:
                     return lines, at + done, "hard cap"
                 end = encoding.find(block, done)
+                # The block ends within a line. A line that began further up is read again as the start of the next
+                # block; one that fills a whole block is longer than any page, and only its beginning and its end are
+                # looked for.
                 if end < 0 and at + len(block) < source.size_bytes and not source.shrank:
                     if done:
                         break  # its end is in the next block, which begins with this line
@@ -156,7 +198,7 @@ class Reader:
     def _endless(
         self, text: TextFile, index: LineIndex, before: int, at: int, head: bytes, deadline: Deadline
     ) -> tuple[Line, int | None]:
-        """A line longer than a block: its beginning, and the byte behind it, None when time did not reach that."""
+        """Return the beginning of a line longer than a block, and the byte behind it, None when time did not reach that."""
         source, encoding, path = text
         index.advance(source, lambda: index.seen > before or deadline.passed)
         after = index.start_of(source, before + 1)
@@ -183,11 +225,16 @@ class Reader:
     def _lines_before(
         self, text: TextFile, index: LineIndex, start: int, offset: int, count: int, room: PageRoom, deadline: Deadline
     ) -> int:
-        """How many of the `count` lines before line `offset` a page holds that ends exactly there."""
+        """Return how many of the `count` lines before line `offset` a page holds that ends exactly there.
+
+        Paging back has to meet this page, so the number is found by trying: all of them, and half as many until they
+        fit.
+        """
         size = min(count, offset)
         few = min(
             _BLOCK_BYTES // 2, start, (min(room.limit, window.HARD_MAX_BYTES) - _WORST_ROW * size) // _WORST_ESCAPE
         )
+        # However its bytes are escaped, a character takes at most `_WORST_ESCAPE` for each.
         few = text.encoding.align(few)
         if few > 0 and text.encoding.count(text.source.read(start - few, few)) > size:
             return size  # they are shorter than what fits however it is escaped: no need to find where they start
@@ -218,7 +265,23 @@ class Reader:
         room: PageRoom | None = None,
         deadline: Deadline | None = None,
     ) -> Window | OutlinePage:
-        """Lines, else bytes, else the whole of a small file or the outline of a large one (B-1). Raises `ToolError`."""
+        """Return lines, else bytes, else the whole of a small file or the outline of a large one (B-1).
+
+        Args:
+            path: The file, relative to the root or beneath it.
+            start_line: The first line, 1-based; 0 means 1. Any line argument selects lines, and bytes are then ignored.
+            end_line: The last line, inclusive; None for the end of the file.
+            start_byte: Where the page begins; snapped back to the start of its line unless a page ended there.
+            max_bytes: How many bytes it may hold, rounded to whole lines; None for 64 KiB, at most 256 KiB.
+            version: The token of the page before; the file must still be that one.
+            encoding: None for text, `base64` for the exact bytes of any file.
+            room: What the page may take once it is rendered; None for one hard cap.
+            deadline: Until when lines are counted; None for 10 seconds from now.
+
+        Raises:
+            ToolError: The file cannot be read as text, an argument cannot be, the file is no longer the one of
+                `version` (`stale`), or a line was not reached in time.
+        """
         _check(start_line=start_line, end_line=end_line, start_byte=start_byte, max_bytes=max_bytes)
         if encoding not in {None, "base64"}:
             raise ToolError(
@@ -261,7 +324,18 @@ class Reader:
         room: PageRoom | None = None,
         deadline: Deadline | None = None,
     ) -> OutlinePage | Window:
-        """A page of landmarks, or the file itself where that is hardly longer (B-11). Raises `ToolError`."""
+        """Return a page of a file's landmarks, or the file itself where that is hardly longer (B-11).
+
+        Args:
+            path: The file, relative to the root or beneath it.
+            offset: Landmarks to skip.
+            limit: Landmarks of the page, from 1 on; None for 200.
+            room: What the page may take once it is rendered; None for one hard cap.
+            deadline: Until when the file is scanned; None for 10 seconds from now.
+
+        Raises:
+            ToolError: The file cannot be read as text, or an argument cannot be.
+        """
         _check(offset=offset)
         _check(1, limit=limit)
         bounds = _Bounds(room, self.caps_line_ranges)
@@ -279,6 +353,7 @@ class Reader:
         return self._landmarks.page(text, offset, limit, content, bounds.room, deadline)
 
     def _read_whole(self, text: TextFile, bounds: _Bounds, deadline: Deadline, said: list[str]) -> Window | OutlinePage:
+        """Return the whole of a file that is small enough and fits, else its outline."""
         source = text.source
         if source.size_bytes <= min(WHOLE_FILE_BYTES, bounds.cap):
             page = self._read_bytes(text, 0, WHOLE_FILE_BYTES, bounds, said, None)
@@ -295,14 +370,21 @@ class Reader:
         said: list[str],
         earlier: versions.Version | None,
     ) -> Window:
+        """Return whole lines around a window of bytes, or characters of a line that is longer than the cap.
+
+        `said` are notices to carry along, `earlier` is the version of the page before.
+        """
         source, encoding, path = text
         asked = window.DEFAULT_MAX_BYTES if max_bytes is None else max_bytes
         wanted = min(asked, bounds.cap)
+        # The one place where a page of this version ended. This page may begin there (reading on) or end there (reading
+        # back), and keeps that place.
         meets = set() if earlier is None else {earlier.cursor_byte}
         keep_end = wanted > 0 and start_byte + wanted in meets
         keep_start = keep_end or start_byte in meets
 
         def cut(at: int, *, keep_start: bool) -> tuple[Extent, Extent]:
+            # The extent is cut twice: by bytes, then by what it takes once it is rendered.
             whole = window.cut_bytes(
                 source,
                 encoding,
@@ -364,6 +446,9 @@ class Reader:
         data = source.read(first, start - first)
         cap = max(bounds.cap, 4 * encoding.unit)
         reach = max(0, len(data) - min(wanted, cap))  # from here on the page may begin
+        # First choice: the first line start from `reach` on, so that the page holds whole lines. Where there is none
+        # before the end of the data, the page ends in a line that is longer than it: it begins at the start of that
+        # line if the cap reaches there, else at a character.
         begin = 0 if first == reach == 0 else encoding.find(data, max(0, reach - encoding.unit))
         if not encoding.ends_line(data) or not 0 <= begin < len(data):  # the end of one line, or one that is longer
             line = encoding.rfind(data, len(data) - encoding.unit)
@@ -384,6 +469,7 @@ class Reader:
     ) -> Window:
         """The bytes themselves in base64, of any file (B-7)."""
         source = text.source
+        # Base64 makes four characters of three bytes, and fills up the last ones.
         cap = bounds.cap // 4 * 3 - 3
         asked = window.DEFAULT_MAX_BYTES if max_bytes is None else max_bytes
         extent = window.cut_exact(source, start_byte=start, max_bytes=min(asked, cap))
@@ -426,8 +512,10 @@ class Reader:
         deadline: Deadline,
         said: list[str],
     ) -> Window:
+        """Return whole lines from `start_line` on, else the beginning of the first."""
         source, path = text.source, text.path
         first = max(1, 1 if start_line is None else start_line)
+        # A range that goes down gives its first line, as B-2 has it.
         last = None if end_line is None else max(first, end_line)
         call = Call("read_file", {"path": path, "start_line": first}).but(end_line=last)
         with self._index(text, deadline) as index:
@@ -443,6 +531,7 @@ class Reader:
                 previous = Call("read_file", {"path": path, "start_line": max(1, total - self.view_lines + 1)})
         token = texts.token(source, extent.end_byte, extent.data)
         following = None
+        # In the middle of a line no line number can name the place.
         if extent.fragment is not None and extent.end_byte < source.size_bytes:
             following = Call("read_file", {"path": path, "start_byte": extent.end_byte, "version": token})
         elif bound not in {"limit", "end"} and extent.end_byte < source.size_bytes:
@@ -478,6 +567,7 @@ class Reader:
         ends_file = start + len(data) >= source.size_bytes or source.shrank
         taken = fitting.take_lines(encoding, data, start, first, count=count, cap=cap, ends_file=ends_file)
         lines, bound = taken.lines, bounds.name if taken.bound == "cap" else taken.bound
+        # Bytes at the end of `data` may be half a character: those are left for the next page.
         if not lines and data:  # the first line alone is longer than the cap
             end = encoding.floor_char(data, bounds.cap)
             fragment = Fragment(line_start_byte=start, line_end_byte=None)
@@ -503,7 +593,7 @@ class Reader:
     def _line_page_before(
         self, text: TextFile, index: LineIndex, first: int, count: int, start: int, bounds: _Bounds
     ) -> Call | None:
-        """The call for up to `count` lines that end before line `first`, which starts at byte `start`."""
+        """Return the call for up to `count` lines that end before line `first`, which starts at byte `start`."""
         size = min(count, first - 1)
         while size:
             begin = index.start_of(text.source, first - 1 - size)
@@ -522,6 +612,7 @@ class Reader:
 
     @contextmanager
     def _index(self, text: TextFile, deadline: Deadline) -> Iterator[LineIndex]:
+        """Borrow the index of a file's lines for the block. Raises `ToolError` (busy) where another call holds it too long."""
         index = self._indexes.borrow(text.source, text.encoding, deadline)
         if index is None:
             raise ToolError("busy", "Another call is counting the lines of this file. Try again.")
@@ -532,7 +623,12 @@ class Reader:
             self._indexes.give_back(text.source, index)
 
     def _line_start(self, text: TextFile, index: LineIndex, skipped: int, again: Call, deadline: Deadline) -> int:
-        """The byte where the line behind `skipped` lines starts; the end of the file where there is none."""
+        """Return the byte where the line behind `skipped` lines starts; the end of the file where there is none.
+
+        Raises:
+            ToolError: `deadline`: time ended before the scan came there. What was counted is kept, so that the same
+                call goes on.
+        """
         source = text.source
         if skipped:
             index.advance(source, lambda: index.seen >= skipped or deadline.passed)
@@ -545,16 +641,18 @@ class Reader:
         return start
 
     def _count_on(self, source: FileSource, index: LineIndex, deadline: Deadline, *, eager: bool) -> None:
-        """Carries the index on: to the end of a file of ordinary size, a stretch further in a large one (V-6)."""
+        """Carry the index on: to the end of a file of ordinary size, a stretch further in a large one (V-6)."""
         if source.size_bytes <= EXACT_TOTAL_BYTES:
             index.advance(source, lambda: deadline.passed)
+        # Not for the first call: who looks once does not need the total, who pages on will.
         elif eager:
             stretch = Deadline(CARRY_ON_SECONDS)
             index.advance(source, lambda: stretch.passed or deadline.passed)
 
     def _numbers(self, text: TextFile, extent: Extent) -> tuple[int | None, int | None, int | None]:
-        """First and last line of an extent and the total, where they are known or cost no more than the extent (B-9)."""
+        """Return first and last line of an extent and the total, where they are known or cost no more than the extent (B-9)."""
         source, encoding, _ = text
+        # Without waiting: a page by bytes is worth more than its line numbers.
         index = self._indexes.borrow(source, encoding, Deadline(0))
         if index is None:
             return None, None, None
@@ -572,7 +670,7 @@ class Reader:
             self._indexes.give_back(source, index)
 
     def _window(self, opened: TextFile, *, notices: tuple[str, ...] = (), **fields: object) -> Window:
-        """A window over an open file; the version stands for the place where the page ends."""
+        """Return a window over an open file; unless `fields` bring one, its version stands for the place where the page ends."""
         source = opened.source
         defaults: dict[str, object] = {"encoding": opened.encoding.name}
         if "version" not in fields:
@@ -582,6 +680,7 @@ class Reader:
 
 
 def _not_reached(line: int, reached: int, scanned_bytes: int, size_bytes: int) -> str:
+    """Return the sentence that says how far a call came on its way to a line."""
     share = f"{100 * scanned_bytes / size_bytes:.2f} %"
     return (
         f"Line {line} was not reached in the time of one call: {reached} lines counted, {share} of the file. "
@@ -590,17 +689,23 @@ def _not_reached(line: int, reached: int, scanned_bytes: int, size_bytes: int) -
 
 
 class _Bounds:
-    """What a page of `read_file` may take: the room, and the cap in force with its name."""
+    """What a page of `read_file` may take: the room, and the cap in force with its name.
+
+    Args:
+        room: What the caller has; None for no bound but the hard cap.
+        caps_line_ranges: Whether a range of lines is bounded without a room.
+    """
 
     def __init__(self, room: PageRoom | None, caps_line_ranges: bool) -> None:
         self.room: PageRoom = Boundless() if room is None else room
         self.cap = min(window.HARD_MAX_BYTES, self.room.cap_bytes)
         self.name = "hard cap" if self.cap == window.HARD_MAX_BYTES else "budget"
         self.line_cap = self.cap if room is not None or caps_line_ranges else None
+        """Bytes of a range of lines, None for no bound."""
 
 
 def _check(least: int = 0, **numbers: int | None) -> None:
-    """Raises `ToolError` for a number that no page can have. Faces check more, and say more (tools)."""
+    """Raise `ToolError` for a number that no page can have. Faces check more, and say more (`tools`)."""
     for name, number in numbers.items():
         if number is not None and number < least:
             raise ToolError("bad_argument", notices.argument(name, f"takes an integer from {least} on, not {number}"))

@@ -109,6 +109,7 @@ def openat2_works() -> bool:
     if sys.platform != "linux":  # the number means another call there
         return False
     try:
+        # -100 is AT_FDCWD. Containers may forbid the call (seccomp) on kernels that have it.
         os.close(_openat2(-100, b".", _LOOK, 0))
     except OSError:
         return False
@@ -213,6 +214,7 @@ class Root:
             raise ToolError("bad_argument", f"Not a path: {escape.clip(path)} holds half of a UTF-16 pair.") from None
         if len(literal) > MAX_PATH_BYTES:
             raise ToolError("path_too_long", f"A path has at most {MAX_PATH_BYTES} bytes; this one has {len(literal)}.")
+        # A name of bytes that are no text is shown as `\xNN` in listings, and has to open by that.
         if "\\" in path:
             unescaped = self._beneath(escape.parse_name(path), path)
             if unescaped != (plain := self._beneath(literal, path)):
@@ -481,6 +483,8 @@ class Root:
         """Return an `O_PATH` handle of what is there. Raises OSError."""
         if self.confinement == "walk":
             return self._walk(relative)
+        # A long path is taken in pieces, each beneath the folder that the one before ended in, and each by the same
+        # rules: what is beneath a folder beneath the root is beneath the root.
         folder, rest = self.descriptor, relative
         try:
             while len(rest) > _PATH_MAX:  # deeper than the kernel takes in one call
@@ -716,6 +720,7 @@ def _open_own_folder(path: str) -> Folder:
         return os.open(path, _FOLDER)
     if not stat.S_ISDIR(os.stat(path).st_mode):
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
+    # Whoever changes the working directory later must not move this folder.
     return os.path.abspath(path)
 
 
@@ -831,6 +836,7 @@ class OwnFolder:
     def open(self, name: str, *, writable: bool = False) -> int:
         """Return a file of ours that is there, open. Raises OSError; `CallerError` when it is no regular file of our own."""
         path, at = _in(self._folder, name)
+        # O_RDONLY is 0, so that the flags of reading and O_RDWR add up to O_RDWR.
         descriptor = os.open(path, _READ | _NOFOLLOW | (os.O_RDWR if writable else 0), dir_fd=at)
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode) or not is_own(status):

@@ -1,10 +1,15 @@
-"""Which lines match? A search through files, line by line in meaning, block by block in work.
+r"""Search files for lines that match, line by line in meaning, block by block in work.
 
-A block holds whole lines and is searched at once by an engine whose time is linear; a line counts once. What is
-kept is one page of matches and one count for each of the first files: memory does not depend on what is found.
-Law: the matches are those of `rg --crlf` (with `\\w` and its kin in ASCII), in the order of paths and lines; a total is
-exact, or `complete` is False.
-Keeps out: sentences (`notices`), the way through the tree (`walk`), syntax of patterns (`pattern`).
+A block holds whole lines and is searched at once by an engine whose time is linear; a line counts once. What is kept is
+one page of matches and one count for each of the first files: memory does not depend on what is found. Law: the matches
+are those of `rg --crlf` (with `\w` and its kin in ASCII), in the order of paths and lines; a total is exact, or
+`complete` is False. Sentences are written in `notices`, the way through the tree lies in `walk`, syntax of patterns in
+`pattern`.
+
+Lines that are longer than a block may be (8 MiB) are the hard case. They are searched in pieces that overlap by 64 KiB,
+so that a match no wider than that is whole in one of them. A piece is `begun` where its line began in an earlier one,
+and `goes_on` where the line ends in a later one; once a piece of a line has matched, the others of that line are passed
+over.
 """
 
 from __future__ import annotations
@@ -28,14 +33,17 @@ if TYPE_CHECKING:
     from penstock.workspace.pattern import LineFinder
     from penstock.workspace.root import Root
 
-MAX_SCAN_BYTES = 256 << 20  # of one file (H3 of reliability.md); the file is then searched in part, and named
-MAX_LINE_CHARS = 400  # of a line in a result; rg users choose 150 to 500 with --max-columns
-MAX_FILES = 100  # counts for so many files, as many names as a page of a listing holds
+MAX_SCAN_BYTES = 256 << 20
+"""How much of one file is searched; a larger one is searched in part, and named."""
+MAX_LINE_CHARS = 400  # rg users choose 150 to 500 with --max-columns
+"""How much of a line stands in a result, around the match."""
+MAX_FILES = 100  # as many names as a page of a listing holds
+"""How many files have their own count in a result."""
 
 _BLOCK = 1 << 20
 _MAX_LINE = 8 << 20  # a longer line is searched in pieces that overlap
 _OVERLAP = 1 << 16  # so a match that is wider than this may be missed in such a line
-_BINARY = 8192  # H10: a NUL in here makes a file binary; rg looks at as much as it has read
+_BINARY = 8192  # a NUL in here makes a file binary, as in git; rg looks at as much as it has read
 _LEAD = 100  # characters before the match in a clipped line
 _CONTEXT_BYTES = 1 << 16  # context lines are looked for so near
 _REPORT = 64  # files between two reports of progress
@@ -51,18 +59,25 @@ _FIRST_OF_BOM = {bom[:1] for bom, _ in _ENCODINGS}
 
 
 class SearchMatch(NamedTuple):
-    """A line that matches: inert, clipped around the match. `start_byte` is where the line begins in the file."""
+    """A line that matches: inert, clipped around the match."""
 
     path: str
+    """The file, inert, relative to the root: it opens the file again."""
     line: int
+    """Its number, from 1 on."""
     text: str
     clipped: bool
+    """Whether `text` is less than the line."""
     before: tuple[str, ...]
+    """The lines before it, as many as were asked for and lie within 64 KiB."""
     after: tuple[str, ...]
     start_byte: int
+    """Where the line begins in the file."""
 
 
 class FileCount(NamedTuple):
+    """How many lines of one file match."""
+
     path: str
     count: int  # type: ignore[assignment]  # a tuple has a method of that name
 
@@ -71,23 +86,31 @@ class Search(NamedTuple):
     """A page of `matches`, skipping `offset` of `total`; paths are relative to the root."""
 
     matches: tuple[SearchMatch, ...]
-    files: tuple[FileCount, ...]  # the first files with matches, in order of paths
+    files: tuple[FileCount, ...]
+    """The first files with matches, at most `MAX_FILES`, in order of paths."""
     total: int
+    """Matching lines, in all that was searched."""
     offset: int
     limit: int
     next_offset: int | None
+    """The offset of the next page, None when this is the last."""
     scanned_bytes: int
-    total_bytes: int | None  # None: the deadline passed before all files were seen
+    total_bytes: int | None
+    """Bytes of all files that were to be searched; None where the deadline passed before all were seen."""
     searched_files: int
     complete: bool
+    """Whether everything was searched: `total` is exact then, else "at least"."""
     omitted: Omitted
     binary: int
+    """Files passed over because they hold a NUL."""
     secret: int
-    partial_files: tuple[str, ...]  # searched only in part: too large, or lines too long
-    more_files: int  # with matches, beyond `files`
-    engine_ended: bool = (
-        False  # the child that runs patterns where RE2 is missing (`re_child`), in the middle of a file
-    )
+    """Files passed over because of their names."""
+    partial_files: tuple[str, ...]
+    """Files searched only in part: too large, or lines too long."""
+    more_files: int
+    """Files with matches beyond `files`."""
+    engine_ended: bool = False
+    """Whether the child that runs patterns where RE2 is missing (`re_child`) was ended in the middle of a file."""
 
 
 def search(
@@ -106,7 +129,26 @@ def search(
     deadline: Deadline,
     progress: Callable[[int], None] | None = None,
 ) -> Search:
-    """The lines that match `pattern` in the file or beneath the folder `path`. `progress` is told the files searched."""
+    """Return a page of the lines that match in a file, or in the files beneath a folder.
+
+    Args:
+        root: The root that opens everything.
+        pattern: A regular expression in RE2's syntax, or text.
+        path: The file or the folder.
+        literal: Whether `pattern` is text.
+        glob: Which files of the folder are searched.
+        ignore_case: Whether case does not matter.
+        context_lines: How many lines before and behind each match are shown.
+        offset: Matches to skip.
+        limit: Matches of the page.
+        include_hidden: Whether names that begin with a dot are taken.
+        include_ignored: Whether ignore rules are left aside.
+        deadline: When it stops, with `complete` False.
+        progress: Told how many files have been searched.
+
+    Raises:
+        ToolError: The path or the pattern cannot be, or the child that runs it was ended before anything was found.
+    """
     state = _State(
         line_finder(pattern, literal=literal, ignore_case=ignore_case, deadline=deadline),
         offset,
@@ -146,6 +188,7 @@ def search(
                 if root.is_secret(inside):
                     raise opens.secret(inside)
                 descriptor = _opened(root, folder, name, inside)
+            # One file that cannot be read is no reason to give up the others: it is counted.
             except ToolError as error:
                 state.secret += error.code == "secret"
                 walk.denied += error.code == "denied"
@@ -166,6 +209,7 @@ def search(
 
 
 def _opened(root: Root, folder: opens.Folder, name: str, relative: bytes) -> int:
+    """Return a descriptor of a file that the walk has listed. Raises `ToolError`."""
     try:
         return root.open_entry(folder, name)
     except OSError as error:
@@ -187,7 +231,7 @@ class _Piece(NamedTuple):
 
 
 class _State:
-    """What a search has found so far."""
+    """What a search has found so far, over all files."""
 
     def __init__(self, find: LineFinder, offset: int, limit: int, context_lines: int, deadline: Deadline) -> None:
         self.complete = True
@@ -209,8 +253,11 @@ class _State:
         self._engine_ended = False
 
     def result(self, omitted: Omitted, *, walked: bool) -> Search:
+        """Return what was found; `walked` says whether all files were seen."""
         complete = self.complete and walked
         end = self._offset + len(self._matches)
+        # Where the search was not complete a full page may well have a next one; an empty page has none, or paging
+        # would not end.
         more = bool(self._matches) and (self._total > end or (not complete and len(self._matches) == self._limit))
         return Search(
             matches=tuple(self._matches),
@@ -241,6 +288,7 @@ class _State:
             self.complete, self._engine_ended = False, True
 
     def _search_file(self, descriptor: int, relative: bytes) -> None:
+        """Search an open file, piece by piece, and count what was found in it. Raises OSError and `ToolError`."""
         data = os.read(descriptor, _BLOCK)
         bom, encoding = b"", ""
         if data[:1] in _FIRST_OF_BOM:
@@ -256,8 +304,10 @@ class _State:
         lines = 0
         found_in_line = False
         for piece in file.pieces(data, self._deadline):
+            # A line that was found in an earlier piece counts once.
             if not (piece.begun and found_in_line):
                 found_in_line = self._piece(piece, file, lines)
+            # Numbers of lines are needed while the page is not full: after that they are not counted.
             if len(self._matches) < self._limit and not file.ended:
                 lines += piece.data.count(b"\n")
         self._scanned += file.scanned
@@ -275,9 +325,21 @@ class _State:
                 self._more_files += 1
 
     def _piece(self, piece: _Piece, file: _File, lines: int) -> bool:
-        """Counts the matching lines and keeps those of the page. Whether the last line, which may go on, is among them."""
+        """Count the matching lines of a piece and keep those of the page.
+
+        Args:
+            piece: The piece.
+            file: Its file.
+            lines: Line ends before the piece.
+
+        Returns:
+            Whether the last line, which may go on in the next piece, is among those that match.
+        """
         data, find = piece.data, self._find
+        # Behind the last line end there is no line. The end of a piece that goes on is no place where a line ends
+        # either.
         end = len(data) - 1 if piece.goes_on or data.endswith(b"\n") else len(data)
+        # The first byte of a piece that continues a line is only there so that `\b` and its kin see what stands before.
         position, counted, stop = int(piece.begun), 0, -1
         while position <= end and (span := find(data, position, end)) is not None:
             stop = data.find(b"\n", span[1])
@@ -289,6 +351,7 @@ class _State:
                 counted = start
                 self._matches.append(file.match(piece, lines + 1, (start, stop), span, self._context_lines))
             self._total += 1
+            # The clock is asked between pieces and at every 64th match: a block in which each line matches takes long.
             if self._total & 0x3F == 0 and self._deadline.passed:
                 self.complete = False
                 break
@@ -311,12 +374,13 @@ class _File:
         self._line_start = 0  # of a line that was searched in pieces
 
     def pieces(self, data: bytes, deadline: Deadline) -> Iterator[_Piece]:
-        """`data` is what was read first."""
+        """Yield the file in pieces of UTF-8; `data` is what was read of it first."""
         decoder = codecs.getincrementaldecoder(self._encoding)("replace") if self._encoding else None
         held, start, begun = b"", self._begin, False
         fresh = data[self._begin :]
         self.scanned = len(data)
         while True:
+            # One byte tells whether something is left: a file of exactly this size was searched to its end.
             if self.scanned >= MAX_SCAN_BYTES or deadline.passed:
                 self.cut = bool(opens.read_at(self._descriptor, 1, self.scanned))
             following = b"" if self.cut else os.read(self._descriptor, _BLOCK)
@@ -324,6 +388,8 @@ class _File:
             if decoder is not None:
                 fresh = decoder.decode(fresh, last).encode()
             block = held + fresh if held else fresh
+            # Three cases, in this order: the end of a long line, whole lines, and a line that has grown too long to be
+            # held.
             if begun and (line_end := block.find(b"\n") + 1):
                 yield _Piece(block[:line_end], start, begun=True)
                 start += self.width(block[:line_end])
@@ -342,6 +408,7 @@ class _File:
                     self.wide, self._line_start = True, start
                 yield _Piece(block, start, begun, goes_on=True)
                 kept = len(block) - _OVERLAP
+                # The next piece begins with a character, not within one.
                 while block[kept] & 0xC0 == 0x80 and kept < len(block) - _OVERLAP + 3:
                     kept += 1
                 start += self.width(block[:kept])
@@ -351,12 +418,13 @@ class _File:
             fresh = following
 
     def width(self, data: bytes) -> int:
-        """How many bytes of the file this piece of UTF-8 was."""
+        """Return how many bytes of the file this piece of UTF-8 was."""
         return len(data.decode("utf-8", "replace").encode(self._encoding)) if self._encoding else len(data)
 
     def match(
         self, piece: _Piece, line: int, bounds: tuple[int, int], span: tuple[int, int], context_lines: int
     ) -> SearchMatch:
+        """Return the line between `bounds` as a match, with its context and its place in the file."""
         start, stop = bounds
         begun = piece.begun and start == 0
         at = self._line_start if begun else piece.start_byte + self.width(piece.data[:start])
@@ -371,33 +439,41 @@ class _File:
         return SearchMatch(escape.show_name(self._relative), line, text, clipped, before, after, at)
 
     def _before(self, at: int, count: int) -> tuple[str, ...]:
+        """Return the lines before the byte `at`, read again: they may lie in an earlier piece."""
         low = max(self._begin, at - _CONTEXT_BYTES)
         lines = self._lines(opens.read_at(self._descriptor, at - low, low))
         return tuple(_line(text) for text in lines[:-1][-count:])  # the last one is what follows the line end: nothing
 
     def _after(self, at: int, count: int) -> tuple[str, ...]:
+        """Return the lines from the byte `at` on, read again."""
         lines = self._lines(opens.read_at(self._descriptor, _CONTEXT_BYTES, at))
         if not lines[-1]:
             lines.pop()
         return tuple(_line(text) for text in lines[:count])
 
     def _lines(self, data: bytes) -> list[str]:
+        """Return the lines of some bytes of the file; the first may be the end of one."""
         text = data.decode(self._encoding, "replace") if self._encoding else data.decode("utf-8", "surrogateescape")
         return text.split("\n")
 
 
 def _line(text: str) -> str:
+    """Return a line of context, inert, at most `MAX_LINE_CHARS` of it."""
     return escape.show(text.removesuffix("\r"))[0][:MAX_LINE_CHARS]
 
 
 def _around(data: bytes, bounds: tuple[int, int], match: int) -> tuple[str, bool]:
-    """The line between `bounds`, inert; if it is too wide, as much of it around the match as may be shown."""
+    """Return the line between `bounds`, inert, and whether it was clipped; if it is too wide, as much around the match
+    as may be shown.
+    """
     start, stop = bounds
     if stop > start and data[stop - 1] == 0x0D:
         stop -= 1
     match = min(match, stop)
     reach = 4 * MAX_LINE_CHARS  # bytes
     low, high = max(start, match - reach), min(stop, match + reach)
+    # Back to where a character begins at either edge, three steps at most: what has more continuation bytes is no
+    # UTF-8.
     while low > max(start, match - reach - 3) and data[low] & 0xC0 == 0x80:
         low -= 1
     while high < stop and data[high] & 0xC0 == 0x80 and high > match + reach - 3:

@@ -1,8 +1,8 @@
-"""Which bytes does this open file have? Positional reads, never the whole file, never a map of it.
+"""Read the bytes of an open file by position: never the whole file, never a map of it.
 
-A file may shrink, grow or be rewritten while it is read; a short read ends the answer there, and nothing can raise SIGBUS.
-A file that states no size though it has content (`/proc`) is read once, up to one hard cap, and is those bytes.
-Keeps out: what the bytes mean.
+A file may shrink, grow or be rewritten while it is read; a short read ends the answer there, and nothing can raise
+SIGBUS, as a map of a file that shrinks would. A file that states no size though it has content (`/proc`) is read once,
+up to one hard cap, and is those bytes. What the bytes mean is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -21,17 +21,24 @@ _SHRANK = "the file shrank during the read"
 
 
 def _unsized(read_bytes: int) -> str:
+    """Return the notice about a file of which no size was known."""
     return f"the file system states no size: {read_bytes} bytes were read"
 
 
 class FileSource:
-    """A `ByteSource` over an open regular file."""
+    """A `ByteSource` over an open regular file.
+
+    Args:
+        file: The file; who opened it closes it.
+    """
 
     def __init__(self, file: OpenFile) -> None:
         self.file = file
         self.status = file.status
         self.size_bytes = file.status.st_size
+        """Its size when it was opened: what is added later is another page's."""
         self.shrank = False
+        """Whether a read found less than that."""
         self._held: bytes | None = None
         if not self.size_bytes:
             held = read_at(file.descriptor, window.HARD_MAX_BYTES, 0)
@@ -39,7 +46,7 @@ class FileSource:
                 self._held, self.size_bytes = held, len(held)
 
     def read(self, start_byte: int, count_bytes: int) -> bytes:
-        """Up to `count_bytes` from `start_byte`; fewer at the end. Raises OSError for a fault of the disk."""
+        """Return up to `count_bytes` from `start_byte` on; fewer at the end. Raises OSError for a fault of the disk."""
         wanted = min(count_bytes, self.size_bytes - start_byte)
         if wanted <= 0:
             return b""
@@ -57,20 +64,22 @@ class FileSource:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def next_data(self, start_byte: int) -> int:
-        """The first byte from `start_byte` on that is not in a hole of a sparse file."""
+        """Return the first byte from `start_byte` on that is not in a hole of a sparse file."""
         data = getattr(os, "SEEK_DATA", None)
         if data is None:  # the system tells nothing of holes
             return start_byte
         try:
             return os.lseek(self.file.descriptor, start_byte, data)
         except OSError as error:
+            # ENXIO: from there on there is nothing but a hole (lseek(2)). Other faults mean that the file system knows
+            # no holes.
             return self.size_bytes if error.errno == errno.ENXIO else start_byte
 
     def notices(self) -> tuple[str, ...]:
-        """What there is to say about the file itself."""
+        """Return what there is to say about the file itself."""
         said = (_SHRANK,) if self.shrank else ()
         return said if self._held is None else (*said, _unsized(len(self._held)))
 
     def encoding(self) -> window.Encoding | None:
-        """What the first bytes say; None for binary."""
+        """Return what the first bytes say; None for binary."""
         return window.detect(self.read(0, window.BINARY_PROBE_BYTES))

@@ -1,6 +1,6 @@
-"""Which text does this path name? A file opened, its encoding known, its version checked; or the way to the right one.
+"""Open the text that a path names: its encoding known, its version checked; or refuse with the way to the right one.
 
-Keeps out: which part of the text is shown.
+Which part of the text is shown is decided in `reading`.
 """
 
 from __future__ import annotations
@@ -35,12 +35,18 @@ class TextFile(NamedTuple):
 
     source: FileSource
     encoding: Encoding
-    path: str  # inert, relative to the root; opens the file again
+    path: str
+    """The file, inert, relative to the root; it opens the file again."""
 
 
 @contextmanager
 def open_file(root: Root, path: str) -> Iterator[tuple[FileSource, str]]:
-    """The regular file at `path` and its inert name. Raises `ToolError` with a way on."""
+    """Give the regular file at `path` and its inert name for the block.
+
+    Raises:
+        ToolError: There is none, with up to three similar paths; it is a folder, with the call that lists it; it may
+            not be read, or the disk fails within the block.
+    """
     relative = root.relative(path)
     try:
         file = root.open_file(relative)
@@ -62,7 +68,11 @@ def open_file(root: Root, path: str) -> Iterator[tuple[FileSource, str]]:
 
 @contextmanager
 def open_text(root: Root, path: str) -> Iterator[TextFile]:
-    """The same for a file that holds text; binary ones are refused with their kind, and base64 as the way (B-7)."""
+    """Give a file that holds text, for the block.
+
+    Raises:
+        ToolError: As `open_file` does; and for a binary file, with its kind and the call that reads it as base64 (B-7).
+    """
     with open_file(root, path) as (source, shown):
         encoding = source.encoding()
         if encoding is None:
@@ -72,14 +82,20 @@ def open_text(root: Root, path: str) -> Iterator[TextFile]:
 
 
 def token(source: FileSource, cursor_byte: int, before: bytes | None = None) -> str:
-    """The version of an open file for a page that ends at `cursor_byte`; `before` are bytes that end there."""
+    """Return the version of an open file for a page that ends at `cursor_byte`; `before` are bytes that end there."""
     return str(versions.of(source, cursor_byte, before=before))
 
 
 def same_version(source: FileSource, earlier: versions.Version | None, asked: Call) -> list[str]:
-    """What there is to say about a file since an earlier page; `ToolError` (stale) when it is no longer that one (B-8).
+    """Return what there is to say about a file since an earlier page (B-8).
 
-    `asked` is the call without its version: it takes the place as it is now.
+    Args:
+        source: The file.
+        earlier: The version of that page, None where no page came before.
+        asked: The call without its version: it takes the place as it is now.
+
+    Raises:
+        ToolError: `stale`: the file is no longer that one. It offers the call from the start and the call as asked.
     """
     if earlier is None:
         return []
@@ -88,6 +104,7 @@ def same_version(source: FileSource, earlier: versions.Version | None, asked: Ca
         return []
     if change is versions.VersionChange.GREW:
         return [_grew(source.size_bytes - earlier.size_bytes)]
+    # To start again keeps to lines or bytes, whichever was asked for.
     if {"start_line", "end_line"} & asked.arguments.keys():
         restart = asked.but(start_line=1, end_line=None)
     else:
@@ -98,10 +115,12 @@ def same_version(source: FileSource, earlier: versions.Version | None, asked: Ca
 
 
 def _grew(by_bytes: int) -> str:
+    """Return the notice about a file that only grew: what was read still stands."""
     return f"the file grew by {by_bytes} bytes since that page; the text just before this place is the same"
 
 
 def _stale(path: str, change: str) -> str:
+    """Return the refusal of a page whose file is another by now."""
     return (
         f"stale: {path} {change}. A page of it would not belong to the page before. "
         "Start again, or take this place as it is now."
@@ -109,6 +128,7 @@ def _stale(path: str, change: str) -> str:
 
 
 def _binary(path: str, kind: str, size_bytes: int) -> str:
+    """Return the refusal of a file that is no text."""
     return f"{path} is binary ({kind}, {size_bytes} bytes) and is not shown as text."
 
 
@@ -116,12 +136,14 @@ def _binary(path: str, kind: str, size_bytes: int) -> str:
 
 
 def _did_you_mean(names: list[str]) -> str:
+    """Return the sentence that names similar paths."""
     return "Similar: " + ", ".join(quoted(name) for name in names) + "."
 
 
 def _similar(root: Root, relative: bytes) -> list[str]:
-    """Up to three paths that are spelled like `relative`, which there is not (V-11)."""
+    """Return up to three paths that are spelled like `relative`, which there is not (V-11)."""
     known = b"."
+    # Down to the first part that is missing: its folder is there, and that is where the right name may be.
     for missing in relative.split(b"/"):
         inner = missing if known == b"." else known + b"/" + missing
         try:
@@ -149,7 +171,11 @@ def _similar(root: Root, relative: bytes) -> list[str]:
 
 
 def _closest(wanted: str, names: list[str]) -> list[str]:
-    """The names nearest in spelling: those that begin and end alike first, of these the nearest by a slower measure."""
+    """Return the names nearest in spelling to `wanted`, at most three.
+
+    Those that begin and end alike come first, a quick measure for thousands of names; of the best fifty the nearest by
+    `difflib`, which is slow.
+    """
     from difflib import get_close_matches
 
     def alike(name: str) -> tuple[int, str]:
@@ -164,5 +190,5 @@ def _closest(wanted: str, names: list[str]) -> list[str]:
 
 
 def _same(one: str, other: str) -> int:
-    """How many characters they begin with alike."""
+    """Return how many characters two texts begin with alike."""
     return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))

@@ -1,8 +1,11 @@
-"""Who works on, when many calls take long? A few at a time, a slice each, in the order in which they asked.
+"""Let many long calls of one process work a slice each, a few at a time, in the order in which they asked.
 
-A thread that a server marks with `taking` works its first slice at once: what is short never waits. After that it goes on
-only while it has a turn, and hands it on where it looks at its clock (`Deadline.passed`), if another waits.
-Law: at most `places` marked threads are beyond their first slice. Keeps out: what a server does with a call that waits.
+A thread that a server marks with `taking` works its first slice at once: what is short never waits. After that it goes
+on only while it has a turn, and hands it on where it looks at its clock (`Deadline.passed`), if another waits. Law: at
+most `places` marked threads are beyond their first slice. What a server does with a call that waits is its own affair.
+
+Why at all: Python runs one thread at a time and lets the others fight for it every few milliseconds. Sixty scans of
+huge files at once would each get a sixtieth, and a short read beside them too.
 """
 
 from __future__ import annotations
@@ -16,11 +19,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SLICE_SECONDS = 0.005  # ten times what a normal read takes
+SLICE_SECONDS = 0.005
+"""How long a thread works before it offers its turn to others: ten times what a normal read takes."""
 
 
 class Turns:
-    """`places` turns, given out in order."""
+    """A number of turns, given out in the order in which they were asked for.
+
+    Args:
+        places: How many threads may have one at once.
+    """
 
     def __init__(self, places: int) -> None:
         self._free = places
@@ -29,15 +37,16 @@ class Turns:
 
     @property
     def wanted(self) -> bool:
-        """Whether a thread waits for a turn."""
+        """Return whether a thread waits for a turn."""
         return bool(self._waiting)
 
     def take(self, seconds: float | None) -> bool:
-        """Waits for a turn; False when none came in that time."""
+        """Wait for a turn, at most `seconds` (None: for ever); False when none came in that time."""
         with self._lock:
             if self._free:
                 self._free -= 1
                 return True
+            # A lock for each that waits, held until `give` opens it: that keeps the order, which a semaphore does not.
             gate = threading.Lock()
             gate.acquire()
             self._waiting.append(gate)
@@ -50,7 +59,7 @@ class Turns:
         return True  # it was handed over at the last moment
 
     def give(self) -> None:
-        """Hands a turn on, or back."""
+        """Hand a turn to the one that has waited longest, or back where nobody waits."""
         with self._lock:
             if self._waiting:
                 self._waiting.popleft().release()
@@ -59,6 +68,8 @@ class Turns:
 
 
 class _Marked(threading.local):
+    """What this thread has to do with turns: whose they are, whether it holds one, and since when it works."""
+
     turns: Turns | None = None
     holds = False
     since = 0.0
@@ -69,7 +80,7 @@ _marked = _Marked()
 
 @contextmanager
 def taking(turns: Turns) -> Iterator[None]:
-    """What this thread does here takes turns."""
+    """Mark this thread for the block: what it does there takes turns, after its first slice."""
     _marked.turns, _marked.holds, _marked.since = turns, False, time.monotonic()
     try:
         yield
@@ -79,7 +90,12 @@ def taking(turns: Turns) -> Iterator[None]:
 
 
 def pause(now: float, seconds: float | None) -> None:
-    """Called between two blocks of work: hands the turn on when the slice is over and waits for the next, at most so long."""
+    """Hand the turn on when the slice is over, and wait for the next; called between two blocks of work.
+
+    Args:
+        now: The monotonic time.
+        seconds: How long to wait at most; None for ever. Work goes on after that without a turn, to find its time over.
+    """
     mine = _marked
     if mine.turns is None or now - mine.since < SLICE_SECONDS:
         return
@@ -92,7 +108,7 @@ def pause(now: float, seconds: float | None) -> None:
 
 
 def rest() -> None:
-    """Gives the turn back before waiting for something else; whoever holds that may be waiting for a turn."""
+    """Give the turn back before waiting for something else; whoever holds that may be waiting for a turn."""
     if _marked.holds and _marked.turns is not None:
         _marked.holds = False
         _marked.turns.give()

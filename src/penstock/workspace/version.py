@@ -1,9 +1,10 @@
-"""Is this still the file that an earlier page showed? A short token that says which version a page belongs to.
+"""Tell whether a file is still the one that an earlier page showed, by a short token that says which version a page
+belongs to.
 
-A token holds the size, the place where the page ended, and hashes of the file's identity, of its times, and of the 4 KiB
-before that place: times alone miss a write through a memory map, and names say nothing (reliability.md, H5 and H6). It is
-short, because every page carries it.
-Law: two tokens of an untouched file are `SAME`, whatever place they were made for. Keeps out: what a reader does about it.
+A token holds the size, the place where the page ended, and hashes of the file's identity, of its times, and of the 4
+KiB before that place: times alone miss a write through a memory map, and names say nothing (ADR 1). It is short,
+because every page carries it. Law: two tokens of an untouched file are `SAME`, whatever place they were made for. What
+a reader does about a change is decided in `texts`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from penstock.workspace.source import FileSource
 
 ANCHOR_BYTES = 4096
+"""How many bytes before the end of a page are hashed."""
 # Decimal digits of each hash: tokenizers take three at a time, so that 21 cost seven tokens, always; base64 of as many bits
 # costs 5 to 11, hexadecimal 5 to 14 (o200k, 400 random ones each).
 _IDENTITY, _TIMES, _ANCHOR = 5, 6, 10
@@ -33,7 +35,9 @@ class VersionChange(enum.Enum):
     """What became of a file since a token was made."""
 
     SAME = "same"
+    """Nothing that a token shows has changed."""
     GREW = "grew"
+    """Longer, and the same before the place where the page ended, as a log is."""
     TIMES = "may have been rewritten: its time stamps changed, its size did not"
     SHRANK = "shrank"
     RESIZED = "was rewritten: its size changed and the text before this place too"
@@ -42,20 +46,24 @@ class VersionChange(enum.Enum):
 
 
 class Version(NamedTuple):
-    """A parsed token. `cursor_byte` is where the page that carried it ended."""
+    """A token taken apart: `SIZE.PLACE.HASHES`, all of it decimal digits."""
 
     size_bytes: int
     cursor_byte: int
+    """Where the page that carried it ended."""
     identity: str
+    """A hash of device and inode, five digits."""
     times: str
+    """A hash of the times of modification and of change, six digits."""
     anchor: str
+    """A hash of the bytes before `cursor_byte`, ten digits."""
 
     def __str__(self) -> str:
         return f"{self.size_bytes}.{self.cursor_byte}.{self.identity}{self.times}{self.anchor}"
 
 
 def of(source: FileSource, cursor_byte: int, *, before: bytes | None = None) -> Version:
-    """The version of an open file for a page that ends at `cursor_byte`. `before` saves a read: bytes that end there."""
+    """Return the version of an open file for a page that ends at `cursor_byte`; `before` saves a read: bytes that end there."""
     status = source.status
     cursor = min(cursor_byte, source.size_bytes)
     count = min(ANCHOR_BYTES, cursor)
@@ -71,7 +79,8 @@ def of(source: FileSource, cursor_byte: int, *, before: bytes | None = None) -> 
 
 
 def compare(earlier: Version, source: FileSource) -> VersionChange:
-    """What happened to the file since `earlier`, judged at the place where that page ended."""
+    """Return what happened to the file since `earlier`, judged at the place where that page ended."""
+    # From the strongest sign to the weakest. The anchor is read at the old place, whatever page is asked for now.
     now = of(source, earlier.cursor_byte)
     if now.identity != earlier.identity:
         return VersionChange.REPLACED
@@ -86,7 +95,11 @@ def compare(earlier: Version, source: FileSource) -> VersionChange:
 
 
 def parse(token: str) -> Version:
-    """The version that `str` wrote. Raises `ToolError` for anything else."""
+    """Return the version that `str` wrote.
+
+    Raises:
+        ToolError: It is nothing that a page printed.
+    """
     match = re.fullmatch(_FORM, token)
     if match is not None:
         size, cursor, identity, times, anchor = match.groups()
@@ -97,4 +110,5 @@ def parse(token: str) -> Version:
 
 
 def _digest(data: bytes, digits: int) -> str:
+    """Return a hash of some bytes in so many decimal digits."""
     return f"{int.from_bytes(blake2b(data, digest_size=8).digest()) % 10**digits:0{digits}}"
