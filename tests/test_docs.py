@@ -63,7 +63,7 @@ def test_the_sdk_examples_of_the_readme_get_through(wire: str, window_tokens: in
     name = {"openai": "openai-chat", "anthropic": "anthropic"}[wire]
     done = subprocess.run(
         [
-            sdk_python(),
+            sdk_python("sdks"),
             "-W",
             "error::DeprecationWarning",
             ROOT / "tests" / "loopback_example.py",

@@ -69,12 +69,12 @@ def test_what_the_agent_composes_is_valid(wire: str) -> None:
         (
             "gemini:gemini-3-pro",
             {"GEMINI_API_KEY": "k-1234"},
-            "https://generativelanguage.googleapis.com/v1beta/models/gemini-3-pro:generateContent",
+            "https://generativelanguage.googleapis.com/v1/models/gemini-3-pro:generateContent",
         ),
         (
             "gemini:gemini-3-pro",
             {"GOOGLE_API_KEY": "k-1234", "GOOGLE_GEMINI_BASE_URL": "https://a.test/"},
-            "https://a.test/v1beta/models/gemini-3-pro:generateContent",
+            "https://a.test/v1/models/gemini-3-pro:generateContent",
         ),
         (
             "bedrock:eu.anthropic.claude-opus-4-8:0",

@@ -1,4 +1,4 @@
-"""The official clients of OpenAI and Anthropic in an environment of their own, and what they saw: built once, run once."""
+"""The providers' official clients in environments of their own, and what they saw: built once, run once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
 REPOSITORY = Path(__file__).parents[2]
 TOOLS_CACHE = Path(os.environ.get("PENSTOCK_TOOLS") or Path.home() / ".cache" / "penstock-tools")
-PINS = ("openai==3.54.0", "anthropic==2.12.0")
+PINS = {
+    "sdks": ("openai==3.54.0", "anthropic==2.12.0"),
+    "cloud-sdks": ("google-genai==3.4.0", "boto3==1.44.5"),
+}
+"""The clients of each environment: two, so that neither decides about the other's dependencies."""
 
 
 @contextmanager
@@ -30,18 +34,18 @@ def one_at_a_time(lock: Path) -> Iterator[None]:
         yield
 
 
-def sdk_python() -> Path:
+def sdk_python(name: str) -> Path:
     """A Python that has the clients; where they cannot be had the test is skipped, or fails where all is required."""
-    folder = TOOLS_CACHE / "sdks"
+    folder = TOOLS_CACHE / name
     python, pins = folder / "bin" / "python", folder / ".pins"
-    wanted = " ".join((*PINS, sys.version))
-    with one_at_a_time(TOOLS_CACHE / "sdks.lock"):
+    wanted = " ".join((*PINS[name], sys.version))
+    with one_at_a_time(TOOLS_CACHE / f"{name}.lock"):
         if not pins.exists() or pins.read_text() != wanted:
             subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True, capture_output=True)
-            command = [str(python), "-m", "pip", "install", "-qq", "--retries", "1", "--only-binary", ":all:", *PINS]
-            done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+            install = [str(python), "-m", "pip", "install", "-qq", "--retries", "1", "--only-binary", ":all:"]
+            done = subprocess.run([*install, *PINS[name]], capture_output=True, text=True, timeout=300, check=False)
             if done.returncode != 0:
-                missing = f"{' and '.join(PINS)} cannot be installed: {done.stderr.strip().splitlines()[-1:]}"
+                missing = f"{' and '.join(PINS[name])} cannot be installed: {done.stderr.strip().splitlines()[-1:]}"
                 if os.environ.get("PENSTOCK_TEST_REQUIRE") == "all":
                     pytest.fail(missing)
                 pytest.skip(missing)
@@ -49,21 +53,31 @@ def sdk_python() -> Path:
     return python
 
 
-@pytest.fixture(scope="session")
-def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the clients saw, case by case: the output of `sdk_driver.py`, which all workers share."""
-    python = sdk_python()
-    base = tmp_path_factory.getbasetemp()
+def _seen(name: str, driver: str, base: Path) -> dict[str, Any]:
+    """What the clients of an environment saw, case by case: the output of a driver, which all workers share."""
+    python = sdk_python(name)
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    output = shared / "sdk-cases.json"
-    with one_at_a_time(shared / "sdk-cases.lock"):
+    output = shared / f"{name}-cases.json"
+    with one_at_a_time(shared / f"{name}-cases.lock"):
         if not output.exists():
             environment = {**os.environ, "PYTHONPATH": str(REPOSITORY / "src")}
-            command = [str(python), "-W", "error", str(Path(__file__).with_name("sdk_driver.py"))]
+            command = [str(python), "-W", "error", str(Path(__file__).with_name(driver))]
             done = subprocess.run(command, env=environment, capture_output=True, timeout=300, check=False)
             assert done.returncode == 0, done.stderr.decode()
             output.write_bytes(done.stdout)
     cases: dict[str, Any] = json.loads(output.read_text())
-    broken = {name: case["broke"] for name, case in cases.items() if isinstance(case, dict) and "broke" in case}
-    assert not broken, "\n".join(f"{name}\n{trace}" for name, trace in broken.items())
+    broken = {case: seen["broke"] for case, seen in cases.items() if isinstance(seen, dict) and "broke" in seen}
+    assert not broken, "\n".join(f"{case}\n{trace}" for case, trace in broken.items())
     return cases
+
+
+@pytest.fixture(scope="session")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the clients of OpenAI and Anthropic saw."""
+    return _seen("sdks", "sdk_driver.py", tmp_path_factory.getbasetemp())
+
+
+@pytest.fixture(scope="session")
+def cloud_seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What google-genai and boto3 saw."""
+    return _seen("cloud-sdks", "cloud_sdk_driver.py", tmp_path_factory.getbasetemp())

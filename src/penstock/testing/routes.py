@@ -6,6 +6,7 @@ Law: what is at no path is said with the path that is there. Keeps out: sockets 
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.wires.table import wire_named
@@ -43,9 +44,9 @@ class Routes:
         name = self._desk.provider.model
         listed, model = self._double.models(name)
         at = self._double.models_path
-        if path == at:
+        if _is_at(at, path):
             return HttpReply(200, listed)
-        return HttpReply(200, model) if path == f"{at}/{name}" else self._nothing_at(path)
+        return HttpReply(200, model) if _is_at(f"{at}/{name}", path) else self._nothing_at(path)
 
     def post(self, path: str, content: bytes) -> HttpReply:
         """The answer to a request, or the count of its tokens. Raises what the policy raises."""
@@ -90,8 +91,5 @@ class Routes:
 
 
 def _is_at(pattern: str, path: str) -> bool:
-    """Whether a path is the one of a pattern, in which `{model}` is any name."""
-    before, has_model, behind = pattern.partition("{model}")
-    if not has_model:
-        return path == pattern
-    return path.startswith(before) and path.endswith(behind) and len(path) > len(before) + len(behind)
+    """Whether a path is the one of a pattern, in which a name in braces stands for any one step of a path."""
+    return re.fullmatch(re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(pattern)), path) is not None

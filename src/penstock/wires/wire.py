@@ -286,7 +286,7 @@ class ProviderDouble:
     provider: str
     """Whose words these are."""
     path: str
-    """The path of answers; `{model}` in it is any name."""
+    """The path of answers; a name in braces is any one step of it."""
     stream_path: str
     """The path of streamed answers; where it is the same, the body says which is asked for."""
     models_path: str

@@ -98,7 +98,7 @@ GEMINI = Wire(
         base_url="https://generativelanguage.googleapis.com",
         base_url_variable="GOOGLE_GEMINI_BASE_URL",
         region_variables=(),
-        root="/v1beta",
+        root="/v1",
         path="/models/{model}:generateContent",
         stream_path="/models/{model}:streamGenerateContent?alt=sse",
         # With both set google-genai takes the first.
@@ -112,9 +112,9 @@ GEMINI = Wire(
     ),
     double=ProviderDouble(
         provider="google",
-        path="/v1beta/models/{model}:generateContent",
-        stream_path="/v1beta/models/{model}:streamGenerateContent",
-        models_path="/v1beta/models",
+        path="/{version}/models/{model}:generateContent",
+        stream_path="/{version}/models/{model}:streamGenerateContent",
+        models_path="/{version}/models",
         root="",
         answer=provider.answer,
         answer_events=provider.answer_events,
@@ -125,7 +125,7 @@ GEMINI = Wire(
         reply_fault=provider.reply_fault,
         models=provider.models,
         counting=TokenCounting(
-            path="/v1beta/models/{model}:countTokens",
+            path="/{version}/models/{model}:countTokens",
             request=lambda body: get(body, "generateContentRequest") or body,
             answer=lambda input_tokens: {"totalTokens": input_tokens},
         ),
