@@ -1,10 +1,11 @@
-"""What may be written? One exact text in a file for another, or a whole file; and nothing that is not the model's own.
+"""What may be written? One exact text in a file for another, or a whole file; and nothing that is not the model's own
+(S-16).
 
-A text is replaced where it stands once, and only there: all other bytes stay as they are, with the encoding, the byte order mark
-and the line ends of the file. What a page or a result shows in place of text is never written. A file holds the old or the new at
-any instant, and is left alone when somebody else has changed it meanwhile. Law: what an edit says that it changed is what changed.
-Keeps out: how a file is replaced beneath the root (`workspace.root`), and what a model must have seen before (the ledger's, asked
-by `guard`).
+A text is replaced where it stands once, and only there: all other bytes stay as they are, with the encoding, the byte
+order mark and the line ends of the file. What a page or a result shows in place of text is never written. A file holds
+the old or the new at any instant, and is left alone when somebody else has changed it meanwhile. Law: what an edit says
+that it changed is what changed. Leaves to others: how a file is replaced beneath the root (`workspace.root`), and what
+a model must have seen before (the ledger's, asked by `guard`).
 """
 
 from __future__ import annotations
@@ -39,9 +40,13 @@ if TYPE_CHECKING:
     `Ledger.may_create`, `may_modify` and `may_replace` are what it is made of.
     """
 
-MAX_BYTES = 8 << 20  # of a file before and after: what is larger is generated, and not edited by hand
+# What is larger is generated, and not edited by hand.
+MAX_BYTES = 8 << 20
+"""The most bytes of a file, before and after an edit."""
 KIND = "edit"
+"""The kind of the intents of these tools, in a journal."""
 _LINES_NAMED = 10
+"""How many places of a text that stands more than once are named."""
 
 _PATH = Parameter("path", "string", REQUIRED, "path of the file, relative to the root")
 _OVERRIDE = Parameter("override", "boolean", False, "do it although it was refused; the refusal says when")
@@ -66,10 +71,16 @@ TOOLS = (
         (_PATH, Parameter("content", "string", REQUIRED, "all of the text that the file shall hold"), _OVERRIDE),
     ),
 )
+"""The tools that write: `edit_file` and `write_file`."""
 
 
 class Editing:
-    """The tools that write beneath a root. `guard` may refuse what the session does not know well enough."""
+    """The tools that write beneath a root.
+
+    Args:
+        root: nothing outside of it is touched, and no link is followed to write.
+        guard: may refuse what the session does not know well enough; None lets all pass.
+    """
 
     tools = TOOLS
 
@@ -78,7 +89,19 @@ class Editing:
         self._guard = guard
 
     def intent(self, name: str, arguments: Mapping[str, Json]) -> Intent:
-        """What the call would change. One that will be refused changes nothing, and says so when it is run."""
+        """Return what a call would change, for the journal. One that will be refused changes nothing, and says so when
+        it is run.
+
+        Args:
+            name: `edit_file` or `write_file`.
+            arguments: as the model gave them.
+
+        Returns:
+            The intent; its digest is `BEFORE>AFTER`, SHA-256 of the file as it is (empty for none) and as it would be.
+
+        Raises:
+            CallerError: for a tool that is not here.
+        """
         try:
             change = self._planned(name, arguments)
         except ToolError:
@@ -86,7 +109,15 @@ class Editing:
         return Intent(KIND, change.file.path, f"{change.file.digest}>{change.digest}")
 
     def run(self, name: str, arguments: Mapping[str, Json]) -> Acted:
-        """Does it. A mistake is a result that says how to do better."""
+        """Do what a call asks for. A mistake of the model is a result that says how to do better.
+
+        Args:
+            name: `edit_file` or `write_file`.
+            arguments: as the model gave them.
+
+        Raises:
+            CallerError: for a tool that is not here.
+        """
         try:
             change = self._planned(name, arguments)
             advice = self._asked(change, override=bool(arguments.get("override")))
@@ -97,7 +128,9 @@ class Editing:
             return Acted(guards.bounded(text), failed=True, what=f"{name}: {error.code}")
 
     def settled(self, kind: str, what: str, digest: str) -> Settled:
-        """What became of an intent whose outcome is not known: the file is as it was before, or as it was to be, or neither."""
+        """Return what became of an intent whose outcome is not known: the file is as it was before, or as it was to be,
+        or neither.
+        """
         before, sign, after = digest.partition(">")
         if kind != KIND or not sign:
             return "unknown"
@@ -113,7 +146,7 @@ class Editing:
     # ── plans ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _planned(self, name: str, arguments: Mapping[str, Json]) -> _Change:
-        """What the call comes to, before anything is done. Raises `ToolError`."""
+        """Return what a call comes to, before anything is done. Raises `ToolError` for what cannot be done."""
         tool = next((tool for tool in self.tools if tool.name == name), None)
         if tool is None:
             raise CallerError(f"There is no tool {escape.clip(name)} here.")
@@ -123,6 +156,9 @@ class Editing:
         return self._written(given["path"], given["content"])
 
     def _edited(self, path: str, old: str, new: str) -> _Change:
+        """Return the change of one exact text for another."""
+        # Models write line feeds, whatever the file has: the search is in the text with line feeds, the change is made
+        # in the text as it is, with the file's own line ends.
         old, new = old.replace("\r\n", "\n"), new.replace("\r\n", "\n")
         if not old:
             raise ToolError(
@@ -136,6 +172,8 @@ class Editing:
         at = plain.find(old)
         if at < 0:
             raise ToolError("bad_argument", _not_there(file.path, plain, old))
+        # From one character further, not from the end of the first: `aa` stands twice in `aaa`, and either place could
+        # be meant.
         if plain.find(old, at + 1) >= 0:
             raise ToolError("bad_argument", _not_once(file.path, plain, old))
         start, end = _places(file.text, plain, (at, at + len(old)))
@@ -146,6 +184,7 @@ class Editing:
         return _Change(file, after, "modify", new, said, act)
 
     def _written(self, path: str, content: str) -> _Change:
+        """Return the change of a whole file, or of a new one."""
         try:
             file = self._read(path)
         except ToolError as error:
@@ -158,15 +197,21 @@ class Editing:
         _check_text("content", content, file)
         if file.known is None:
             return _Change(file, file.encoded(content), "create", content, "created", {"did": "created"})
+        # A model that read the mark as a character may write it back; the file's own mark is added again by `encoded`.
         text = content.removeprefix("\ufeff") if file.mark else content
         if file.text:
             text = text.replace("\r\n", "\n").replace("\n", file.newline)
         return _Change(file, file.encoded(text), "replace", content, "replaced", {"did": "modified", "is_whole": True})
 
     def _read(self, path: str) -> _File:
-        """The text at `path` and all that must stay the same about it. Raises `ToolError`."""
+        """Return the text at a path, with all that must stay the same about it.
+
+        Raises:
+            ToolError: for what is no text, is too large, is reached by a link, or changes while it is read.
+        """
         with texts.open_text(self.root, path) as opened:
             source, relative = opened.source, self.root.relative(path)
+            # To read through a link is fine; to write would change a file that the call did not name.
             real = self.root.resolved(source.file.descriptor)
             if real is not None and real != relative:
                 leads = f"{escape.clip(path)} leads to {escape.show_name(real)} by a link, and no link is followed to write."
@@ -181,7 +226,11 @@ class Editing:
     # ── deeds ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _asked(self, change: _Change, *, override: bool) -> str:
-        """What there is to be said of a change that may be made. Raises `ToolError` for one that may not."""
+        """Return what there is to be said of a change that may be made.
+
+        Raises:
+            ToolError: for one that may not, with the verdict's own text.
+        """
         if self._guard is None or override:
             return ""
         verdict = self._guard(change.kind, change.file.path, change.file.version, change.content)
@@ -190,6 +239,7 @@ class Editing:
         return verdict.text
 
     def _done(self, name: str, change: _Change, advice: str) -> Acted:
+        """Return the result of a change that was made, with what a ledger remembers of it."""
         file = change.file
         total = file.lines_in(change.after)
         act = {**change.act, "path": file.path, "total_lines": total, "size_bytes": len(change.after)}
@@ -202,7 +252,7 @@ class Editing:
         return Acted(guards.bounded(text), False, what, file.digest, change.digest, (act,))
 
     def _version(self, change: _Change) -> str:
-        """The token of what was written; empty where somebody has been quicker to change it again."""
+        """Return the token of what was written; empty where somebody has been quicker to change it again."""
         try:
             opened = self.root.open_file(change.file.relative)
         except ToolError:
@@ -235,6 +285,11 @@ class _File(NamedTuple):
     def of(
         cls, relative: bytes, path: str, data: bytes, encoding: Encoding, known: os.stat_result, version: str
     ) -> _File:
+        """Return a file from its bytes.
+
+        Raises:
+            ToolError: for bytes that are not valid in an encoding that the file's mark promises.
+        """
         mark = data[: encoding.bom_bytes]
         try:
             text = data[len(mark) :].decode(encoding.codec, _LOSSLESS[encoding.unit == 1])
@@ -242,24 +297,28 @@ class _File(NamedTuple):
             raise ToolError(
                 "binary", f"{escape.shorten(path)} is no valid {encoding.name}: it cannot be edited."
             ) from None
+        # What most lines have: a file with mixed line ends keeps each, and new lines get the usual one.
         newline = "\r\n" if 2 * text.count("\r\n") > text.count("\n") else "\n"
         return cls(relative, path, data, text, mark, newline, encoding, known, version)
 
     @property
     def digest(self) -> str:
+        """SHA-256 of the content; empty for a file that is not there."""
         return "" if self.known is None else _digest(self.data)
 
     def encoded(self, text: str) -> bytes:
-        """The bytes of the whole file with another text."""
+        """Return the bytes of the whole file with another text, its byte order mark in front."""
         data = self.mark + text.encode(self.encoding.codec, _LOSSLESS[self.encoding.unit == 1])
         _check_size(self.path, len(data))
         return data
 
     def lines_in(self, data: bytes) -> int:
+        """Return how many lines such content has; a last one without an end counts, a mark alone is none."""
         return self.encoding.count(data) + (len(data) > len(self.mark) and not self.encoding.ends_line(data))
 
 
-_LOSSLESS = ("surrogatepass", "surrogateescape")  # of UTF-16 and UTF-32, of UTF-8: what is no text comes back as it was
+# What is no text comes back as it was: the handlers of UTF-16 and UTF-32, and of UTF-8.
+_LOSSLESS = ("surrogatepass", "surrogateescape")
 
 
 class _Change(NamedTuple):
@@ -290,7 +349,7 @@ def _check_size(path: str, size_bytes: int) -> None:
 
 
 def _check_text(name: str, content: str, file: _File) -> None:
-    """Raises `ToolError` for text that is none, or that is ours: what stands for text elsewhere is no text of a file."""
+    """Raise `ToolError` for text that is none, or that is ours: what stands for text elsewhere is no text of a file."""
     try:
         content.encode()
     except UnicodeEncodeError:
@@ -302,7 +361,8 @@ def _check_text(name: str, content: str, file: _File) -> None:
     there = set(file.text.splitlines())
     for line in content.splitlines():
         if line in there:
-            continue  # the file's own, as in a page about such lines
+            # The file's own line, as in a page about such lines.
+            continue
         if ours := stand_ins.find_stand_in(line):
             raise ToolError("bad_argument", f"Refused: {stand_ins.would_write(ours)}. {stand_ins.WRITE_THE_TEXT}")
         if mark := redaction.mark_in(line):
@@ -316,9 +376,11 @@ def _check_text(name: str, content: str, file: _File) -> None:
 
 
 def _places(text: str, plain: str, at: tuple[int, int]) -> tuple[int, ...]:
-    """The same places in a text with CRLF as in the one without."""
+    """Return the same places in a text with CRLF as in the one without."""
     if len(text) == len(plain):
         return at
+    # Line by line, as only a CRLF makes the two differ: a place is the start of its line in the text as it is, and as
+    # far behind that as in the plain one.
     starts = [0]
     for line in text.split("\n"):
         starts.append(starts[-1] + len(line) + 1)
@@ -326,8 +388,10 @@ def _places(text: str, plain: str, at: tuple[int, int]) -> tuple[int, ...]:
 
 
 def _lines_changed(text: str, start: int, end: int, new: str) -> tuple[int, int, int]:
-    """The first and the last line that an edit replaces, and by how many."""
+    """Return the first and the last line that an edit replaces, and by how many."""
     begin = text.rfind("\n", 0, start) + 1
+    # An edit within a line replaces that line. Only where it takes whole lines, and what it puts there ends a line or
+    # is nothing, no neighbour is joined to it: removing "b\n" from "a\nb\nc" changes line 2 and not line 3.
     joins = text[begin:start] + new
     is_whole = text[end - 1 : end] == "\n" and (not joins or joins.endswith("\n"))
     stop = end if is_whole else text.find("\n", end) + 1 or len(text)
@@ -336,6 +400,7 @@ def _lines_changed(text: str, start: int, end: int, new: str) -> tuple[int, int,
 
 
 def _lines(text: str) -> int:
+    """Return how many lines a text has; a last one without an end counts."""
     return text.count("\n") + (not text.endswith("\n")) if text else 0
 
 
@@ -347,6 +412,7 @@ def _range(first: int, last: int) -> str:
 
 
 def _not_once(path: str, text: str, old: str) -> str:
+    """Return where a text stands that stands more than once, overlaps included."""
     places: list[int] = []
     at = text.find(old)
     while at >= 0 and len(places) <= _LINES_NAMED:
@@ -361,7 +427,9 @@ def _not_once(path: str, text: str, old: str) -> str:
 
 
 def _not_there(path: str, text: str, old: str) -> str:
-    """That it is not there, and what it looks like that it should have been."""
+    """Return that a text is not there, and what it looks like that it should have been: the usual slips, the likeliest
+    first.
+    """
     said = f"old does not stand in {escape.shorten(path)}. Nothing was changed."
     if stand_ins.find_stand_in(old) or redaction.mark_in(old):
         return f"{said} It holds what a page or a result shows in place of text: leave that out."
@@ -380,5 +448,5 @@ def _not_there(path: str, text: str, old: str) -> str:
 
 
 def _loosened(text: str) -> str:
-    """The same with one blank for many, and none around a line."""
+    """Return a text with one blank for many, and none around a line; lines stay lines."""
     return "\n".join(" ".join(line.split()) for line in text.split("\n"))

@@ -1,9 +1,10 @@
-"""What happened? A query over the journals of sessions: what came into the window, was cut, read, called, refused, waited for.
+"""What happened? A query over the journals of sessions: what came into the window, was cut, read, called, refused,
+waited for.
 
-Facts are values in the order of the journal; figures follow from them. Sizes are estimates, but for what a provider reported. Times
-are those of the records: a pause in which the process was not there looks like a slow answer.
-Laws: what came in less what was cut is what the next request shows; several sessions together have the sum of their figures.
-Keeps out: the files that were read as they are now, and how figures are shown.
+Facts are values in the order of the journal; figures follow from them. Sizes are estimates, but for what a provider
+reported. Times are those of the records: a pause in which the process was not there looks like a slow answer. Laws:
+what came in less what was cut is what the next request shows; several sessions together have the sum of their figures.
+Leaves to others: the files that were read as they are now, and how figures are shown.
 """
 
 from __future__ import annotations
@@ -33,17 +34,19 @@ if TYPE_CHECKING:
     from penstock.store import JournalRecord, Store
     from penstock.wires import Entry
 
-# Of source code under o200k 3.6 to 4.6 are usual (libraries.md 1.3): with fewer bytes a token, more would have been saved.
+# Of source code 3.6 to 4.6 bytes a token are usual under o200k: with fewer bytes a token, more would have been saved.
 BYTES_PER_TOKEN = 4
+"""Bytes that are taken for a token where only the size of a file is known."""
 _PROMPT_CHARS = 200
 _READING = frozenset({"view", "read_file"})
+# What a record of another version may lead to.
 _UNREADABLE = (
     CallerError,
     LookupError,
     TypeError,
     ValueError,
     AttributeError,
-)  # what a record of another version may lead to
+)
 _ROLES = {"system": "instructions", "user": "user", "assistant": "assistant", "tool": "results"}
 
 
@@ -51,13 +54,14 @@ _ROLES = {"system": "instructions", "user": "user", "assistant": "assistant", "t
 
 
 class TokenSource(NamedTuple):
-    """Where tokens come from: `instructions`, `tools`, `user`, `assistant`, `results` of a tool, `notes`, `handoff`.
-
-    `notes` stand for what was cut; `handoff` is what a fresh start begins with.
-    """
+    """Where tokens come from."""
 
     name: str
+    """`instructions`, `tools`, `user`, `assistant`, `results`, `notes` (which stand for what was cut) or `handoff`
+    (what a fresh start begins with).
+    """
     tool: str = ""
+    """Whose results; empty for other sources."""
 
 
 _HANDOFF = TokenSource("handoff")
@@ -65,11 +69,14 @@ _HANDOFF = TokenSource("handoff")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenFlow:
-    """Tokens of one source: how many came into the window, how many were cut from it, how many all answered requests sent."""
+    """What the tokens of one source did."""
 
     came_tokens: int = 0
+    """How many came into the window."""
     cut_tokens: int = 0
+    """How many were taken from it."""
     sent_tokens: int = 0
+    """How many all answered requests sent, each request counted anew."""
 
     def __add__(self, other: TokenFlow) -> TokenFlow:
         return TokenFlow(
@@ -81,12 +88,13 @@ class TokenFlow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskRecord:
-    """One prompt of the user; tasks of a session are numbered from 1."""
+    """One prompt of the user."""
 
     session: str
     number: int
+    """Counted from 1 within its session."""
     prompt: str
-    """Its beginning."""
+    """The beginning of what the user said."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,36 +103,42 @@ class AnswerRecord:
 
     session: str
     number: int
+    """The turn of its session."""
     task: int
+    """The number of the task that it worked on."""
     request_tokens: int
+    """What the request took."""
     is_reported: bool
-    """Whether the provider says so; else it is an estimate."""
+    """Whether the provider says so; else it is our estimate."""
     window_tokens: int
     limits: Limits
     """What the session was held to when it asked."""
     seconds: float | None
-    """None where the clock went back."""
+    """From the record before it; None where the clock went back."""
     kind: Kind = "analysis"
     """By what its calls did: `generation` made a file, `refactoring` changed one, `analysis` did neither."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Read:
-    """One page of a file that was shown. Lines are 1-based and inclusive, None where none was shown."""
+    """One page of a file that was shown to the model."""
 
     session: str
     task: int
     path: str
     version: str
     first_line: int | None
+    """The first line shown, 1-based; None where none was."""
     last_line: int | None
+    """The last line shown, inclusive; None where none was."""
     size_bytes: int | None
-    """Of the whole file."""
+    """The size of the whole file; None where the page did not say."""
     is_repeated: bool
     """Whether this session was shown the same lines of the same version before."""
 
     @property
     def lines(self) -> int:
+        """How many lines were shown."""
         return 0 if self.first_line is None or self.last_line is None else self.last_line - self.first_line + 1
 
 
@@ -134,46 +148,53 @@ class CallRecord:
 
     tool: str
     outcome: Literal["done", "failed", "not run"]
+    """`not run` where the person interrupted the work before it."""
     result_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
-    """Something was taken from view, after so many answers of its session."""
+    """Something was taken from view."""
 
     session: str
     after_answer: int
+    """After how many answers of its session."""
     strategy: str
     freed_tokens: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandoffRecord:
-    """A fresh start, after so many answers of its session: why, and what says so."""
+    """A session began afresh with a handoff."""
 
     session: str
     after_answer: int
+    """After how many answers of its session."""
     reason: str
     evidence: str
+    """What says that it was due: `30 turns`."""
     freed_tokens: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusalRecord:
-    """A request that was too large. `remedy` is the strategy, or `handoff`, that came next; empty where nothing did."""
+    """A request that a provider refused as too large."""
 
     severity: str
+    """How far above its limit, as `classify_overflow` has it."""
     remedy: str = ""
+    """The strategy, or `handoff`, that came next; empty where nothing did."""
     is_recovered: bool = False
-    """Whether an answer came at last."""
+    """Whether an answer to that request came at last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unread:
-    """Where the reading of a session had to stop: all before is counted. `newest_sound` is the last record that was understood."""
+    """Where the reading of a session had to stop: all before is counted."""
 
     session: str
     newest_sound: int | None
+    """The number of the last record that was understood; None for none."""
     reason: str
 
 
@@ -181,7 +202,7 @@ class Unread:
 
 
 class Times(NamedTuple):
-    """Response times of one kind of work, and how many were as long as is usual for it (S-6)."""
+    """Response times of one kind of work (S-6)."""
 
     kind: Kind
     answers: int
@@ -189,11 +210,14 @@ class Times(NamedTuple):
     longest_seconds: float
     faster: int
     usual: int
+    """How many were as long as is usual for it; `faster` and `slower` are the others."""
     slower: int
 
 
 class Savings(NamedTuple):
-    """About what the files behind the pages take as a whole, once each version of each, and what was shown of them."""
+    """What was not sent because pages were shown and not whole files: about the files' tokens, once each version, and
+    the pages'.
+    """
 
     files: int
     whole_tokens: int
@@ -201,18 +225,21 @@ class Savings(NamedTuple):
 
     @property
     def saved_tokens(self) -> int:
+        """The difference; below 0 where small files were read again and again."""
         return self.whole_tokens - self.shown_tokens
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stats:
-    """What happened in some sessions."""
+    """What happened in some sessions: facts in the order of their journals, and figures that follow from them."""
 
     sessions: tuple[str, ...] = ()
     records: int = 0
+    """How many records were read."""
     input_tokens: int = 0
-    """As providers reported them, as is the output."""
+    """Input tokens as providers reported them."""
     output_tokens: int = 0
+    """Output tokens as providers reported them."""
     flows: Mapping[TokenSource, TokenFlow] = field(default_factory=dict)
     tasks: tuple[TaskRecord, ...] = ()
     answers: tuple[AnswerRecord, ...] = ()
@@ -224,42 +251,46 @@ class Stats:
     faults: tuple[str, ...] = ()
     """The kind of each failure of a provider that was no refusal."""
     waits: tuple[float, ...] = ()
-    """In seconds."""
+    """How long the session waited each time, in seconds."""
     unread: tuple[Unread, ...] = ()
+    """Where the reading of a session had to stop; empty where all was understood."""
 
     @property
     def flow(self) -> TokenFlow:
-        """Of all sources."""
+        """The flows of all sources together."""
         return sum(self.flows.values(), TokenFlow())
 
     @property
     def repeated_reads(self) -> int:
+        """How many pages showed the same lines of the same version again."""
         return sum(read.is_repeated for read in self.reads)
 
     @property
     def reads_per_task(self) -> float:
+        """Pages for each prompt, on average; 0 without one."""
         return len(self.reads) / len(self.tasks) if self.tasks else 0.0
 
     @property
     def average_read_lines(self) -> float:
+        """Lines of a page, on average; 0 without one."""
         return statistics.fmean(read.lines for read in self.reads) if self.reads else 0.0
 
     @property
     def average_read_tokens(self) -> float:
-        """Of the results that showed pages, header and line numbers included."""
+        """Tokens of a result that showed a page, header and line numbers included, on average; 0 without one."""
         sizes = self._read_tokens
         return statistics.fmean(sizes) if sizes else 0.0
 
     @property
     def savings(self) -> Savings:
-        """Against a tool that shows every file as a whole; below 0 where small files were read again and again."""
+        """What pages saved against a tool that shows every file as a whole."""
         files = {(read.session, read.path, read.version): read.size_bytes or 0 for read in self.reads}
         whole = -(-sum(files.values()) // BYTES_PER_TOKEN)
         return Savings(files=len(files), whole_tokens=whole, shown_tokens=sum(self._read_tokens))
 
     @property
     def response_times(self) -> tuple[Times, ...]:
-        """By kind of work, as far as there was any."""
+        """Response times by kind of work, for the kinds that there were."""
         made: list[Times] = []
         for kind in KINDS:
             seconds = [a.seconds for a in self.answers if a.kind == kind and a.seconds is not None]
@@ -276,7 +307,7 @@ class Stats:
 
 
 def together(several: Iterable[Stats]) -> Stats:
-    """The figures of several sessions as one."""
+    """Return the figures of several sessions as one."""
     made: dict[str, Any] = {known.name: getattr(Stats(), known.name) for known in fields(Stats)}
     for one in several:
         for name, sum_so_far in made.items():
@@ -295,9 +326,15 @@ def _summed(
 
 
 def stats_of(store: Store, session_id: str) -> Stats:
-    """What the journal says of one session. Where it is damaged or not understood, all before, and `unread` says why.
+    """Return what the journal says of one session. Where it is damaged or not understood, all before, and `unread` says
+    why.
 
-    Raises `StoreFault` where the store cannot be read at all.
+    Args:
+        store: where the journal is.
+        session_id: the session.
+
+    Raises:
+        StoreFault: where the store cannot be read at all.
     """
     reading: _Reading | None = None
     newest: int | None = None
@@ -351,7 +388,7 @@ class _Reading:
         self._rewritten()
 
     def take(self, record: JournalRecord) -> None:
-        """With one record more."""
+        """Count one record more."""
         data: Any = record.data
         if record.type == SEEN:
             for act in data["acts"]:
@@ -362,7 +399,7 @@ class _Reading:
         self._at = record.at
 
     def stats(self) -> Stats:
-        """What there is to say so far."""
+        """Return what there is to say so far."""
         state = self._session.state
         flows = {
             source: TokenFlow(
@@ -390,6 +427,7 @@ class _Reading:
     # ── events ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _happened(self, event: Event, at: float) -> None:
+        """Feed one event to the replayed session and count what it did."""
         before = self._session.state
         self._session.feed(event)
         after = self._session.state
@@ -418,16 +456,19 @@ class _Reading:
                     self._waits.append(max(0.0, min(event.now_seconds, until) - before.now_seconds))
             case _:
                 pass
+        # Those two rewrite the view as a whole and have counted it; every other event only adds entries.
         if not isinstance(event, ev.Compacted | ev.HandedOff):
             self._grown(before, after, event)
 
     def _prompted(self, after: State) -> None:
+        """Count a task."""
         asked = after.transcript.newest_user()
         prompt = "" if asked is None else asked.text[:_PROMPT_CHARS]
         self._tasks.append(TaskRecord(session=self._name, number=len(self._tasks) + 1, prompt=prompt))
         self._open_refusals = 0  # what is answered from here on is another request
 
     def _answered(self, event: ev.Replied, after: State, seconds: float) -> None:
+        """Count an answer, and the refusals before it as recovered."""
         self._sent.update(self._view)
         reported = event.input_tokens if type(event.input_tokens) is int else None
         self._answers.append(
@@ -447,6 +488,7 @@ class _Reading:
         self._open_refusals = 0
 
     def _handed_off(self, event: ev.HandedOff, after: State) -> None:
+        """Count a fresh start."""
         self._remedied("handoff")
         self._tools.clear()
         self._handed_on = sum(entry.role == "system" for entry in after.transcript.entries)
@@ -466,14 +508,16 @@ class _Reading:
         )
 
     def _remedied(self, remedy: str) -> None:
-        """The newest refusal was met with this; what came first is what was tried."""
+        """Remember how the newest refusal was met; of several steps the first is what was tried."""
         if self._open_refusals and not self._refusals[-1].remedy:
             self._refusals[-1] = replace(self._refusals[-1], remedy=remedy)
 
     def _seen(self, act: Mapping[str, Any]) -> None:
+        """Count what a tool showed or changed."""
         Ledger(limits=NO_LIMITS).after(act)  # raises for what is no act
         if act["did"] != "read":
             kind: Kind = "generation" if act["did"] == "created" else "refactoring"
+            # An answer that made a file and changed another is generation: the larger cap holds.
             if self._answers and self._answers[-1].kind != "generation":
                 self._answers[-1] = replace(self._answers[-1], kind=kind)
             return
@@ -496,7 +540,7 @@ class _Reading:
     # ── sizes ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _grown(self, before: State, after: State, event: Event) -> None:
-        """What an event has added to the transcript, and how the calls ended that it answers."""
+        """Count what an event has added to the transcript, and how the calls ended that it answers."""
         names = {call.id: call.name for call in before.open_calls}
         sizes: Counter[str] = Counter()
         for entry in after.transcript.entries[len(before.transcript.entries) :]:
@@ -520,7 +564,7 @@ class _Reading:
             )
 
     def _rewritten(self) -> int:
-        """The view anew, after something was taken from it; what that freed."""
+        """Count the view anew after something was taken from it, and return what that freed."""
         transcript = self._session.state.transcript
         counter = self._session.counter
         view: Counter[TokenSource] = Counter()
@@ -530,6 +574,8 @@ class _Reading:
         for entry in transcript.visible():
             for source, tokens, _ in self._sizes(entry):
                 view[source] += tokens
+        # Counters subtract per source and keep what is above 0: notes that came and results that went are both counted,
+        # though the sum only shows their difference.
         self._came.update(view - self._view)
         self._cut.update(self._view - view)
         freed = sum(self._view.values()) - sum(view.values())
@@ -537,8 +583,9 @@ class _Reading:
         return freed
 
     def _sizes(self, entry: Entry) -> Iterator[tuple[TokenSource, int, str]]:
-        """What each part of an entry takes, of which source it is, and the call that it answers."""
+        """Yield what each part of an entry takes, of which source it is, and the call that it answers."""
         name = "notes" if entry.is_note else _ROLES[entry.role]
+        # A fresh transcript begins with two messages of ours, behind the instructions: the handoff, and "noted".
         if self._handed_on is not None and self._handed_on <= entry.index < self._handed_on + 2:
             name = _HANDOFF.name
         framed = TokenSource(name), ""

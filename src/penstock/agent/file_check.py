@@ -1,9 +1,11 @@
-"""Is the tree still the one that the session left? Files as they were known, compared by content when the session goes on.
+"""Is the tree still the one that the session left? Files as they were known, compared by content when the session goes
+on (S-10).
 
-`snapshot` is taken at a checkpoint, `verify` when a session is resumed, perhaps days later and on another machine. Everything is
-opened beneath the root, by the root; nothing that is no regular file is opened at all. Laws: a file is `same` only if its content
-is, or if neither its size nor any of its times moved since they were old enough to tell; what cannot be known is `unreadable`.
-Keeps out: where snapshots are stored, and what a session does about a change.
+`snapshot` is taken at a checkpoint, `verify` when a session is resumed, perhaps days later and on another machine.
+Everything is opened beneath the root, by the root; nothing that is no regular file is opened at all. Laws: a file is
+`same` only if its content is, or if neither its size nor any of its times moved since they were old enough to tell;
+what cannot be known is `unreadable`. Leaves to others: where snapshots are stored, and what a session does about a
+change.
 """
 
 from __future__ import annotations
@@ -35,49 +37,66 @@ if TYPE_CHECKING:
     from penstock.workspace.root import OpenFile, Root
 
 Kind = Literal["file", "missing", "other", "unreadable"]
-"""`other` is what stands in a file's place and is none: a folder, a FIFO, a device."""
+"""What stands at a path; `other` is what stands in a file's place and is none: a folder, a FIFO, a device."""
 State = Literal["same", "changed", "missing", "new", "unreadable"]
+"""What became of a file since the snapshot."""
 STATES: tuple[State, ...] = get_args(State)
+"""All states, in the order in which a report counts them."""
 
-GRANULARITY_NS = 2_000_000_000  # FAT counts in steps of 2 s, ext3 and HFS+ of 1 s, a Linux kernel of 1 to 10 ms
+# FAT counts in steps of 2 s, ext3 and HFS+ of 1 s, a Linux kernel of 1 to 10 ms.
+GRANULARITY_NS = 2_000_000_000
+"""How old a file's times have to be before any later write must change them, in nanoseconds."""
 _BLOCK_BYTES = 1 << 20
-_ATTEMPTS = 3  # to read a file that is being written
+_ATTEMPTS = 3
+"""How often a file is read that is being written meanwhile."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tracked:
-    """One file as the session knew it; what a checkpoint writes down."""
+    """One file as the session knew it; what a checkpoint writes down.
+
+    Raises:
+        CallerError: from `from_dict`, for anything that `to_dict` did not write.
+    """
 
     path: str
     role: Role = "read"
+    """What the session did with it, as its ledger says."""
     kind: Kind = "file"
     reason: str = ""
-    """Why it was not read."""
+    """Why it was not read; empty where it was."""
     size_bytes: int | None = None
     mtime_ns: int | None = None
     ctime_ns: int | None = None
-    """Nobody can set it: it tells a file whose other times were put back."""
+    """When its inode changed: nobody can set this one, so it tells a file whose other times were put back."""
     mode: int | None = None
+    """Its permissions."""
     sha256: str = ""
+    """The digest of its content; empty where it was not read."""
     unix_sha256: str = ""
-    """The same with LF for every CRLF; empty where there is no carriage return."""
+    """The digest of the content with LF for every CRLF; empty where there is no carriage return."""
     target: str = ""
-    """Where it really lies, if a link leads there."""
+    """Where the file really lies, relative to the root, if a link leads there; else empty."""
     is_settled: bool = False
     """Whether its times were old enough, when it was read, that any later write had to change them."""
     is_known: bool = True
     """Whether this was the version that the session knew last."""
     seen: Ranges = ()
+    """The lines that were shown of this version, 1-based and inclusive."""
 
     def to_dict(self) -> dict[str, Json]:
-        """As JSON; what says nothing is left out."""
+        """Return the file as JSON; fields that have their default are left out."""
         made = {known.name: (getattr(self, known.name), known.default) for known in fields(self)}
         said: dict[str, Json] = {name: value for name, (value, default) in made.items() if value != default}
         return said | ({"seen": [list(part) for part in self.seen]} if self.seen else {})
 
     @classmethod
     def from_dict(cls, value: Mapping[str, Json]) -> Tracked:
-        """What `to_dict` wrote. Raises `CallerError` for anything else."""
+        """Return the file that `to_dict` wrote.
+
+        Raises:
+            CallerError: for anything else.
+        """
         try:
             made = cls(**{**value, "seen": tuple((first, last) for first, last in value.get("seen", ()))})
             is_sound = (
@@ -95,6 +114,7 @@ class Tracked:
 
 
 def _fits(value: Any, annotation: str) -> bool:
+    """Return whether a value is what a field with that annotation takes."""
     match annotation:
         case "int | None":
             return value is None or (type(value) is int and value >= 0)
@@ -112,6 +132,7 @@ class Verified(NamedTuple):
     tracked: Tracked
     state: State
     reason: str = ""
+    """What differs, or why it cannot be told; empty where there is nothing to say."""
 
     @property
     def must_be_read(self) -> bool:
@@ -125,19 +146,28 @@ class Verified(NamedTuple):
 def snapshot(
     place: Workspace | Root, paths: Iterable[str], ledger: Ledger, *, deadline: Deadline | None = None
 ) -> tuple[Tracked, ...]:
-    """The files at `paths` as they are now, with what the ledger knows of them; `ledger.files` are all that it has.
+    """Return the files as they are now, with what the ledger knows of them.
 
-    What was not read when the time was up is `unreadable`, and will be when it is verified.
+    Args:
+        place: the root.
+        paths: which files; `ledger.files` are all that it has.
+        ledger: what the session knows.
+        deadline: when to stop reading; None is that of one walk. What was not read by then is `unreadable`, and will be
+            when it is verified.
+
+    Returns:
+        A file for each path, in the order of the paths.
     """
     root, until = _root(place), deadline or Deadline(WALK_SECONDS)
     known = {file.path: file for file in map(ledger.file, paths)}
+    # The smallest first: one large file must not take the time of all the others.
     smallest_first = sorted(known.values(), key=lambda file: file.size_bytes or 0)
     made = {file.path: _tracked(file, *_look(root, file.path, until)) for file in smallest_first}
     return tuple(made[path] for path in known)
 
 
 def _tracked(file: KnownFile, found: Tracked, version: str) -> Tracked:
-    """What was found, as what the session knows of it."""
+    """Return what was found, as what the session knows of it."""
     if file.role == "deleted" or found.kind == "missing":
         is_known = (file.role == "deleted" or not file.version) and found.kind == "missing"
     elif file.digest:
@@ -150,10 +180,15 @@ def _tracked(file: KnownFile, found: Tracked, version: str) -> Tracked:
 def verify(
     place: Workspace | Root, tracked: Iterable[Tracked], *, strict: bool = False, deadline: Deadline | None = None
 ) -> tuple[Verified, ...]:
-    """What became of each file since the snapshot, in the same order.
+    """Return what became of each file since the snapshot, in the same order.
 
-    A file whose size and times are those of the snapshot is not read, if they were old enough then; `strict` reads it all the
-    same, which finds a write through a memory map too. What was not read when the time was up is `unreadable`.
+    A file whose size and times are those of the snapshot is not read, if they were old enough then.
+
+    Args:
+        place: the root; it may be another folder than at the snapshot.
+        tracked: the snapshot.
+        strict: whether every file is read, which finds a write through a memory map too.
+        deadline: when to stop reading; None is that of one walk. What was not read by then is `unreadable`.
     """
     root, until, files = _root(place), deadline or Deadline(WALK_SECONDS), list(tracked)
     smallest_first = sorted(range(len(files)), key=lambda number: files[number].size_bytes or 0)
@@ -162,6 +197,7 @@ def verify(
 
 
 def _verified(root: Root, was: Tracked, strict: bool, deadline: Deadline) -> Verified:
+    """Return what became of one file, against what the session knew of it and not only against the checkpoint."""
     now, _ = _look(root, was.path, deadline, None if strict else was)
     state, reason = _compared(was, now)
     if state == "same" and not was.is_known:
@@ -171,6 +207,7 @@ def _verified(root: Root, was: Tracked, strict: bool, deadline: Deadline) -> Ver
 
 
 def _compared(was: Tracked, now: Tracked) -> tuple[State, str]:
+    """Return the state of a file and its reason, from two looks."""
     if now.kind == "missing":
         return "same" if was.kind == "missing" else "missing", ""
     if was.kind == "missing":
@@ -184,6 +221,7 @@ def _compared(was: Tracked, now: Tracked) -> tuple[State, str]:
     if was.sha256 and now.sha256:
         if was.sha256 == now.sha256:
             return "same", "" if was.mode == now.mode else _other_mode(was.mode or 0, now.mode or 0)
+        # Without a carriage return a content is its own form with LF, so either digest may stand for it.
         if (was.unix_sha256 or was.sha256) == (now.unix_sha256 or now.sha256):
             return "changed", _OTHER_LINE_ENDS
     if was.size_bytes != now.size_bytes:
@@ -208,7 +246,7 @@ def _other_mode(then: int, now: int) -> str:
 
 
 def _lies_at(then: str, now: str) -> str:
-    """A link that was swapped in, led elsewhere, or gave way to a file."""
+    """Return what is said of a link that was swapped in, led elsewhere, or gave way to a file."""
     if not now:
         return f"it was a link to {escape.shorten(then)} and is a file of its own"
     return f"it is a link to {escape.shorten(now)}" + (f" and was one to {escape.shorten(then)}" if then else "")
@@ -222,16 +260,20 @@ _OTHERS: dict[str, Kind] = {"not_found": "missing", "is_directory": "other", "no
 
 
 def _root(place: Workspace | Root) -> Root:
+    """Return the root of a workspace, or the root itself."""
     return place.root if isinstance(place, Workspace) else place
 
 
 def _look(root: Root, path: str, deadline: Deadline, was: Tracked | None = None) -> tuple[Tracked, str]:
-    """The file as it is now, and its version; where nothing was written since `was`, the content is taken from there."""
+    """Return the file as it is now, and its version; where nothing was written since `was`, the content is taken from
+    there.
+    """
     relative, now = b"", Tracked(path=path, kind="unreadable")
     try:
         relative = root.relative(path)
         for _ in range(_ATTEMPTS):
-            at_ns = time.time_ns()  # before the look: what is written after it has a later time, or was not settled
+            # Taken before the look: what is written after it has a later time, or was not settled.
+            at_ns = time.time_ns()
             file = root.open_file(relative)
             try:
                 now = _opened(root, path, file, at_ns)
@@ -241,6 +283,8 @@ def _look(root: Root, path: str, deadline: Deadline, was: Tracked | None = None)
                 digests = _digests(source, deadline)
                 if digests is None:
                     return replace(now, reason=_NO_TIME_TO_READ), ""
+                # The same size and times before and after: else the digest would be of two halves, that of no file, and
+                # the file is read again.
                 if _stamp(now) == _stamp(_opened(root, path, file._replace(status=os.fstat(file.descriptor)), at_ns)):
                     found = replace(now, kind="file", sha256=digests[0], unix_sha256=digests[1])
                     return found, str(versions.of(source, source.size_bytes))
@@ -256,13 +300,14 @@ def _look(root: Root, path: str, deadline: Deadline, was: Tracked | None = None)
 
 
 def _opened(root: Root, path: str, file: OpenFile, at_ns: int) -> Tracked:
-    """What is known of an open file before it is read."""
+    """Return what is known of an open file before it is read."""
     status, real = file.status, root.resolved(file.descriptor)
+    # `/proc` adds " (deleted)" to the name of a file that was replaced since it was opened.
     itself = {
         None,
         file.relative,
         file.relative + b" (deleted)",
-    }  # /proc adds that to a file replaced since it was opened
+    }
     return Tracked(
         path=path,
         kind="unreadable",
@@ -276,11 +321,14 @@ def _opened(root: Root, path: str, file: OpenFile, at_ns: int) -> Tracked:
 
 
 def _stamp(of: Tracked) -> tuple[object, ...]:
+    """Return what a write has to change about a file."""
     return of.size_bytes, of.mtime_ns, of.ctime_ns, of.target
 
 
 def _digests(source: FileSource, deadline: Deadline) -> tuple[str, str] | None:
-    """SHA-256 of the content, and of the same with LF for every CRLF (empty where there is no CR); None when time is up."""
+    """Return SHA-256 of the content, and of the same with LF for every CRLF (empty where there is no CR); None when
+    time is up.
+    """
     from hashlib import sha256
 
     whole, unix, held, at = sha256(), None, b"", 0
@@ -292,35 +340,47 @@ def _digests(source: FileSource, deadline: Deadline) -> tuple[str, str] | None:
             unix.update(held)
             return whole.hexdigest(), unix.hexdigest()
         at += len(block)
+        # Up to here both forms are the same, so the second digest goes on from a copy of the first; most files never
+        # need it.
         if unix is None and b"\r" in block:
             unix = whole.copy()
         whole.update(block)
         if unix is not None:
             text = held + block
-            held = b"\r" if text.endswith(b"\r") else b""  # its line feed may begin the next block
+            # The line feed of a carriage return at the end may begin the next block.
+            held = b"\r" if text.endswith(b"\r") else b""
             unix.update(text[: len(text) - len(held)].replace(b"\r\n", b"\n"))
     return None
 
 
 # ── git ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-_MAX_GIT_BYTES = 64 << 20  # of an index: half a million files
+# An index of half a million files.
+_MAX_GIT_BYTES = 64 << 20
 _ENTRY = struct.Struct(">10I")
 
 
 class Git(NamedTuple):
-    """Where a repository stands. `head` is the commit, empty before the first; `branch` is empty where none is checked out.
-
-    `is_dirty` is what `git diff` would find by content: a file of the index that is changed or gone. None is not known.
-    """
+    """Where a repository stands."""
 
     head: str
+    """The commit, in hexadecimal; empty before the first."""
     branch: str = ""
+    """The branch; empty where none is checked out."""
     is_dirty: bool | None = None
+    """Whether a file of the index is changed or gone, by content, as `git diff` finds it; None where that cannot be told."""
 
 
 def git(place: Workspace | Root, *, deadline: Deadline | None = None) -> Git | None:
-    """The state of the repository whose folder is the root, read from its files; None where there is none beneath the root."""
+    """Return the state of the repository whose folder is the root, read from its files; None where there is none
+    beneath the root.
+
+    git itself is not run: it would read settings of a stranger's repository, and those can name programs.
+
+    Args:
+        place: the root.
+        deadline: when to stop comparing; None is that of one walk.
+    """
     root, until = _root(place), deadline or Deadline(WALK_SECONDS)
     text = _own(root, "HEAD")
     if text is None:
@@ -336,7 +396,7 @@ def git(place: Workspace | Root, *, deadline: Deadline | None = None) -> Git | N
 
 
 def _own(root: Root, name: str) -> bytes | None:
-    """A file of the repository; None where there is none, or none that can be read."""
+    """Return a file of the repository; None where there is none, or none that can be read."""
     try:
         file = root.open_file(root.relative(f".git/{name}"))
     except ToolError:
@@ -350,7 +410,7 @@ def _own(root: Root, name: str) -> bytes | None:
 
 
 def _packed(root: Root, ref: str) -> bytes:
-    """The commit of a reference that `git pack-refs` put into one file."""
+    """Return the commit of a reference that `git pack-refs` put into one file; empty for none."""
     for line in (_own(root, "packed-refs") or b"").splitlines():
         commit, _, name = line.partition(b" ")
         if name == ref.encode("utf-8", "replace"):
@@ -359,15 +419,20 @@ def _packed(root: Root, ref: str) -> bytes:
 
 
 class _Entry(NamedTuple):
+    """A regular file of an index."""
+
     name: bytes
     mtime_ns: int
     size_bytes: int
     digest: bytes
     is_merged: bool
+    """False for one side of a conflict."""
 
 
 def _is_dirty(root: Root, digest_bytes: int, deadline: Deadline) -> bool | None:
-    """Whether a file is no longer what the index has; None where that cannot be told. Links and submodules are not looked at."""
+    """Return whether a file is no longer what the index has; None where that cannot be told. Links and submodules are
+    not looked at.
+    """
     index = _own(root, "index")
     if index is None:
         return None
@@ -383,18 +448,25 @@ def _is_dirty(root: Root, digest_bytes: int, deadline: Deadline) -> bool | None:
 
 
 def _entries(index: bytes, digest_bytes: int) -> list[_Entry]:
-    """The regular files of an index of version 2 or 3 (gitformat-index). Raises `ValueError` for what it does not know."""
+    """Return the regular files of an index of version 2 or 3 (gitformat-index).
+
+    Raises:
+        ValueError: for a form that is not known; what cannot be told is not guessed.
+    """
     signature, version, count = struct.unpack_from(">4sII", index)
     if signature != b"DIRC" or version not in {2, 3}:
         raise ValueError(f"version {version} of an index")
     made, at = [], 12
     for _ in range(count):
         _, _, seconds, nanoseconds, _, _, mode, _, _, size = _ENTRY.unpack_from(index, at)
+        # gitformat-index: ten 32-bit numbers, the object's name, 16 bits of flags, 16 more where bit 14 is set (version
+        # 3), the path, and NULs up to a multiple of eight.
         flags_at = at + _ENTRY.size + digest_bytes
         flags, more = struct.unpack_from(">HH", index, flags_at)
         name_at = flags_at + (4 if flags & 0x4000 else 2)
         name_end = index.index(b"\0", name_at)
-        is_left_alone = flags & 0x8000 or (flags & 0x4000 and more & 0x4000)  # assume-unchanged, skip-worktree
+        # Entries that git itself leaves alone: assume-unchanged, skip-worktree.
+        is_left_alone = flags & 0x8000 or (flags & 0x4000 and more & 0x4000)
         if stat.S_ISDIR(mode):
             raise ValueError("a sparse index")
         if stat.S_ISREG(mode) and not is_left_alone:
@@ -407,24 +479,28 @@ def _entries(index: bytes, digest_bytes: int) -> list[_Entry]:
                     is_merged=not flags & 0x3000,
                 )
             )
-        at += (name_end - at + 8) & ~7  # padded to eight bytes, with one NUL at least
+        # Padded to eight bytes, with one NUL at least.
+        at += (name_end - at + 8) & ~7
     if index[at : at + 4] == b"link":
         raise ValueError("a split index")
     return made
 
 
 def _is_entry(root: Root, entry: _Entry, index_ns: int, deadline: Deadline) -> bool | None:
-    """Whether the file is what the entry says; None when time is up. Only a file written before the index is told by its time."""
+    """Return whether a file is what its entry says; None when time is up."""
     import hashlib
 
     try:
-        file = root.open_file(root.relative(escape.show_name(entry.name)))  # by name first: an index can say anything
+        # Beneath the root and by name: an index can say anything.
+        file = root.open_file(root.relative(escape.show_name(entry.name)))
     except ToolError as error:
         return False if error.code in _OTHERS else None
     try:
         size = file.status.st_size
         if not entry.is_merged or (entry.size_bytes and entry.size_bytes != size & 0xFFFFFFFF):
             return False
+        # Racy git: a file written in the same step of the clock as the index has the entry's size and time whatever it
+        # holds. Only one that is older than the index is told by its time; others are read.
         if entry.size_bytes == size & 0xFFFFFFFF and entry.mtime_ns == file.status.st_mtime_ns < index_ns:
             return True
         made = (hashlib.sha1 if len(entry.digest) == 20 else hashlib.sha256)(b"blob %d\0" % size, usedforsecurity=False)
@@ -455,9 +531,17 @@ def report(
     git_then: Git | None = None,
     git_now: Git | None = None,
 ) -> str:
-    """What a person and a model are told when a session goes on: first what has to be read again, then what else is not as it was.
+    """Return what a person and a model are told when a session goes on.
 
-    Inert, and at most `max_chars`; what has no room is counted.
+    First what has to be read again, then what else is not as it was. Inert, and at most `max_chars`; what has no room
+    is counted.
+
+    Args:
+        verified: what `verify` found.
+        max_chars: the most characters.
+        dialect: how the calls are written that read a file again; None is Python's.
+        git_then: where the repository stood; None where nobody knows.
+        git_now: where it stands; None leaves it out.
     """
     rows: list[tuple[str, list[str]]] = [(_READ_AGAIN, []), (_NOT_AS_THEY_WERE, [])]
     for item in sorted(verified, key=lambda item: item.tracked.role == "read"):
@@ -477,7 +561,7 @@ def report(
 
 
 def _as_fits(lines: list[str], max_chars: int) -> list[str]:
-    """The title and as many rows as have room, with the number of the others."""
+    """Return a title and as many rows as have room, with the number of the others; nothing where not even one row has."""
     for shown in range(len(lines), 1, -1):
         kept = lines[:shown] + ([_more_files(len(lines) - shown)] if shown < len(lines) else [])
         if len("\n".join(kept)) <= max_chars:
@@ -494,7 +578,7 @@ def _more_files(count: int) -> str:
 
 
 def _repository(then: Git, now: Git) -> str:
-    """Where the repository stands, and where it stood if that was elsewhere."""
+    """Return where the repository stands, and where it stood if that was elsewhere."""
     moved = f"{_stands(then)}, now " if (then.head, then.branch) != (now.head, now.branch) else ""
     work = {None: "", True: "; files differ from its index", False: "; files are as its index has them"}[now.is_dirty]
     return f"Git: {moved}{_stands(now)}{work}."

@@ -1,8 +1,9 @@
-"""Who drives a session? One short loop: ask the session what is next, do it, tell it what came of it.
+"""Who drives a session? One short loop: ask the session what is next, do it, tell it what came of it (S-12).
 
-Every event is written to the journal before the session hears of it, so that a kill at any instant loses nothing that was
-acknowledged: `resumed` replays the journal, and goes on. Law: what has an effect is announced before it is done, and never done
-again unasked. Keeps out: what is next (session), what a tool does, and how a provider is reached (models).
+Every event is written to the journal before the session hears of it, so that a kill at any instant loses nothing that
+was acknowledged: `resumed` replays the journal, and goes on. Law: what has an effect is announced before it is done,
+and never done again unasked. Leaves to others: what is next (`session`), what a tool does (`toolbox`), and how a
+provider is reached (`models`).
 """
 
 from __future__ import annotations
@@ -73,11 +74,12 @@ if TYPE_CHECKING:
     from penstock.wires import ToolCall
 
 BEGUN = "Begun"
-"""The first record of a session: its header, and what it was begun with."""
+"""The type of the first record of a session: its header, and what it was begun with."""
 SEEN, TRACKED = "Seen", "Tracked"
-"""Records beside the events: which files a tool showed or changed, and what they were then."""
+"""Types of records beside the events: which files a tool showed or changed (`Seen`), and what they were then (`Tracked`)."""
 _CHARS_PER_TOKEN = 3
-_MESSAGE_CHARS = 500  # of a provider's error, for the journal
+# Of a provider's error, for the journal.
+_MESSAGE_CHARS = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,56 +87,59 @@ class Done:
     """How a call ended, and what the journal has to remember of it."""
 
     text: str
+    """The result for the model."""
     failed: bool = False
+    """Whether it counts as a failure."""
     seen: tuple[dict[str, Json], ...] = ()
-    """What the ledger remembers of the files that were shown or changed;"""
+    """What the ledger remembers of the files that were shown or changed, as acts."""
     tracked: tuple[dict[str, Json], ...] = ()
-    """and what a resume compares them with."""
+    """Those files as they are now: what a resume compares them with."""
     notes: tuple[Noted, ...] = ()
+    """Changes of the todo list."""
 
 
 class ToolRunner(Protocol):
-    """The tools of an agent (`toolbox` has ours)."""
+    """The tools of an agent, as the loop needs them; `toolbox` has ours."""
 
     def intent(self, call: ToolCall) -> Intent | None:
-        """What the call would change; None for one that only looks."""
+        """Return what a call would change; None for one that only looks."""
         ...
 
     def run(self, call: ToolCall, session: Session) -> Done:
-        """Runs it. Mistakes are results that say so; what is raised ends the work."""
+        """Run a call. Mistakes are results that say so; what is raised ends the work."""
         ...
 
     def settled(self, kind: str, what: str, digest: str) -> Settled:
-        """What became of an effect that was begun and not seen to its end."""
+        """Return what became of an effect that was begun and not seen to its end."""
         ...
 
     def interrupt(self) -> None:
-        """Ends what runs now."""
+        """End what runs now; may be called from another thread or a signal handler."""
         ...
 
     def close(self) -> None:
-        """Gives back what tools hold."""
+        """Give back what tools hold."""
         ...
 
     def digest_after(self, call: ToolCall) -> str:
-        """What it changed, as it is now."""
+        """Return the digest of what the last call changed, as it is now."""
         ...
 
 
 class Listener(Protocol):
-    """What a face shows while it goes on."""
+    """What a face shows while the work goes on."""
 
     def text(self, delta: str) -> None:
-        """A piece of the answer, as it comes."""
+        """Take a piece of the answer, as it comes."""
         ...
 
     def step(self, session: Session, what: str) -> None:
-        """Something was done: a call, a cut, a wait."""
+        """Take a line about something that was done: a call, a cut, a wait."""
         ...
 
 
 class _Nobody:
-    """Who listens where nobody does."""
+    """The listener where nobody listens."""
 
     def text(self, delta: str) -> None:
         pass
@@ -149,13 +154,19 @@ class AgentRun:
 
     session: str
     answer: str = ""
+    """The model's last words; empty where it did not come to any."""
     outcome: str = "answered"
-    """`answered`, `interrupted`, or why it stopped."""
+    """`answered`, `interrupted`, `max_turns`, or why the session stopped."""
     message: str = ""
+    """What the person may do now; empty with an answer."""
     turns: int = 0
+    """Answers of the model in this run."""
     usage: dict[str, int] = field(default_factory=dict)
+    """`input_tokens` and `output_tokens` of this run, as the provider reported them."""
     cuts: int = 0
+    """Compactions in this run."""
     recoveries: int = 0
+    """Requests of this run that were refused as too large."""
 
 
 class Agent:
@@ -175,6 +186,20 @@ class Agent:
         next_seq: int = 0,
         streams: bool = True,
     ) -> None:
+        """Put an agent together; `begin` or a resume comes before `run`.
+
+        Args:
+            session: what decides.
+            model: whom to ask; where its `send` takes `on_text`, answers come as they are made.
+            tools: what runs the model's calls.
+            store: where the journal and what is cut are kept.
+            listener: what shows the work; None shows nothing.
+            clock: seconds; only differences count.
+            sleep: waits so many seconds.
+            redact: hides secrets in prompts, results and errors before anything is written or sent.
+            next_seq: the number of the next record: 0, or what `resumed` says.
+            streams: whether the listener gets answers piece by piece, or whole.
+        """
         self.session, self.model, self.tools, self.store = session, model, tools, store
         self.listener: Listener = listener or _Nobody()
         self._clock, self._sleep, self._redact = clock, sleep, redact
@@ -185,18 +210,35 @@ class Agent:
         self._streams = streams
 
     def interrupt(self) -> None:
-        """Stops the work at the next safe point; the session is kept, and the next prompt goes on."""
+        """Stop the work at the next safe point; the session is kept, and the next prompt goes on. From any thread or
+        signal handler.
+        """
         self._stopped = True
         self.tools.interrupt()
 
     # ── the journal ──────────────────────────────────────────────────────────────────────────────────────────────
 
     def begin(self, **about: Json) -> None:
-        """Writes the first record; `about` is what a resume has to know beside it."""
+        """Write the first record of the session.
+
+        Args:
+            about: what a resume has to know beside the session, as JSON.
+        """
         self._write(BEGUN, {"header": self.session.header(), **about})
 
     def feed(self, event: Event, handles: tuple[str, ...] = ()) -> None:
-        """Writes an event, then tells the session. One that the session would not take is not written."""
+        """Write an event to the journal, then tell the session.
+
+        Args:
+            event: what happened.
+            handles: artifacts that the event names, which live as long as the session.
+
+        Raises:
+            CallerError: for an event that the session does not take; it is not written.
+            StoreFault: where it cannot be written; the session has not heard of it then.
+        """
+        # Judged first, written next, believed last: a journal never holds an event that a replay would refuse, and the
+        # session never knows one that a kill could take back.
         state = after(self.session.state, event)
         self._write(name_of(event), to_dict(event), handles)
         self.session.state = state
@@ -208,9 +250,11 @@ class Agent:
     # ── the loop ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def run(self, prompt: str | None = None, *, max_turns: int | None = None) -> AgentRun:
-        """Works on a prompt, or goes on with what is open, until the session awaits the user or stops.
+        """Work on a prompt, or go on with what is open, until the session awaits the user or stops.
 
-        After `max_turns` answers of the model it is stopped as by an interrupt.
+        Args:
+            prompt: what the user says; None goes on with what is open.
+            max_turns: after so many answers of the model the work is stopped as by an interrupt; None sets no end.
         """
         before = self.session.state
         if prompt is not None:
@@ -234,6 +278,7 @@ class Agent:
         )
 
     def _until_done(self, max_turns: int | None) -> tuple[str, str]:
+        """Carry out steps until there is none; return the outcome and what to tell the person."""
         while True:
             step = self.session.next_step()
             if isinstance(step, Await):
@@ -242,6 +287,8 @@ class Agent:
                 if self.session.state.phase != "ended":
                     self.feed(Closed(reason=step.reason))
                 return step.reason, step.message
+            # Looked at before every step: the session is then at a place from which the next prompt goes on, with every
+            # open call closed by the interrupt.
             spent = max_turns is not None and self.session.state.all_turns >= max_turns and isinstance(step, Ask)
             if self._stopped or spent:
                 self.feed(Interrupted())
@@ -249,6 +296,7 @@ class Agent:
             self._perform(step)
 
     def _perform(self, step: object) -> None:
+        """Carry out one step."""
         match step:
             case Ask():
                 self._ask(step)
@@ -266,20 +314,23 @@ class Agent:
                 self.feed(Ticked(now_seconds=self._clock()))
 
     def _ask(self, step: Ask) -> None:
+        """Send the request and feed what came: an answer, a refusal or a failure."""
         request = compose_request(step.transcript, self.model.name, step.reserve_tokens)
         try:
             body = self._sent(request)
         except Cancelled:
             self._stopped = True
             return
-        except (CallerError, AssertionError):  # a mistake of the program, or of the script of a test
+        # A mistake of the program, or of the script of a test.
+        except (CallerError, AssertionError):
             raise
         except Exception as error:  # noqa: BLE001 - whatever a model raises is read as a refusal
             self._refused(error)
             return
         try:
             messages = tuple(answer_messages(body, self.model.wire))
-        except CallerError as error:  # what came is no answer: a fault of the server, which may pass
+        # What came is no answer: a fault of the server, which may pass.
+        except CallerError as error:
             self._failed("server_error", str(error))
             return
         replied = Replied(
@@ -291,6 +342,7 @@ class Agent:
         self.listener.step(self.session, "answered")
 
     def _sent(self, request: dict[str, Json]) -> dict[str, Json]:
+        """Return the body of the answer; the listener has its words by then."""
         body: dict[str, Json]
         if not self._can_stream:
             body = self.model.send(request)
@@ -304,6 +356,7 @@ class Agent:
         return body
 
     def _refused(self, error: Exception) -> None:
+        """Feed an error of the model as a refusal where it is about size, else as a failure."""
         told = diagnose(error)
         if told.overflow is not None or told.recovery == "shrink_input":
             overflow = {"kind": "context_input"} if told.overflow is None else asdict(told.overflow)
@@ -315,6 +368,7 @@ class Agent:
         self._failed(told.kind, str(error), told.retry_after_seconds)
 
     def _failed(self, kind: str, message: str, retry_after_seconds: float | None = None) -> None:
+        """Feed a failure, with the time, which decides about waiting."""
         self.feed(Ticked(now_seconds=self._clock()))
         short = self._redact(message)[:_MESSAGE_CHARS]
         self.feed(Failed(kind=kind, message=short, retry_after_seconds=retry_after_seconds))
@@ -324,14 +378,18 @@ class Agent:
     # ── tools ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _call(self, step: Call) -> None:
+        """Run the open calls, one after the other, and feed their results together."""
         rows: list[tuple[ToolCall, str, bool]] = []
         outcomes: list[Outcome] = []
         for call in step.calls:
             if self._stopped:
-                return  # the calls are closed by the interrupt
+                # The interrupt closes the calls, those that were run too: results are taken together or not at all.
+                return
             self.listener.step(self.session, f"calls {call.name} {call.arguments[:100]}")
             done = self._run(call)
             text = self._redact(done.text)
+            # Of the result as the model sees it, before advice is added: the same result is the same digest, however
+            # often it was told so.
             digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
             advice = self.session.advice(call, digest)
             rows.append((call, f"{text}\n{advice}" if advice else text, done.failed))
@@ -342,16 +400,20 @@ class Agent:
             self._escalate()
 
     def _escalate(self) -> None:
-        """So many failures in a row are told to whoever looks on (S-11)."""
+        """Tell the listener of so many failures in a row (S-11)."""
         state = self.session.state
         if state.faults.escalates(state.limits.errors):
             self.listener.step(self.session, _escalated(state.faults.row))
 
     def _run(self, call: ToolCall) -> Done:
-        """One call; what changes the world is written down before and after, and not done again where a kill came between."""
+        """Run one call. What changes the world is written down before and after, and not done again where a kill came
+        between.
+        """
         intent = self.tools.intent(call)
-        place = f"{self.session.state.all_turns}:{call.id}"  # some servers give the same ids in every turn
-        # of this agent alone: another that resumed the same session conflicts before it acts
+        # With the turn, because some servers number the calls of every turn anew.
+        place = f"{self.session.state.all_turns}:{call.id}"
+        # With an id of this agent alone: where two resumed the same session, the second one's record conflicts in the
+        # journal before it acts.
         effect_id = f"{new_id()}:{place}"
         if intent is not None:
             if (left := self._left(place)) is not None:
@@ -370,7 +432,9 @@ class Agent:
         return done
 
     def _left(self, place: str) -> Done | None:
-        """What there is to say of a call that was begun before a kill; None where it may be done: nothing of it was."""
+        """Return what there is to say of a call that was begun before a kill; None where it may be done, since nothing
+        of it was.
+        """
         begun = [effect for name, effect in self.session.state.effects if name.partition(":")[2] == place]
         if not begun:
             return None
@@ -383,8 +447,10 @@ class Agent:
     # ── forgetting ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def _compact(self, step: Compact) -> None:
+        """Apply a plan, keep what it takes from view, and feed the edits."""
         before = self.session.state.transcript
         smaller = apply(before, step.plan, self._keep)
+        # The edits and not the plan: handles are known only now, and a replay must not store anything again.
         edits = tuple(asdict(edit) for edit in smaller.edits[len(before.edits) :])
         handles = tuple(edit["handle"] for edit in edits if edit["handle"])
         self.feed(Compacted(edits=edits, strategy=step.strategy, reserve_tokens=step.reserve_tokens), handles)
@@ -392,6 +458,7 @@ class Agent:
         self.listener.step(self.session, f"{what} ({step.strategy})")
 
     def _summarise(self, step: Summarise) -> None:
+        """Ask the model for a summary and feed its words, or that there are none."""
         wire = self.model.wire
         asked = compose_request(begin(wire, prompt=step.prompt), self.model.name, 2_000)
         try:
@@ -401,6 +468,7 @@ class Agent:
         self.feed(Summarised(text=text))
 
     def _hand_off(self, step: HandOff) -> None:
+        """Keep the whole conversation, write the handoff that names it, and begin afresh."""
         whole = "".join(
             json.dumps(entry.raw, ensure_ascii=False) + "\n" for entry in self.session.state.transcript.visible()
         )
@@ -412,31 +480,35 @@ class Agent:
         self.listener.step(self.session, f"handed off: {step.reason}, {step.evidence}")
 
     def _keep(self, content: str, name: str) -> str:
+        """Keep a text in the store and return its handle."""
         return self.store.put(content.encode("utf-8", "surrogatepass"), name=name)
 
 
 def _interrupted(session_id: str) -> str:
-    """What a person may do after an interrupt."""
+    """Return what a person may do after an interrupt."""
     return f"Stopped; nothing is lost. To go on: penstock resume {session_id}"
 
 
 def _escalated(row: int) -> str:
-    """Told to a person while a session goes on."""
+    """Return what a person is told while a session goes on after failures."""
     return f"{row} failures in a row: somebody should look"
 
 
 def _last_words(transcript: Any) -> str:
+    """Return the text of the last answer; empty where the last entry is none."""
     last = transcript.entries[-1] if transcript.entries else None
     return last.text if last is not None and last.role == "assistant" else ""
 
 
 def new_id() -> str:
-    """A name for a session that nobody has."""
+    """Return a name that nobody has: 12 random hexadecimal digits."""
     return uuid.uuid4().hex[:12]
 
 
 def remembered(store: Store, session_id: str) -> tuple[list[dict[str, Json]], dict[str, dict[str, Json]]]:
-    """What the journal holds of files: the acts for a ledger, and by path what each file was when it was touched last."""
+    """Return what the journal holds of files: the acts for a ledger, and by path what each file was when it was touched
+    last.
+    """
     acts: list[dict[str, Json]] = []
     files: dict[str, dict[str, Json]] = {}
     for record in store.events(session_id):
@@ -451,9 +523,17 @@ def remembered(store: Store, session_id: str) -> tuple[list[dict[str, Json]], di
 def resumed(
     store: Store, session_id: str, *, counter: Any = None, dialect: Any = None
 ) -> tuple[Session, dict[str, Json], int]:
-    """The session that the journal holds, what it was begun with, and the place of its next record.
+    """Return the session that a journal holds, what it was begun with, and the number of its next record.
 
-    Raises `CallerError` where there is none of that name, `Damaged` (with the newest sound record) where it was changed.
+    Args:
+        store: where the journal is.
+        session_id: the session.
+        counter: counts tokens from now on; None estimates.
+        dialect: how calls are written that a notice recommends; None is Python's.
+
+    Raises:
+        CallerError: where there is no session of that name; the newest are named.
+        Damaged: where the journal was changed, with the newest sound record.
     """
     records = store.events(session_id)
     first = next(records, None)

@@ -1,6 +1,6 @@
 """How full was the window? The figures of one session as a picture: SVG, without scripts or fonts, for light and dark.
 
-Keeps out: the figures (`figures`), and where the picture is kept.
+Leaves to others: the figures (`figures`), and where the picture is kept.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ def picture(found: Stats) -> str:
     max_turns = max((number for number, _ in turns), default=1)
     max_tokens = max([1, window, *(tokens for _, tokens in turns)]) * 1.05
 
+    # Turns run from 1 to the last across the frame, tokens from 0 to a little above the largest upwards; SVG counts y
+    # from the top.
     def at(turn: float, tokens: float) -> tuple[float, float]:
         x = _LEFT + (_RIGHT - _LEFT) * (turn - 1) / max(1, max_turns - 1)
         return round(x, 1), round(_BOTTOM - (_BOTTOM - _TOP) * tokens / max_tokens, 1)
@@ -87,10 +89,12 @@ def _mark(x: float, y: float, sign: tuple[str, str], said: str = "") -> str:
 
 
 def _rule(y: float, dashes: str = "") -> str:
+    """Return a horizontal line across the frame."""
     return f'<line x1="{_LEFT}" y1="{y}" x2="{_RIGHT}" y2="{y}" stroke="{_GREY}"{dashes}/>'
 
 
 def _text(x: float, y: float, said: str, *, anchor: str = "start", size: int = 13) -> str:
+    """Return a text, escaped."""
     return f'<text x="{x}" y="{y}" fill="{_GREY}" text-anchor="{anchor}" font-size="{size}">{_xml(said)}</text>'
 
 

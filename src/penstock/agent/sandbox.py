@@ -1,10 +1,12 @@
 """How is a command kept in its place? Walls around it before it begins, and an end of all that it started.
 
-This runs in a process of its own, between us and the command, which never gets out of it: the command's orphans become children
-of this process, and when the command is over, or whoever holds the other end of standard input lets go or dies, all of them are
-ended, whatever sessions they made. The command confines itself before it runs, and is not run where it cannot. Laws: when this
-process ends nothing that the command started is left; the command sees what it was given, and no network.
-Keeps out: which folders and variables it is given, and what becomes of its output (shell).
+This runs in a process of its own, between us and the command, which never gets out of it: the command's orphans become
+children of this process, and when the command is over, or whoever holds the other end of standard input lets go or
+dies, all of them are ended, whatever sessions they made. The command confines itself before it runs, and is not run
+where it cannot.
+
+Laws: when this process ends nothing that the command started is left; the command sees what it was given, and no
+network. Leaves to others: which folders and variables it is given, and what becomes of its output (`shell`).
 """
 
 from __future__ import annotations
@@ -23,50 +25,70 @@ from penstock.workspace.root import open_own
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-LANDLOCK_ABI = 3  # Linux 6.2: before it, any file of the user's could be cut to nothing (`truncate`)
+# Linux 6.2. Before it, any file of the user's could be cut to nothing (`truncate`).
+LANDLOCK_ABI = 3
+"""The least version of Landlock that is enough of a wall."""
 NOT_RUN = 126
+"""The exit code of a command that was not run, as of one that a shell cannot run."""
 
-# What programs of the system need to start, and to find their way. No other file of the machine is there for a command.
+# No home, no `/etc` as a whole, no `/sys`, `/run` or `/var`: those say who the user is and what else runs.
 SYSTEM = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"),
     *("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.preload", "/etc/alternatives"),
     *("/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/localtime", "/etc/mime.types", "/etc/gitconfig"),
     *("/etc/ssl/openssl.cnf", "/etc/pki/tls/openssl.cnf", "/etc/crypto-policies"),
 )
+"""What programs of the system need to start and to find their way; no other file of the machine is there for a command."""
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
 _PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_CAPBSET_READ, _PR_CAPBSET_DROP = 1, 22, 23, 24
 _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT = 36, 38, 47
 _SECCOMP_MODE_FILTER, _CLEAR_ALL = 2, 4
 _RUN_AND_READ = landlock._EXECUTE | landlock._READ_FILE | landlock._READ_FOLDER
-_DEVICE_RIGHTS = 1 << 6 | 1 << 11 | landlock._IOCTL_DEVICE  # to make character and block devices, and to steer them
+# To make character and block devices, and to steer them.
+_DEVICE_RIGHTS = 1 << 6 | 1 << 11 | landlock._IOCTL_DEVICE
 _ARCHITECTURES = {  # of linux/audit.h; the numbers of socket and socketpair
     "x86_64": (0xC000003E, 41, 53),
     "aarch64": (0xC00000B7, 198, 199),
 }
-_IO_URING_SETUP = 425  # on every architecture: its queue makes sockets, too
+# On every architecture; its queue makes sockets, too.
+_IO_URING_SETUP = 425
 
 
 def arguments(wall: str, root: str, home: str, readable: Sequence[str], command: str) -> list[str]:
-    """How to start this process. `wall` is `landlock`, or the path of bubblewrap."""
+    """Return how to start this process.
+
+    Args:
+        wall: `landlock`, or the path of bubblewrap.
+        root: where the command runs and may write.
+        home: its HOME, where it may write too.
+        readable: folders outside of both that it may read and run programs from.
+        command: as for `sh -c`.
+    """
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    # `-I -S`: neither variables, nor the current folder (which is a stranger's), nor site packages are looked at; the
+    # one path that is added is ours.
     begin = "import sys; sys.path.insert(0, sys.argv[1]); from penstock.agent.sandbox import main; main(*sys.argv[2:])"
     return [sys.executable, "-I", "-S", "-c", begin, package, wall, root, home, command, *readable]
 
 
 def filters_system_calls() -> bool:
-    """Whether the calls that make sockets are known by number here."""
+    """Return whether the calls that make sockets are known by number on this machine."""
     return os.uname().machine in _ARCHITECTURES
 
 
 def main(wall: str, root: str, home: str, command: str, *readable: str) -> NoReturn:
-    """Runs the command, and ends as it does: with its exit code, or 128 and the signal that ended it, as shells say it."""
+    """Run the command, and end as it does: with its exit code, or 128 and the signal that ended it, as shells say it."""
+    # prctl(2): orphans below become children of this process and not of init, so that a command which forks twice and
+    # makes a session of its own is still found.
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     child = os.fork()
     if child == 0:
         _run(wall, root, home, command, readable)
     over = select.poll()
     over.register(os.pidfd_open(child), select.POLLIN)
+    # Standard input is a pipe that nobody writes to: it becomes ready when its other end is closed, by us or because we
+    # were killed.
     over.register(0, select.POLLIN)
     over.poll()
     status = os.waitstatus_to_exitcode(_end_all(child))
@@ -77,15 +99,18 @@ def main(wall: str, root: str, home: str, command: str, *readable: str) -> NoRet
 
 
 def _run(wall: str, root: str, home: str, command: str, readable: Sequence[str]) -> NoReturn:
+    """Confine this process and become the command; never returns."""
     try:
         import resource
 
+        # Should the process between be killed itself, the command dies with it.
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         os.setsid()
         with open_own(os.devnull) as nothing:
             os.dup2(nothing.fileno(), 0)
         os.closerange(3, os.sysconf("SC_OPEN_MAX"))
-        for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # by Python, and so by what it starts
+        # Python ignores these two, and so would what it starts: a `yes | head` would not end.
+        for ignored in (signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(ignored, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         os.chdir(root)
@@ -101,7 +126,11 @@ def _run(wall: str, root: str, home: str, command: str, readable: Sequence[str])
 
 
 def _confine(root: str, home: str, readable: Sequence[str]) -> None:
-    """Landlock for files, and a filter of system calls for what it knows nothing of. Raises OSError."""
+    """Raise the walls: Landlock for files, and a filter of system calls for what it knows nothing of.
+
+    Raises:
+        OSError: where the kernel refuses any of it; then the command is not run.
+    """
     offered = landlock.abi()
     files = (1 << landlock._FILE_RIGHTS[min(offered, 5)]) - 1
     rules = landlock._Ruleset(
@@ -109,6 +138,8 @@ def _confine(root: str, home: str, readable: Sequence[str]) -> None:
         landlock._BIND_TCP | landlock._CONNECT_TCP if offered >= 4 else 0,
         landlock._ABSTRACT_UNIX_SOCKETS | landlock._SIGNALS if offered >= 6 else 0,
     )
+    # The kernel refuses a ruleset with fields that it does not know: versions before 4 have no networks, before 6 no
+    # scopes.
     size = 24 if offered >= 6 else 16 if offered >= 4 else 8
     ruleset = _checked(landlock._syscall(landlock._CREATE_RULESET, ctypes.byref(rules), size, 0))
     for path in (*SYSTEM, *readable):
@@ -116,6 +147,8 @@ def _confine(root: str, home: str, readable: Sequence[str]) -> None:
     for path in (root, home, *_DEVICES):
         landlock._allow(ruleset, path, files & ~_DEVICE_RIGHTS)
     _drop_powers()
+    # Without it only root may restrict itself (landlock(7), seccomp(2)). The filter of calls is the last, behind every
+    # call that the walls themselves take.
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
     _checked(landlock._syscall(landlock._RESTRICT_SELF, ruleset, 0))
     program = _no_sockets(*_ARCHITECTURES[os.uname().machine])
@@ -126,19 +159,32 @@ def _confine(root: str, home: str, readable: Sequence[str]) -> None:
 
 
 def _drop_powers() -> None:
-    """From the next program on nobody has any, root neither: files are all that Landlock knows of. Raises OSError."""
+    """Drop every capability for the next program, root's too: files are all that Landlock knows of. Raises OSError."""
     _prctl(_PR_CAP_AMBIENT, _CLEAR_ALL)
-    for capability in range(64 if os.geteuid() == 0 else 0):  # another user's end with this program
+    # Another user's capabilities end with this program.
+    for capability in range(64 if os.geteuid() == 0 else 0):
         try:
             is_held = _prctl(_PR_CAPBSET_READ, capability)
         except OSError:
-            return  # behind the last that the kernel knows
+            # Behind the last that the kernel knows.
+            return
         if is_held:
             _prctl(_PR_CAPBSET_DROP, capability)
 
 
 def _no_sockets(architecture: int, socket: int, socketpair: int) -> bytes:
-    """A program for the kernel: no socket is made but a connected pair of streams, which cannot be led elsewhere."""
+    """Return a program for the kernel's filter: no socket is made but a connected pair of streams, which cannot be led
+    elsewhere.
+
+    Args:
+        architecture: as in linux/audit.h.
+        socket: the number of the call there.
+        socketpair: the number of the call there.
+    """
+    # Classic BPF over struct seccomp_data (seccomp(2)): a row is (code, lines to skip if true, lines to skip if false,
+    # value). A jump counts from the next line, hence `deny - 5` on line 4. All calls of the family are denied by their
+    # number, whatever the arguments, because a filter cannot look behind pointers; the type of a pair is a plain
+    # number.
     load, equal, at_least, mask, answer = 0x20, 0x15, 0x35, 0x54, 0x06
     deny, allow = 12, 13
     number, machine, second_argument = 0, 4, 24  # places in struct seccomp_data
@@ -162,7 +208,10 @@ def _no_sockets(architecture: int, socket: int, socketpair: int) -> bytes:
 
 
 def _bubblewrap(program: str, root: str, home: str, readable: Sequence[str]) -> list[str]:
-    """The same by namespaces: nothing else is there at all. The folders that can be written come last, over what holds them."""
+    """Return the command line of the same wall by namespaces: nothing else is there at all.
+
+    The folders that can be written come last, over what holds them.
+    """
     line = [program, "--unshare-all", "--die-with-parent", "--cap-drop", "ALL"]
     line += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]  # noqa: S108 - one of its own
     for path in (*SYSTEM, *readable):
@@ -176,9 +225,13 @@ def _bubblewrap(program: str, root: str, home: str, readable: Sequence[str]) -> 
 
 
 def _end_all(child: int) -> int:
-    """Ends all that the command started, and gives its wait status. Stopped first, none of them can start another."""
+    """End all that the command started, and return its wait status."""
     status = 0
     while True:
+        # Killed one by one, a program that forks faster than it is killed would win. Stopped, none of them can start
+        # another: whoever was started meanwhile is found by the next look, until a look finds nobody new. Then all are
+        # killed at once and reaped; what was reparented to us in between goes through the same again, until there is no
+        # child left.
         stopped: set[int] = set()
         while new := _below(os.getpid()) - stopped:
             _signal(new, signal.SIGSTOP)
@@ -195,13 +248,15 @@ def _end_all(child: int) -> int:
 
 
 def _below(process: int) -> set[int]:
-    """All that descend from a process, by what the kernel says of every process."""
+    """Return all that descend from a process, by what the kernel says of every process."""
     children: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):
         if name.isdecimal():
             try:
                 with open_own(f"/proc/{name}/stat") as file:
-                    parent = int(file.read().rpartition(b")")[2].split()[1])  # a name may hold blanks and brackets
+                    # The name of a program stands in brackets and may hold blanks and brackets itself: the fields are
+                    # counted from the last one.
+                    parent = int(file.read().rpartition(b")")[2].split()[1])
             except (OSError, IndexError):
                 continue  # it has ended
             children.setdefault(parent, []).append(int(name))
@@ -215,6 +270,7 @@ def _below(process: int) -> set[int]:
 
 
 def _signal(processes: set[int], number: signal.Signals) -> None:
+    """Send a signal to processes; one that has ended meanwhile is passed over."""
     for process in processes:
         try:
             os.kill(process, number)
@@ -226,11 +282,13 @@ def _signal(processes: set[int], number: signal.Signals) -> None:
 
 
 def _prctl(option: int, *values: int) -> int:
+    """Call prctl(2). Raises OSError."""
     given = [ctypes.c_ulong(value) for value in (*values, 0, 0, 0, 0)[:4]]
     return _checked(int(ctypes.CDLL(None, use_errno=True).prctl(option, *given)))
 
 
 def _checked(answer: int) -> int:
+    """Return the answer of a system call. Raises OSError for one that failed."""
     if answer < 0:
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code))

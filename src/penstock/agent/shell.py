@@ -1,10 +1,13 @@
 """What may be run? One command at a time, confined to a root, without network, and never longer than it may take.
 
-The command and all that it starts can read the root, the system's programs and nothing else, write only in the root and in a HOME
-of their own, and reach nobody: by Landlock and a filter of system calls, else by bubblewrap; where neither is there, there is no
-shell. Its output is read as it comes, whatever its length: the two ends are shown, the whole is kept. Laws: when a call returns,
-nothing that it started runs; a result is within its allowance; memory does not grow with the output.
-Keeps out: what goes on beside the command (`confining`), how output is cut and kept (`piping`), and whether a command is wise.
+The command and all that it starts can read the root, the system's programs and nothing else, write only in the root and
+in a HOME of their own, and reach nobody: by Landlock and a filter of system calls, else by bubblewrap; where neither is
+there, there is no shell. Its output is read as it comes, whatever its length: the two ends are shown, the whole is
+kept.
+
+Laws: when a call returns, nothing that it started runs; a result is within its allowance; memory does not grow with the
+output. Leaves to others: what goes on beside the command (`sandbox`), how output is cut and kept (`guard.stream`), and
+whether a command is wise.
 """
 
 from __future__ import annotations
@@ -36,24 +39,31 @@ if TYPE_CHECKING:
     from penstock.store import Store
     from penstock.text.json_access import Json
 
-SECONDS = 120.0  # Claude Code and Codex give a command as long when nothing is said
-ALLOWANCE_BYTES = 28_000  # as `guarding.MAX_TOOL_OUTPUT_CHARS`
+# Claude Code and Codex give a command as long when nothing is said.
+SECONDS = 120.0
+"""How long a command may take where nobody says."""
+# As for every other tool (G-1).
+ALLOWANCE_BYTES = 28_000
+"""How large a result may be where nobody says, its header included."""
 KIND = "run"
+"""The kind of the intents of this tool, in a journal."""
 _NAME = "run_command"
-_MAX_COMMAND_BYTES = 100_000  # Linux takes 131,071 in one argument
+# Linux takes 131,071 in one argument.
+_MAX_COMMAND_BYTES = 100_000
 _HEADER_BYTES = 160
 _PART_BYTES = 1 << 16
-_GRACE_SECONDS = 10.0  # for the end of a command whose time is up; thousands of processes take seconds
+# For the end of a command whose time is up: thousands of processes take seconds.
+_GRACE_SECONDS = 10.0
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 class Shell:
-    """The tool that runs commands beneath `root`. Close it: it has a temporary folder.
+    """The tool that runs commands beneath a root. Close it: it has a temporary folder.
 
-    `seconds` is what one command may take, `allowance_bytes` bounds its result, `store` is where whole outputs are kept, or how it
-    is opened (the user's own when left out). `readable` are folders outside the root that commands may read and run programs from:
-    toolchains in a home, for one. `confinement` is `landlock`, `bubblewrap` or `auto`, which takes the first that works; raises
-    `CallerError` where none does. `confinement` then says which is in force.
+    Attributes:
+        confinement: which wall is in force, in words for people.
+        root: the folder that commands run in, without links.
+        tools: the tool `run_command`.
     """
 
     def __init__(
@@ -66,6 +76,20 @@ class Shell:
         readable: Sequence[str | os.PathLike[str]] = (),
         confinement: str = "auto",
     ) -> None:
+        """Try the walls, and make the folder that is HOME.
+
+        Args:
+            root: the folder that commands run in and may write to.
+            seconds: how long one command may take.
+            allowance_bytes: how large a result may be.
+            store: where whole outputs are kept, or how it is opened; None is the user's own.
+            readable: folders outside the root that commands may read and run programs from: toolchains in a home, for
+                one.
+            confinement: `landlock`, `bubblewrap`, or `auto`, which takes the first that works.
+
+        Raises:
+            CallerError: where no wall stands, off Linux, or for a root, time or allowance that cannot be.
+        """
         if allowance_bytes < MIN_ALLOWANCE:
             raise CallerError(f"allowance_bytes={allowance_bytes}: a result needs {MIN_ALLOWANCE} to say anything")
         if not seconds > 0:
@@ -78,7 +102,8 @@ class Shell:
         self._seconds = seconds
         self._allowance = Allowance.bytes(allowance_bytes - _HEADER_BYTES)
         self._store = store
-        ours = {sys.prefix, sys.base_prefix} - {"/"}  # the Python that tests of the root may need, too
+        # The Python that tests of the root may need, too; "/" would open everything.
+        ours = {sys.prefix, sys.base_prefix} - {"/"}
         self._readable = [os.path.realpath(path) for path in (*sorted(ours), *readable)]
         self._running: list[_Process] = []
         self._home = _private_folder()
@@ -91,29 +116,40 @@ class Shell:
         self.tools = (_tool(seconds),)
 
     def close(self) -> None:
-        """Ends what runs, and removes the folder that was HOME."""
+        """End what runs, and remove the folder that was HOME."""
         self.interrupt()
         self._remove_home()
 
     def interrupt(self) -> None:
-        """Ends the command that runs, if any: its call returns what there is. From any thread, or from a handler of a signal."""
+        """End the command that runs, if any: its call returns what there is. From any thread, or from a handler of a
+        signal.
+        """
         for process in tuple(self._running):
             process.interrupt()
 
     # ── the tool ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def intent(self, name: str, arguments: Mapping[str, Json]) -> Intent:
-        """The command, as the journal shows it."""
+        """Return the command, as the journal shows it; it has no digest, for nobody can foretell what it changes."""
         del name
         return Intent(KIND, escape.clip(str(arguments.get("command", ""))))
 
     def settled(self, kind: str, what: str, digest: str) -> Settled:
-        """What a command that was cut off has done, nobody knows."""
+        """Return `unknown`: what a command that was cut off has done, nobody can tell."""
         del kind, what, digest
         return "unknown"
 
     def run(self, name: str, arguments: Mapping[str, Json]) -> Acted:
-        """Runs it. It has failed when it was not run or not to its end; what its exit code says is for the model to judge."""
+        """Run a command. It has failed when it was not run or not to its end; what its exit code says is for the model
+        to judge.
+
+        Args:
+            name: `run_command`.
+            arguments: as the model gave them.
+
+        Raises:
+            CallerError: for a tool that is not here.
+        """
         if name != _NAME:
             raise CallerError(f"There is no tool {escape.clip(name)} here.")
         try:
@@ -129,7 +165,11 @@ class Shell:
     # ── the process ──────────────────────────────────────────────────────────────────────────────────────────────
 
     def _ran(self, wall: str, command: str) -> _Ended:
-        """Read beside this thread: an interrupt of it finds it waiting, and ends the command before it goes on."""
+        """Run a command behind a wall and return how it ended, with its output cut and kept.
+
+        The output is read beside this thread: an interrupt of it finds it waiting, and ends the command before it goes
+        on.
+        """
         begun = time.monotonic()
         line = sandbox.arguments(wall, self.root, self._home, self._readable, command)
         process = _Process(line, self._environment(), self._running)
@@ -153,6 +193,7 @@ class Shell:
         return _Ended(code, why, passed.result, time.monotonic() - begun)
 
     def _opened(self) -> Store:
+        """Return the store for a whole output, opened only where one has to be kept."""
         if self._store is None:
             from penstock.guard.output import default_store
 
@@ -160,7 +201,9 @@ class Shell:
         return self._store() if callable(self._store) else self._store
 
     def _environment(self) -> dict[str, str]:
-        """What a command knows of its caller: of the search path, the folders that it can look into."""
+        """Return what a command knows of its caller: five variables; of the search path, the folders that it can look
+        into.
+        """
         within = [f"{path}/" for path in (self.root, *self._readable, *sandbox.SYSTEM)]
         given = os.environ.get("PATH", "").split(":")
         seen = [
@@ -177,7 +220,7 @@ class Shell:
     # ── walls ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _chosen(self, confinement: str) -> tuple[str, str]:
-        """The first wall that stands when it is tried: its name for people, and what `confining` calls it."""
+        """Return the first wall that stands when it is tried: its name for people, and what `sandbox` calls it."""
         walls = {"landlock": self._landlock, "bubblewrap": self._bubblewrap}
         if confinement not in {*walls, "auto"}:
             raise CallerError(f"confinement={confinement!r}: landlock, bubblewrap or auto")
@@ -189,6 +232,7 @@ class Shell:
             if not wall:
                 missing.append(f"{name}: {shown}")
                 continue
+            # Tried and not believed: a kernel may offer Landlock and a container's own filter may forbid it.
             tried = self._ran(wall, "exit 0")
             if tried.code == 0:
                 return shown, wall
@@ -199,6 +243,7 @@ class Shell:
         )
 
     def _landlock(self) -> tuple[str, str]:
+        """Return Landlock in words and by name; the name is empty where it is not to be had, and the words say why."""
         offered = landlock.abi()
         if offered < sandbox.LANDLOCK_ABI:
             return f"the kernel offers version {offered}, and {sandbox.LANDLOCK_ABI} is needed", ""
@@ -207,20 +252,22 @@ class Shell:
         return f"Landlock {offered} and a filter of system calls", "landlock"
 
     def _bubblewrap(self) -> tuple[str, str]:
+        """Return bubblewrap in words and by path; the path is empty where it is not installed."""
         for folder in f"{os.environ.get('PATH', '')}:{_PATH}".split(":"):
             program = os.path.realpath(os.path.join(folder, "bwrap"))
-            if os.access(program, os.X_OK) and not program.startswith(
-                f"{self.root}/"
-            ):  # what the root holds is foreign
+            # What the root holds is foreign, a wall of its own above all.
+            if os.access(program, os.X_OK) and not program.startswith(f"{self.root}/"):
                 return f"bubblewrap ({program})", program
         return "bwrap is not installed", ""
 
 
 class _Ended(NamedTuple):
-    """How a command ended; `why` is empty for one that ended by itself."""
+    """How a command ended."""
 
     code: int
+    """Its exit code, or 128 and the signal."""
     why: str
+    """Why it did not end by itself; else empty."""
     output: str
     seconds: float
 
@@ -233,6 +280,8 @@ class _Process:
         self.is_interrupted = False
         self._running = running
         self._output, output = os.pipe()
+        # The process holds the reading end as its standard input; ours is never written to, only closed. Should we be
+        # killed, the kernel closes it: no handler has to run.
         held, hold = os.pipe()
         self._hold = [hold]
         running.append(self)
@@ -260,15 +309,19 @@ class _Process:
         self._gone = os.pidfd_open(self._pid)
 
     def interrupt(self) -> None:
+        """End the command; its output so far still comes."""
         self.is_interrupted = True
         self._let_go()
 
     def _let_go(self) -> None:
+        """Close our end of the pipe, once: a signal handler and the reader may both get here, and `pop` gives it to one
+        of them.
+        """
         with suppress(IndexError):
             os.close(self._hold.pop())
 
     def output(self, until: float) -> Iterator[bytes]:
-        """What comes, until all has ended; at `until` it is ended, and a while later given up."""
+        """Yield what comes, until all has ended; at `until` it is ended, and a while later given up."""
         ready = select.poll()
         ready.register(self._output, select.POLLIN)
         while True:
@@ -286,10 +339,11 @@ class _Process:
                 yield part
 
     def ended(self) -> int:
-        """The exit code, once it has ended."""
+        """Return the exit code, once it has ended."""
         self._let_go()
         self._running.remove(self)
         os.close(self._output)
+        # By a descriptor of the process (pidfd), because its number may be another's by the time that a signal is sent.
         gone = select.poll()
         gone.register(self._gone, select.POLLIN)
         if not gone.poll(_GRACE_SECONDS * 1000):
@@ -300,6 +354,7 @@ class _Process:
 
 
 def _tool(seconds: float) -> Tool:
+    """Return the tool as it is told to a model, with the time that a command has."""
     return Tool(
         _NAME,
         "Run a command",
@@ -313,7 +368,7 @@ def _tool(seconds: float) -> Tool:
 
 
 def _check_command(command: str) -> None:
-    """Raises `ToolError` for what cannot be handed to a program."""
+    """Raise `ToolError` for what cannot be handed to a program."""
     try:
         size = len(command.encode())
     except UnicodeEncodeError:
@@ -329,7 +384,9 @@ def _check_command(command: str) -> None:
 
 
 def _private_folder() -> str:
-    """A new folder for this user alone, among temporary files."""
+    """Return a new folder for this user alone, among temporary files; made and not found, so that nobody can have
+    prepared it.
+    """
     parent = os.environ.get("TMPDIR", "")
     path = f"{parent if os.path.isabs(parent) else '/tmp'}/penstock-{os.urandom(8).hex()}"  # noqa: S108 - made exclusively
     try:
@@ -340,8 +397,11 @@ def _private_folder() -> str:
 
 
 def _remove(folder: str) -> None:
-    """What is left of it stays where it cannot be removed: it is among temporary files."""
+    """Remove a folder with all that is in it, links not followed. What cannot be removed stays: it is among temporary
+    files.
+    """
     with suppress(OSError, RecursionError):
+        # A command may have shut a part of its HOME.
         os.chmod(folder, 0o700)
         with os.scandir(folder) as entries:
             inner = list(entries)

@@ -1,7 +1,7 @@
 """What can this agent do? The file tools, the todo list, and what its user allows beside them.
 
 Results are within an allowance that leaves room for the next ones; mistakes are results that say how to do better.
-Keeps out: when a tool is called, and what is written down about it (agent).
+Leaves to others: when a tool is called, and what is written down about it (`loop`).
 """
 
 from __future__ import annotations
@@ -31,9 +31,11 @@ if TYPE_CHECKING:
     from penstock.wires import ToolCall
     from penstock.workspace import Workspace
 
-RESULT_SHARE = 8  # one result takes at most this part of the window
+RESULT_SHARE = 8
+"""The part of the window, an eighth, that one result may take at most."""
 _CHARS_PER_TOKEN = 3
 MIN_RESULT_TOKENS, MAX_RESULT_TOKENS = 600, 8_000
+"""The bounds of that share: what says anything at all, and what is enough in any window."""
 
 TODO = Tool(
     "todo",
@@ -46,6 +48,7 @@ TODO = Tool(
         Parameter("priority", "integer", 2, "1 is the most urgent", minimum=1, maximum=9),
     ),
 )
+"""The tool of the todo list (S-9)."""
 
 
 INSTRUCTIONS = """\
@@ -61,22 +64,34 @@ class Acting(Protocol):
     """Tools that change something: editing, a shell."""
 
     @property
-    def tools(self) -> tuple[Tool, ...]: ...
+    def tools(self) -> tuple[Tool, ...]:
+        """The tools, as they are told to a model."""
+        ...
 
-    def intent(self, name: str, arguments: Mapping[str, Json]) -> Intent: ...
+    def intent(self, name: str, arguments: Mapping[str, Json]) -> Intent:
+        """Return what a call would change, for the journal."""
+        ...
 
-    def run(self, name: str, arguments: Mapping[str, Json]) -> Acted: ...
+    def run(self, name: str, arguments: Mapping[str, Json]) -> Acted:
+        """Do what a call asks for; a mistake of the model is a result."""
+        ...
 
-    def settled(self, kind: str, what: str, digest: str) -> Settled: ...
+    def settled(self, kind: str, what: str, digest: str) -> Settled:
+        """Return what became of an intent whose outcome is not known."""
+        ...
 
 
 @runtime_checkable
 class Running(Protocol):
-    """Of these, the ones that have something running and something to give back."""
+    """Those acting tools that have something running and something to give back."""
 
-    def interrupt(self) -> None: ...
+    def interrupt(self) -> None:
+        """End what runs now."""
+        ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Give back what is held."""
+        ...
 
 
 class Toolbox:
@@ -91,6 +106,15 @@ class Toolbox:
         model: str = "o200k",
         ledger: Ledger | None = None,
     ) -> None:
+        """Offer the file tools and the todo list; `allow` adds others.
+
+        Args:
+            workspace: the root that is read.
+            store: where whole results are kept.
+            window_tokens: the model's window: results are an eighth of it, within bounds.
+            model: for whom tokens are counted.
+            ledger: what the session knows of files; None begins without limits.
+        """
         room = max(MIN_RESULT_TOKENS, min(MAX_RESULT_TOKENS, window_tokens // RESULT_SHARE))
         self.workspace = workspace
         self.ledger = ledger or Ledger(limits=NO_LIMITS)
@@ -106,35 +130,46 @@ class Toolbox:
         self._limits = OutputLimits(chars=self.result_chars)
 
     def allow(self, actor: Acting) -> None:
-        """Offers tools that change something, too."""
+        """Offer tools that change something, too."""
         self._acting |= {tool.name: actor for tool in actor.tools}
         self.tools = (*self.tools, *actor.tools)
 
     def intent(self, call: ToolCall) -> Intent | None:
-        """What the call would change; None for one that only looks."""
+        """Return what a call would change; None for one that only looks."""
         actor = self._acting.get(call.name)
         return None if actor is None else actor.intent(call.name, call.values)
 
     def settled(self, kind: str, what: str, digest: str) -> Settled:
-        """What became of an effect that was begun before a kill, as far as its tool can tell."""
+        """Return what became of an effect that was begun before a kill, as far as its tool can tell."""
+        # Every tool is asked, because the journal does not say whose effect it was; those that do not know it say
+        # `unknown`, and two that differ count as that.
         told = {actor.settled(kind, what, digest) for actor in self._acting.values()} - {"unknown"}
         return told.pop() if len(told) == 1 else "unknown"
 
     def interrupt(self) -> None:
-        """Ends what runs now."""
+        """End what runs now."""
         for actor in self._running():
             actor.interrupt()
 
     def close(self) -> None:
-        """Gives back what tools hold: a shell has a temporary folder."""
+        """Give back what tools hold: a shell has a temporary folder."""
         for actor in self._running():
             actor.close()
 
     def _running(self) -> list[Running]:
+        """Return the acting tools that can be interrupted and closed."""
         return [actor for actor in self._acting.values() if isinstance(actor, Running)]
 
     def may_write(self, act: str, path: str, version: str, content: str) -> ActVerdict:
-        """What the ledger thinks of a change: of a file that was seen in part only it refuses to replace the whole."""
+        """Return what the ledger thinks of a change: of a file that was seen in part only it refuses to replace the
+        whole.
+
+        Args:
+            act: `create`, `modify` or `replace`.
+            path: the file.
+            version: what is there now; empty for nothing.
+            content: the new text.
+        """
         if act == "create":
             return self.ledger.may_create(path, content)
         if act == "replace":
@@ -142,12 +177,12 @@ class Toolbox:
         return self.ledger.may_modify(path, content)
 
     def digest_after(self, call: ToolCall) -> str:
-        """What the call that ran last has made."""
+        """Return the digest of what the call that ran last has made; empty where it made nothing."""
         del call
         return self._after
 
     def run(self, call: ToolCall, session: Session) -> Done:
-        """Runs a call; never raises for anything that a model can do."""
+        """Run a call; never raises for anything that a model can do."""
         arguments = _arguments(call)
         if arguments is None:
             return Done(text=_no_json(call.arguments), failed=True)
@@ -166,14 +201,15 @@ class Toolbox:
         self._pages.clear()
         try:
             result = self._tools.call(call.name, arguments)
-        except (CallerError, PenstockError) as error:  # no such tool, or a store that fails
+        # No such tool, or a store that fails.
+        except (CallerError, PenstockError) as error:
             return Done(text=str(error), failed=True)
         text = f"{result.text}\n{verdict.text}" if verdict.text else result.text
         acts = tuple(shown(page, session.state.all_turns) for page in self._pages if page.version)
         return Done(text=text, failed=result.is_error, seen=acts, tracked=self._tracked(acts))
 
     def _may_read(self, arguments: dict[str, Json]) -> ActVerdict:
-        """What the ledger thinks of a read (S-5); an override is the model's word that it has to be."""
+        """Return what the ledger thinks of a read (S-5); an override is the model's word that it has to be."""
         override = arguments.pop("override", False) is True
         path = arguments.get("file_path", arguments.get("path"))
         if override or not isinstance(path, str) or not path or self.ledger.limits == NO_LIMITS:
@@ -183,7 +219,7 @@ class Toolbox:
         return self.ledger.may_read(path, lines)
 
     def _tracked(self, acts: Sequence[dict[str, Json]]) -> tuple[dict[str, Json], ...]:
-        """The ledger with these acts, and what the files of them are now."""
+        """Add acts to the ledger, and return what their files are now."""
         if not acts:
             return ()
         self.ledger = self.ledger.after(*acts)
@@ -195,11 +231,12 @@ _OVERRIDE = Parameter("override", "boolean", False, "read all the same, above th
 
 
 def _overridable(tool: Tool) -> Tool:
+    """Return a tool that reads with the parameter by which a model overrides the ledger's limits; others as they are."""
     return tool._replace(parameters=(*tool.parameters, _OVERRIDE)) if tool.name in {"view", "read_file"} else tool
 
 
 def _arguments(call: ToolCall) -> dict[str, Json] | None:
-    """The arguments as an object; none at all are an empty one; None where they are no JSON object."""
+    """Return the arguments as an object; none at all are an empty one; None where they are no JSON object."""
     if not call.arguments.strip():
         return {}
     try:
@@ -210,12 +247,12 @@ def _arguments(call: ToolCall) -> dict[str, Json] | None:
 
 
 def _no_json(arguments: str) -> str:
-    """A call whose arguments cannot be read."""
+    """Return what is said of a call whose arguments cannot be read."""
     return f"The arguments are no JSON object: {escape.clip(arguments, 120)} Send them again, whole."
 
 
 def _todos(items: Sequence[Todo]) -> str:
-    """The todo list, the open items by priority, then what is done."""
+    """Return the todo list: the open items by priority, then what is done."""
     if not items:
         return "The todo list is empty."
     open_items = sorted((item for item in items if not item.is_done), key=lambda item: item.priority)
@@ -225,6 +262,7 @@ def _todos(items: Sequence[Todo]) -> str:
 
 
 def _todo(arguments: dict[str, Json], todos: tuple[Todo, ...]) -> Done:
+    """Return the result of a call of the todo tool, and the note that changes the list."""
     action, title = arguments.get("action"), arguments.get("title", "")
     priority = arguments.get("priority", 2)
     if action not in {"add", "done", "drop", "list"}:
@@ -242,7 +280,7 @@ def _todo(arguments: dict[str, Json], todos: tuple[Todo, ...]) -> Done:
 
 
 def _with(todos: tuple[Todo, ...], note: Noted) -> tuple[Todo, ...]:
-    """The list as it will be."""
+    """Return the list as it will be."""
     from penstock.session.state import noted
 
     return noted(todos, note)

@@ -1,9 +1,10 @@
-"""A carrier: `execute` for a program that lives longer than one request, and that does not make the same mistake twice.
+"""Who remembers what a provider refused? A carrier: `execute` for a program that lives longer than one request (R-5).
 
-It remembers per provider, endpoint and model what refusals and usage have shown (`memory`), and for each conversation what was cut
-from it, so that the next request of the same conversation is cut in the same places, byte for byte, and a prompt cache holds. Laws:
-the same history is not refused twice; threads and tasks may share one; what it learned lives in the store where there is one.
-Keeps out: sending (the caller's function), and how a request is made smaller (`course`).
+It remembers per provider, endpoint and model what refusals and usage have shown (`memory`), and for each conversation
+what was cut from it, so that the next request of the same conversation is cut in the same places, byte for byte, and a
+prompt cache holds. Laws: the same history is not refused twice; threads and tasks may share one; what it learned lives
+in the store where there is one. Leaves to others: sending (the caller's function), and how a request is made smaller
+(`course`).
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
     from penstock.text.tokens import TokenCounter
     from penstock.wires import Transcript
 
-MAX_CONVERSATIONS = 64  # that a carrier remembers the cuts of; the one that was not used for longest is forgotten
+# The one that was cut longest ago is forgotten: it only costs a recovery more.
+MAX_CONVERSATIONS = 64
+"""How many conversations a carrier remembers the cuts of."""
 
 
 class _Conversation(NamedTuple):
@@ -76,6 +79,7 @@ class Carrier:
         dialect: Dialect | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
+        # A wire that is not known is an error now, not at the first request.
         wire_named(wire)
         self._settings = CarrySettings(
             wire=wire,
@@ -89,6 +93,8 @@ class Carrier:
         self._endpoint = endpoint
         self._clock = clock
         self._lock = threading.Lock()
+        # One lock for two small tables, held only to look something up or put it down: never while a request is under
+        # way, so that requests of many threads go at once.
         self._memories: dict[str, tuple[Memory, float]] = {}
         self._conversations: list[_Conversation] = []
 
@@ -100,7 +106,21 @@ class Carrier:
         summarise: Callable[[str], str] | None = None,
         session_id: str = "",
     ) -> RecoveryResult:
-        """Send a request as `penstock.execute` does, with what was learned before."""
+        """Send a request as `penstock.execute` does, with what was learned before.
+
+        Args:
+            send: takes a body and returns what the provider answered; raises what it refused with.
+            request: a body of the carrier's wire; it is not changed.
+            summarise: takes a prompt and returns a model's summary; None where none can be had.
+            session_id: what a handoff calls the session.
+
+        Returns:
+            The answer and how it was got, or the proof that nothing smaller can be sent.
+
+        Raises:
+            CallerError: for what is no request of the wire.
+            Exception: what `send` raises where that is no overflow.
+        """
         course = self._course(request, session_id, can_summarise=summarise is not None)
         try:
             return drive(course, send, summarise)
@@ -115,7 +135,7 @@ class Carrier:
         summarise: Callable[[str], str | Awaitable[str]] | None = None,
         session_id: str = "",
     ) -> RecoveryResult:
-        """Do what `execute` does with a send function that is awaited."""
+        """Send a request as `execute` does, with a send function that is awaited; the arguments are the same."""
         course = self._course(request, session_id, can_summarise=summarise is not None)
         try:
             return await adrive(course, send, summarise)
@@ -129,6 +149,7 @@ class Carrier:
     # ── what is remembered ───────────────────────────────────────────────────────────────────────────────────────
 
     def _course(self, request: Json, session_id: str, *, can_summarise: bool) -> Course:
+        """Return the course of a request, with the window, the observations and the cuts that are known by now."""
         memory = self._memory(model_of(request))
         settings = replace(
             self._settings,
@@ -140,6 +161,7 @@ class Carrier:
         return Course(request, settings, self._recalled(request))
 
     def _learn(self, course: Course) -> None:
+        """Remember what the refusals and the answer of a course have shown."""
         model = model_of(course.request)
         before = memory = self._memory(model)
         for attempt in course.attempts:
@@ -154,6 +176,7 @@ class Carrier:
             self._remember(course.request, course.result.transcript)
 
     def _memory(self, model: str) -> Memory:
+        """Return what is known of a model's provider; nothing once that is older than its lifetime."""
         now = self._clock()
         with self._lock:
             if model not in self._memories:
@@ -162,9 +185,11 @@ class Carrier:
         return memory if now - at < LIFETIME_SECONDS else Memory()
 
     def _read(self, model: str) -> tuple[Memory, float]:
+        """Return what the store knows of a model's provider, and since when."""
         try:
             found = self._settings.store.learned(self._name(model)) if self._settings.store else None
-        except (PenstockError, OSError):  # a store that cannot be read only costs a refusal more
+        # A store that cannot be read only costs a refusal more.
+        except (PenstockError, OSError):
             found = None
         return (Memory(), self._clock()) if found is None else (memory_of(found[0]), found[1])
 
@@ -173,10 +198,12 @@ class Carrier:
             return
         try:
             self._settings.store.learn(self._name(model), memory.to_json())
-        except (PenstockError, OSError):  # as above
+        # A store that cannot be written costs the next process a refusal.
+        except (PenstockError, OSError):
             return
 
     def _name(self, model: str) -> str:
+        """Return the name in the store: wire, endpoint and model, because each may count in its own way."""
         return f"provider {self._settings.wire} {self._endpoint} {model}"
 
     # ── conversations ────────────────────────────────────────────────────────────────────────────────────────────
@@ -191,8 +218,12 @@ class Carrier:
             earlier = [one for one in self._conversations if one.written == written[: len(one.written)]]
         if not earlier:
             return None
+        # A conversation may be known at several lengths, as when a caller went back and asked something else: the
+        # longest that this one goes on with has its newest cuts. Comparing lists stops at the first message that
+        # differs.
         known = max(earlier, key=lambda one: len(one.written))
         loaded = load_request(request, wire)
+        # Instructions and tools are those of the new request: callers change them between turns, and no cut is in them.
         carried = replace(known.transcript, system=loaded.system, tools=loaded.tools)
         return carried.append(*written[len(known.written) :])
 

@@ -1,10 +1,13 @@
-"""The course of one request: sent, refused, made smaller, sent again, until it is answered or proved to be irreducible.
+"""What happens to one request? It is sent, refused, made smaller, sent again, until it is answered or proved to be
+irreducible (R-1).
 
-A generator that yields what to send (or what to ask a model for a summary) and is sent what came of it: `execute` and `aexecute`
-drive the same one. What certainly does not fit is made smaller before it is sent, which is no refusal and decides no severity.
-Laws: at most `max_calls` calls of a provider, summaries included; each request is smaller in the provider's count than the one
-before, and the last is the floor; an error that is no overflow passes through untouched. Keeps out: which smaller request
-(`context.recovery`), the caller's function, and retries of rate limits and faults.
+A generator that yields what to send (or what to ask a model for a summary) and is sent what came of it: `execute` and
+`aexecute` drive the same one, so that there is one place where calls are counted. What certainly does not fit is made
+smaller before it is sent, which is no refusal and decides no severity.
+
+Laws: at most `max_calls` calls of a provider, summaries included; each request is smaller in the provider's count than
+the one before, and the last is the floor; an error that is no overflow passes through untouched. Leaves to others:
+which smaller request (`context.recovery`), the caller's function, and retries of rate limits and faults.
 """
 
 from __future__ import annotations
@@ -46,11 +49,13 @@ TOOL_OUTPUT_WARNINGS = (
     "A tool returned too much data for the context window.",
     "Use more specific parameters or pagination.",
 )
+"""Warnings of a result that ended because tools returned more than could be cured (O-6)."""
 TOOL_OUTPUT_MESSAGE = """\
 [Tool output too large]
 A tool returned more data than the model can process.
 Session context cleared. Try a more specific query.
 Tip: Use count_files() before list_files() on large directories."""
+"""What the user is told of such an end."""
 
 
 def _refused_with(proof: str, provider_words: str) -> str:
@@ -117,19 +122,19 @@ class RecoveryResult:
 
 
 class Send(NamedTuple):
-    """Send this request with the caller's function."""
+    """A step of the course: send this request with the caller's function."""
 
     request: Json
 
 
 class SummaryRequest(NamedTuple):
-    """Ask the caller's model for a summary."""
+    """A step of the course: ask the caller's model for a summary."""
 
     prompt: str
 
 
 class SendOutcome(NamedTuple):
-    """What came of it."""
+    """What came of a step: a value, or the error that the caller's function raised."""
 
     value: Any = None
     error: Exception | None = None
@@ -137,7 +142,11 @@ class SendOutcome(NamedTuple):
 
 @dataclass(kw_only=True)
 class CarrySettings:
-    """What a request is carried with; see `execute`."""
+    """What a request is carried with; `execute` says what each is.
+
+    Raises:
+        CallerError: for calls or a window below 1.
+    """
 
     wire: str
     window_tokens: int
@@ -148,8 +157,9 @@ class CarrySettings:
     session_id: str = ""
     dialect: Dialect | None = None
     can_summarise: bool = False
+    """Whether a step may be a `SummaryRequest`."""
     known: tuple[Observation, ...] = ()
-    """What this provider said of requests before, as a carrier remembers it."""
+    """What this provider said of requests before, as a carrier remembers it, oldest first."""
 
     def __post_init__(self) -> None:
         if type(self.max_calls) is not int or self.max_calls < 1:
@@ -184,12 +194,16 @@ class Course:
         Raises:
             Exception: what the caller's function raised, where that is no overflow.
         """
+        # `sized` is always the transcript that `request` shows, with its counts: a refusal is a measurement of that
+        # very request (R-2), never of the original.
         sized, reserve = (yield from self._trimmed()), self.budget.reserve_tokens
         request = self._body(sized.transcript, reserve)
         while True:
             overflow, refusal = yield from self._sent(request, sized)
             if overflow is None:
                 return self.result
+            # The first refusal alone says how far the caller's request was off; later ones are about our own (O-1). A
+            # catastrophic one writes the handoff before anything else is tried (O-6).
             if not self.attempts:
                 self.result.overflow_severity = classify_overflow(overflow)
                 if self.result.overflow_severity == "catastrophic":
@@ -234,7 +248,9 @@ class Course:
         return recovery.with_summary(self._situation(), asked, reply.value if isinstance(reply.value, str) else None)
 
     def _situation(self) -> Situation:
+        """Return what recovery decides on."""
         attempts = tuple(self.attempts)
+        # The reply that the refused request asked for: recovery lowers it step by step, never back to the caller's.
         reserve = attempts[-1].reserve_tokens if attempts else self.budget.reserve_tokens
         return Situation(
             sized=attempts[-1].sized if attempts else self.original,
@@ -248,6 +264,7 @@ class Course:
         )
 
     def _note(self, strategy: str, sized: Sized) -> None:
+        """Remember in the result how the next request was made smaller, and by how much against the caller's."""
         self.result.strategy = strategy
         self.result.tokens_reduced = self.original.counts.total - sized.counts.total
 
@@ -260,11 +277,14 @@ class Course:
             return sized.showing(apply(sized.transcript, cure.plan, self._keep))
         except (PenstockError, OSError) as error:
             self._warn(_not_stored(str(error)))
+            # Without a store the request still has to shrink; notes then name no handle, and a warning says why.
             return sized.showing(apply(sized.transcript, cure.plan))
 
     def _body(self, transcript: Transcript, reserve_tokens: int, *, names_reply: bool = False) -> Json:
         """Return the body that shows a transcript: valid, asking for at most so much of reply where it asks, or has to."""
         request = dump_valid(transcript, self.request)
+        # A body that named no reply gets none, since the provider's default is the caller's choice, unless lowering the
+        # reply is the very cure.
         asks = isinstance(request, dict) and (names_reply or reply_tokens(request) is not None)
         return with_reply_tokens(request, reserve_tokens, self.settings.wire) if asks and reserve_tokens else request
 
@@ -280,6 +300,8 @@ class Course:
         reply = yield Send(request)
         rules = self.settings.rules
         error: Exception | None = reply.error
+        # Three ways to be refused: an event before the first content, an exception, and an answer that is an error in
+        # an answer's place.
         if isinstance(error, StreamRefused):
             overflow = error.overflow
         elif error is not None:
@@ -295,12 +317,17 @@ class Course:
         return None, None
 
     def _look_for_silence(self, response: Any, sized: Sized) -> None:
+        """Warn of a provider that served a request without all of it, or above its window (O-3, R-6); else learn from
+        its usage.
+        """
         body = plain(response)
         reported = reported_input(body)
         low = sum(count.low for count in sized.parts())
         window = self.settings.window_tokens
         found = silent_overflow(body, window_tokens=window, estimated_tokens=low)
         if found is None:
+            # Only usage that agrees with what was sent is learned from: that of a request which was cut silently would
+            # make every later one too large.
             if reported:
                 self.answered = sized.counts, reported
             return
@@ -312,7 +339,7 @@ class Course:
     # ── the end without an answer ────────────────────────────────────────────────────────────────────────────────
 
     def _write_handoff(self, transcript: Transcript) -> None:
-        """Before anything else is tried (O-6)."""
+        """Write the handoff of a request that was far above its limit, before anything else is tried (O-6)."""
         self.result.handoff = mechanical(transcript, session_id=self.settings.session_id, reason="context")
         self._put(encode(self.result.handoff), "handoff")
 
@@ -341,6 +368,7 @@ class Course:
     # ── the store ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _keep(self, content: str, name: str) -> str:
+        """Keep a text in the store and return its handle; the user's own store is opened at the first need."""
         if self.settings.store is None:
             from penstock.guard.output import default_store
 
@@ -348,6 +376,7 @@ class Course:
         return self.settings.store.put(content.encode("utf-8", "surrogatepass"), name=name)
 
     def _put(self, content: str, name: str) -> str | None:
+        """Return the handle of a text that was kept; None, with a warning, where it could not be."""
         try:
             return self._keep(content, name)
         except (PenstockError, OSError) as error:
@@ -355,5 +384,6 @@ class Course:
             return None
 
     def _warn(self, sentence: str) -> None:
+        """Add a warning to the result, once."""
         if sentence not in self.result.warnings:
             self.result.warnings.append(sentence)

@@ -1,6 +1,7 @@
-"""`execute` and `aexecute`: a request sent with the caller's own function, and got out of an overflow where that is needed.
+"""How is a course driven? With the caller's own function, one that returns or one that is awaited: `execute` and
+`aexecute`.
 
-Both drive the same `Course`; they differ in what they await. Keeps out: everything but the driving.
+Both drive the same `Course`; they differ in what they await. Leaves to others: everything but the driving.
 """
 
 from __future__ import annotations
@@ -87,7 +88,28 @@ async def aexecute(
     session_id: str = "",
     dialect: Dialect | None = None,
 ) -> RecoveryResult:
-    """Do what `execute` does with a send function that is awaited, or that returns an asynchronous stream."""
+    """Send a request as `execute` does, with a send function that is awaited, or that returns an asynchronous stream.
+
+    Args:
+        send: as in `execute`, to be awaited where what it returns can be.
+        request: a body of the wire; it is not changed.
+        wire: the API's name, one of `penstock.transcript.WIRES`.
+        window_tokens: the model's context window, as far as you know it.
+        store: where what is taken from view is kept; the user's default store where nothing is said.
+        summarise: takes a prompt and returns a model's summary, at once or to be awaited.
+        max_calls: how many calls of a provider this request may take; 1 means that nothing is tried again.
+        counter: how tokens are counted; by the model that the body names where nothing is said.
+        rules: your own rules for refusals that are not recognised.
+        session_id: what a handoff calls the session.
+        dialect: the syntax in which stubs name the way back.
+
+    Returns:
+        What `execute` returns.
+
+    Raises:
+        CallerError: for what is no request of the wire.
+        Exception: what `send` raises where that is no overflow.
+    """
     settings = CarrySettings(
         wire=wire,
         window_tokens=window_tokens,
@@ -103,7 +125,16 @@ async def aexecute(
 
 
 def drive(course: Course, send: Callable[[Json], Any], summarise: Callable[[str], str] | None) -> RecoveryResult:
-    """Carry a request to its end with functions that return."""
+    """Carry a request to its end with functions that return.
+
+    Args:
+        course: the request on its way.
+        send: the caller's function.
+        summarise: asks a model; None where none can be asked.
+
+    Raises:
+        Exception: what `send` raised, where the course says that it is no overflow.
+    """
     steps = course.run()
     step = next(steps)
     while True:
@@ -126,7 +157,7 @@ async def adrive(
     send: Callable[[Json], Any],
     summarise: Callable[[str], str | Awaitable[str]] | None,
 ) -> RecoveryResult:
-    """Carry a request to its end with functions that may have to be awaited."""
+    """Carry a request to its end with functions that may have to be awaited; otherwise as `drive`."""
     steps = course.run()
     step = next(steps)
     while True:
@@ -145,8 +176,10 @@ async def adrive(
 
 
 def _watch(course: Course) -> StreamWatch:
+    """Return what looks at the first events of a stream of this course."""
     return StreamWatch(course.settings.wire, course.settings.rules)
 
 
 async def _awaited(value: Any) -> Any:
+    """Return a value, awaited where it can be."""
     return await value if inspect.isawaitable(value) else value

@@ -1,8 +1,9 @@
-"""What a provider has shown of itself: its limit, and how it counts, for as long as that is worth believing.
+"""What has a provider shown of itself? Its limit, and how it counts, for as long as that is worth believing (R-5).
 
-A value for one provider, endpoint and model. What refusals state and what answers report are kept as observations in our own counts
-by kind (`context.provider_counts`), so that the next request is sized before it is sent. Law: a window is only ever lowered by what
-was learned; what is implausible, or older than its lifetime, is not believed. Keeps out: clocks and stores (`Carrier`).
+A value for one provider, endpoint and model. What refusals state and what answers report are kept as observations in
+our own counts by kind (`context.provider_counts`), so that the next request is sized before it is sent. Law: a window
+is only ever lowered by what was learned; what is implausible, or older than its lifetime, is not believed. Leaves to
+others: clocks and stores (`Carrier`).
 """
 
 from __future__ import annotations
@@ -18,12 +19,15 @@ from penstock.overflow.learned import SMALLEST_TOKENS
 if TYPE_CHECKING:
     from penstock.context.recovery import Attempt
 
-MIN_WINDOW_TOKENS = (
-    256  # below this it is a code or an index: one agent halved its window for good by taking one for a limit
-)
-LIFETIME_SECONDS = 24 * 3_600.0  # long enough for a session, short enough for a regional cap that was temporary
+MIN_WINDOW_TOKENS = 256
+"""Below this a number is a code or an index, no window: one agent halved its window for good by taking one for a limit."""
+# Long enough for a session, short enough for a regional cap that was temporary.
+LIFETIME_SECONDS = 24 * 3_600.0
+"""How long what was learned is believed after it was last confirmed."""
 _MAX_OBSERVATIONS = 4
-_SAFETY = 0.95  # of our count of a request that was refused without a number: the next has to be smaller than that one
+"""How many numbers are kept: what is decided looks at the newest two, the likelihood at all of them."""
+# Of our count of a request that was refused without a number: the next has to be smaller than that one.
+_SAFETY = 0.95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +46,7 @@ class Memory:
         known = [believed_tokens]
         if self.limit_tokens is not None:
             known.append(self.limit_tokens)
+        # Once a number is known it says more: without one, only the size that was refused is.
         if self.refused_tokens is not None and not self.observations:
             known.append(int(self.refused_tokens * _SAFETY))
         return min(known)
@@ -50,10 +55,12 @@ class Memory:
         """Return what is known after a refusal."""
         limit = attempt.limit_tokens
         seen = attempt.observation()
+        # An observation without a limit cannot size the next request: only that this size was too much is kept.
         if limit is None:
             total = attempt.sized.counts.total
             return replace(self, refused_tokens=min(total, self.refused_tokens or total))
         smallest = min(limit, self.limit_tokens or limit)
+        # Bounds ("more than") are dropped: an answer or the next refusal says more, and they would push numbers out.
         observations = self._with(seen) if seen is not None and seen.is_stated else self.observations
         return replace(self, limit_tokens=smallest, observations=observations)
 
@@ -62,10 +69,11 @@ class Memory:
         return replace(self, observations=self._with(stated(counts, reported_tokens)))
 
     def _with(self, seen: Observation) -> tuple[Observation, ...]:
+        """Return the observations with one more, the oldest dropped where there would be too many."""
         return (*self.observations[-(_MAX_OBSERVATIONS - 1) :], seen)
 
     def to_json(self) -> str:
-        """Return it as JSON for a store."""
+        """Return the memory as JSON, for a store; `memory_of` gives an equal one but for rounding."""
         rows = [
             {"tokens": seen.counts.tokens, "messages": seen.counts.messages, "stated": round(seen.stated_tokens)}
             for seen in self.observations
@@ -78,6 +86,7 @@ def memory_of(text: str) -> Memory:
     """Return what `to_json` wrote; nothing where the text is of another version, or no such text at all."""
     try:
         value = json.loads(text)
+        # Counts are stored by place, so they mean nothing where the kinds are others: another version wrote them.
         if tuple(value["kinds"]) != CONTENT_KINDS:
             return Memory()
         rows = tuple(

@@ -1,8 +1,9 @@
-"""What came back from a caller's own send function: a body, an SDK's object, a stream, or a refusal in the shape of any of them.
+"""What came back? A body, an SDK's object, a stream, or a refusal in the shape of any of them (R-4).
 
-Callers send with whatever they have: a function that returns JSON, an SDK that returns objects, one that returns a stream before
-the request has gone out. Law: a refusal that comes before the first content is found whatever it looks like; everything else is
-handed on untouched, down to the very object. Keeps out: what is done about a refusal (`course`).
+Callers send with whatever they have: a function that returns JSON, an SDK that returns objects, one that returns a
+stream before the request has gone out. Law: a refusal that comes before the first content is found whatever it looks
+like; everything else is handed on untouched, down to the very object. Leaves to others: what is done about a refusal
+(`course`).
 """
 
 from __future__ import annotations
@@ -24,13 +25,15 @@ if TYPE_CHECKING:
     from penstock.overflow import Overflow, RefusalRule
     from penstock.text.json_access import Json
 
-_MAX_HEAD_EVENTS = (
-    64  # before the first content: Responses sends two, Anthropic one and pings; a stream of nothing else is handed on
-)
+# Responses sends two events before the first content, Anthropic one and pings.
+_MAX_HEAD_EVENTS = 64
+"""How many events are looked at before the first content: a stream of nothing else is handed on as it is."""
 
 
 def plain(value: Any) -> Json:
-    """Return an answer as JSON, as far as it can be read: of bodies, bytes, SDK objects, dataclasses and HTTP responses."""
+    """Return an answer as JSON, as far as it can be read: of bodies, bytes, SDK objects, dataclasses and HTTP
+    responses; else None.
+    """
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, bytes | bytearray | str):
@@ -39,6 +42,8 @@ def plain(value: Any) -> Json:
         return read if is_json else text
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.asdict(value)
+    # pydantic and the SDKs on it have `model_dump`, older ones `to_dict`; `json` is a response's body for httpx and
+    # requests, and text for pydantic 1.
     for name in ("model_dump", "to_dict", "json", "dict"):
         convert = getattr(value, name, None)
         if callable(convert):
@@ -53,6 +58,7 @@ def refusal_in(value: Any, rules: Sequence[RefusalRule] = ()) -> tuple[Overflow 
 
     Some gateways send a provider's error with HTTP 200, and some SDKs hand it on as an object like any other.
     """
+    # A response of an HTTP library that does not raise by itself: its text says what the provider said.
     status = getattr(value, "status_code", None)
     if isinstance(status, int) and status >= 400:
         body = getattr(value, "text", None) or plain(value)
@@ -66,7 +72,7 @@ def refusal_in(value: Any, rules: Sequence[RefusalRule] = ()) -> tuple[Overflow 
 
 
 def is_error(body: Json) -> bool:
-    """Whether a body, or an event of a stream, is an error in the place of an answer."""
+    """Return whether a body, or an event of a stream, is an error in the place of an answer."""
     if not isinstance(body, Mapping):
         return False
     is_failed = type_of(body) in {"error", "response.failed"} or body.get("object") == "error"
@@ -99,7 +105,8 @@ class StreamWatch:
             raise StreamRefused(str(error), overflow)
         body = plain(event)
         if not isinstance(body, dict):
-            return True  # not an event of the wire: a caller's own stream of words, say
+            # Not an event of the wire: a caller's own stream of words, say. Whatever it is, it is content.
+            return True
         self._reader.feed(body)
         return self._reader.has_content
 
@@ -108,12 +115,13 @@ class StreamRefused(Refusal):
     """A stream that began with HTTP 200 told of an error before its first content."""
 
     def __init__(self, message: str, overflow: Overflow | None) -> None:
+        """Keep what the error said of the request's size; None as `overflow` where it is about something else."""
         super().__init__(message)
         self.overflow = overflow
 
 
 def is_stream(value: Any) -> bool:
-    """Whether a value is a stream, or a context manager that makes the request only when it is entered."""
+    """Return whether a value is a stream, or a context manager that makes the request only when it is entered."""
     if isinstance(value, str | bytes | bytearray | list | tuple | set):
         return False
     if isinstance(value, Mapping):
@@ -122,7 +130,8 @@ def is_stream(value: Any) -> bool:
         return True
     is_iterable = hasattr(value, "__iter__") or hasattr(value, "__aiter__")
     if is_iterable and callable(getattr(value, "model_dump", None)):
-        return False  # pydantic's objects iterate over their fields
+        # pydantic's objects iterate over their fields.
+        return False
     return is_iterable or hasattr(value, "__enter__") or hasattr(value, "__aenter__")
 
 
@@ -135,6 +144,8 @@ def begin_stream(value: Any, watch: StreamWatch) -> Any:
     """
     if isinstance(value, Mapping):
         return {key: begin_stream(inner, watch) if is_stream(inner) else inner for key, inner in value.items()}
+    # Anthropic's `messages.stream(…)` sends when it is entered: entered here, its refusal is seen while something can
+    # still be done.
     if not hasattr(value, "__iter__") and hasattr(value, "__enter__"):
         return _Entered(value, begin_stream(value.__enter__(), watch))
     events = value if isinstance(value, Iterator) else iter(value)
@@ -166,8 +177,8 @@ async def begin_async_stream(value: Any, watch: StreamWatch) -> Any:
 def _pushed_back(value: Any, head: list[Any], rest: Any) -> Any:
     """Return the stream with the events that were looked at before the others.
 
-    The SDKs of OpenAI and Anthropic keep their events in `_iterator`: with these put back there, the caller has the very object
-    that its own code expects, with all its methods. Anything else is wrapped.
+    The SDKs of OpenAI and Anthropic keep their events in `_iterator`: with these put back there, the caller has the
+    very object that its own code expects, with all its methods. Anything else is wrapped.
     """
     is_async = hasattr(rest, "__anext__")
     if hasattr(value, "_iterator"):
@@ -177,6 +188,7 @@ def _pushed_back(value: Any, head: list[Any], rest: Any) -> Any:
 
 
 async def _chained_async(head: list[Any], rest: AsyncIterator[Any]) -> AsyncGenerator[Any, None]:
+    """Yield some events, then those of a stream."""
     for event in head:
         yield event
     async for event in rest:
@@ -208,7 +220,9 @@ class Replay:
 
 
 class AsyncReplay:
-    """The same for a stream that is awaited."""
+    """An asynchronous stream whose first events were looked at and come again; everything else about it is the stream's
+    own.
+    """
 
     def __init__(self, stream: Any, events: AsyncIterator[Any]) -> None:
         self._stream, self._events = stream, events

@@ -1,8 +1,8 @@
-"""The ways back to what was taken from view: two tools for a model's requests, and the answers to their calls.
+"""How does a model read what was taken from view? Two tools for its requests, and the answers to their calls (R-7).
 
-A stub names the call that shows the whole. That is true only where the model has that tool; `ways_back` gives it, on any wire,
-and `call_syntax` makes the stubs of a request without it name a command instead. Law: what a stub names can be done by whoever
-reads it. Keeps out: where artifacts lie (`store`), and how a page is made (`tools`).
+A stub names the call that shows the whole. That is true only where the model has that tool; `ways_back` gives it, on
+any wire, and `call_syntax` makes the stubs of a request without it name a command instead. Law: what a stub names can
+be done by whoever reads it. Leaves to others: where artifacts lie (`store`), and how a page is made (`tools`).
 """
 
 from __future__ import annotations
@@ -27,8 +27,11 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 PREFIX = "ctx_"
+"""What stands before the names of the two tools where nobody says."""
 _OFFERED = ("page", "find")
-MAX_RESULT_CHARS = 28_000  # as for every other tool (G-1)
+# As for every other tool (G-1).
+MAX_RESULT_CHARS = 28_000
+"""The most characters of one answer, its notice included."""
 
 
 class WaysBack:
@@ -70,7 +73,7 @@ class WaysBack:
         return tuple(tool.name for tool in self._offered)
 
     def is_own(self, call: Any) -> bool:
-        """Whether a call, as an answer of this wire holds it, is for one of the two tools."""
+        """Return whether a call, as an answer of this wire holds it, is for one of the two tools."""
         return any(made.name in self.names for made in self._calls_in(call))
 
     def answer(self, call: Any) -> Json:
@@ -85,21 +88,30 @@ class WaysBack:
         return self._results(calls)[0]
 
     def answer_all(self, body: Any) -> list[Json]:
-        """Return the messages that answer every call of these tools in an answer's body; calls of other tools are yours."""
+        """Return the messages that answer every call of these tools in an answer's body; calls of other tools are
+        yours.
+
+        Args:
+            body: the answer: JSON or an SDK's object.
+        """
         entries = load(answer_messages(plain(body), self._wire.name), self._wire.name).entries
         return self._results([call for entry in entries for call in entry.calls if call.name in self.names])
 
     def _calls_in(self, call: Any) -> list[ToolCall]:
+        """Return the calls in a part of an answer, read by the wire's own codec."""
         if isinstance(call, ToolCall):
             return [call]
         _, parts = self._wire.codec.read(self._wire.codec.call_message(plain(call)))
         return [part for part in parts if isinstance(part, ToolCall)]
 
     def _results(self, calls: Sequence[ToolCall]) -> list[Json]:
+        """Return the messages with the results of some calls; a mistake of the model is a result that says so."""
         rows = []
         for call in calls:
             arguments = call.values
             try:
+                # `call.values` is empty for broken JSON too; to page without its arguments would answer another
+                # question.
                 json.loads(call.arguments or "{}")
             except ValueError:
                 rows.append((call, "The arguments are no JSON object: send them again, whole.", True))
@@ -132,6 +144,8 @@ def call_syntax(request: Json, wire: str, store: Store | None = None) -> Dialect
     spoken = wire_named(wire)
     names = spoken.codec.tool_names(spoken.body.tools_of(request))
     pages = [name for name in names if name == "page" or name.endswith("_page")]
+    # A request may offer our page tool under a host's prefix, as `mcp__penstock__ctx_page`: stubs name it as the model
+    # knows it.
     if pages:
         return mcp(pages[0].removesuffix("page"))
     is_named = store is not None and store.url != default_url() and "@" not in store.url
