@@ -114,9 +114,11 @@ class AnswerRecord:
     limits: Limits
     """What the session was held to when it asked."""
     seconds: float | None
-    """From the record before it; None where the clock went back."""
+    """How long it took, from the record before it; None where the clock went back."""
     kind: Kind = "analysis"
-    """By what its calls did: `generation` made a file, `refactoring` changed one, `analysis` did neither."""
+    """The kind of work, by what its calls did: `generation` made a file, `refactoring` changed one, `analysis` did
+    neither.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

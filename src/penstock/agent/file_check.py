@@ -70,7 +70,7 @@ class Tracked:
     ctime_ns: int | None = None
     """When its inode changed: nobody can set this one, so it tells a file whose other times were put back."""
     mode: int | None = None
-    """Its permissions."""
+    """The file's permissions."""
     sha256: str = ""
     """The digest of its content; empty where it was not read."""
     unix_sha256: str = ""

@@ -265,7 +265,7 @@ class _Ended(NamedTuple):
     """How a command ended."""
 
     code: int
-    """Its exit code, or 128 and the signal."""
+    """The command's exit code, or 128 and the signal that ended it."""
     why: str
     """Why it did not end by itself; else empty."""
     output: str

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # A line for each of a thousand small messages says nothing; those below a twentieth of the whole are added up by kind.
 LARGE_SHARE = 0.05
-"""From which share of the whole an item is named on its own."""
+"""The share of the whole from which on an item of a bill is named on its own."""
 _FRAME = Count(tokens=MESSAGE_TOKENS, low=MESSAGE_TOKENS, high=MESSAGE_TOKENS, method="frame")
 
 

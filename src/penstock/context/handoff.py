@@ -129,7 +129,7 @@ class Command(_Record):
 
     cmd: str
     exit: int | None = None
-    """Its exit code; None where nobody said."""
+    """The command's exit code; None where nobody said."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +138,7 @@ class FileEvent(_Record):
 
     path: str
     turn: int | None = None
-    """In which turn, counted from the session's beginning; None where nobody knows."""
+    """The turn of the session, counted from its beginning, in which it happened; None where nobody knows."""
     action: str = "modified"
     """`modified`, `created` or `deleted`."""
     digest: str = ""

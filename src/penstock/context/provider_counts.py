@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from penstock.context.counts import KindCounts
 
 MAX_FACTOR: Final = 4.0
+"""The most that a provider may count for a token of ours, of any kind (R-1)."""
 MIN_FACTOR: Final = 1 / MAX_FACTOR
+"""The least that a provider may count for a token of ours, of any kind (R-1)."""
 MAX_FRAME_TOKENS: Final = 16
 """What a provider adds to each message at most: roles, separators, ids."""
 MESSAGE_ERROR: Final = 0.06

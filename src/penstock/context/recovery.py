@@ -48,15 +48,19 @@ if TYPE_CHECKING:
     from penstock.wires import Transcript
 
 MAX_CALLS = 4
-"""Of a provider for one request, a summary included (promise 3): the request, a likely cure, a certain one, the floor."""
+"""The most calls of a provider for one request, summaries included (promise 3): the request, a likely cure, a certain
+one, the floor.
+"""
 # With .88, 93 of 100 random providers take the first retry, and the median gives up 9 % of what would have fitted. With .8 it is 87
 # of 100 and 7 %, with .95 98 and 14 % (bench/recovery.py).
 LIKELY = 0.88
 """The chance at which the first retry takes a rung, where a refusal states its numbers."""
 LIKELY_BY_LIMIT = (0.4, 0.7)
-"""The same where a refusal names its limit alone: bold first, because a second try is there to correct it."""
+"""The chances at which the second and the third call take a rung, where a refusal names its limit alone: bold first,
+because another try is there to correct it.
+"""
 HALVES = (0.5, 0.4)
-"""What is kept of what can shrink where a refusal has no numbers: half, then two fifths of that."""
+"""The shares of what can shrink that the second and the third call keep, where a refusal has no numbers."""
 REPLY_FLOOR_TOKENS = 1_024
 """The shortest reply that is worth a request."""
 REPLY_SHARE = 8
@@ -109,7 +113,7 @@ class Attempt:
     overflow: Overflow
     """What the provider said of it."""
     reserve_tokens: int = 0
-    """What it asked for as reply."""
+    """The reply that it asked for, in tokens."""
 
     def observation(self) -> Observation | None:
         """Return what the refusal says of how the provider counts; None where it has no number for that."""
@@ -168,9 +172,9 @@ class SummaryWanted:
 
     prompt: str
     first: int
-    """The messages that the summary is of, from here …"""
+    """The index of the first message that the summary is of."""
     last: int
-    """… to here, inclusive."""
+    """The index of the last message that the summary is of, inclusive."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

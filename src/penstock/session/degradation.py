@@ -151,9 +151,9 @@ class Cost(NamedTuple):
     """What the next call costs as input, counted in tokens that are sent without any cache."""
 
     low: float
-    """With as much cached as can be."""
+    """The cost with as much cached as can be."""
     high: float
-    """With as little cached as can be; equal to `low` where the cached share is known."""
+    """The cost with as little cached as can be; equal to `low` where the cached share is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,7 +26,7 @@ class Intent(NamedTuple):
     what: str
     """What it is done to, on one line."""
     digest: str = ""
-    """For the tool that meant it: tells what was done from what was not, once the session was killed in between."""
+    """What the tool can later tell by whether it was done, once the session was killed in between; may be empty."""
 
 
 def settled_later(kind: str, what: str, settled: Settled) -> str:

@@ -93,7 +93,7 @@ class Summarised:
     """A model was asked for a summary."""
 
     text: str | None
-    """Its words; None where the call failed."""
+    """The summary in the model's words; None where the call failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,7 +26,7 @@ class Faults:
     """What failed so far in a session."""
 
     turns: tuple[int, ...] = ()
-    """For every failure that counts for the total, the turn in which it came, in order."""
+    """The turn of every failure that counts for the total, in order."""
     tool_row: int = 0
     """Failures in a row that waiting does not cure, tools' in the first place."""
     waiting_row: int = 0

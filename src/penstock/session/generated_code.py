@@ -70,7 +70,7 @@ class Definition:
     """A class, function or method of a source; its lines are 1-based and inclusive."""
 
     kind: str
-    """As its language calls it: `class`, `struct`, `method`, …."""
+    """What its language calls it: `class`, `struct`, `method`, …."""
     name: str
     """The name with those around it, dotted, where a syntax tree says it."""
     first_line: int

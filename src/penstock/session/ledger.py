@@ -49,7 +49,9 @@ class ActVerdict(NamedTuple):
 
     level: Level
     text: str = ""
-    """For the model: what is wrong, what would work, and how to do it all the same. Empty when there is nothing to say."""
+    """What the model is told: what is wrong, what would work, how to do it all the same. Empty where there is nothing
+    to say.
+    """
 
 
 class Limit(NamedTuple):
@@ -548,7 +550,7 @@ class Ledger:
         )
 
     def _room(self, did: Role, path: str, dialect: Dialect | None) -> ActVerdict:
-        """Whether one more distinct file is within its limit."""
+        """Return what is thought of one more distinct file: whether that is within its limit."""
         limit: Limit | None = getattr(self.limits, f"files_{did}")
         if limit is None or did in self.file(path).roles:
             return ActVerdict("ok")
@@ -557,7 +559,7 @@ class Ledger:
         return _verdict(level, _many_files(did, count, *limit), _WAYS[did], dialect)
 
     def _known(self, path: str, version: str, dialect: Dialect | None) -> ActVerdict:
-        """Whether the model knows what it is about to replace."""
+        """Return what is thought of replacing a file, by whether the model knows all of what is there."""
         file = self.file(path)
         if self.is_wholly_seen(path, version):
             return ActVerdict("ok")
@@ -670,7 +672,7 @@ def _all(total_lines: int | None) -> Ranges:
 
 
 def _in_full(first: int | None, last: int | None, total: int | None, clipped: Iterable[int]) -> Ranges:
-    """The lines of a page that were shown from their beginning to their end."""
+    """Return the lines of a page that were shown from their beginning to their end."""
     _check(first_line=first, last_line=last)
     if not first or last is None:  # nothing, or nobody knows what; a page behind the end begins with line 0
         return ()
@@ -680,9 +682,11 @@ def _in_full(first: int | None, last: int | None, total: int | None, clipped: It
 
 
 def _edited(known: KnownFile, edits: Iterable[tuple[int, int, int]], total: int | None) -> tuple[Ranges, int | None]:
-    """What is seen of a file, and how long it is, once each edit is made; nothing is seen where that does not add up.
+    """Return what is seen of a file, and how long it is, once each edit is made; nothing is seen where that does not
+    add up.
 
-    Lines that took the place of lines not seen are not seen either: an edit may have left a part of the old ones standing.
+    Lines that took the place of lines not seen are not seen either: an edit may have left a part of the old ones
+    standing.
     """
     # From the last edit upwards: an edit shifts only what is below it, so the line numbers of those still to come hold.
     # `behind` is where the edit below begins; one that reaches it overlaps. Without a length that adds up in the end,
@@ -708,7 +712,7 @@ def _edited(known: KnownFile, edits: Iterable[tuple[int, int, int]], total: int 
 
 
 def _clean(content: str, dialect: Dialect | None) -> ActVerdict:
-    """Whether content is free of what stands for text that is elsewhere."""
+    """Return whether content is free of what stands for text that is elsewhere."""
     line = stand_ins.find_stand_in(content)
     return _verdict("refused" if line else "ok", stand_ins.would_write(line), stand_ins.WRITE_THE_TEXT, dialect)
 
@@ -755,7 +759,7 @@ def _advised(what: str, way: str) -> str:
 
 
 def _refused(what: str, way: str, override: str) -> str:
-    """What is not done, what would work, and how to have it done all the same."""
+    """Return a refusal in words: what is not done, what would work, and how to have it done all the same."""
     return f"Refused: {what}. {way} To do it all the same, make the same call with {override}."
 
 
@@ -780,7 +784,9 @@ def _would_replace(path: str, why: str) -> str:
 
 
 def _not_shown(ranges: Sequence[tuple[int, int]], total: int) -> str:
-    """Which lines of a file nobody was shown from beginning to end."""
+    """Return which lines of a file were not shown from beginning to end: the first three ranges, and how many more
+    there are.
+    """
     said = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in ranges[:3])
     more = f" and {len(ranges) - 3} more ranges" if len(ranges) > 3 else ""
     is_one = len(ranges) == 1 and ranges[0][0] == ranges[0][1]

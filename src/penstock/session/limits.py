@@ -37,9 +37,7 @@ class Pressure(enum.IntEnum):
     HAND_OFF = 4
     """What compaction cannot free is handed off; by turns, at the next prompt of the user."""
     RESET = 5
-    """By turns, the session hands off and begins afresh even in the middle of the work; by tokens it is acted on as
-    `HAND_OFF` is.
-    """
+    """A fresh start: by turns even in the middle of the work; by tokens it is acted on as `HAND_OFF` is."""
 
 
 class Rung(NamedTuple):
@@ -47,9 +45,9 @@ class Rung(NamedTuple):
 
     pressure: Pressure
     tokens: int | None = None
-    """Of a window of 128,000; None is never."""
+    """From how many tokens on, of a window of 128,000, the pressure holds; None is never."""
     turns: int | None = None
-    """Model calls since the last fresh start; None is never."""
+    """From how many model calls since the last fresh start on the pressure holds; None is never."""
     above: bool = False
     """Whether `tokens` has to be passed, not only reached."""
 
@@ -102,7 +100,7 @@ class Limits:
     reserve_tokens: int = 8_000
     """What is kept of the window for the reply."""
     rungs: tuple[Rung, ...] = TOKEN_RUNGS
-    """In any order; the highest that is reached holds."""
+    """Rungs of pressure, in any order; the highest that is reached holds."""
     compress_share: float = 0.8
     """Compression starts above this share of the window, whatever the rungs say."""
     turns: tuple[int, int] | None = None

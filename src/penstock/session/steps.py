@@ -72,9 +72,9 @@ class Wait:
     """Send nothing before a time. Answered by `Ticked`."""
 
     until_seconds: float
-    """On the clock of `Ticked`."""
+    """When something may be sent again, on the clock of `Ticked`."""
     why: str
-    """For the person who waits."""
+    """Why nothing is sent, for the person who waits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -230,7 +230,7 @@ class Line(NamedTuple):
     ending: str = "\n"
     """What ends it: a line feed, CRLF, or nothing at the end of the file."""
     invalid_bytes: int = 0
-    r"""Of those shown, bytes that are no text: they stand in `text` as `\xNN`."""
+    r"""How many of the bytes that are shown are no text: they stand in `text` as `\xNN`."""
     is_endless: bool = False
     """Whether its end was not found in time: `body_bytes` is then the least."""
     way: Call | None = None

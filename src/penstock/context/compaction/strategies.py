@@ -213,6 +213,7 @@ class Stale:
     name: str = "stale"
 
     def steps(self, view: View) -> Sequence[PlanStep]:
+        """Return stubs for results that a newer one makes needless."""
         newest: dict[tuple[str | None, ...], list[Action]] = {}
         for done in reversed(view.actions):
             row = newest.setdefault(_topic(done), [])
@@ -263,6 +264,7 @@ class Clear:
     name: str = "clear"
 
     def steps(self, view: View) -> Sequence[PlanStep]:
+        """Return stubs for one batch of old results."""
         old = view.results[: max(0, len(view.results) - self.keep)]
         can = [
             result
@@ -323,6 +325,7 @@ class Offload:
     name: str = "offload"
 
     def steps(self, view: View) -> Sequence[PlanStep]:
+        """Return cuts to the two ends, of as many results as the limit asks for."""
         share = (view.size_tokens - view.over_tokens) // _SHARE_OF_ROOM
         most = room = max(self.min_tokens, min(self.max_tokens, share))
         can = [result for result in view.results if self.active or not view.is_active(result)]
@@ -385,6 +388,7 @@ class NewLines:
     name: str = "new-lines"
 
     def steps(self, view: View) -> Sequence[PlanStep]:
+        """Return results without the runs of lines that an earlier one shows."""
         made: list[PlanStep] = []
         seen: dict[str, _Seen] = {}
         for result in view.results:
@@ -474,6 +478,7 @@ class FailedAttempts:
     name: str = "failed"
 
     def steps(self, view: View) -> Sequence[PlanStep]:
+        """Return notes for rows of failures, and error heads for single ones."""
         failed = {(action.index, action.call_id) for action in view.actions if action.failed}
         turns = finished_turns(view, self.keep_turns)
         made: list[PlanStep] = []
@@ -515,6 +520,7 @@ class Spans:
     name: str = "spans"
 
     def steps(self, view: View) -> Sequence[PlanStep]:
+        """Return notes for rows of finished turns, as many as the goal asks for."""
         finished = finished_turns(view, self.keep_turns, users=self.users)
         if not self.changes:
             changed = {action.index for action in view.actions if action.changes}
@@ -551,6 +557,7 @@ class Summary:
     name: str = "model_summary"
 
     def steps(self, view: View) -> Sequence[PlanStep]:
+        """Return the note with the summary; nothing where the span is no longer whole turns, or the text is no summary."""
         turns = [turn for turn in view.transcript.turns() if self.first <= turn.first and turn.last <= self.last]
         if not turns or (turns[0].first, turns[-1].last) != (self.first, self.last) or summary_problem(self.text):
             return []
@@ -751,11 +758,11 @@ DEFAULT: tuple[Strategy, ...] = (
     Spans(low_water=0.75),
     Offload(min_tokens=1_000),
 )
-"""For a transcript that has grown: what is needless or old first, words later than results, what changed a file later
-still.
+"""The order for a transcript that has grown: what is needless or old first, words later than results, what changed a
+file later still.
 """
 GENTLE: tuple[Strategy, ...] = (Offload(), Stale(), Clear(), FailedAttempts(), Spans())
-"""For a request that was refused (O-4): the flood first, then what is old, then what is finished."""
+"""The order for a request that was refused (O-4): the flood first, then what is old, then what is finished."""
 LAST_RESORT: tuple[Strategy, ...] = (
     Clear(keep=1, active=True),
     Spans(keep_turns=1),
