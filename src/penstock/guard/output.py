@@ -40,7 +40,7 @@ _MIN_CHARS = 200  # a limit that cannot hold the notice is a mistake
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OutputLimits:
-    """How large a result may be; `CHILD_AGENT` is an example of smaller limits.
+    """How large a result may be, in characters and lines, and which part of it stays; `CHILD_AGENT` is an example.
 
     Raises:
         CallerError: `chars` is below 200, which cannot hold the notice, or `lines` below 5.
@@ -278,7 +278,7 @@ def wrap_tool(
 
 
 class _Wrap:
-    """A function of one of the four kinds with its results guarded."""
+    """A function with its results guarded, in one of four forms: plain, coroutine, generator, asynchronous generator."""
 
     def __init__(self, fn: Callable[..., Any], guarded: Callable[[str], Guarded]) -> None:
         self._fn = fn
@@ -290,14 +290,16 @@ class _Wrap:
         return guarded if guarded.is_cut or isinstance(result, str) else result
 
     def _several(self, texts: list[str]) -> list[Any]:
-        """The texts of a generator between two results of other kinds: one result, in its parts where it is unchanged."""
+        """Return the texts of a generator between two results of other kinds, guarded as one: in its parts where it is
+        unchanged.
+        """
         # Guarded together first: a thousand parts that fit one by one are still too much.
         guarded = self._guarded("".join(texts))
         parts = [self._one(text) for text in texts]
         return parts if "".join(parts) == guarded else [guarded]
 
     def _any(self, result: Any) -> Any:
-        """A result of any kind: a function may hand on what another made."""
+        """Return a result of any kind guarded, also one that is only awaited or iterated later."""
         # A plain function may return a coroutine or a generator (a decorator, a partial): its kind shows only in the
         # result.
         if inspect.isawaitable(result):
@@ -336,6 +338,8 @@ class _Wrap:
             yield part
 
     def run(self) -> Callable[..., Any]:
+        """Return the guarded form of a plain function."""
+
         @functools.wraps(self._fn)
         def run(*args: Any, **kwargs: Any) -> Any:
             return self._any(self._fn(*args, **kwargs))
@@ -343,6 +347,8 @@ class _Wrap:
         return run
 
     def wait(self) -> Callable[..., Any]:
+        """Return the guarded form of a coroutine function."""
+
         @functools.wraps(self._fn)
         async def wait(*args: Any, **kwargs: Any) -> Any:
             return self._one(await self._fn(*args, **kwargs))
@@ -350,6 +356,8 @@ class _Wrap:
         return wait
 
     def generate(self) -> Callable[..., Any]:
+        """Return the guarded form of a generator function."""
+
         @functools.wraps(self._fn)
         def generate(*args: Any, **kwargs: Any) -> Iterator[Any]:
             yield from self._each(self._fn(*args, **kwargs))
@@ -357,6 +365,8 @@ class _Wrap:
         return generate
 
     def stream(self) -> Callable[..., Any]:
+        """Return the guarded form of an asynchronous generator function."""
+
         @functools.wraps(self._fn)
         async def stream(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
             async for part in self._each_async(self._fn(*args, **kwargs)):
@@ -383,7 +393,7 @@ def _text_form(result: Any) -> str:
 
 
 class TurnBudget:
-    """What the results of one turn may take together (G-7): small ones keep what they need, the largest are cut first.
+    """A budget that the results of one turn share (G-7): small ones keep what they need, the largest are cut first.
 
     Results that come later share what earlier ones left. Threads may share one.
 

@@ -216,6 +216,7 @@ def _serve(
     landlock: bool,
     i_know: bool,
 ) -> int:
+    """Set the server up, put the wall around it, and serve; `serve` has the arguments."""
     import asyncio
     import gc
 

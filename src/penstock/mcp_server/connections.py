@@ -23,6 +23,7 @@ STALLED_SECONDS = 30.0
 IDLE_SECONDS = 60.0
 """How long a connection may rest between two requests."""
 MAX_CONNECTIONS = 256
+"""Connections that are open at once."""
 MAX_CONNECTIONS_PER_PEER = 32
 """Connections from one address; not on loopback, where an address names nobody."""
 
@@ -30,7 +31,7 @@ _BUSY = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: clos
 
 
 class Connection(H11Protocol):
-    """One connection, with a clock for each direction."""
+    """One HTTP connection, with a clock for each direction."""
 
     since = 0.0
     header_timer: asyncio.TimerHandle | None = None
@@ -55,7 +56,7 @@ class Connection(H11Protocol):
             self._await_header()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the clocks."""
+        """Stop the clocks of a connection that has ended."""
         self._cancel_timers()
         super().connection_lost(exc)
 
@@ -65,7 +66,7 @@ class Connection(H11Protocol):
         self.stalled_timer = self.loop.call_later(STALLED_SECONDS, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """Stop it again."""
+        """Stop the clock of a reader that reads again."""
         super().resume_writing()
         self._cancel_timers()
 
@@ -82,9 +83,7 @@ class Connection(H11Protocol):
         self.header_timer = self.stalled_timer = None
 
     def _is_one_too_many(self) -> bool:
-        """Return whether this connection cannot be had; where it can, the one that has waited longest may have made
-        room for it.
-        """
+        """Return whether this connection cannot be had; another may have been closed to make room for it."""
         others = [other for other in self.connections if isinstance(other, Connection) and other is not self]
         peer = self.client[0] if self.client else ""
         if not is_loopback(peer):

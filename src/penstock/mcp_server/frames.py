@@ -20,7 +20,7 @@ PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 
 
 class BadFrame(Exception):
-    """A message that is not served.
+    """A message that cannot be served, with the error response for its sender.
 
     Args:
         message: Why, for the sender.

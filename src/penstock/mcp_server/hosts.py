@@ -35,6 +35,7 @@ HOSTS = (
     Host("copilot-cli", Allowance.bytes(19_000), "20,480 bytes (1.0.102)"),
     Host("Visual Studio Code", Allowance.bytes(8_000), "8 KB"),
 )
+"""The hosts that were measured, each with the size of result that arrives whole in it."""
 UNKNOWN = Allowance.chars(16_000)  # below every cut that was measured but those of Codex and VS Code, which are named
 """The allowance of a client that is not in the table."""
 

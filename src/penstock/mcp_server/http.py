@@ -170,7 +170,7 @@ class Gate:
     def _refusal(
         self, scope: Message, headers: list[tuple[bytes, bytes]]
     ) -> tuple[int, str, tuple[bytes, bytes] | None] | None:
-        """Why a request is not even read: status, reason and one header."""
+        """Return why a request is not even read: status, reason and one header; None for one that is."""
         # The order matters. Host and Origin come first: a page in a browser that rebinds its DNS name to 127.0.0.1
         # sends its own name, and learns nothing else. Then the token, so that path, method and load are told only to
         # who may know them.
@@ -317,7 +317,9 @@ async def _refuse(
     reason: str,
     header: tuple[bytes, bytes] | None = None,
 ) -> None:
-    """Refuse and close; first take what is on its way, or the sender would see a reset instead of the reason."""
+    """Refuse a request and close its connection; first take what is on its way, or its sender would see a reset, not
+    the reason.
+    """
     if not _values(headers, b"expect"):
         drained = 0
         with anyio.move_on_after(_DRAIN_SECONDS):

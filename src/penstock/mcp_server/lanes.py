@@ -32,11 +32,11 @@ T = TypeVar("T")
 
 
 class Busy(Exception):
-    """No place became free within the time that the call had."""
+    """No place in a lane became free within the time that the call had."""
 
 
 class Late(Exception):
-    """The work was not done within the time that the call had."""
+    """A call's work was not done within the time that it had."""
 
 
 class _Job(Generic[T]):
@@ -153,7 +153,10 @@ class Lane:
 
 
 class Lanes:
-    """The two lanes of a server: reads have their own, so that scans cannot keep them waiting; long ones of both take turns."""
+    """The two lanes of a server: one for reads, so that scans cannot keep them waiting, one for walks and searches.
+
+    Long calls of both take turns.
+    """
 
     def __init__(self) -> None:
         # One processor stays free for short reads; more than two would only wait for the interpreter.

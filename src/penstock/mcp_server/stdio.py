@@ -158,6 +158,7 @@ class _Pipe:
         self._writes.put(frames.write(message))
 
     def _wrote(self) -> None:
+        """Note that a line has been written."""
         self._unwritten -= 1
         self._settled.set()
 

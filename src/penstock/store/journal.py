@@ -79,6 +79,7 @@ def same(one: str, other: str) -> bool:
 
 
 def _sorted(text: str) -> str:
+    """Return a payload with the keys of all its objects in order."""
     return json.dumps(json.loads(text), sort_keys=True)
 
 

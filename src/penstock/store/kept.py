@@ -112,12 +112,16 @@ class Size:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pruned:
-    """What a pruning did: handles that expired or were dropped for room, contents compressed, bytes freed on disk."""
+    """What a pruning did."""
 
     expired: int
+    """Handles whose time was over."""
     dropped: int
+    """Handles given up because room was needed, the oldest first."""
     compressed: int
+    """Contents that take less room now."""
     freed_bytes: int
+    """How much less the contents take on disk."""
 
 
 class StoreFault(Ended):
@@ -146,7 +150,7 @@ class Damaged(StoreFault):
 
 
 class Conflict(CallerError):
-    """Another event already stands at that place of the session: as when two processes run the same one."""
+    """Another event already stands at that place of the session, as when two processes run the same one."""
 
 
 class Store(Protocol):

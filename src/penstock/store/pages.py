@@ -49,7 +49,7 @@ _KEPT_INDEXES = 8
 
 
 class PageAnswer(NamedTuple):
-    """A page, or what was found: text for the model within its allowance, and the value for scripts."""
+    """The answer of `page` or `find`: text for the model within its allowance, and the value for scripts."""
 
     text: guard.Guarded
     outcome: str
@@ -274,6 +274,9 @@ def _cut(
     room: PageRoom | None,
     deadline: Deadline | None,
 ) -> Window:
+    """Return a page by lines where `offset` or `limit` is given, by records where there is but one line of JSON, else
+    by bytes.
+    """
     pages = _Pages(source, room or fitting.Boundless(), deadline or Deadline(READ_SECONDS))
     if offset is None and limit is None:
         return pages.by_bytes(start_byte or 0, max_bytes)
@@ -382,7 +385,7 @@ class _Pages:
         return whole, fitting.head_of(whole, self.encoding, self.room) if whole.data else whole
 
     def _exact(self, start_byte: int, count: int) -> Extent:
-        """Those bytes, or as many characters of them as the room holds."""
+        """Return up to `count` bytes, or as many characters of them as the room holds."""
         data = self.source.read(start_byte, max(1, count))
         if start_byte + len(data) < self.source.size_bytes:
             data = data[: self.encoding.floor_char(data, len(data) - 4) or len(data)] if len(data) < count else data
@@ -433,6 +436,7 @@ class _Pages:
 
 
 def _with_previous(shown: Window, previous: Call) -> Window:
+    """Return a page with the call for the one before."""
     return shown._replace(previous=previous)
 
 
@@ -445,12 +449,15 @@ class _Room:
         self._allowance = allowance
 
     def text(self, text: str) -> int:
+        """Return what a text costs, escaped."""
         return self._allowance.measure(escape.show_text(text))
 
     def lines(self, lines: Sequence[Line]) -> int:
+        """Return what lines cost, escaped and without a gutter."""
         return self.text("".join(line.text for line in lines))
 
     def symbols(self, symbols: Sequence[Symbol]) -> int:
+        """Return what names cost; artifacts have no outlines, so that nobody asks."""
         return self.text("".join(symbol.name for symbol in symbols))
 
 

@@ -38,7 +38,7 @@ class ContentPiece(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Content:
-    """What came in: its SHA-256, its sizes, its pieces."""
+    """Content as it was measured while it came in: its SHA-256, its sizes, its pieces."""
 
     digest: str
     bytes: int
@@ -160,12 +160,14 @@ class _Tally:
         self.ends_line = True
 
     def add(self, piece: bytes, line_ends: int) -> None:
+        """Take note of a piece."""
         self.digest.update(piece)
         self.bytes += len(piece)
         self.pieces.append(ContentPiece(len(piece), zlib.crc32(piece), line_ends))
         self.ends_line = piece.endswith(b"\n")
 
     def content(self) -> Content:
+        """Return what all pieces together are."""
         lines = sum(piece.newlines for piece in self.pieces) + (not self.ends_line)
         return Content(digest=self.digest.hexdigest(), bytes=self.bytes, lines=lines, pieces=tuple(self.pieces))
 

@@ -36,7 +36,9 @@ _BEGIN = "BEGIN; SET LOCAL synchronous_commit = on"
 
 
 class PostgresStore(Tables):
-    """A store in the schema `penstock` of a database. Open it once in each process; threads may share it.
+    """A store of artifacts and journals in the schema `penstock` of a PostgreSQL database.
+
+    Open it once in each process; threads may share it.
 
     Args:
         url: The address, as libpq takes it; user and password in it are never shown.

@@ -59,7 +59,7 @@ _PRAGMAS = (
 
 
 class SqliteStore(Tables):
-    """A store in a private folder. Open it once in each process; threads may share it.
+    """A store of artifacts and journals in a private folder. Open it once in each process; threads may share it.
 
     Args:
         path: The folder, made (mode 0700) where there is none.
@@ -569,6 +569,7 @@ def _write(descriptor: int, piece: bytes) -> None:
 
 
 def _quoted(path: str) -> str:
+    """Return a path as a part of a `file:` URL."""
     from urllib.parse import quote
 
     return quote(path)

@@ -92,7 +92,7 @@ class _Row(NamedTuple):
 
 
 class Tables(ABC):
-    """A store over tables.
+    """The part of a store that both databases share: artifacts and journals as rows of tables.
 
     Args:
         limit_bytes: What all artifacts together may take on disk.
@@ -748,6 +748,7 @@ def _columns(row: journal.JournalRow) -> tuple[object, ...]:
 
 
 def _journal_row(values: tuple[Any, ...]) -> journal.JournalRow:
+    """Return the columns of a row of `records` by name."""
     return journal.JournalRow(*values)
 
 

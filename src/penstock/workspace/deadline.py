@@ -21,7 +21,7 @@ WALK_SECONDS = 30.0
 
 
 class Deadline:
-    """A moment on the monotonic clock.
+    """A moment on the monotonic clock by which a call has to answer.
 
     Args:
         seconds: How far from now it lies; None for one that never passes.

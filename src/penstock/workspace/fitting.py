@@ -31,7 +31,7 @@ _GUTTER_CHARACTERS = 8  # of a line in `read_file`, `{n:>6}\t` and its end
 
 
 class PageRoom(Protocol):
-    """What a page may take once it is rendered. Costs never fall as what they measure grows."""
+    """The room that a page has once it is rendered. Costs never fall as what they measure grows."""
 
     limit: int
     """What all of it may cost, in the unit of the three functions."""
@@ -54,7 +54,7 @@ class PageRoom(Protocol):
 
 
 class Boundless:
-    """Room for anything: a caller in Python who set no allowance."""
+    """Room for anything: a caller in Python who set no allowance. Everything costs nothing in it."""
 
     limit: int = 1 << 62
     cap_bytes: int = window.HARD_MAX_BYTES
@@ -200,7 +200,7 @@ def clipped_head(
 
 
 def _first_characters(line: Line, encoding: Encoding, body: bytes, count: int, path: str) -> Line:
-    """Return the beginning of a line, at most `count` characters and at least one. `body` begins with its bytes."""
+    """Return the beginning of a line, at most `count` characters and at least one; `body` begins with its bytes."""
     bom = encoding.bom_at(line.start_byte)
     data = body[bom : line.shown_bytes]
 

@@ -114,7 +114,7 @@ class IgnoreRules:
 
 
 class _Positives:
-    """The rules of one file that exclude, sorted by what it costs to ask them."""
+    """The rules of one ignore file that exclude, sorted by what it costs to ask them."""
 
     __slots__ = ("_anchored", "_ends", "_extensions", "_globs", "_names", "_paths")
 
@@ -157,7 +157,7 @@ class _Positives:
         self._globs = re.compile("|".join(globs)) if globs else None
 
     def clear(self, inner: str, names: list[str]) -> list[str]:
-        """Those of `names` in the folder `inner`, a path below the ignore file, that no rule matches."""
+        """Return those of `names` in the folder `inner`, a path below the ignore file, that no rule matches."""
         if not self._names.isdisjoint(names):
             excluded = self._names
             names = [name for name in names if name not in excluded]
@@ -186,7 +186,7 @@ def _raw(name: str) -> str:
 
 
 def _shown(raw: str) -> str:
-    """The name whose bytes these characters are: what `_raw` undoes."""
+    """Return the name whose bytes these characters are: what `_raw` undoes."""
     return raw if raw.isascii() else os.fsdecode(raw.encode("latin-1"))
 
 
@@ -222,7 +222,7 @@ def _plain(text: str) -> bool:
 
 
 def _literal(text: str) -> str | None:
-    """The one name that the rule matches, None when there may be several, or none at all."""
+    """Return the one name that a rule matches, None when there may be several, or none at all."""
     if _WILD.isdisjoint(text):
         return text
     if _WILD.isdisjoint(text.replace("\\", "")) and not text.replace("\\\\", "").endswith("\\"):
@@ -243,7 +243,7 @@ def _compiled(rule: _Rule) -> re.Pattern[str] | None:
 
 
 def _translated(rule: _Rule) -> str | None:
-    """The rule as a regular expression for `match`, None if it can match nothing."""
+    """Return a rule as a regular expression for `match`, None if it can match nothing."""
     pieces = _pieces(rule.text, anchored=rule.anchored)
     if pieces is None:
         return None
@@ -274,7 +274,10 @@ def _translated(rule: _Rule) -> str | None:
 
 
 def _pieces(text: str, *, anchored: bool) -> list[str] | None:
-    """[fixed, kind, fixed, kind, fixed …]: stars of three kinds between expressions of fixed length."""
+    """Return a rule as [fixed, kind, fixed, kind, fixed …]: stars of three kinds between expressions of fixed length.
+
+    None for a rule that git takes for broken.
+    """
     pieces = [re.escape(text[: _prefix(text)])]
     at = start = _prefix(
         text

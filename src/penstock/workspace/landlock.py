@@ -158,6 +158,7 @@ def _allow(ruleset: int, path: str | int, rights: int) -> None:
 
 
 def _syscall(number: int, *arguments: object) -> int:
+    """Make a system call; below 0 it failed, and `ctypes.get_errno` says why."""
     function = ctypes.CDLL(None, use_errno=True).syscall
     function.restype = ctypes.c_long
     longs = [ctypes.c_long(value) if isinstance(value, int) else value for value in arguments]
@@ -165,4 +166,5 @@ def _syscall(number: int, *arguments: object) -> int:
 
 
 def _prctl(option: int) -> int:
+    """Set an option of this process."""
     return int(ctypes.CDLL(None, use_errno=True).prctl(option, *(ctypes.c_ulong(value) for value in (1, 0, 0, 0))))

@@ -231,4 +231,5 @@ def _row(extension: str, files: int, size: int) -> ExtensionCount:
 
 
 def _rank(row: ExtensionCount) -> tuple[int, str]:
+    """Return the key by which rows are sorted: most files first, then by name."""
     return -row.files, row.extension

@@ -101,10 +101,12 @@ class _Linear:
         self._search = search
 
     def find(self, data: bytes, start: int, end: int) -> tuple[int, int] | None:
+        """Return where the first match between two places begins and ends, None for none."""
         match = self._search(data, start, end)
         return None if match is None else match.span()
 
     def matching(self, texts: list[bytes]) -> list[bool]:
+        """Return which of several texts have a match."""
         search = self._search
         return [search(text) is not None for text in texts]
 

@@ -211,7 +211,9 @@ class _Translation:
             self._add(self._literal(code))
 
     def _shorthand(self) -> Ranges | None:
-        r"""`\d`, `\W`, `\pL`, `\P{Lu}` and their kin, and goes behind it; None for what is no class."""
+        r"""Return the class that `\d`, `\W`, `\pL`, `\P{Lu}` and their kin stand for, and go behind it; None for what is
+        no class.
+        """
         pattern, at = self._pattern, self._at
         following = pattern[at + 1 : at + 2]
         if following.lower() in _PERL and following:
@@ -228,7 +230,7 @@ class _Translation:
         return _negated(ranges) if (following == "P") != bool(match[1]) else ranges
 
     def _escaped(self) -> int:
-        """The character that an escape stands for, and goes behind it."""
+        """Return the character that an escape stands for, and go behind it."""
         pattern, at = self._pattern, self._at + 1
         if at == len(pattern):
             raise UnreadablePattern("trailing \\")
@@ -294,7 +296,7 @@ class _Translation:
         return ord(self._pattern[self._at - 1])
 
     def _named(self) -> Ranges | None:
-        """`[:alpha:]` and `[:^alpha:]`; None where the bracket is a member like others."""
+        """Return the class that `[:alpha:]` or `[:^alpha:]` stands for; None where the bracket is a member like others."""
         end = self._pattern.find(":]", self._at + 2)
         if end < 0:
             return None
@@ -374,7 +376,7 @@ class _Translation:
         self._groups.append(_Group(outer))
 
     def _flags_set(self) -> bool:
-        """`(?i)`, `(?i-s:`: sets the flags, goes behind them, and says whether a group begins."""
+        """Set the flags of `(?i)` or `(?i-s:`, go behind them, and return whether a group begins."""
         pattern, begin = self._pattern, self._at
         at, value, is_set = begin + 2, True, False
         flags = self._flags
@@ -445,7 +447,7 @@ def _without(ranges: Ranges, first: int, last: int) -> Ranges:
 
 
 def _orbit(code: int) -> frozenset[int]:
-    """The characters that are the same but for their case, by Unicode's simple folding, as RE2 has it."""
+    """Return the characters that are the same but for their case, by Unicode's simple folding, as RE2 has it."""
     if code < 0x80:  # the table is for the others: two ASCII letters have a third form
         character = chr(code).lower()
         more = {"k": {0x212A}, "s": {0x17F}}.get(character, set())
@@ -455,7 +457,7 @@ def _orbit(code: int) -> frozenset[int]:
 
 @cache
 def _orbits() -> dict[int, frozenset[int]]:
-    """Every character that has another of the same orbit, with its orbit."""
+    """Return every character that has another of the same orbit, with its orbit."""
     groups: dict[str, set[int]] = {}
     for code in range(0x20000):  # no letter beyond has a case
         character = chr(code)
@@ -468,7 +470,7 @@ def _orbits() -> dict[int, frozenset[int]]:
 
 @cache
 def _category(name: str, shown: str) -> Ranges:
-    """A general category, `L` or `Lu`, without what is unassigned, as RE2 has it."""
+    """Return a general category, `L` or `Lu`, without what is unassigned, as RE2 has it."""
     if name == "Any":
         return [(0, _LAST)]
     if not re.fullmatch("[CLMNPSZ][a-z]?", name) or name == "Cn":

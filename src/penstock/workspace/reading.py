@@ -154,7 +154,7 @@ class Reader:
     def _view_lines(
         self, text: TextFile, index: LineIndex, start: int, offset: int, count: int, deadline: Deadline
     ) -> tuple[list[Line], int, str]:
-        """The lines from byte `start` on, where they end, and what ended them: at most one hard cap of text."""
+        """Return the lines from byte `start` on, where they end, and what ended them: at most one hard cap of text."""
         source, encoding, path = text
         lines: list[Line] = []
         at, shown = start, 0
@@ -438,7 +438,7 @@ class Reader:
         )
 
     def _bytes_before(self, text: TextFile, start: int, wanted: int, bounds: _Bounds) -> Call | None:
-        """The call whose page ends where this one starts (B-8): whole lines where they fit, else characters of one."""
+        """Return the call whose page ends where this one starts (B-8): whole lines where they fit, else characters of one."""
         if start <= 0:
             return None
         source, encoding, path = text
@@ -467,7 +467,7 @@ class Reader:
     def _read_exact(
         self, text: TextFile, start: int, max_bytes: int | None, bounds: _Bounds, said: list[str]
     ) -> Window:
-        """The bytes themselves in base64, of any file (B-7)."""
+        """Return the bytes themselves in base64, of any file (B-7)."""
         source = text.source
         # Base64 makes four characters of three bytes, and fills up the last ones.
         cap = bounds.cap // 4 * 3 - 3
@@ -560,7 +560,7 @@ class Reader:
     def _lines_at(
         self, text: TextFile, start: int, first: int, count: int | None, bounds: _Bounds
     ) -> tuple[Extent, list[Line], str]:
-        """Whole lines from byte `start` on, else the beginning of the first; and what ended them."""
+        """Return whole lines from byte `start` on, else the beginning of the first; and what ended them."""
         source, encoding, _ = text
         cap = bounds.line_cap
         data = source.read(start, source.size_bytes if cap is None else cap + 4)

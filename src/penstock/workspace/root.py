@@ -136,7 +136,7 @@ class OpenFile(NamedTuple):
 
 
 class Root:
-    """A folder, and the only way to what lies beneath it.
+    """A folder that confines every open to what lies beneath it.
 
     Args:
         path: The folder; links in it are followed once, here.

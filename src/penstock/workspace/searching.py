@@ -83,7 +83,7 @@ class FileCount(NamedTuple):
 
 
 class Search(NamedTuple):
-    """A page of `matches`, skipping `offset` of `total`; paths are relative to the root."""
+    """The result of a search: a page of `matches`, skipping `offset` of `total`; paths are relative to the root."""
 
     matches: tuple[SearchMatch, ...]
     files: tuple[FileCount, ...]
@@ -279,7 +279,7 @@ class _State:
         )
 
     def search_file(self, descriptor: int, relative: bytes) -> None:
-        """Searches an open file. Raises `ToolError` when the engine was ended in it and there is nothing to show."""
+        """Search an open file. Raises `ToolError` when the engine was ended in it and there is nothing to show."""
         try:
             self._search_file(descriptor, relative)
         except ToolError as error:

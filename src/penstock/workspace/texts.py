@@ -31,7 +31,7 @@ _NAMES_MEASURED = 50  # of those, by the slow measure
 
 
 class TextFile(NamedTuple):
-    """An open file that holds text."""
+    """An open file whose bytes are text, with its encoding."""
 
     source: FileSource
     encoding: Encoding

@@ -46,7 +46,7 @@ class VersionChange(enum.Enum):
 
 
 class Version(NamedTuple):
-    """A token taken apart: `SIZE.PLACE.HASHES`, all of it decimal digits."""
+    """The version of a file that a page belongs to: a token `SIZE.PLACE.HASHES`, taken apart, all of it decimal digits."""
 
     size_bytes: int
     cursor_byte: int

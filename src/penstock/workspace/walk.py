@@ -224,7 +224,7 @@ class Walk:
             self.prefix = self.prefix[: self._stack[-1].prefix_length]
 
     def _descriptor(self, frame: _Frame) -> Folder | None:
-        """The frame's folder, opened again if the way down was long. None when it is gone, with what it had."""
+        """Return the frame's folder, opened again if the way down was long. None when it is gone, with what it had."""
         if frame.descriptor is None:
             try:
                 frame.descriptor = self._root.open_folder(os.fsencode(self.prefix[:-1]) or b".")
@@ -297,7 +297,7 @@ class Walk:
         frame.pending = held
 
     def _kept(self, frame: _Frame, names: list[str], *, folders: bool = False) -> list[str]:
-        """Those of the names that the caller wants; the others are counted when the folder is first read."""
+        """Return those of the names that the caller wants; the others are counted when the folder is first read."""
         # The pattern comes first, so that hidden and ignored count files that were asked for.
         if not folders and self._selection is not None:
             names = self._selection(self.prefix[self._start_length :], names)
@@ -318,7 +318,7 @@ class Walk:
         return names
 
     def _links_among(self, frame: _Frame, odd: list[os.DirEntry[str]]) -> list[str]:
-        """Links to regular files beneath the root; other links, FIFOs, sockets and devices are counted."""
+        """Return links to regular files beneath the root; other links, FIFOs, sockets and devices are counted."""
         regular = []
         for entry in odd:
             link = entry.is_symlink()
@@ -360,7 +360,7 @@ class Walk:
         return IgnoreRules(source, len(self.prefix), above) if source else above
 
     def _rules_above(self, start: bytes) -> IgnoreRules | None:
-        """The rules that hold for `start` already: `.git/info/exclude`, and the ignore files above it."""
+        """Return the rules that hold for `start` already: `.git/info/exclude`, and the ignore files above it."""
         # `prefix` is what `IgnoreRules` measures its place by, so it stands for each folder above in turn, and is put
         # back.
         whole, rules = self.prefix, None
@@ -398,7 +398,7 @@ def _sorted_out(entries: Iterator[os.DirEntry[str]]) -> tuple[list[str], list[st
 
 
 def _order(names: list[str]) -> None:
-    """By bytes. For ASCII that is the order of the text; surrogates (invalid bytes) sort elsewhere."""
+    """Sort names by their bytes. For ASCII that is the order of the text; surrogates (invalid bytes) sort elsewhere."""
     if "".join(names).isascii():
         names.sort()
     else:
