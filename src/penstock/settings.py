@@ -57,6 +57,7 @@ def load(root: Root, environment: Mapping[str, str] | None = None) -> Settings:
         if variable in environment:
             chosen[name] = _number(variable, environment[variable])
     for name, value in chosen.items():
+        # To Python `true` is the number 1; "not above" and not "at most 0", so that NaN is refused as well.
         if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
             raise CallerError(f"{name} takes a number above 0, not {value!r}")
     if not isinstance(chosen.get("view_lines", 1), int):
@@ -143,6 +144,7 @@ def _tables(root: Root) -> dict[str, dict[str, Any]]:
 def _from_file(root: Root, known: set[str]) -> dict[str, object]:
     """Return the settings of the file; a name that is no setting is an error, not passed over."""
     values = _read(root)
+    # Tables of profiles are read by `_tables`, when a session asks for one.
     values.pop("profiles", None)
     for name in values.keys() - known:
         if name in _NOT_IN_FILES:

@@ -60,7 +60,7 @@ class Memory:
             total = attempt.sized.counts.total
             return replace(self, refused_tokens=min(total, self.refused_tokens or total))
         smallest = min(limit, self.limit_tokens or limit)
-        # Bounds ("more than") are dropped: an answer or the next refusal says more, and they would push numbers out.
+        # Only numbers are kept: a bound ("more than the limit") says little beside the limit itself.
         observations = self._with(seen) if seen is not None and seen.is_stated else self.observations
         return replace(self, limit_tokens=smallest, observations=observations)
 

@@ -225,8 +225,8 @@ class Likelihood:
         chance = 0.0
         for factors, weight in zip(self._points, self._weights, strict=True):
             if weight and sum(factors[place] * counts.tokens[place] for place in present) + frames <= limit_tokens:
-                # Messages' own errors, up to 6 % each, are left out: over many messages they cancel, and what does not
-                # is what the next call is for.
+                # Messages' own errors, up to 6 % each, are left out: this only has to be likely, and another call is
+                # there for the rest.
                 chance += weight
         return chance
 

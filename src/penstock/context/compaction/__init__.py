@@ -111,8 +111,8 @@ def plan(
     steps: list[PlanStep] = []
     shrinks = size > limit
     done = actions(transcript) if shrinks else ()
-    # Each round shrinks the transcript by at least a token or is the last, so this ends. A second round finds work
-    # because what a strategy may touch depends on the rest: once spans went, the newest results of before are old.
+    # Each round shrinks the transcript by at least a token or is the last, so this ends. A second round may
+    # find work: what a later strategy left can be something for an earlier one.
     while shrinks:
         shrinks = False
         for strategy in strategies:

@@ -690,7 +690,7 @@ def span_step(view: View, strategy: str, turns: Sequence[Turn], *, users: bool, 
         if step.after_tokens < step.before_tokens or max_chars == _MIN_NOTE_CHARS:
             return step
         # Text that is dear to count (hexadecimal, other scripts) may be no smaller as a note of that length: shorter
-        # ones are tried, so at most five are written.
+        # ones are tried, so at most six are written.
         max_chars = max(_MIN_NOTE_CHARS, max_chars // 2)
 
 
