@@ -190,6 +190,20 @@ KILOBYTE_TOKENS = 1_200 // BYTES_PER_TOKEN
             KILOBYTE_TOKENS,
             "type\ndocument\nsource\ntype\nbase64\nmedia_type\napplication/pdf",
         ),
+        ("gemini", {"inlineData": {"mimeType": "image/png", "data": data}}, IMAGE_TOKENS, "inlineData"),
+        ("bedrock", {"image": {"format": "png", "source": {"bytes": data}}}, IMAGE_TOKENS, "image"),
+        (
+            "gemini",
+            {"inline_data": {"mime_type": "application/pdf", "data": data}},
+            KILOBYTE_TOKENS,
+            "inline_data\nmime_type\napplication/pdf",
+        ),
+        (
+            "bedrock",
+            {"document": {"format": "pdf", "name": "d", "source": {"bytes": data}}},
+            KILOBYTE_TOKENS,
+            "document\nformat\npdf\nname\nd\nsource",
+        ),
         (
             "anthropic",
             {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "plain words"}},
@@ -202,7 +216,7 @@ def test_media_count_as_media_and_a_plain_document_as_text(
     wire: str, block: dict[str, Any], tokens: int, lines: str
 ) -> None:
     """Base64 is not text: a photo is not a million tokens. A document of plain text is."""
-    field = "input" if wire == "openai-responses" else "messages"
+    field = {"openai-responses": "input", "gemini": "contents"}.get(wire, "messages")
     assert size_of({field: [block]}, wire, len).prompt_tokens == tokens + len(lines)
     assert text_of(block) == lines
 

@@ -15,7 +15,7 @@ from tests.growth import BOUND, growth
 
 import penstock
 from penstock.errors import CallerError
-from penstock.wires import WIRES, repair, wire_named
+from penstock.wires import WIRES, repair, text_message, wire_named
 from penstock.wires.wire import AnswerLayout, BodyLayout, ProviderDouble, Service, Wire
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def test_nobody_outside_the_room_decides_by_the_name_of_a_wire() -> None:
     assert found == []
 
 
-@pytest.mark.parametrize("wire", ["openai-chat", "anthropic"])
+@pytest.mark.parametrize("wire", ["openai-chat", "anthropic", "gemini", "bedrock"])
 def test_repair_takes_time_in_proportion_to_unanswered_calls(wire: str) -> None:
     """Calls without results, all under one id or each under its own, are closed without looking through the list for each."""
 
@@ -74,11 +74,38 @@ def test_repair_takes_time_in_proportion_to_unanswered_calls(wire: str) -> None:
             function = {"name": "view", "arguments": "{}"}
             block = {"type": "tool_use", "id": f"c{number}", "name": "view", "input": {}}
             call = {"tool_calls": [{"id": "c", "type": "function", "function": function}]}
-            messages.append({"role": "user", "content": "go on"})
-            messages.append({"role": "assistant", **({"content": [block]} if wire == "anthropic" else call)})
+            messages.append(text_message(wire, "user", "go on"))
+            use = {"toolUseId": f"c{number}", "name": "view", "input": {}}
+            messages.append(
+                {
+                    "openai-chat": {"role": "assistant", **call},
+                    "anthropic": {"role": "assistant", "content": [block]},
+                    "gemini": {"role": "model", "parts": [{"functionCall": {"name": "view"}}]},
+                    "bedrock": {"role": "assistant", "content": [{"toolUse": use}]},
+                }[wire]
+            )
         return lambda: repair(messages, wire)
 
     assert growth(unanswered, 400) < BOUND
+
+
+@pytest.mark.parametrize("wire", ["gemini", "bedrock"])
+def test_repair_takes_time_in_proportion_to_one_batch(wire: str) -> None:
+    """Contents that are joined to one of thousands of parallel calls, and all their responses in another."""
+
+    def joined(count: int) -> Callable[[], object]:
+        if wire == "gemini":
+            call = {"role": "model", "parts": [{"functionCall": {"name": "view"}}]}
+            result = {"role": "user", "parts": [{"functionResponse": {"name": "view", "response": {"output": "x"}}}]}
+            messages = [call] * count + [result] * (count - 1)
+        else:
+            uses = [{"toolUse": {"toolUseId": f"c{n}", "name": "view", "input": {}}} for n in range(count)]
+            results = [{"toolResult": {"toolUseId": f"c{n}", "content": []}} for n in range(count - 1)]
+            messages = [{"role": "assistant", "content": [use]} for use in uses]
+            messages += [{"role": "user", "content": [result]} for result in results]
+        return lambda: repair(messages, wire)
+
+    assert growth(joined, 400) < BOUND
 
 
 @given(st.lists(st.sampled_from(["call a", "call b", "result a", "result b", "words"]), max_size=14))

@@ -52,6 +52,8 @@ def _counted(values: list[Json], count: Callable[[str], int]) -> int:
     return (count("\n".join(lines)) if lines else 0) + media_tokens
 
 
+_IMAGE_FORMATS = ("png", "jpeg", "gif", "webp")
+_MEDIA_KEYS = {"format", "mimeType", "mime_type"}
 _IMAGES = ("image", "image_url", "input_image", "computer_screenshot")
 
 
@@ -63,7 +65,7 @@ def _read(value: Json) -> tuple[list[str], int]:
     while rest:
         node = rest.pop()
         if isinstance(node, dict):
-            if node.get("type") in _IMAGES:
+            if node.get("type") in _IMAGES or _is_image(node):
                 media_tokens += IMAGE_TOKENS
                 continue
             for key, child in reversed(node.items()):
@@ -80,10 +82,18 @@ def _read(value: Json) -> tuple[list[str], int]:
     return lines, media_tokens
 
 
+def _is_image(node: dict[str, Json]) -> bool:
+    """An image whose object has no type: Gemini's says its media type, Bedrock's its format beside its source."""
+    media_type = node.get("mimeType", node.get("mime_type"))
+    is_bedrocks = isinstance(node.get("source"), dict) and node.get("format") in _IMAGE_FORMATS
+    return (isinstance(media_type, str) and media_type.startswith("image/")) or is_bedrocks
+
+
 def _is_base64(node: dict[str, Json], key: str, text: str) -> bool:
     """A file or a sound, as each wire has them; a document that is plain text is text."""
     return (
         key == "file_data"
-        or (key == "data" and (node.get("type") == "base64" or "format" in node))
+        or (key == "data" and (node.get("type") == "base64" or not node.keys().isdisjoint(_MEDIA_KEYS)))
+        or (key == "bytes" and len(node) == 1)
         or (text.startswith("data:") and ";base64," in text[:100])
     )

@@ -109,6 +109,7 @@ class _Pairing:
     def __init__(self, form: BatchForm, draft: RepairDraft) -> None:
         # The rows as they were: places in `claimed` and `taken` are places in them, whatever is written meanwhile.
         self._form, self._draft, self._before = form, draft, draft.rows
+        self._blocks = [form.blocks(message) for _, message in draft.rows]
         self._results = self._places_of_results()
         self._claimed = self._first_results()
         self._taken = {place for found in self._claimed.values() for place in found.values()}
@@ -177,9 +178,6 @@ class _Pairing:
                 first.setdefault(call, at)
         return first
 
-    def _block_at(self, place: tuple[int, int]) -> Json:
-        return self._form.blocks(self._before[place[0]][1])[place[1]]
-
     def _without_repeated_ids(self, place: int, message: Json) -> Json:
         """Return the message without calls whose id was used before."""
         seen: set[str] = set()
@@ -197,19 +195,19 @@ class _Pairing:
     def _answered(self, at: int, place: int, caller: Json) -> list[Json]:
         """Return the results of a message's calls, in the order in which they stand; a call without one is closed."""
         calls = self._form.calls(caller)
-        found = self._claimed[at]
+        found, blocks = self._claimed[at], self._form.blocks(caller)
         results: list[Json] = []
         for where, call in sorted((where, call) for call, where in found.items()):
             if where[0] != at + 1:
                 self._draft.note(self._before[where[0]][0], f"moved the result of {call!r} to its call")
             elif where[1] != len(results):
                 self._draft.note(self._before[where[0]][0], "put the results first")
-            results.append(self._block_at(where))
+            results.append(self._blocks[where[0]][where[1]])
             self._answers.setdefault(call, []).append(results[-1])
         for number, call in calls:
             if call not in found:
                 self._draft.note(place, f"closed call {call!r} with a result that says there is none")
-                results.append(self._form.closing(self._form.blocks(caller)[number], call))
+                results.append(self._form.closing(blocks[number], call))
                 self._answers.setdefault(call, []).append(results[-1])
         return results
 

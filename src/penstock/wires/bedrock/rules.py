@@ -143,8 +143,9 @@ def _results_behind_words(seen: MessageList) -> Iterator[Finding]:
 
 def _bad_input(seen: MessageList) -> Iterator[Finding]:
     for index, message in seen.with_role("assistant"):
+        blocks = blocks_of(message)
         for number, call in calls_in(message):
-            if not isinstance(field(blocks_of(message)[number], "toolUse", "input"), dict):
+            if not isinstance(field(blocks[number], "toolUse", "input"), dict):
                 yield index, call
 
 

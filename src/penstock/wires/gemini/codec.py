@@ -8,6 +8,7 @@ beside whatever part it was given with, and has to come back there. Keeps out: w
 from __future__ import annotations
 
 import base64
+from collections import deque
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
@@ -75,28 +76,35 @@ def responses_in(content: Json, before: Json = None) -> list[Place]:
     model before it, that no response took yet and whose id it does not contradict: so clients answer that leave the ids out.
     """
     calls = parts_of(before)
-    waiting = {call_id: get(calls[number], "functionCall") for number, call_id in calls_in(before)}
-    own = {string(get(call, "id")) for call in waiting.values()}
+    own: set[str] = set()
+    # Queues by name, of all calls and of those without ids: a batch of thousands is not searched for each of its responses.
+    open_calls: dict[str, deque[str]] = {}
+    open_unnamed: dict[str, deque[str]] = {}
+    for number, call_id in calls_in(before):
+        call = get(calls[number], "functionCall")
+        open_calls.setdefault(get(call, "name"), deque()).append(call_id)
+        if get(call, "id"):
+            own.add(call_id)
+        else:
+            open_unnamed.setdefault(get(call, "name"), deque()).append(call_id)
     rows = [(number, get(part, "functionResponse")) for number, part in enumerate(parts_of(content))]
     rows = [(number, response) for number, response in rows if string(get(response, "name"))]
-    answered: dict[int, str] = {}
-    for number, response in rows:
-        if (named := string(get(response, "id"))) and named in own:
-            answered[number] = named
-            waiting.pop(named, None)
+    named = {number: string(get(response, "id")) for number, response in rows}
+    answered = {number: call_id for number, call_id in named.items() if call_id in own}
+    taken = set(answered.values())
     unnamed: dict[str, int] = {}
     for number, response in rows:
         if number in answered:
             continue
-        named, name = string(get(response, "id")), string(get(response, "name"))
-        fits = (
-            call_id
-            for call_id, call in waiting.items()
-            if string(get(call, "name")) == name and not (named and get(call, "id"))
-        )
-        if (taken := next(fits, None)) is not None:
-            waiting.pop(taken)
-        answered[number] = taken or named or _stand_in(name, unnamed)
+        name = string(get(response, "name"))
+        waiting = (open_unnamed if named[number] else open_calls).get(name, deque())
+        while waiting and waiting[0] in taken:
+            waiting.popleft()
+        if waiting:
+            answered[number] = waiting.popleft()
+            taken.add(answered[number])
+        else:
+            answered[number] = named[number] or _stand_in(name, unnamed)
     return [Place(number, answered[number]) for number, _ in rows]
 
 

@@ -110,8 +110,9 @@ def _calls_out_of_turn(seen: MessageList) -> Iterator[Finding]:
 
 def _bad_arguments(seen: MessageList) -> Iterator[Finding]:
     for index, content in seen.with_role("model"):
+        parts = parts_of(content)
         for number, call in calls_in(content):
-            arguments = get(get(parts_of(content)[number], "functionCall"), "args")
+            arguments = get(get(parts[number], "functionCall"), "args")
             if arguments is not None and not isinstance(arguments, dict):
                 yield index, call
 
