@@ -1,9 +1,16 @@
 """What reaches a framework's model? Its history as a request that fits, and the results of its tools within bounds.
 
 A framework keeps its history whole and sends all of it at every call. What is cleared here stays cleared while that history grows:
-what was shown is remembered, so that the beginning of the prompt stays the same, and with it the provider's cache.
-Laws: a request is sent once as it is, and after a refusal at most twice, smaller each time; the next prompt works, whatever
-happened. Keeps out: the frameworks' own types (a module each), how a request is made smaller (compaction, recovery).
+what was shown is remembered, so that the beginning of the prompt stays the same, and with it the provider's cache. Histories have
+no names in most frameworks, so that one is known again by its beginning.
+
+The framework's messages go round a circle: the adapter writes them as a request of a wire (`parts`), the request is loaded,
+planned and cut as anywhere else in Penstock, and what is left of it is read back to the framework's own objects, of which those
+that were not touched are the very same.
+
+Laws: after refusals a request is sent again at most `MAX_CALLS` - 1 times, smaller each time; the next prompt works, whatever
+happened; the framework's own history is never changed. Keeps out: the frameworks' own types (a module each), how a request is made
+smaller (`context.compaction`, `context.recovery`).
 """
 
 from __future__ import annotations
@@ -46,25 +53,39 @@ if TYPE_CHECKING:
 M = TypeVar("M")
 R = TypeVar("R")
 
-RESERVE_TOKENS = 8_000  # S-8; of a small window an eighth
-RESULT_SHARE = 4  # a result takes at most this part of the window: what is asked of it has to fit beside it
-REMEMBERED = 64  # conversations at a time; one that is forgotten is planned anew
-DIALECT = mcp()  # ctx_page and ctx_find: `page` and `find` are names that agents use themselves
+RESERVE_TOKENS = 8_000
+"""How much is kept for the reply where nobody says how long it may be; of a small window an eighth (S-8)."""
+RESULT_SHARE = 4
+"""A result of tools takes at most the window divided by this: what is asked of it has to fit beside it."""
+REMEMBERED = 64
+"""How many conversations are known at a time; one that is forgotten is planned anew."""
+# `page` and `find` are names that agents use themselves: as over MCP, the tools are ctx_page and ctx_find.
+DIALECT = mcp()
+"""The syntax of the calls that notices and stubs print."""
 
 
 class _Known(NamedTuple):
     """A history that was sent, and how it was shown."""
 
     written: Sequence[Json]
+    """The framework's messages on the wire, all of them."""
     transcript: Transcript
+    """The same with what was cleared."""
 
 
 class Fitting(Generic[M]):
-    """The history of an agent of any framework, fitted into `window_tokens`; one for any number of conversations and threads.
+    """The history of an agent of any framework, fitted into a window; one for any number of conversations and threads.
 
-    `read(shown, written, messages)` gives the framework's messages behind those of a request, where `written` are `messages` on
-    the wire. `reserve_tokens` is kept for the reply where a body does not say how long that may be. What is taken from view goes
-    to `store`, or to the user's default store.
+    Args:
+        wire: the wire on which the framework's messages are written.
+        read: `read(shown, written, messages)` gives the framework's messages behind those of a request, where `written` are
+            `messages` on the wire, and `shown` what is left of them.
+        window_tokens: how many tokens a request may have, the reply included. Refusals lower it to what the provider states.
+        reserve_tokens: is kept for the reply where a request does not say how long that may be.
+        store: where what is taken from view goes; the user's default store when left out.
+
+    Raises:
+        CallerError: for a wire that is none, and a window that is no whole number above 0.
     """
 
     def __init__(
@@ -88,12 +109,23 @@ class Fitting(Generic[M]):
     # ── results of tools ─────────────────────────────────────────────────────────────────────────────────────────
 
     def guard(self, texts: Iterable[str], tool_name: str) -> list[str]:
-        """The texts of one result, together within what a result may take; the whole of what is cut is kept."""
+        """Return the texts of one result, together within what a result may take; the whole of what is cut is kept.
+
+        Args:
+            texts: the parts of the result that are text, in their order.
+            tool_name: the tool that returned them, for the notice.
+
+        Returns:
+            As many texts, the largest cut first.
+        """
         turn = TurnBudget(self._allowance, store=self._store, dialect=DIALECT)
         return [str(text) for text in turn.guard([(tool_name, text) for text in texts])]
 
     def tools(self) -> list[Callable[..., str]]:
-        """`ctx_page` and `ctx_find`, with which a model reads what was cut or cleared."""
+        """Return the functions `ctx_page` and `ctx_find`, with which a model reads what was cut or cleared.
+
+        Their docstrings are written from the tools' records, as frameworks make a tool's description of them.
+        """
         kept = Tools(store=self._store or default_store, dialect=DIALECT)
 
         def ctx_page(
@@ -118,16 +150,23 @@ class Fitting(Generic[M]):
 
     @property
     def _allowance(self) -> Allowance:
+        """What one result may take: the guard's own, or a share of a small window; never too little for a notice."""
         most = int(self.window_tokens * CHARS_PER_TOKEN) // RESULT_SHARE
         return Allowance.chars(max(200, min(default_allowance().limit, most)))
 
     # ── calls of the model ───────────────────────────────────────────────────────────────────────────────────────
 
     def call(self, send: Callable[[list[M], int | None], R], messages: Sequence[M], body: Json) -> R:
-        """What `send(messages, reply_tokens)` answers to what fits of `messages`, got out of an overflow where that is needed.
+        """Return what `send` answers to what fits of `messages`, got out of an overflow where that is needed.
 
-        `body` is a request of the wire with `messages` in it. `reply_tokens` is what to ask for as reply, None for no change.
-        Raises what `send` raises; `penstock.recovery.TooLarge` where nothing is left to take away.
+        Args:
+            send: `send(messages, reply_tokens)` asks the model; `reply_tokens` is what to ask for as reply, None for no change.
+            messages: the framework's history, whole.
+            body: a request of the wire with `messages` in it, and with what stands beside them.
+
+        Raises:
+            TooLarge: where nothing is left to take away (`penstock.recovery`).
+            Exception: whatever else `send` raises.
         """
         turn = self._turn(messages, body)
         shown = next(turn)
@@ -141,7 +180,7 @@ class Fitting(Generic[M]):
                 return answer
 
     async def acall(self, send: Callable[[list[M], int | None], Awaitable[R]], messages: Sequence[M], body: Json) -> R:
-        """`call` with a function that is awaited."""
+        """Return the same as `call`, with a `send` that is awaited."""
         turn = self._turn(messages, body)
         shown = next(turn)
         while True:
@@ -154,11 +193,16 @@ class Fitting(Generic[M]):
                 return answer
 
     def _turn(self, messages: Sequence[M], body: Json) -> Generator[tuple[list[M], int | None], None, None]:
-        """Yield what to send; is thrown what that was refused with, and closed when it was answered."""
+        """Yield what to send; is thrown what that was refused with, and closed when it was answered.
+
+        A generator, so that `call` and `acall` drive the same course and differ in what they await. However it ends (answered,
+        refused for good, cancelled), what was shown last is remembered for the next request of this history.
+        """
         written = list(messages_of(body, self._wire))  # the framework's own list may grow under us
         known, transcript = self._recalled(body)
         window, asked = self.window_tokens, reply_tokens(body)
         likely = min(RESERVE_TOKENS, window // 8) if self._reserve_tokens is None else self._reserve_tokens
+        # A reply that is asked for counts as it is, but never for more than half of the window: it would leave no room to speak.
         budget = Budget(window, min(asked or likely, window // 2), counter_for(body))
         sized = Sized(transcript, budget.counter or ESTIMATOR)
         reply = budget.reserve_tokens if asked else None
@@ -170,6 +214,7 @@ class Fitting(Generic[M]):
                 try:
                     shown = self._read(dump(sized.transcript, self._wire), written, messages)
                     yield shown, None if reply == asked else reply
+                # Only an overflow is cured; a rate limit, a fault or a bug of the framework goes to whoever asked.
                 except Exception as error:
                     overflow = parse(error)
                     if overflow is None:
@@ -185,11 +230,13 @@ class Fitting(Generic[M]):
                 else:
                     return
         finally:
+            # In place of what was known of this history; the newest are at the end, and the oldest are forgotten.
             with self._lock:
                 others = [one for one in self._known if one is not known]
                 self._known = [*others[1 - REMEMBERED :], _Known(written, sized.transcript)]
 
     def _cure(self, attempts: Sequence[Attempt], budget: Budget, calls_left: int) -> SendSmaller | Irreducible:
+        """Return the smaller request for a refusal, or the proof that there is none; after the last call only the proof."""
         situation = Situation(
             sized=attempts[-1].sized,
             budget=budget,
@@ -202,7 +249,12 @@ class Fitting(Generic[M]):
         return cure
 
     def _recalled(self, body: Json) -> tuple[_Known | None, Transcript]:
-        """The transcript of a body: of the longest history that it goes on with, and what is new; else all of it."""
+        """Return the transcript of a body: of the longest history that it goes on with, and what is new; else all of it.
+
+        A history goes on with another where it begins with all of its messages. The longest, since a conversation that branched
+        goes on with both its branch and what that began with. Messages are compared on the wire, so that a framework may make its
+        objects anew.
+        """
         written, loaded = messages_of(body, self._wire), load_request(body, self._wire)
         earlier = [known for known in self._known if known.written == written[: len(known.written)]]
         if not earlier:
@@ -214,23 +266,33 @@ class Fitting(Generic[M]):
     # ── what is taken from view ──────────────────────────────────────────────────────────────────────────────────
 
     def _applied(self, transcript: Transcript, made: Plan) -> Transcript:
+        """Return the transcript after a plan, with what it clears in the store; where that fails, without handles."""
         try:
             return apply(transcript, made, self._keep)
         except (PenstockError, OSError):  # the framework's history still holds it; the stubs name no handle
             return apply(transcript, made)
 
     def _keep(self, content: str, name: str) -> str:
+        """Return the handle under which a content is kept from now on."""
         store = self._store if self._store is not None else default_store()
         return store.put(content.encode("utf-8", "surrogatepass"), name=name)
 
 
 def missing(package: str, error: ImportError) -> ImportError:
-    """What an adapter raises whose framework is not there."""
+    """Return what an adapter raises on import whose framework is not installed."""
     return ImportError(f"this adapter needs the package {package}: {error}")
 
 
 async def begun(events: AsyncIterator[R], says_nothing: Callable[[R], bool]) -> AsyncIterator[R]:
-    """The events of a stream that has begun to say something: a refusal in a stream comes before that, and is raised here."""
+    """Return a stream that has begun to say something, with all of its events.
+
+    A refusal in a stream comes before its first content. Waiting for that here raises it where it can still be cured, before the
+    framework has seen anything of the answer (R-4).
+
+    Args:
+        events: the stream, of which nothing was taken yet.
+        says_nothing: whether an event is no content: the head that comes before the model speaks.
+    """
     head: list[R] = []
     async for event in events:
         head.append(event)

@@ -3,7 +3,8 @@
     agent = create_agent("openai:gpt-5.2", tools, middleware=[ContextWindow(400_000)])
 
 The same for `deepagents.create_deep_agent`. Hooks: `wrap_tool_call` guards, `wrap_model_call` fits the messages of each request and
-sends fewer after an overflow, and `tools` are `ctx_page` and `ctx_find`; sync and async. The graph's state stays whole.
+sends fewer after an overflow, and `tools` are `ctx_page` and `ctx_find`; sync and async. The graph's state stays whole. Keeps out:
+what fits, and how a request is made smaller (`fitting`).
 """
 
 from __future__ import annotations
@@ -31,7 +32,13 @@ if TYPE_CHECKING:
 
 
 class ContextWindow(AgentMiddleware):
-    """Keeps every request of an agent within `window_tokens`, and every result of its tools within a share of them."""
+    """A middleware that keeps every request of an agent within a window, and every result of its tools within a share of it.
+
+    Args:
+        window_tokens: how many tokens a request may have, the reply included.
+        reserve_tokens: is kept for the reply where a request does not say how long that may be.
+        store: where what is taken from view goes; the user's default store when left out.
+    """
 
     def __init__(self, window_tokens: int, *, reserve_tokens: int | None = None, store: Store | None = None) -> None:
         super().__init__()
@@ -39,24 +46,25 @@ class ContextWindow(AgentMiddleware):
         self.tools = [tool(function) for function in self._fitting.tools()]
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
-        """The answer to what fits."""
+        """Ask the model with what fits of the history, again with less after an overflow."""
         body = self._body(request)
         return self._fitting.call(lambda *shown: handler(_with(request, *shown)), request.messages, body)
 
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
-        """The same, awaited."""
+        """Ask the model with what fits of the history, awaited."""
         body = self._body(request)
         return await self._fitting.acall(lambda *shown: handler(_with(request, *shown)), request.messages, body)
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
-        """The result within bounds."""
+        """Run a tool, and return its result within bounds."""
         return self._guarded(handler(request), request.tool_call["name"])
 
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
-        """The same, awaited."""
+        """Run a tool, awaited, and return its result within bounds."""
         return self._guarded(await handler(request), request.tool_call["name"])
 
     def _guarded(self, result: Any, tool_name: str) -> Any:
+        """Return a result with its texts within bounds: a message, or the messages among the updates of a command."""
         if isinstance(result, Command):
             update = result.update
             if not isinstance(update, dict) or not isinstance(update.get("messages"), list):
@@ -72,6 +80,7 @@ class ContextWindow(AgentMiddleware):
         return result.model_copy(update={"content": shown[0] if isinstance(content, str) else shown})
 
     def _body(self, request: Any) -> Json:
+        """Return a request of the wire that is as large as LangChain's: for planning alone, it is never sent."""
         model, settings = request.model, request.model_settings
         return {
             "model": getattr(model, "model_name", None) or getattr(model, "model", None),
@@ -101,6 +110,7 @@ def _blocks(message: Any) -> tuple[str, list[Json]]:
         blocks = [result_block(message.tool_call_id, blocks)]
     elif isinstance(message, AIMessage):
         calls = [*message.tool_calls, *message.invalid_tool_calls]
+        # The content of a message that only calls is an empty text in some integrations.
         blocks = [block for block in blocks if block.get("text") != ""]
         blocks += [call_block(call["id"] or "", call["name"] or "", call["args"]) for call in calls]
     return _ROLES.get(message.type, "user"), blocks
@@ -113,6 +123,7 @@ def _block(block: Any) -> Json:
 
 
 def _text(block: Any) -> str:
+    """Return the words of a block of content, empty where it has none."""
     text = block.get("text") if isinstance(block, dict) else block
     return text if isinstance(text, str) else ""
 

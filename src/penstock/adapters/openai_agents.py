@@ -5,7 +5,8 @@
     Runner.run_sync(agent, "…", run_config=RunConfig(model_provider=window))
 
 Hooks: a model provider, whose models fit the items of each request and send fewer after an overflow; a guardrail of tools (and of
-MCP servers); `window.tools` are `ctx_page` and `ctx_find`. Sessions and results stay whole.
+MCP servers); `window.tools` are `ctx_page` and `ctx_find`. Sessions and results stay whole. Keeps out: what fits, and how a request
+is made smaller (`fitting`).
 """
 
 from __future__ import annotations
@@ -36,9 +37,15 @@ if TYPE_CHECKING:
 
 
 class ContextWindow(ModelProvider):
-    """Keeps every request of its models within `window_tokens`, and every guarded result within a share of them.
+    """A model provider that keeps every request within a window, with a guardrail that keeps results within a share of it.
 
-    The models are those of `provider`, the SDK's own when left out; `fitted` does the same for a model made by hand.
+    `tools` are the way back to what was cut or cleared, `guardrail` goes into every tool whose result may be large.
+
+    Args:
+        window_tokens: how many tokens a request may have, the reply included.
+        reserve_tokens: is kept for the reply where a request does not say how long that may be.
+        store: where what is taken from view goes; the user's default store when left out.
+        provider: whose models are fitted; the SDK's own when left out. `fitted` does the same for a model made by hand.
     """
 
     def __init__(
@@ -57,18 +64,20 @@ class ContextWindow(ModelProvider):
         self.guardrail = ToolOutputGuardrail(guardrail_function=self._guard, name="penstock")
 
     def get_model(self, model_name: str | None) -> Any:
-        """The provider's model behind the fitting."""
+        """Return the provider's model of that name, each of its requests fitted."""
         return self.fitted(self._provider.get_model(model_name))
 
     def fitted(self, model: Any) -> Any:
-        """A model behind the fitting."""
+        """Return a model each of whose requests is fitted."""
         return _FittedModel(model, self._fitting)
 
     async def aclose(self) -> None:
-        """Closes the provider."""
+        """Close the provider whose models are fitted."""
         await self._provider.aclose()
 
     def _guard(self, data: Any) -> Any:
+        """Let a result pass that is within bounds, else put what fits of its text in its place."""
+        # As the model would see it: the SDK makes text of any object that a tool returns.
         output = ItemHelpers.tool_call_output_item(data.context.tool_call, data.output)["output"]
         words = [output] if isinstance(output, str) else [item["text"] for item in output if "text" in item]
         guarded = self._fitting.guard(words, data.context.tool_name)
@@ -78,6 +87,8 @@ class ContextWindow(ModelProvider):
 
 
 class _FittedModel(Model):
+    """A model of the SDK whose requests are fitted; everything else is the model's own."""
+
     def __init__(self, model: Any, fitting: Fitting[Any]) -> None:
         self._model, self._fitting = model, fitting
 
@@ -120,8 +131,9 @@ class _FittedModel(Model):
     async def _carried(
         self, send: Any, system_instructions: Any, items: Any, settings: Any, tools: Any, options: dict[str, Any]
     ) -> Any:
+        # The provider keeps the conversation: there is nothing here to fit.
         if options.get("previous_response_id") or options.get("conversation_id"):
-            return await send(items, settings)  # the provider keeps the conversation: there is nothing here to fit
+            return await send(items, settings)
 
         def send_shown(shown: Any, reply_tokens: int | None) -> Any:
             return send(shown, settings if reply_tokens is None else replace(settings, max_tokens=reply_tokens))

@@ -1,5 +1,9 @@
 """How are a framework's messages written as a request's? As Anthropic's messages, one each, and found again by their place.
 
+Anthropic's form holds what any framework's does: calls and results as blocks among others, several results in one message, signed
+thinking. What is written is only for counting and planning; it never reaches a provider, so that a block needs no more than what is
+counted of it, and the framework's own object behind it is what is sent.
+
 Law: a message is sent as the framework made it, or with another text as the result of a tool, or not at all; a note of ours stands
 for what is not. Keeps out: the frameworks' own types, of which `blocks`, `edited` and `note` know.
 """
@@ -15,14 +19,18 @@ if TYPE_CHECKING:
 
 M = TypeVar("M")
 
-PLACE = "penstock"  # in a message on the wire: which of the framework's it was made of
+PLACE = "penstock"
+"""The key of a message on the wire that says which of the framework's it was made of; notes of ours have none."""
 
 
 class Parts(Generic[M]):
-    """How messages of parts are written, and read again.
+    """How a framework's messages are written on the wire, and found again.
 
-    `blocks(message)` gives the role and the blocks of a message; `edited(message, texts)` the same message with another text as
-    the result of each call in `texts`, without that result where the text is None; `note(role, text)` is a message of ours.
+    Args:
+        blocks: `blocks(message)` gives the role and the blocks of a message.
+        edited: `edited(message, texts)` gives the same message with another text as the result of each call in `texts`, without
+            that result where the text is None.
+        note: `note(role, text)` gives a message of ours.
     """
 
     def __init__(
@@ -34,7 +42,7 @@ class Parts(Generic[M]):
         self._blocks, self._edited, self._note = blocks, edited, note
 
     def write(self, messages: Sequence[M]) -> list[Json]:
-        """The messages on the wire."""
+        """Return the messages on the wire, one each, in their order."""
         written: list[Json] = []
         for place, message in enumerate(messages):
             role, blocks = self._blocks(message)
@@ -42,54 +50,66 @@ class Parts(Generic[M]):
         return written
 
     def read(self, shown: Sequence[Json], written: Sequence[Json], messages: Sequence[M]) -> list[M]:
-        """The framework's messages behind those of a request."""
+        """Return the framework's messages behind those of a request.
+
+        Args:
+            shown: what is left of `written`, with what was put in its place.
+            written: the messages on the wire, as `write` gave them.
+            messages: the framework's own.
+
+        Returns:
+            The very objects where nothing of them changed.
+        """
         return [self._found(message, written, messages) for message in shown]
 
     def _found(self, message: Json, written: Sequence[Json], messages: Sequence[M]) -> M:
+        """Return the framework's message behind one of a request, its results edited where they were cleared."""
         place = message.get(PLACE)
         if place is None:
             return self._note(message["role"], message["content"])
+        # A result that is not there any more is None among `texts`: it went with its call.
         before, now = _results(written[place]), _results(message)
         texts = {call_id: now.get(call_id) for call_id in before if before[call_id] != now.get(call_id)}
         return self._edited(messages[place], texts) if texts else messages[place]
 
 
 def _results(message: Json) -> dict[str, Json]:
+    """Return the contents of a message's results by the ids of their calls."""
     return {
         block["tool_use_id"]: block["content"] for block in message["content"] if block.get("type") == "tool_result"
     }
 
 
 def text_block(text: str) -> Json:
-    """Words."""
+    """Return the block of words."""
     return {"type": "text", "text": text}
 
 
 def call_block(call_id: str, name: str, arguments: object) -> Json:
-    """A call of a tool."""
+    """Return the block of a call; arguments that are no object are one value of it."""
     given = arguments if isinstance(arguments, dict) else {"arguments": arguments}
     return {"type": "tool_use", "id": call_id, "name": name, "input": given}
 
 
 def result_block(call_id: str, content: str | list[Json]) -> Json:
-    """What a tool returned."""
+    """Return the block of what a tool returned, a text or blocks."""
     return {"type": "tool_result", "tool_use_id": call_id, "content": content}
 
 
 def thinking_block(text: str, signature: str | None) -> Json:
-    """What a model thought; signed, it stays or goes with its turn."""
+    """Return the block of what a model thought; with a signature it stays, or goes with its turn."""
     return {"type": "thinking", "thinking": text, "signature": signature or ""}
 
 
 NOTHING = {"type": "nothing"}
-"""What a message says that says nothing: nobody speaks in it."""
+"""The block of a message without content, so that it has one: nobody speaks in it."""
 
 IMAGE = {"type": "image", "source": {"type": "url", "url": "https:"}}
-"""An image, of which only that it is one is counted."""
+"""The block of an image, of which only that it is one is counted."""
 
 
 def file_block(data: bytes) -> Json:
-    """A document or a sound."""
+    """Return the block of a document or a sound, counted by its bytes."""
     import base64
 
     return {"type": "document", "source": {"type": "base64", "data": base64.b64encode(data).decode()}}

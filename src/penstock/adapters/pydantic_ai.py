@@ -4,6 +4,7 @@
 
 Hooks: `after_tool_execute` guards, `get_wrapper_model` puts a model around the one that serves, which fits the history of each
 request and sends a smaller one after an overflow, `get_toolset` offers `ctx_page` and `ctx_find`. The run's history stays whole.
+Keeps out: what fits, and how a request is made smaller (`fitting`).
 """
 
 from __future__ import annotations
@@ -39,26 +40,33 @@ if TYPE_CHECKING:
 
 
 class ContextWindow(AbstractCapability[Any]):
-    """Keeps every request of an agent within `window_tokens`, and every result of its tools within a share of them."""
+    """A capability that keeps every request of an agent within a window, and every result of its tools within a share of it.
+
+    Args:
+        window_tokens: how many tokens a request may have, the reply included.
+        reserve_tokens: is kept for the reply where a request does not say how long that may be.
+        store: where what is taken from view goes; the user's default store when left out.
+    """
 
     def __init__(self, window_tokens: int, *, reserve_tokens: int | None = None, store: Store | None = None) -> None:
         self._fitting = Fitting("anthropic", _read, window_tokens, reserve_tokens=reserve_tokens, store=store)
 
     def get_toolset(self) -> Any:
-        """The way back to what was cut or cleared."""
+        """Return the tools that lead back to what was cut or cleared."""
         return FunctionToolset(self._fitting.tools(), id="penstock")
 
     def get_wrapper_model(self, model: Any) -> Any:
-        """The model behind the fitting."""
+        """Return the agent's model, each of its requests fitted."""
         return _FittedModel(model, self._fitting)
 
     async def after_tool_execute(self, _ctx: Any, *, call: Any, result: Any, **_: Any) -> Any:
-        """The result, if it is within bounds, else what fits of its text."""
+        """Return a tool's result as it is where it is within bounds, else what fits of its text."""
         if isinstance(result, said.ToolReturn):
             return replace(result, return_value=self._guarded(result.return_value, call.tool_name))
         return self._guarded(result, call.tool_name)
 
     def _guarded(self, value: Any, tool_name: str) -> Any:
+        """Return a value as it is where its text is within bounds; files beside a text that is cut stay."""
         part = said.ToolReturnPart(tool_name=tool_name, content=value, tool_call_id="")
         whole = part.model_response_str()
         (text,) = self._fitting.guard([whole], tool_name)
@@ -66,6 +74,8 @@ class ContextWindow(AbstractCapability[Any]):
 
 
 class _FittedModel(WrapperModel):
+    """A model whose requests are fitted; everything else is the model's own."""
+
     def __init__(self, wrapped: Any, fitting: Fitting[Any]) -> None:
         super().__init__(wrapped)
         self._fitting = fitting
@@ -81,7 +91,7 @@ class _FittedModel(WrapperModel):
         self, messages: list[Any], model_settings: Any, model_request_parameters: Any, run_context: Any = None
     ) -> AsyncGenerator[Any]:
         async with AsyncExitStack() as opened:
-
+            # Every stream that was opened is closed with the last one, a refused one too: the stack outlives the attempts.
             async def send(shown: list[Any], settings: Any) -> Any:
                 stream = self.wrapped.request_stream(shown, settings, model_request_parameters, run_context)
                 return await _Begun.of(await opened.enter_async_context(stream))
@@ -106,7 +116,7 @@ class _FittedModel(WrapperModel):
 
 
 class _Begun:
-    """A stream whose first event is there; in every other respect the stream itself."""
+    """A stream whose first event is there; in every other respect the stream itself, for reading and for setting attributes."""
 
     _stream: Any
     _events: AsyncIterator[Any]
@@ -187,7 +197,10 @@ _PARTS: Parts[Any] = Parts(_blocks, _edited, _note)
 
 
 def _read(shown: Any, written: Any, messages: Any) -> list[Any]:
-    """The messages that are shown, and before them every system prompt of those that are not."""
+    """Return the messages that are shown, and before them every system prompt of those that are not.
+
+    Here a system prompt is a part of the first request rather than of its own: left out with it, the model would have none.
+    """
     found = _PARTS.read(shown, written, messages)
     there = {id(part) for message in found for part in message.parts}
     lost = [p for m in messages for p in m.parts if isinstance(p, said.SystemPromptPart) and id(p) not in there]

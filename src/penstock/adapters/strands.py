@@ -4,7 +4,7 @@
 
 Hooks: `AfterToolCallEvent` guards, the middleware of `InvokeModelStage` fits the messages of each request and sends fewer after an
 overflow, and the plugin's `tools` are `ctx_page` and `ctx_find`. The agent's messages stay whole, which is why they are managed
-by nobody else.
+by nobody else. Keeps out: what fits, and how a request is made smaller (`fitting`).
 """
 
 from __future__ import annotations
@@ -40,7 +40,13 @@ if TYPE_CHECKING:
 
 
 class ContextWindow(Plugin):
-    """Keeps every request of an agent within `window_tokens`, and every result of its tools within a share of them."""
+    """A plugin that keeps every request of an agent within a window, and every result of its tools within a share of it.
+
+    Args:
+        window_tokens: how many tokens a request may have, the reply included.
+        reserve_tokens: is kept for the reply where a request does not say how long that may be.
+        store: where what is taken from view goes; the user's default store when left out.
+    """
 
     name = "penstock"
 
@@ -50,15 +56,16 @@ class ContextWindow(Plugin):
 
     @property
     def tools(self) -> list[Any]:
-        """The way back to what was cut or cleared."""
+        """Return the tools that lead back to what was cut or cleared."""
         return [tool(function) for function in self._fitting.tools()]
 
     def init_agent(self, agent: Any) -> None:
-        """Puts both hooks in place."""
+        """Put both hooks in place."""
         agent.add_hook(self._guard, AfterToolCallEvent)
         agent.add_middleware(InvokeModelStage, self._invoke)
 
     def _guard(self, event: Any) -> None:
+        """Put what fits of each text in the place of a result's texts."""
         content = event.result["content"]
         guarded = iter(self._fitting.guard([b["text"] for b in content if "text" in b], event.tool_use["name"]))
         event.result = {
@@ -67,6 +74,7 @@ class ContextWindow(Plugin):
         }
 
     async def _invoke(self, context: Any, next_fn: Callable[[Any], AsyncIterator[Any]]) -> AsyncGenerator[Any, None]:
+        # The length of the reply is the model's own setting here, not the request's.
         async def send(shown: list[Any], _reply_tokens: int | None) -> AsyncIterator[Any]:
             try:
                 return await begun(next_fn(context.replace(messages=shown)), _says_nothing)
@@ -93,7 +101,11 @@ def _says_nothing(event: Any) -> bool:
 
 
 def _of_the_input(refused: Exception) -> Exception:
-    """The length of the reply is the model's own here: a refusal of both together is one of what the reply leaves room for."""
+    """Return a refusal as one of the input alone, where it counts input and reply together.
+
+    The length of the reply is the model's own here and cannot be lowered: what was refused is an input above what the reply leaves
+    room for. Said so, in words that `penstock.overflow` reads, the input is made smaller. Any other error is returned as it is.
+    """
     found = parse(refused)
     if found is None or found.limit is None or not found.output or found.output >= found.limit:
         return refused

@@ -1,9 +1,14 @@
 """Who answers? A `Model` takes a request's body and gives the response's body, as its wire has them.
 
 `RemoteModel` asks a provider over HTTP, plain or streamed. `ScriptedModel` answers from a script whose steps can demand what the
-request must show; it ships, because whoever builds an agent needs one for their tests. Law: an answer is a body that the wire's
-own client reads, with its usage; everything else is raised. Keeps out: HTTP on loopback (`penstock.testing`), what is sent
-(`session`), and what is done about a refusal (`recovery`).
+request must show; it ships, because whoever builds an agent needs one for their tests. `LocalModel` quotes from files, without a
+key. `load_model` makes any of them from a name as the command line takes it.
+
+    model = load_model("anthropic:claude-sonnet-5", window_tokens=200_000)     # the key is in ANTHROPIC_API_KEY
+    body = model.send({"max_tokens": 1_000, "messages": [{"role": "user", "content": "hi"}]})
+
+Laws: an answer is a body that the wire's own client reads, with its usage; everything else is raised; nothing is sent twice. Keeps
+out: HTTP on loopback (`penstock.testing`), what is sent (`session`), and what is done about a refusal (`context`, `carrier`).
 """
 
 from __future__ import annotations
@@ -44,25 +49,29 @@ __all__ = [
 
 
 class Model(Protocol):
-    """Whatever answers requests on one wire."""
+    """Whatever answers requests on one wire; a class of yours with these four is one."""
 
     @property
     def wire(self) -> str:
-        """The API's name, one of `penstock.transcript.WIRES`."""
+        """The name of the API whose bodies it takes and gives, one of `penstock.transcript.WIRES`."""
         ...
 
     @property
     def name(self) -> str:
-        """What to call it."""
+        """What to call it, in requests and in what people read."""
         ...
 
     @property
     def window_tokens(self) -> int | None:
-        """How much it holds, where that is known."""
+        """How many tokens a request may have; None where that is not known."""
         ...
 
     def send(self, request: dict[str, Json], /) -> dict[str, Json]:
-        """The body of the response to a body. Raises whatever the provider's refusal is; `penstock.overflow` reads any."""
+        """Return the body of the answer to a request's body.
+
+        Raises:
+            Exception: whatever the provider's refusal is, of any class: `penstock.overflow.diagnose` reads it.
+        """
         ...
 
 
@@ -74,12 +83,22 @@ def load_model(
     environment: Mapping[str, str] | None = None,
     timeout_seconds: float = TIMEOUT_SECONDS,
 ) -> Model:
-    """The model of that name. Raises `CallerError` for a name that is none, and for a key that is missing.
+    """Return the model of a name, as `--model` takes it.
 
     - `openai-chat:NAME`, `anthropic:NAME` and the like, a wire and a name on it: a `RemoteModel`, at `base_url`, at that of the
       provider's usual variable, or at the provider's own; its key is in the variable too.
     - `local`: a `LocalModel`, which quotes passages that have to do with a question, without a key.
     - `scripted:FILE` answers from a file (see `ScriptedModel.from_file`).
+
+    Args:
+        name: one of the forms above.
+        base_url: where a remote model is, in place of its provider's own address; on this machine no key is needed.
+        window_tokens: how many tokens a request may have; None where that is not known (`local` has a window of its own).
+        environment: the variables that addresses and keys are taken from; those of the process when left out.
+        timeout_seconds: how long a remote model may take for a whole answer.
+
+    Raises:
+        CallerError: for a name that is none, for a key that is missing, and for a script that cannot be read.
     """
     kind, _, rest = name.partition(":")
     if kind in WIRES and rest:

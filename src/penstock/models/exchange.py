@@ -1,8 +1,20 @@
 """How does one request go out, and its answer come in? One POST on a connection of its own, in an event loop of its own.
 
-The loop is why a time-out or a cancellation ends it wherever it is: in a name server, a handshake or a silence. Loaded with the
-first model over HTTP, as httpx2 is. Law: it ends in the time it was given, holds no more than its bounds, follows no redirect,
-sends nothing twice, and leaves no socket open. Keeps out: keys and addresses (`remote`), what an answer says (`reading`).
+The loop is why a time-out or a cancellation ends it wherever it is. A blocking call can be ended only where it looks up, and a name
+server, a handshake or a server that thinks for minutes does not; a task can be cancelled in any of them. The layers, from outside:
+
+    exchange    finds a loop to run in, and turns `cancelled` and `on_text` into questions and answers of that loop
+    _watched    asks every 50 ms whether the request is still wanted, and cancels the rest where it is not
+    _answer     takes the key out of every error that leaves
+    _timed      sets the time-outs, and says in our words what went wrong
+    _posted     sends, and reads a refusal, a body or a stream
+
+Every way out of `_watched` cancels the task and waits for it, so that its sockets are closed before the error or the answer is
+seen. Nothing is tried again here: whether a request may be sent twice only the caller knows, who also knows what it may cost.
+
+Laws: it ends in the time it was given, holds no more than its bounds, follows no redirect, sends nothing twice, and leaves no
+socket open. Loaded with the first model over HTTP, as httpx2 is. Keeps out: keys and addresses (`remote`), what an answer says
+(`reading`), retries (`session`).
 """
 
 from __future__ import annotations
@@ -31,28 +43,44 @@ if TYPE_CHECKING:
 
     from penstock.text.json_access import Json
 
-CONNECT_SECONDS = 5.0  # as both official SDKs
-IDLE_SHARE = 0.5  # of the whole time: 300 of 600 seconds, as Codex waits for the next event
-MAX_ANSWER_BYTES = 32 << 20  # of a body, or of one event: what Anthropic takes as a request
-MAX_STREAM_BYTES = 8 * MAX_ANSWER_BYTES  # OpenAI wraps a token of 4 bytes in 250
-MAX_REFUSAL_BYTES = 65_536  # as much as `penstock.overflow` reads as JSON
-POLL_SECONDS = 0.05  # between two looks at `cancelled`
+CONNECT_SECONDS = 5.0
+"""How long a connection may take to be made, as in both official SDKs."""
+# 300 of 600 seconds, as Codex waits for the next event.
+IDLE_SHARE = 0.5
+"""Which part of the whole time a stream may be silent."""
+# As much as Anthropic takes as a request.
+MAX_ANSWER_BYTES = 32 << 20
+"""The largest body, and the largest single event, that is read."""
+# OpenAI wraps a token of 4 bytes in an event of 250.
+MAX_STREAM_BYTES = 8 * MAX_ANSWER_BYTES
+"""How many bytes of a stream are read in all."""
+# As much as `penstock.overflow` reads as JSON.
+MAX_REFUSAL_BYTES = 65_536
+"""How much of an error's body is read; the rest is left."""
+POLL_SECONDS = 0.05
+"""How long it may take until a cancellation is seen."""
 _HIDDEN = "[key]"
+# When to try again, and by which number the provider knows the request.
 _KEPT_HEADERS = ("retry-after", "retry-after-ms", "request-id", "x-request-id", "x-amzn-requestid")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """Where requests go, and as whom. `direct` is past any proxy that the environment names."""
+    """Where requests go, and as whom."""
 
     url: str
+    """The address of unstreamed answers."""
     stream_url: str
+    """The address of streamed answers, the same on most APIs."""
     headers: Mapping[str, str] = field(repr=False)
     sign: Callable[[str, bytes], Mapping[str, str]] | None = field(repr=False)
     """The headers that sign a request, given its address and its body; None where a key is among the headers."""
     secret: str = field(repr=False)
+    """The key, to be taken out of what a server repeats; empty where there is none."""
     timeout_seconds: float
+    """How long a whole answer may take."""
     direct: bool
+    """Whether to go past any proxy that the environment names: none stands before this machine."""
 
 
 def exchange(
@@ -63,26 +91,39 @@ def exchange(
     on_text: Callable[[str], object] | None,
     cancelled: Callable[[], bool],
 ) -> dict[str, Json]:
-    """The body of the answer.
+    """Return the body of the answer to one request.
+
+    Args:
+        endpoint: where it goes, and as whom.
+        content: the request's body, as it goes out.
+        wire: the name of the wire that the answer is read as.
+        on_text: is called with each piece of the words, and asks for a stream; None for an answer that comes whole.
+        cancelled: whether the request is no longer wanted; asked every 50 ms, and before each piece is told.
 
     Raises:
-        RequestRefused, Disconnected, UnreadableAnswer, Cancelled: As the answer goes; and what `on_text` raises.
+        Refused: for an error of the provider.
+        Disconnected: where no answer came, or not to its end.
+        Unreadable: for an answer that is none of the wire, or larger than any.
+        Cancelled: where `cancelled` said so.
+        CallerError: for a proxy that cannot be used.
+        Exception: whatever `on_text` or `cancelled` raises, after the socket is closed.
     """
-    left = threading.Event()
+    left = threading.Event()  # whoever waits for the other thread has gone: an interrupt, say
 
     def look() -> None:
         if left.is_set() or cancelled():
             raise Cancelled("The request was cancelled; no answer is awaited any more.")
 
     def tell(text: str) -> None:
-        look()
+        look()  # nothing is told after a cancellation, though it came with the same block
         if on_text is not None:
             on_text(text)
 
     work = _watched(_answer(endpoint, content, wire, tell if on_text is not None else None), look)
     if not _in_a_loop():
         return _run(work)
-    with ThreadPoolExecutor(1, "penstock-exchange") as pool:  # in a notebook, say: a loop runs here, and holds no other
+    # In a notebook, say, a loop runs in this thread already, and a thread holds one: the exchange gets a thread of its own.
+    with ThreadPoolExecutor(1, "penstock-exchange") as pool:
         try:
             return pool.submit(_run, work).result()
         finally:
@@ -90,6 +131,7 @@ def exchange(
 
 
 def _in_a_loop() -> bool:
+    """Whether an event loop runs in this thread."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -98,7 +140,11 @@ def _in_a_loop() -> bool:
 
 
 def _run(work: Coroutine[Any, Any, dict[str, Json]]) -> dict[str, Json]:
-    """As `asyncio.run`, which would wait at the end for a name server that does not answer."""
+    """Return what a coroutine returns, in a loop of its own.
+
+    As `asyncio.run`, but for its end: that one joins the threads in which names are looked up, and so waits for a name server that
+    does not answer, after the time is over.
+    """
     loop = asyncio.new_event_loop()
     try:
         return loop.run_until_complete(work)
@@ -108,7 +154,7 @@ def _run(work: Coroutine[Any, Any, dict[str, Json]]) -> dict[str, Json]:
 
 
 async def _end() -> None:
-    """Ends whatever is under way, so that it closes what it opened."""
+    """Cancel whatever is under way in this loop, and wait until it has closed what it opened."""
     rest = asyncio.all_tasks() - {asyncio.current_task()}
     for task in rest:
         task.cancel()
@@ -117,6 +163,7 @@ async def _end() -> None:
 
 
 async def _watched(work: Coroutine[Any, Any, dict[str, Json]], look: Callable[[], None]) -> dict[str, Json]:
+    """Return what the work returns, asking `look` meanwhile; what that raises ends the work."""
     task = asyncio.ensure_future(work)
     try:
         while not task.done():
@@ -131,7 +178,7 @@ async def _watched(work: Coroutine[Any, Any, dict[str, Json]], look: Callable[[]
 async def _answer(
     endpoint: Endpoint, content: bytes, wire: str, on_text: Callable[[str], object] | None
 ) -> dict[str, Json]:
-    """The answer; no error shows the key, though a server repeats it."""
+    """Return the answer; no error shows the key, though a server repeats it."""
     try:
         return await _timed(endpoint, content, wire, on_text)
     except Refusal as error:
@@ -142,13 +189,17 @@ async def _answer(
 async def _timed(
     endpoint: Endpoint, content: bytes, wire: str, on_text: Callable[[str], object] | None
 ) -> dict[str, Json]:
-    """The answer, its troubles told in our own words: an error of the client holds the request, and so the key."""
+    """Return the answer, its troubles told in our own words: an error of the client holds the request, and so the key.
+
+    That is also why each is raised `from None`: its cause would be printed with it.
+    """
     whole = endpoint.timeout_seconds
     idle = None if on_text is None else whole * IDLE_SHARE  # unstreamed, all of it comes at the end
     try:
         async with asyncio.timeout(whole) as clock:
             return await _posted(endpoint, content, wire, on_text, httpx2.Timeout(idle, connect=CONNECT_SECONDS))
     except TimeoutError:
+        # One that is not the clock's is `on_text`'s own, say, and comes out as it is.
         if not clock.expired():
             raise
         raise Disconnected("whole", f"There was no whole answer from {endpoint.url} in {whole:g} s.") from None
@@ -169,6 +220,7 @@ async def _posted(
     on_text: Callable[[str], object] | None,
     timeout: httpx2.Timeout,
 ) -> dict[str, Json]:
+    """Return the answer to the one request that is sent; a refusal is read as far as its bound and raised."""
     try:
         client = httpx2.AsyncClient(timeout=timeout, verify=_certificates(), trust_env=not endpoint.direct)
     except (ImportError, ValueError, httpx2.InvalidURL) as error:
@@ -180,10 +232,13 @@ async def _posted(
             text = (await _content(response, MAX_REFUSAL_BYTES)).decode("utf-8", "replace")
             ok, body = parsed(text)
             raise Refused(response.status_code, body if ok else text, _kept(response.headers))
+        # By what came, not by what was asked for: some servers answer a request for a stream with a body.
         is_stream = wire_named(wire).answers.stream_type in response.headers.get("content-type", "")
         if on_text is not None and is_stream:
             return await _streamed(response, wire, on_text)
-        answer = await _content(response, MAX_ANSWER_BYTES + 1)
+        answer = await _content(
+            response, MAX_ANSWER_BYTES + 1
+        )  # one byte more tells a body at its bound from one above
         if len(answer) > MAX_ANSWER_BYTES:
             raise Unreadable(f"The answer of {endpoint.url} is above {MAX_ANSWER_BYTES:,} bytes.")
         body = read_answer(answer, wire)
@@ -193,6 +248,7 @@ async def _posted(
 
 
 async def _streamed(response: httpx2.Response, wire: str, on_text: Callable[[str], object]) -> dict[str, Json]:
+    """Return the body that a stream adds up to; left at its last event, since some servers keep the connection open."""
     stream = AnswerStream(wire)
     async for data in _events(response, wire):
         if response.num_bytes_downloaded > MAX_STREAM_BYTES:
@@ -205,7 +261,7 @@ async def _streamed(response: httpx2.Response, wire: str, on_text: Callable[[str
 
 
 async def _events(response: httpx2.Response, wire: str) -> AsyncIterator[str]:
-    """The data of each event of a stream."""
+    """Yield the data of each event of a stream: server-sent events, or the frames of a wire that has its own."""
     frames = wire_named(wire).answers.frames
     if frames is None:
         async for event in httpx2.EventSource(response, MAX_ANSWER_BYTES):
@@ -218,7 +274,7 @@ async def _events(response: httpx2.Response, wire: str) -> AsyncIterator[str]:
 
 
 async def _content(response: httpx2.Response, max_bytes: int) -> bytes:
-    """The body, or the beginning of one that is larger."""
+    """Return the body, or its first `max_bytes` where it is larger; no more than a block beyond them is held."""
     content = bytearray()
     async for block in response.aiter_bytes():
         content += block
@@ -228,7 +284,11 @@ async def _content(response: httpx2.Response, max_bytes: int) -> bytes:
 
 
 def _kept(headers: httpx2.Headers) -> dict[str, str]:
-    """What of the headers tells when to try again; a date as seconds, by the provider's own clock."""
+    """Return the headers that tell when to try again and which request it was; a date as seconds, by the provider's own clock.
+
+    `retry-after` may be a date (RFC 9110, 10.2.3). Held against the `date` of the same answer it is a time to wait, whatever this
+    machine's clock says; without that it stays as it is, and `penstock.overflow` reads nothing from it.
+    """
     kept = {name: headers[name] for name in _KEPT_HEADERS if name in headers}
     try:
         wait = parsedate_to_datetime(kept["retry-after"]) - parsedate_to_datetime(headers["date"])
@@ -238,7 +298,9 @@ def _kept(headers: httpx2.Headers) -> dict[str, str]:
 
 
 def _hide(error: Refusal, secret: str) -> None:
-    if len(secret) < 8:  # `none` and `any` are keys too, of servers that want no key
+    """Put a placeholder where an error shows the key: in its words, its body and its headers."""
+    # `none` and `any` are keys too, of servers that want no key; replaced, they would make nonsense of any sentence.
+    if len(secret) < 8:
         return
     if isinstance(error, Refused):
         error.headers = {name: value.replace(secret, _HIDDEN) for name, value in error.headers.items()}
@@ -248,9 +310,11 @@ def _hide(error: Refusal, secret: str) -> None:
 
 
 def _reason(error: Exception) -> str:
+    """Return what an error says, or its name where it says nothing."""
     return str(error) or type(error).__name__
 
 
 @cache
 def _certificates() -> ssl.SSLContext:
-    return httpx2.create_ssl_context()  # 70 ms: once, not with every request
+    """Return the certificates to trust, read once: it takes 70 ms."""
+    return httpx2.create_ssl_context()

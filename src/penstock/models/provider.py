@@ -1,7 +1,8 @@
 """What a provider's double answers to a step of a script: status and body on its wire, refusals in its own words.
 
-The pure half of a double: `ScriptedModel` calls it in process, `penstock.testing.LoopbackProvider` over HTTP too. Law: the body of
-a status below 400 is an answer of the wire, unless a step said otherwise. Keeps out: which step it is, and sockets.
+The pure half of a double: `ScriptedModel` calls it in process, `penstock.testing.LoopbackProvider` over HTTP too. What it writes
+comes from the wire's own record (`Wire.double`), so that a new wire has a double by being complete. Law: the body of a status
+below 400 is an answer of the wire, unless a step said otherwise. Keeps out: which step it is, and sockets.
 """
 
 from __future__ import annotations
@@ -29,10 +30,12 @@ Outcome = Literal["answered", "refused", "failed", "invalid"]
 
 
 class DoubleAnswer(NamedTuple):
-    """What a double gives back: JSON, or a text as it is."""
+    """What a double gives back for one request."""
 
     status: int
+    """The HTTP status, also where nothing goes over HTTP."""
     body: Json
+    """JSON, or a text that is sent as it is."""
     outcome: Outcome
 
     def returned(self) -> dict[str, Json]:
@@ -51,9 +54,11 @@ class Provider(NamedTuple):
 
     wire: str
     model: str
+    """The model that its answers name."""
     form: RefusalForm | None = None
     """In whose words it refuses; the wire's own provider where nothing is said."""
     count: Callable[[str], int] = sizes.estimate
+    """The tokens of a text; what else is counted, and over which texts, says `penstock.models.sizes`."""
 
     def size_of(self, request: dict[str, Json]) -> RequestSize:
         """Return the size of a request as this provider counts it."""
@@ -71,9 +76,19 @@ class Provider(NamedTuple):
         return DoubleAnswer(status, refuser(self.wire, self.form).error(sentence, status), "invalid")
 
     def perform(self, step: ScriptStep, size: RequestSize, number: int) -> DoubleAnswer:
-        """Return the answer that a step has for the `number`-th request, which is of that size."""
+        """Return the answer that a step has for a request.
+
+        Args:
+            step: what the script says.
+            size: how large the request is; its input is what the answer reports as usage.
+            number: which request it is, from 1; ids are made of it.
+
+        Raises:
+            CallerError: for what is no step.
+        """
         match step:
             case ScriptedReply():
+                # A call costs its name and its arguments, as providers count what a model wrote.
                 spoken = "\n".join([step.text, *(text for call in step.calls for text in call)]).strip()
                 content = AnswerContent(
                     text=step.text,
@@ -88,6 +103,7 @@ class Provider(NamedTuple):
                 claimed = RequestSize(prompt_tokens=step.input_tokens)
                 return DoubleAnswer(400, refuser(self.wire, self.form).refusal(claimed, step.limit_tokens), "refused")
             case Fail():
+                # A copy: whoever gets the body may change it, and the step is said again in another run of the script.
                 body = step.body if isinstance(step.body, str) else json.loads(json.dumps(step.body))
                 return DoubleAnswer(step.status, body, "failed")
             case _:

@@ -1,8 +1,8 @@
 """What a provider's bytes say: a body as it came whole, or what the events of a stream add up to.
 
-Law: however a stream divides an answer, its body is the one that comes unstreamed; an answer that is cut off, or is none, is never
-returned. An error in an answer is raised as `Refused`, whatever its HTTP status was. Keeps out: sockets, and where an
-event ends (`exchange`), and what an event means (its wire).
+Laws: however a stream divides an answer, its body is the one that comes unstreamed; an answer that is cut off, or is none, is never
+returned; an error in an answer is raised as `Refused`, whatever its HTTP status was. Pure: bytes in, a body or an error out. Keeps
+out: sockets, and where an event ends (`exchange`), and what an event means (its wire).
 """
 
 from __future__ import annotations
@@ -29,7 +29,11 @@ def read_answer(content: bytes, wire: str) -> dict[str, Json]:
 
 
 class AnswerStream:
-    """The events of one answer, as they come."""
+    """The events of one streamed answer, read as they come.
+
+    Args:
+        wire: the name of the wire that they are events of.
+    """
 
     def __init__(self, wire: str) -> None:
         self._wire = wire
@@ -48,7 +52,7 @@ class AnswerStream:
             Unreadable: for an event that is none of the wire.
             Refused: for an error.
         """
-        if data == "[DONE]":
+        if data == "[DONE]":  # OpenAI's end of a stream, the one event that is no JSON
             self._is_done = True
             return ""
         return self._events.feed(_read_object(data))
@@ -70,8 +74,10 @@ def _read_object(text: str) -> dict[str, Json]:
     is_json, value = parsed(text)
     if not is_json or not isinstance(value, dict):
         raise Unreadable(f"The provider answered with what is no JSON object: {text[:MAX_SHOWN_CHARS]!r}")
+    # A refusal within HTTP 200, in any of the forms that servers have. Not the rest of the body: a failed response repeats the
+    # whole request, whose words would be read as the provider's.
     if value.get("error"):
-        raise Refused(200, {"error": value["error"]})  # not the rest: a failed response repeats the whole request
+        raise Refused(200, {"error": value["error"]})
     if "error" in (type_of(value), value.get("object")):
         raise Refused(200, value)
     return value

@@ -1,7 +1,8 @@
 """How servers refuse that speak OpenAI's wire in words of their own: three generations of vLLM, beside each wire's own provider.
 
-Law: `penstock.overflow` reads from each body what was refused, with exactly the numbers that it states. Keeps out: who counts, and
-over what: that is the caller's.
+vLLM's words have changed with what it counts: first input and reply together, then the input alone, now the input no further than
+its limit. Source: vLLM's own code. Law: `penstock.overflow` reads from each body what was refused, with exactly the numbers that it
+states. Keeps out: who counts, and over what: that is the caller's.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ FORMS = (
     "vllm-input",  # from then on
     "vllm-lower-bound",  # as it is now: it counts up to its limit only
 )
+"""The names of all forms: the providers of the wires, then the generations of vLLM."""
 
 
 class Refuser(NamedTuple):
@@ -40,7 +42,12 @@ class Refuser(NamedTuple):
 
 
 def refuser(wire: str, form: RefusalForm | None = None) -> Refuser:
-    """Return how a server on that wire refuses: the wire's own provider, or in the words of another."""
+    """Return how a server on that wire refuses.
+
+    Args:
+        wire: the name of the wire.
+        form: in whose words, one of `FORMS`; None for the wire's own provider.
+    """
     if form == "vllm":
         return Refuser(_flat_error, lambda size, limit: _flat_error(_vllm(size, limit), 400), True)
     if form == "vllm-input":
@@ -53,18 +60,22 @@ def refuser(wire: str, form: RefusalForm | None = None) -> Refuser:
 
 
 def _told(sentence: str, status: int) -> dict[str, Json]:
+    """Return what both of vLLM's envelopes hold."""
     return {"message": sentence, "type": "NotFoundError" if status == 404 else "BadRequestError", "param": None}
 
 
 def _flat_error(sentence: str, status: int) -> dict[str, Json]:
+    """Return an error of vLLM to 0.10: the body is the error."""
     return {"object": "error", **_told(sentence, status), "code": status}
 
 
 def _error(sentence: str, status: int) -> dict[str, Json]:
+    """Return an error of vLLM since then: under `error`, as OpenAI has it."""
     return {"error": {**_told(sentence, status), "code": status}}
 
 
 def _vllm(size: RequestSize, limit: int) -> str:
+    """Return the sentence of vLLM to 0.10, which counts input and reply; its comma before "Please" is vLLM's."""
     window = f"This model's maximum context length is {limit} tokens. However, you requested "
     if not size.reply_tokens:
         return f"{window}{size.input_tokens} tokens in the messages, Please reduce the length of the messages."
@@ -75,6 +86,7 @@ def _vllm(size: RequestSize, limit: int) -> str:
 
 
 def _vllm_input(size: RequestSize, limit: int) -> str:
+    """Return the sentence of vLLM from 0.10 on: the input alone, or a reply that is too long beside it."""
     window = f"This model's maximum context length is {limit} tokens"
     if size.input_tokens > limit:
         return (
@@ -88,6 +100,7 @@ def _vllm_input(size: RequestSize, limit: int) -> str:
 
 
 def _vllm_lower_bound(size: RequestSize, limit: int) -> str:
+    """Return the sentence of vLLM as it is now, which counts the input no further than one token above what fits."""
     if size.reply_tokens > limit:
         return (
             f"max_tokens={size.reply_tokens} cannot be greater than max_model_len=max_total_tokens={limit}. "

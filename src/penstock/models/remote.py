@@ -1,10 +1,12 @@
 """Which provider is asked, and with which key? Models over HTTP, named as on the command line.
 
-    model = remote("anthropic", "claude-sonnet-5", window_tokens=200_000)     # the key is in ANTHROPIC_API_KEY
+    model = RemoteModel("anthropic", "claude-sonnet-5", window_tokens=200_000)     # the key is in ANTHROPIC_API_KEY
     body = model.send({"max_tokens": 1_000, "messages": [...]}, on_text=print)
 
-Addresses and keys come from the variables that the providers' own SDKs read. Law: a key is sent to its base URL and shown nowhere.
-Keeps out: the way over the network (`exchange`), what an answer says (`reading`), and trying again (`session`).
+Addresses and keys come from the variables that the providers' own SDKs read, as the wire's `Service` lists them. Laws: a key is
+sent to its base URL and shown nowhere, not in an error, a repr or a log; what is wrong with an address or a key is said before
+anything is sent, without repeating it. Keeps out: the way over the network (`exchange`), what an answer says (`reading`), and
+trying again (`session`).
 """
 
 from __future__ import annotations
@@ -27,11 +29,26 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
     from penstock.wires.wire import Service
 
-TIMEOUT_SECONDS = 600.0  # as both official SDKs; Anthropic's takes no unstreamed request that would last longer
+# As both official SDKs; Anthropic's takes no unstreamed request that would last longer.
+TIMEOUT_SECONDS = 600.0
+"""How long a whole answer may take when nothing else is said: ten minutes."""
 
 
 class RemoteModel:
-    """A `Model` behind HTTP. Threads may share it; each `send` has a connection of its own."""
+    """A `Model` behind HTTP. Threads may share it; each `send` has a connection of its own.
+
+    Args:
+        wire: the API that it speaks.
+        name: the model, as the provider knows it.
+        base_url: where it is, such as `http://localhost:8000/v1`; that of the provider's variable, or its own, when left out.
+        window_tokens: how many tokens a request may have; None where that is not known.
+        environment: the variables that addresses and keys are taken from; those of the process when left out.
+        timeout_seconds: how long a whole answer may take, connecting included.
+
+    Raises:
+        CallerError: for a wire that is none, an address that is none, a key that is missing or that no header can hold, numbers
+            that cannot be, and where the extra `penstock[providers]` is not installed.
+    """
 
     def __init__(
         self,
@@ -56,6 +73,7 @@ class RemoteModel:
         region = next((value for name in service.region_variables if (value := _value(given, name))), "")
         base = (base_url or _value(given, service.base_url_variable) or _own_url(service, region)).rstrip("/")
         is_local = _is_local(base)
+        # A server on this machine needs no key and no signature; if one is set it is sent all the same.
         key = next((key for key in service.keys if _value(given, key.variable)), service.keys[0])
         secret = _value(given, key.variable)
         signer = None
@@ -64,6 +82,7 @@ class RemoteModel:
         if not secret and signer is None and not is_local:
             also = ", or install boto3 and set what it reads" if service.signs_for else ""
             raise CallerError(f"{wire}:{name} at {base} needs a key: set {key.variable}{also}")
+        # Uncompressed, so that a bound on what is read is one on what is held.
         headers = {"content-type": "application/json", "accept-encoding": "identity", **service.headers}
         headers |= {"user-agent": f"penstock/{__version__}"}
         headers |= {to: value for origin, to in service.variable_headers.items() if (value := _value(given, origin))}
@@ -92,11 +111,20 @@ class RemoteModel:
         on_text: Callable[[str], object] | None = None,
         cancelled: threading.Event | Callable[[], bool] | None = None,
     ) -> dict[str, Json]:
-        """The body of the answer to a body; `model` is put in where it is not.
+        """Return the body of the answer to a request's body, which is sent once.
 
-        With `on_text` the answer is streamed: it is called with each piece of the words, in this thread unless an event loop runs
-        in it, and the body returned is the same. `cancelled`, once set or true, ends the request within a tenth of a second.
-        Raises `Refused`, `Disconnected`, `Unreadable` or `Cancelled`; sends nothing twice.
+        Args:
+            request: the body as the wire has it; `model` is put in where it is not, and `stream` is set by `on_text` alone.
+            on_text: is called with each piece of the words; the answer is then streamed, and the body returned is the same. It is
+                called in this thread, unless an event loop runs in it. What it raises ends the request and comes out.
+            cancelled: ends the request within a tenth of a second, once it is set or returns True.
+
+        Raises:
+            Refused: for an error of the provider, with its status and its body.
+            Disconnected: where no answer came, or not to its end, in the time that is given.
+            Unreadable: for an answer that is none of the wire.
+            Cancelled: where `cancelled` said so.
+            CallerError: for a request that is no JSON object.
         """
         from penstock.models.exchange import exchange
 
@@ -107,7 +135,7 @@ class RemoteModel:
         return exchange(self._endpoint, content, self.wire, on_text=on_text, cancelled=asked)
 
     def _content(self, request: dict[str, Json], *, streamed: bool) -> bytes:
-        """The request as it goes out: whether it is streamed is said by `on_text` alone."""
+        """Return the request as it goes out; whether it is streamed is said by `on_text` alone."""
         if not isinstance(request, dict):
             raise CallerError(f"a request is the body of {self.wire}, an object, not {type(request).__name__}")
         spoken = wire_named(self.wire)
@@ -119,6 +147,7 @@ class RemoteModel:
             body = spoken.answers.streamed_body(body)
         else:
             body.pop("stream_options", None)
+        # UTF-8 as it is: escapes are two or three times as long where a text is not English. NaN, which Python writes, is no JSON.
         try:
             return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
         except UnicodeEncodeError:  # half of a surrogate pair, which only an escape can hold
@@ -128,24 +157,34 @@ class RemoteModel:
 
 
 def _own_url(service: Service, region: str) -> str:
-    """The provider's own address; `CallerError` where it has one for each region and none is set."""
+    """Return the provider's own address.
+
+    Raises:
+        CallerError: where it has one for each region and none is set.
+    """
     if service.region_variables and not region:
         raise CallerError(f"the address is one for each region: set {service.region_variables[0]}, or give a base URL")
     return service.base_url.replace("{region}", region)
 
 
 def _address(base: str, service: Service, path: str, name: str) -> str:
+    """Return where requests go: a base URL may have the API's root at its end or leave it out, as the SDKs differ in that."""
     return base.removesuffix(service.root) + service.root + path.replace("{model}", quote(name, safe=""))
 
 
 def _asked(cancelled: threading.Event | Callable[[], bool] | None) -> Callable[[], bool]:
+    """Return the question whether a request is cancelled, whatever it was given as."""
     if cancelled is None:
         return lambda: False
     return cancelled if callable(cancelled) else cancelled.is_set
 
 
 def _value(environment: Mapping[str, str], variable: str) -> str:
-    """What a variable holds; `CallerError` for what no header can, which names the variable and does not repeat it."""
+    """Return what a variable holds, without white space around it; empty where it is not set.
+
+    Raises:
+        CallerError: for what no header can hold; it names the variable and does not repeat what may be a key.
+    """
     value = environment.get(variable, "").strip()
     if not value.isascii() or not value.isprintable() or " " in value:
         raise CallerError(f"{variable} holds a space, or a character that no key and no address has")
@@ -153,7 +192,11 @@ def _value(environment: Mapping[str, str], variable: str) -> str:
 
 
 def _is_local(base: str) -> bool:
-    """Whether a base URL is on this machine; `CallerError` for what is none, not repeated: there may be a key in it."""
+    """Whether a base URL is on this machine.
+
+    Raises:
+        CallerError: for what is no base URL; it is not repeated, since there may be a key in it.
+    """
     from ipaddress import ip_address
 
     from httpx2 import URL, InvalidURL

@@ -1,7 +1,9 @@
 """Does the request show what it has to? A script of steps, in order, and a model that answers from it.
 
-Law: a script that was left once stays left, so that no retry hides it; the requests that came in are kept as they came, whatever
-the caller does with them afterwards. Keeps out: HTTP, and how a wire writes an answer (`provider`).
+    model = ScriptedModel([call("read_file", path="a.py"), say("done", requires="def area")])
+
+Laws: a script that was left once stays left, so that no retry hides it; the requests that came in are kept as they came, whatever
+the caller does with them afterwards. Keeps out: HTTP (`penstock.testing`), and how a wire writes an answer (`provider`).
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 _END_CHARS = 400  # of a request that does not fit: the newest message, as a rule
-_SCRIPT_BYTES = 64 << 20
+_SCRIPT_BYTES = 64 << 20  # of a script in a file
 
 
 class ScriptMismatch(AssertionError):
@@ -33,7 +35,16 @@ class ScriptMismatch(AssertionError):
 
 
 class Script:
-    """Steps in order; called with a request it gives the step that answers it, or raises `ScriptMismatch`."""
+    """Steps in order; called with a request it gives the step that answers it.
+
+    Args:
+        steps: what `say`, `call`, `calls`, `refuse` and `fail` make.
+
+    Raises:
+        CallerError: for what is no step, when it is made.
+        ScriptMismatch: when it is called with a request that its step does not allow, or after the last step; from then on
+            always, so that a loop which swallows errors and tries again cannot pass.
+    """
 
     def __init__(self, steps: Iterable[ScriptStep]) -> None:
         self._steps = tuple(steps)
@@ -45,10 +56,11 @@ class Script:
         self._lock = threading.Lock()
 
     def __call__(self, request: dict[str, Json]) -> ScriptStep:
-        with self._lock:
+        with self._lock:  # which step answers and that it is used up are one decision, for any number of threads
             if self._left is None and (why := self._mismatch(request)) is not None:
                 self._left = why, _end_of(request)
             if self._left is not None:
+                # A new one each time: an exception that is raised twice has a traceback of both.
                 mismatch = ScriptMismatch(self._left[0])
                 mismatch.add_note(f"The request ends:\n{self._left[1]}")
                 raise mismatch
@@ -56,6 +68,7 @@ class Script:
             return self._steps[self._place - 1]
 
     def _mismatch(self, request: dict[str, Json]) -> str | None:
+        """Say why the next step does not answer a request; None where it does."""
         if self._place == len(self._steps):
             return f"the script is over: it has {len(self._steps)} steps, and this is request {self._place + 1}"
         step = self._steps[self._place]
@@ -64,7 +77,7 @@ class Script:
 
 
 def _end_of(request: dict[str, Json]) -> str:
-    """The end of the conversation; of a body without one, of the body."""
+    """Return the end of the conversation in a request's body; of a body without one, the end of the body."""
     keys = (wire_named(wire).body.messages_key for wire in WIRES)
     messages = next((request[key] for key in keys if key in request), request)
     return sizes.text_of(messages)[-_END_CHARS:]
@@ -73,11 +86,17 @@ def _end_of(request: dict[str, Json]) -> str:
 class ScriptedModel:
     """A `Model` that answers from a script, in the body of its wire, with usage counted over the request.
 
-    `requests` are the bodies that came in. `send` raises `Refused` for a step that refuses or fails, and `ScriptMismatch`
-    for a request that its step does not allow; from then on it raises nothing else.
+    Args:
+        steps: what `say`, `call`, `calls`, `refuse` and `fail` make, in their order.
+        wire: the API whose bodies it takes and gives.
+        window_tokens: what it says of its window; it refuses only where a step does.
+
+    Raises:
+        CallerError: for what is no step, and for a wire that is none.
     """
 
     name = "scripted"
+    """What its answers name as their model."""
 
     def __init__(
         self, steps: Iterable[ScriptStep], wire: str = "openai-chat", window_tokens: int | None = None
@@ -85,16 +104,20 @@ class ScriptedModel:
         self.wire = wire_named(wire).name
         self.window_tokens = window_tokens
         self.requests: list[dict[str, Json]] = []
+        """The bodies that came in, as they came, oldest first."""
         self._script = Script(steps)
         self._provider = Provider(wire, self.name)
         self._lock = threading.Lock()
 
     @classmethod
     def from_file(cls, path: str, wire: str = "openai-chat", window_tokens: int | None = None) -> ScriptedModel:
-        """The model whose script is a JSON list of objects, each named as its step is in Python. Raises `CallerError`.
+        """Return the model whose script is in a file: a JSON list of objects, each named as its step is in Python.
 
         `{"say": TEXT}`, `{"call": NAME, "arguments": {}}`, `{"calls": [CALL, …], "text": TEXT}`, `{"refuse": TOKENS, "of":
         TOKENS}`, `{"fail": STATUS, "body": BODY}`, each with `requires` and `forbids`: a pattern or a list of them.
+
+        Raises:
+            CallerError: where there is no such file, or a step in it is none; it names the step by its place.
         """
         from penstock.workspace.root import read_own
 
@@ -107,7 +130,13 @@ class ScriptedModel:
             raise CallerError(f"{path}: {error}") from error
 
     def send(self, request: dict[str, Json], /) -> dict[str, Json]:
-        """The body of the step whose turn it is."""
+        """Return the body of the step whose turn it is; `requests` keeps the one that came in.
+
+        Raises:
+            Refused: for a step that refuses or fails.
+            ScriptMismatch: for a request that its step does not allow; from then on nothing else is raised.
+            CallerError: for a request that is no object.
+        """
         from penstock.text.json_access import copied
 
         if not isinstance(request, dict):

@@ -2,7 +2,8 @@
 
 Counted is what stands in the system prompt and the messages, and what stands in the tools: every key, text and number, a line
 each. An image counts `IMAGE_TOKENS`, other base64 a token for `BYTES_PER_TOKEN`. Bare JSON is read, not a transcript, so that the
-double and what is tested with it do not share their mistakes. Keeps out: windows, and who refuses.
+double and what is tested with it do not share their mistakes. Law: any JSON has a size, whatever its depth; a request that holds
+more is never smaller. Keeps out: windows, and who refuses.
 """
 
 from __future__ import annotations
@@ -19,20 +20,26 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 IMAGE_TOKENS = 1_568
-"""What an image of full size takes at Anthropic (width x height / 750, at most this); at OpenAI it is 85 to 1,445."""
+"""What an image counts: one of full size at Anthropic (width x height / 750, at most this); at OpenAI it is 85 to 1,445."""
 BYTES_PER_TOKEN = 16
-"""Of documents and sound: a page of a PDF has tens of kilobytes and 1,500 to 3,000 tokens."""
+"""How many bytes of a document or a sound count a token: a page of a PDF has tens of kilobytes and 1,500 to 3,000 tokens."""
 
 
 def estimate(text: str) -> int:
-    """The tokens of `text` by `penstock.tokens`, without an extra."""
+    """Return the tokens of a text as `penstock.tokens` estimates them, without any extra installed."""
     from penstock.text import tokens
 
     return tokens.count(text).tokens
 
 
 def size_of(request: dict[str, Json], wire: str, count: Callable[[str], int] = estimate) -> RequestSize:
-    """Return what a provider on that wire would count of a request's body."""
+    """Return what a provider on that wire would count of a request's body.
+
+    Args:
+        request: the body; what is not there counts nothing.
+        wire: the name of the wire, whose layout says where messages, tools and the length of the reply stand.
+        count: the tokens of a text.
+    """
     layout = wire_named(wire).body
     asked = (field(request, *path) for path in layout.reply_paths)
     return RequestSize(
@@ -43,11 +50,12 @@ def size_of(request: dict[str, Json], wire: str, count: Callable[[str], int] = e
 
 
 def text_of(value: Json) -> str:
-    """Every key, text and number of a JSON value in its order, a line each, without what is media."""
+    """Return every key, text and number of a JSON value in its order, a line each, without what is media."""
     return "\n".join(_read(value)[0])
 
 
 def _counted(values: list[Json], count: Callable[[str], int]) -> int:
+    """Return the tokens of values: their texts counted as one, and their media."""
     lines, media_tokens = _read([value for value in values if value is not None])
     return (count("\n".join(lines)) if lines else 0) + media_tokens
 
@@ -58,10 +66,10 @@ _IMAGES = ("image", "image_url", "input_image", "computer_screenshot")
 
 
 def _read(value: Json) -> tuple[list[str], int]:
-    """The lines of a value, and the tokens of the media in it; without recursion, for requests of any depth."""
+    """Return the lines of a value, and the tokens of the media in it; without recursion, for requests of any depth."""
     lines: list[str] = []
     media_tokens = 0
-    rest = [value]
+    rest = [value]  # from the end, so that what comes first in the request is taken first
     while rest:
         node = rest.pop()
         if isinstance(node, dict):
@@ -90,7 +98,7 @@ def _is_image(node: dict[str, Json]) -> bool:
 
 
 def _is_base64(node: dict[str, Json], key: str, text: str) -> bool:
-    """A file or a sound, as each wire has them; a document that is plain text is text."""
+    """Whether a text is a file or a sound, as each wire has them; a document that is plain text is text."""
     return (
         key == "file_data"
         or (key == "data" and (node.get("type") == "base64" or not node.keys().isdisjoint(_MEDIA_KEYS)))

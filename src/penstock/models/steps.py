@@ -2,7 +2,8 @@
 
     [call("read_file", path="a.py"), refuse(996_201, of=200_000), say("done", requires="def area")]
 
-A step may demand texts of the request that it answers, or forbid them. Law: what a step holds is JSON and does not change.
+A step may demand texts of the request that it answers, or forbid them: a test of an agent then says what the model has to be
+shown, rather than how. Laws: what a step holds is JSON and does not change; what cannot be a step is refused when it is made.
 Keeps out: the order of steps (`scripted`), and how a wire writes them (`answers`, `refusals`).
 """
 
@@ -21,24 +22,28 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 Patterns: TypeAlias = "str | Iterable[str]"
+"""A regular expression, or several of them."""
 
 
 class Asked(NamedTuple):
-    """A call of a tool, its arguments as JSON text."""
+    """A call of a tool that a scripted model makes."""
 
     name: str
     arguments: str
+    """JSON text, as models write arguments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptStep:
-    """What every step has: regular expressions that must, and must not, match in the texts of the request."""
+    """One step of a script: what is answered to one request, and what that request has to show."""
 
     requires: tuple[str, ...] = ()
+    """Regular expressions that each have to match somewhere in the texts of the request."""
     forbids: tuple[str, ...] = ()
+    """Regular expressions of which none may match there."""
 
     def mismatch(self, text: str) -> str | None:
-        """What about a request of that text goes against this step; None where nothing does."""
+        """Say what about a request of that text goes against this step; None where nothing does."""
         for pattern in self.requires:
             if re.search(pattern, text) is None:
                 return f"requires {pattern!r}, which is not in the request"
@@ -50,10 +55,12 @@ class ScriptStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptedReply(ScriptStep):
-    """The model answers."""
+    """A step in which the model answers."""
 
     text: str = ""
+    """What it says, before any calls."""
     calls: tuple[Asked, ...] = ()
+    """What it calls, in its order; none where it is done."""
 
     def __str__(self) -> str:
         if not self.calls:
@@ -63,10 +70,12 @@ class ScriptedReply(ScriptStep):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refuse(ScriptStep):
-    """The provider finds the input too large."""
+    """A step in which the provider finds the input too large, in words of its own."""
 
     input_tokens: int
+    """How large it says that the input is."""
     limit_tokens: int
+    """How large it says that its window is."""
 
     def __str__(self) -> str:
         return f"refuse({self.input_tokens}, of={self.limit_tokens})"
@@ -74,17 +83,28 @@ class Refuse(ScriptStep):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fail(ScriptStep):
-    """The provider answers with a status and a body of any kind."""
+    """A step in which the provider answers with a status and a body of any kind."""
 
     status: int
+    """The HTTP status; below 400 the body is taken for an answer."""
     body: Json
+    """JSON, or a text that is sent as it is."""
 
     def __str__(self) -> str:
         return f"fail({self.status})"
 
 
 def say(text: str, *, requires: Patterns = (), forbids: Patterns = ()) -> ScriptStep:
-    """The model says `text`, and is done."""
+    """Return the step in which the model says `text`, and is done.
+
+    Args:
+        text: what it says.
+        requires: regular expressions that have to match in the request that it answers.
+        forbids: regular expressions of which none may match there.
+
+    Raises:
+        CallerError: for what is no text, or no regular expression.
+    """
     return ScriptedReply(text=_a(str, text, "text"), requires=_patterns(requires), forbids=_patterns(forbids))
 
 
@@ -97,7 +117,18 @@ def call(
     forbids: Patterns = (),
     **more_arguments: Json,
 ) -> ScriptStep:
-    """The model calls a tool; arguments by name, or as a mapping for those named `requires` and `forbids`."""
+    """Return the step in which the model calls a tool.
+
+    Args:
+        tool_name: the tool that it calls.
+        arguments: arguments by name, as a mapping: for those that are named `requires` and `forbids`.
+        requires: as in `say`.
+        forbids: as in `say`.
+        more_arguments: arguments by name.
+
+    Raises:
+        CallerError: for arguments that are no JSON.
+    """
     given = {**(arguments or {}), **more_arguments}
     try:
         written = json.dumps(given, ensure_ascii=False, allow_nan=False)
@@ -108,7 +139,17 @@ def call(
 
 
 def calls(*made: ScriptStep, text: str = "", requires: Patterns = (), forbids: Patterns = ()) -> ScriptStep:
-    """The model makes several calls at once, and may say something before them; each is made by `call`."""
+    """Return the step in which the model makes several calls at once.
+
+    Args:
+        made: what `call` made, one at least; what these require and forbid counts too.
+        text: what the model says before them.
+        requires: as in `say`.
+        forbids: as in `say`.
+
+    Raises:
+        CallerError: for none at all, and for steps that are no calls.
+    """
     if not made:
         raise CallerError("calls() takes the steps that call() makes, one at least")
     asked: list[Asked] = []
@@ -125,14 +166,34 @@ def calls(*made: ScriptStep, text: str = "", requires: Patterns = (), forbids: P
 
 
 def refuse(input_tokens: int, *, of: int, requires: Patterns = (), forbids: Patterns = ()) -> ScriptStep:
-    """The provider refuses an input of `input_tokens` where it takes `of`, in its own words."""
+    """Return the step in which the provider refuses an input for its size, in its own words.
+
+    Args:
+        input_tokens: how large it says that the input is.
+        of: how large it says that its window is, which is less.
+        requires: as in `say`.
+        forbids: as in `say`.
+
+    Raises:
+        CallerError: for numbers of which the first is not above the second.
+    """
     if not 0 < _a(int, of, "of") < _a(int, input_tokens, "input_tokens"):
         raise CallerError(f"refuse() takes more tokens than the limit, not {input_tokens} of {of}")
     return Refuse(input_tokens=input_tokens, limit_tokens=of, requires=_patterns(requires), forbids=_patterns(forbids))
 
 
 def fail(status: int, body: Json, *, requires: Patterns = (), forbids: Patterns = ()) -> ScriptStep:
-    """The provider answers with that HTTP status and that body: JSON, or a text as it is. Below 400 it is an answer."""
+    """Return the step in which the provider answers with any status and body.
+
+    Args:
+        status: an HTTP status from 200 to 599; below 400 the body is taken for an answer.
+        body: JSON, or a text that is sent as it is.
+        requires: as in `say`.
+        forbids: as in `say`.
+
+    Raises:
+        CallerError: for another status, and for a body that is no JSON.
+    """
     if not 200 <= _a(int, status, "status") <= 599:
         raise CallerError(f"an answer has a status from 200 to 599, not {status}")
     try:
@@ -143,7 +204,11 @@ def fail(status: int, body: Json, *, requires: Patterns = (), forbids: Patterns 
 
 
 def read_steps(content: bytes) -> list[ScriptStep]:
-    """The steps of a script in JSON: a list of objects, the name of a step first, its arguments beside it."""
+    """Return the steps of a script in JSON: a list of objects, each with the name of a step and its arguments beside it.
+
+    Raises:
+        CallerError: for what is no such list; it names the step by its place, from 1, and what is wrong with it.
+    """
     try:
         listed = json.loads(content)
     except (ValueError, RecursionError) as error:
@@ -159,6 +224,7 @@ def read_steps(content: bytes) -> list[ScriptStep]:
     return steps
 
 
+# Each step as JSON names it: the function that makes it, and what it takes beside the value under its own name.
 _FORMS: dict[str, tuple[Callable[..., ScriptStep], frozenset[str]]] = {
     "say": (say, frozenset()),
     "call": (call, frozenset({"arguments"})),
@@ -169,7 +235,7 @@ _FORMS: dict[str, tuple[Callable[..., ScriptStep], frozenset[str]]] = {
 
 
 def _step(value: Json) -> ScriptStep:
-    """One step: `{"call": "read_file", "arguments": {"path": "a.py"}, "requires": "…"}`."""
+    """Return the step of one object: `{"call": "read_file", "arguments": {"path": "a.py"}, "requires": "…"}`."""
     named = [name for name in _FORMS if isinstance(value, dict) and name in value]
     if len(named) != 1:
         raise CallerError(f"an object with one of {', '.join(_FORMS)}")
@@ -188,6 +254,7 @@ def _step(value: Json) -> ScriptStep:
 
 
 def _patterns(given: Patterns) -> tuple[str, ...]:
+    """Return patterns as a tuple; compiled once here, so that a bad one is named where it stands in the test."""
     try:
         patterns = (given,) if isinstance(given, str) else tuple(given)
         for pattern in patterns:
@@ -198,6 +265,7 @@ def _patterns(given: Patterns) -> tuple[str, ...]:
 
 
 def _a(kind: type, value: Any, name: str) -> Any:
+    """Return a value of that type; True is no integer. Raises `CallerError` for any other."""
     if not isinstance(value, kind) or isinstance(value, bool):
         raise CallerError(f"{name} is of type {kind.__name__}, not {type(value).__name__}")
     return value

@@ -1,7 +1,8 @@
 """Is it valid, does it fit, and what is the answer? One request decided, and written down.
 
-Law: every request that came in is in `received` with what became of it, also where the policy raised; a request is kept as it
-came. Keeps out: HTTP.
+In this order, as a provider asks: a request of the wrong shape is refused for that however large it is, and a policy sees only
+requests that a model would see. Laws: every request that came in is in `received` with what became of it, also where the policy
+raised; a request is kept as it came. Keeps out: HTTP.
 """
 
 from __future__ import annotations
@@ -21,27 +22,38 @@ if TYPE_CHECKING:
 
 
 class Received(NamedTuple):
-    """One request: its body (None for what is no JSON object), the status that was answered, and the input as it was counted.
-
-    `outcome` is `answered`, `refused` for its size, `invalid` for its shape, or `failed` because a step or an error said so.
-    """
+    """One request that a double has got, and what became of it."""
 
     request: Json
+    """Its body as it came, None for what is no JSON object; a copy, whatever the policy did with it."""
     status: int
+    """The HTTP status that was answered."""
     outcome: Outcome
+    """`answered`, `refused` for its size, `invalid` for its shape, or `failed` because a step or an error said so."""
     input_tokens: int
+    """How large its instructions, messages and tools were in the double's own count."""
 
 
 class DeskDecision(NamedTuple):
-    """What is answered, to the `number`-th request; `in_stream`: as an event after HTTP 200."""
+    """What is answered to one request."""
 
     answer: DoubleAnswer
     number: int
+    """Which request it is, from 1."""
     in_stream: bool
+    """Whether it is a refusal that comes as an event after HTTP 200."""
 
 
 class Desk:
-    """Where one provider decides, for any number of threads."""
+    """Where one provider decides, for any number of threads.
+
+    Args:
+        provider: how it speaks and counts.
+        window_tokens: above this it refuses.
+        policy: gives the step that answers a request's body; it is called outside any lock.
+        strict: whether requests of the wrong shape are refused.
+        refuse_in_stream: whether streamed requests are refused by an event after HTTP 200.
+    """
 
     def __init__(
         self,
@@ -68,7 +80,15 @@ class Desk:
             return tuple(self._received)
 
     def decide(self, request: dict[str, Json], *, streamed: bool = False) -> DeskDecision:
-        """The answer to a request; raises what the policy raises."""
+        """Return the answer to a request.
+
+        Args:
+            request: the body.
+            streamed: whether its answer goes out as a stream.
+
+        Raises:
+            BaseException: whatever the policy raises; the request is written down as failed.
+        """
         from penstock.text.json_access import copied
 
         with self._lock:
@@ -88,7 +108,7 @@ class Desk:
         return DeskDecision(answer, number, in_stream)
 
     def turn_away(self, status: int, sentence: str) -> DoubleAnswer:
-        """The answer to what was not, or could not be, read."""
+        """Return the answer to what was not, or could not be, read, and write it down as invalid."""
         self._write(Received(None, status, "invalid", 0))
         return self.provider.error(sentence, status)
 
@@ -103,6 +123,7 @@ def fault_of(request: dict[str, Json], wire: str) -> str | None:
         messages = messages_of(request, wire)
     except CallerError as error:
         return str(error)
+    # A double has no memory of conversations: answered, such a request would test something that never happens.
     if continues(request, wire):
         return "previous_response_id: no conversation is kept here, send all of it"
     for found in violations(messages, wire):

@@ -1,6 +1,7 @@
 """What does a test hold in its hands? A provider that keeps to its window, over HTTP or in process.
 
-Keeps out: what is decided (`desk`), and how it is carried (`routes`, `events`, `server`).
+Law: what goes wrong on the double's own side fails the test, wherever the client put the error: it is raised where `with` ends.
+Keeps out: what is decided (`desk`), and how it is carried (`routes`, `server`).
 """
 
 from __future__ import annotations
@@ -26,20 +27,31 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 MAX_BODY_BYTES = 32 << 20
-"""What Anthropic takes; above it a provider speaks of bytes, not of tokens."""
+"""The largest body that is read, as much as Anthropic takes; above it a provider speaks of bytes, not of tokens."""
 
 
 class LoopbackProvider:
     """A provider of `window_tokens` on one wire. Inside `with` it is at `base_url`; `send` asks it in process, at any time.
 
-    - `script`: steps as a `ScriptedModel` has them, or `policy`: a function that sees only the request's body and gives a step.
-    - `refusal`: in whose words it refuses, `openai`, `anthropic`, `vllm`, `vllm-input` or `vllm-lower-bound`; the wire's own,
-      if nothing is said. With `refuse_in_stream`, a streamed request is refused by an error event after HTTP 200.
-    - `strict`: what `penstock.transcript.violations` finds is refused too, and a length of the reply that the wire does not take.
-    - `count`: the tokens of a text, an estimate if nothing is said; `penstock.models.sizes` says which texts are counted.
-
     What goes wrong on its own side (a `ScriptMismatch`, an exception of the policy) is HTTP 400 to the client, and raised where
     `with` ends. Requests are answered in the threads of their connections: a policy may be called by several at once.
+
+    Args:
+        wire: the API that it speaks.
+        window_tokens: how much it takes; above this it refuses as the provider does.
+        script: steps as a `ScriptedModel` has them.
+        policy: a function that sees only the request's body and gives a step; in place of a script.
+        refusal: in whose words it refuses, `vllm-input` for one (`penstock.models.refusals.FORMS`); the wire's own provider's
+            when left out.
+        refuse_in_stream: refuse streamed requests by an error event after HTTP 200.
+        strict: refuse what `penstock.transcript.violations` finds too, and a length of the reply that the wire does not take.
+        count: the tokens of a text, an estimate when left out; `penstock.models.sizes` says which texts are counted.
+        model: the name that its list of models and its answers have; it answers to every other name as well.
+        max_body_bytes: the largest body that is read.
+
+    Raises:
+        CallerError: for a wire that is none, a window without a token, an unknown form of refusal, and unless exactly one of
+            `script` and `policy` is given.
     """
 
     def __init__(
@@ -71,7 +83,7 @@ class LoopbackProvider:
 
     @property
     def wire(self) -> str:
-        """The API that it speaks."""
+        """The name of the API that it speaks."""
         return self._desk.provider.wire
 
     @property
@@ -81,7 +93,7 @@ class LoopbackProvider:
 
     @property
     def window_tokens(self) -> int:
-        """Above this it refuses."""
+        """How many tokens it takes; above this it refuses."""
         return self._desk.window_tokens
 
     @property
@@ -102,7 +114,13 @@ class LoopbackProvider:
         return sum(received.outcome == "refused" for received in self.requests)
 
     def send(self, request: dict[str, Json], /) -> dict[str, Json]:
-        """The same without HTTP: the body of an answer. Raises `penstock.models.Refused`, and what the policy raises."""
+        """Return the body of the answer to a request, without HTTP.
+
+        Raises:
+            Refused: for whatever is no answer: a refusal for size or shape, or a step that fails.
+            CallerError: for a request that is no object.
+            Exception: whatever the policy raises, a `ScriptMismatch` among it.
+        """
         if not isinstance(request, dict):
             raise CallerError(f"a request is the body of {self.wire}, an object, not {type(request).__name__}")
         return self._desk.decide(request).answer.returned()
@@ -119,6 +137,7 @@ class LoopbackProvider:
         if self._server is not None:
             self._server.close()
             self._server = None
+        # An error in the body of `with` is most often what the client made of ours, and ours says more. An interrupt is neither.
         broken, self._routes.broken = self._routes.broken, None
         if broken is not None and (error is None or isinstance(error, Exception)):
             raise broken  # the cause of what the client raised, which is its context

@@ -1,6 +1,8 @@
 """What is at which path? The paths of a provider's API that a client of one wire needs.
 
-Law: what is at no path is said with the path that is there. Keeps out: sockets (`server`), decisions (`desk`).
+Answers, streamed ones where they have a path of their own, the list of models, and the counting of tokens where the API has it; the
+paths are those of the wire's record. Law: what is at no path is said with the path that is there. Keeps out: sockets (`server`),
+decisions (`desk`).
 """
 
 from __future__ import annotations
@@ -19,17 +21,24 @@ if TYPE_CHECKING:
 
 
 class HttpReply(NamedTuple):
-    """What goes back: a body, as JSON or a text as it is, or the events of a stream."""
+    """What goes back over HTTP: a body or a stream."""
 
     status: int
     body: Json = None
+    """JSON, or a text that is sent as it is; nothing where there are events."""
     events: Iterator[bytes] | None = None
+    """The events of a stream, as they go over the wire; None for a body."""
     events_type: str = ""
     """The content type of a stream."""
 
 
 class Routes:
-    """A desk as a site."""
+    """A desk as a site: requests by method and path, replies as they go over HTTP.
+
+    Args:
+        desk: where requests are decided.
+        max_body_bytes: the largest body that the server is to read.
+    """
 
     def __init__(self, desk: Desk, max_body_bytes: int) -> None:
         self.max_body_bytes = max_body_bytes
@@ -40,7 +49,7 @@ class Routes:
         self._stream_type = wire_named(desk.provider.wire).answers.stream_type
 
     def get(self, path: str) -> HttpReply:
-        """The list of models, or the one on it."""
+        """Return the list of models, or the one on it: some clients ask for either before they send anything."""
         name = self._desk.provider.model
         listed, model = self._double.models(name)
         at = self._double.models_path
@@ -49,7 +58,15 @@ class Routes:
         return HttpReply(200, model) if _is_at(f"{at}/{name}", path) else self._nothing_at(path)
 
     def post(self, path: str, content: bytes) -> HttpReply:
-        """The answer to a request, or the count of its tokens. Raises what the policy raises."""
+        """Return the answer to a request, or the count of its tokens.
+
+        Args:
+            path: without a query or a slash at its end.
+            content: the body.
+
+        Raises:
+            BaseException: whatever the policy raises.
+        """
         counting = self._double.counting
         is_count = counting is not None and _is_at(counting.path, path)
         is_stream = self._double.stream_path != self._double.path and _is_at(self._double.stream_path, path)
@@ -63,6 +80,7 @@ class Routes:
             return self.turn_away(400, "The body of the request is no JSON object that can be read.")
         if counting is not None and is_count:
             return HttpReply(200, counting.answer(self._desk.provider.size_of(counting.request(request)).input_tokens))
+        # Gemini and Bedrock have a path for streams; elsewhere the body says which is asked for.
         streamed = is_stream if self._double.stream_path != self._double.path else request.get("stream") is True
         answer, number, in_stream = self._desk.decide(request, streamed=streamed)
         if in_stream:
@@ -72,12 +90,15 @@ class Routes:
         return HttpReply(answer.status, answer.body)
 
     def turn_away(self, status: int, sentence: str) -> HttpReply:
-        """A request that was not, or could not be, read."""
+        """Return the reply to a request that was not, or could not be, read."""
         answer = self._desk.turn_away(status, sentence)
         return HttpReply(answer.status, answer.body)
 
     def broke(self, error: BaseException) -> HttpReply:
-        """Told in words that no request can change, since a client's error may be taken for the provider's."""
+        """Return the reply to a request over which the double or the test's policy raised, and keep the first such error.
+
+        Its words say nothing of the request: a client reads them as the provider's, and might cure an overflow that there is not.
+        """
         self.broken = self.broken or error
         sentence = f"The test double raised {type(error).__name__}: it is raised again where the double ends."
         return HttpReply(400, self._desk.provider.error(sentence).body)

@@ -1,7 +1,8 @@
 """How does it speak HTTP? Requests in, bodies or streams out, on 127.0.0.1 and a port of the system's choice.
 
-A thread for each connection; `close` ends them all, idle ones too, and waits for them. Law: a body above the bound is read off and
-refused, never held; nothing that a client does ends the server. Keeps out: what is answered (`routes`).
+A thread for each connection; `close` ends them all, idle ones too, and waits for them, so that a test that has ended leaves neither
+a thread nor a socket. Laws: a body above the bound is read off and refused, never held; nothing that a client does ends the server.
+Keeps out: what is answered (`routes`).
 """
 
 from __future__ import annotations
@@ -22,31 +23,33 @@ _BLOCK_BYTES = 65_536
 
 
 class Server(ThreadingHTTPServer):
-    """Serves its routes from the moment it is made until `close`."""
+    """An HTTP server that serves its routes from the moment it is made until `close`."""
 
     daemon_threads = False  # so that server_close() waits for them
-    request_queue_size = 128
+    request_queue_size = 128  # connections that wait to be taken: five by default, which a test with threads goes above
 
     def __init__(self, routes: Routes) -> None:
         self.routes = routes
+        # Every connection that is open: a client that keeps its own alive would hold `close` for ever.
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
+        # Port 0 lets the system choose: tests run beside each other.
         super().__init__(("127.0.0.1", 0), _Handler)
         self._thread = threading.Thread(target=self.serve_forever, args=(0.02,), name="penstock-loopback")
         self._thread.start()
 
     def server_bind(self) -> None:
-        """Binds, and asks no name server what 127.0.0.1 is called."""
+        """Bind, and ask no name server what 127.0.0.1 is called, as HTTPServer does: where none answers that takes seconds."""
         TCPServer.server_bind(self)
         self.server_name, self.server_port = "127.0.0.1", self.server_address[1]
 
     @property
     def url(self) -> str:
-        """Where it is."""
+        """Where the server is, without a path."""
         return f"http://127.0.0.1:{self.server_port}"
 
     def close(self) -> None:
-        """Ends every connection and every thread."""
+        """End every connection and every thread, and wait for them."""
         self.shutdown()
         self._thread.join()
         with self._lock:
@@ -56,19 +59,21 @@ class Server(ThreadingHTTPServer):
         self.server_close()
 
     def process_request(self, request: socket.socket | tuple[bytes, socket.socket], client_address: object) -> None:
+        """Serve a connection in a thread of its own, noting that it is open."""
         if isinstance(request, socket.socket):
             with self._lock:
                 self._open.add(request)
         super().process_request(request, client_address)
 
     def shutdown_request(self, request: socket.socket | tuple[bytes, socket.socket]) -> None:
+        """Close a connection, noting that it is no longer open."""
         if isinstance(request, socket.socket):
             with self._lock:
                 self._open.discard(request)
         super().shutdown_request(request)
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that went away is no error; everything else is told."""
+        """Tell the test of an error while a request was served; a client that went away is none."""
         del request, client_address
         error = sys.exc_info()[1]
         if isinstance(error, Exception) and not isinstance(error, OSError):
@@ -76,24 +81,29 @@ class Server(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
+    """One connection."""
+
     protocol_version = "HTTP/1.1"
+    # Headers and body are two writes: held back until the first is acknowledged, the second waits 40 ms on Linux.
     disable_nagle_algorithm = True
     server: Server
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name of the base class
-        """Nothing: tests have their own output."""
+        """Log nothing: tests have their own output."""
 
     def do_GET(self) -> None:
         self._reply(self.server.routes.get(self._path()))
 
     def do_POST(self) -> None:
         routes = self.server.routes
+        # Without a length the end of the body is not known, and neither is the beginning of the next request: the connection goes.
         length = self.headers.get("content-length", "")
         if not (length.isascii() and length.isdigit()) or len(length) > 15:
             self.close_connection = True
             self._reply(routes.turn_away(411, "content-length is required"))
             return
         rest = int(length)
+        # Read off, since a client that is still sending sees a broken connection, not the refusal.
         if rest > routes.max_body_bytes:
             self._skip(rest)
             self._reply(
@@ -101,7 +111,7 @@ class _Handler(BaseHTTPRequestHandler):
             )
             return
         content = self.rfile.read(rest)
-        if len(content) < rest:
+        if len(content) < rest:  # the client went away in the middle
             self.close_connection = True
             return
         try:
@@ -111,13 +121,16 @@ class _Handler(BaseHTTPRequestHandler):
         self._reply(reply)
 
     def _path(self) -> str:
+        """Return the path without its query and a slash at its end."""
         return self.path.partition("?")[0].rstrip("/")
 
     def _skip(self, rest: int) -> None:
+        """Read so many bytes, a block at a time, and hold none of them."""
         while rest and (block := self.rfile.read(min(rest, _BLOCK_BYTES))):
             rest -= len(block)
 
     def _reply(self, reply: HttpReply) -> None:
+        """Send a body with its length, or a stream in chunks of an event each (RFC 9112, 7.1)."""
         self.send_response(reply.status)
         if self.close_connection:
             self.send_header("connection", "close")

@@ -4,7 +4,13 @@ Every face serves this table: Python functions, MCP tools, commands. A tool is o
 `listing`, `search`, `kept`): what it says of itself, its arguments, and the function that answers. To add one, write its record
 and name it here. A call never raises for anything that a model can send: a mistake is a result that names the field, what it
 accepts, and a call that works (L-9).
-Law: a result, header and errors included, is at most its allowance. Keeps out: what is on disk (workspace), what is kept (store).
+
+    tools = Tools("/home/me/project")
+    print(tools.view("README.md"))
+    result = tools.call("view", {"file_path": "README.md", "offset": 100})     # as a model sends it
+
+Laws: a result, header and errors included, is at most its allowance; the same call over the same files gives the same text. Keeps
+out: what is on disk (workspace), what is kept (store).
 """
 
 from __future__ import annotations
@@ -49,6 +55,7 @@ __all__ = [
 ]
 
 TOOLS: tuple[Tool, ...] = (VIEW, READ_FILE, OUTLINE, LIST_FILES, COUNT_FILES, SEARCH, PAGE, FIND)
+"""Every tool of this table, in the order in which faces show them."""
 _BY_NAME = {tool.name: tool for tool in TOOLS}
 
 NAVIGATION = """\
@@ -62,10 +69,22 @@ To read a long stretch in few calls, use read_file with start_byte and a generou
 class Tools:
     """The tools over one root and one store, each returning text within an allowance.
 
-    `allowance` bounds every result (256 KiB when left out), `dialect` is the syntax in which the next calls are printed,
-    `progress` is told how many files a long walk has seen. `store` is where `page` and `find` look, or how it is opened
-    when one of them is first called; the user's own when left out. `shown` is told every page of a file that was answered.
-    Raises `CallerError` for a root that is no folder or an allowance too small to say anything in.
+    The methods are for Python: they take the tools' own arguments and return text, errors included. `call` is for what a model
+    sent.
+
+    Args:
+        root: the folder that paths are relative to and that nothing outside is read of, or a workspace over it.
+        allowance: what every result may take; 256 KiB when left out.
+        dialect: the syntax in which the next calls are printed; Python's when left out.
+        read_seconds: how long a call may take that reads one file; None for no limit.
+        walk_seconds: how long a call may take that walks a tree; None for no limit. What was found by then is the answer, marked
+            as partial.
+        progress: is told how many files a long walk has seen.
+        store: where `page` and `find` look, or how it is opened when one of them is first called; the user's own when left out.
+        shown: is told every page of a file that was answered.
+
+    Raises:
+        CallerError: for a root that is no folder, and for an allowance too small to say anything in.
     """
 
     def __init__(
@@ -91,7 +110,7 @@ class Tools:
         self._reads = Reads()
 
     def view(self, file_path: str, offset: int = 0, limit: int | None = None) -> str:
-        """Lines `offset + 1` to `offset + limit` of a text file (V-1)."""
+        """Return lines `offset + 1` to `offset + limit` of a text file, under a header with the next call (V-1)."""
         return self._answer(VIEW, {"file_path": file_path, "offset": offset, "limit": limit}).text
 
     def read_file(
@@ -104,7 +123,17 @@ class Tools:
         version: str | None = None,
         encoding: str | None = None,
     ) -> str:
-        """Lines, else bytes, else the whole of a small file or the outline of a large one (B-1)."""
+        """Return lines of a file, else bytes, else the whole of a small one or the outline of a large one (B-1).
+
+        Args:
+            path: the file, relative to the root.
+            start_line: the first line, 1-based. Any line argument makes it lines.
+            end_line: the last line, inclusive; to the end when left out.
+            start_byte: the byte to start at, 0-based; snaps to the start of its line. Any byte argument makes it bytes.
+            max_bytes: the size of the page; 64 KiB when left out, at most 256 KiB.
+            version: the version token of an earlier page; where the file has changed since, the answer says so.
+            encoding: `base64` for the exact bytes of any file; text when left out.
+        """
         arguments = {
             "path": path,
             "start_line": start_line,
@@ -117,7 +146,7 @@ class Tools:
         return self._answer(READ_FILE, arguments).text
 
     def outline(self, path: str, offset: int = 0, limit: int | None = None) -> str:
-        """The landmarks of a file with their line ranges (B-11)."""
+        """Return the landmarks of a file with their line ranges: classes, functions, headings, paragraphs (B-11)."""
         return self._answer(OUTLINE, {"path": path, "offset": offset, "limit": limit}).text
 
     def list_files(
@@ -132,7 +161,18 @@ class Tools:
         include_hidden: bool = False,
         include_ignored: bool = False,
     ) -> str:
-        """File names, or how many there are and how to get at them (L-1 to L-3)."""
+        """Return file names that match, or how many there are and how to get at them (L-1 to L-3).
+
+        Args:
+            pattern: a glob over the relative path.
+            recursive: also in folders below.
+            use_regex: the pattern is a regular expression (RE2), searched anywhere in the path.
+            offset: files to skip.
+            limit: files per page, up to 100; 0 lists up to 20, or warns that there are more.
+            path: the folder to start in.
+            include_hidden: also files and folders whose names begin with a dot.
+            include_ignored: also what `.gitignore` leaves out.
+        """
         arguments = {
             "pattern": pattern,
             "recursive": recursive,
@@ -156,7 +196,7 @@ class Tools:
         include_ignored: bool = False,
         sizes: bool = True,
     ) -> str:
-        """How many files, bytes and tokens there are, by extension (L-4)."""
+        """Return how many files, bytes and estimated tokens there are, by extension; `sizes=False` counts files alone (L-4)."""
         arguments = {
             "path": path,
             "pattern": pattern,
@@ -183,7 +223,21 @@ class Tools:
         include_ignored: bool = False,
         ranked: bool = False,
     ) -> str:
-        """Matching lines with file and number, counts per file first when there are many; or ranked passages (L-7)."""
+        """Return matching lines with file and number, counts per file first when there are many; or ranked passages (L-7).
+
+        Args:
+            pattern: a regular expression (RE2); with `literal` a text, with `ranked` a question in words.
+            path: the folder or file to search.
+            literal: the pattern is plain text.
+            glob: only files whose path matches.
+            ignore_case: upper and lower case are alike.
+            context_lines: lines shown before and after each match, up to 20.
+            offset: matching lines (or passages) to skip.
+            limit: matching lines per page, up to 500.
+            include_hidden: also files and folders whose names begin with a dot.
+            include_ignored: also what `.gitignore` leaves out.
+            ranked: answer with the passages that have most to do with the words, best first.
+        """
         arguments = {
             "pattern": pattern,
             "path": path,
@@ -207,7 +261,15 @@ class Tools:
         offset: int | None = None,
         limit: int | None = None,
     ) -> str:
-        """A page of a kept output: lines or records, else bytes (G-3)."""
+        """Return a page of a kept output: lines (or records, where it is JSON on one line), else bytes (G-3).
+
+        Args:
+            handle: the handle that the notice of the cut result names.
+            start_byte: the byte to start at, 0-based and exact.
+            max_bytes: the size of the page; 64 KiB when left out, at most 256 KiB.
+            offset: lines or records to skip.
+            limit: lines or records to show; 100 when left out.
+        """
         arguments = {
             "handle": handle,
             "start_byte": start_byte,
@@ -218,22 +280,31 @@ class Tools:
         return self._answer(PAGE, arguments).text
 
     def find(self, handle: str, pattern: str, limit: int = 50) -> str:
-        """The matching lines of a kept output, with the place of each (G-3)."""
+        """Return the lines of a kept output that match a regular expression, each with its line and its byte (G-3)."""
         return self._answer(FIND, {"handle": handle, "pattern": pattern, "limit": limit}).text
 
     def call(self, name: str, arguments: Mapping[str, object], *, allowance: Allowance | None = None) -> Result:
-        """The tool `name` with arguments as a model sent them. Raises `CallerError` only for a tool that there is not."""
+        """Return what a tool answers to arguments as a model sent them.
+
+        Args:
+            name: the name of a tool in `TOOLS`.
+            arguments: any JSON object; what is wrong with it is a result that says so.
+            allowance: what this result may take; that of the table when left out.
+
+        Raises:
+            CallerError: for a tool that there is not, and for an allowance too small to say anything in.
+        """
         tool = _BY_NAME.get(name)
         if tool is None:
             raise CallerError(f"There is no tool {escape.clip(name)}. Tools: {', '.join(_BY_NAME)}.")
         return self._answer(tool, arguments, None if allowance is None else check_allowance(allowance))
 
     def counters(self) -> Counters:
-        """What was read through these tools so far (B-12)."""
+        """Return what was read through these tools so far: pages, bytes, and what was read again (B-12)."""
         return self._reads.counters()
 
     def _answer(self, tool: Tool, arguments: Mapping[str, object], allowance: Allowance | None = None) -> Result:
-        """The arguments checked, the tool's own function called with them, and its error worded where it raises one."""
+        """Return the answer of a tool's own function to arguments that were checked, or its error as a result."""
         allowed = allowance or self.allowance
         deadline = Deadline(self.walk_seconds if tool.slow else self.read_seconds)
         try:
@@ -254,6 +325,8 @@ class Tools:
         except ToolError as error:
             if error.code == "busy":
                 self._reads.busy()
+            # The message with as many of its calls as the allowance holds, from all of them down to none; a message that is too
+            # long alone is cut, since an error is a result like any other and keeps its size (L-9).
             ways = [self.dialect.write(call) for call in error.calls]
             texts = (notices.with_ways(error.message, ways[:count]) for count in range(len(ways), -1, -1))
             text = next((text for text in texts if allowed.holds(text)), None)
@@ -261,7 +334,8 @@ class Tools:
 
 
 def _cut(text: str, allowed: Allowance) -> str:
-    """The beginning of an error that is too long with its calls."""
+    """Return the beginning of an error that is too long without any call: the longest that the allowance holds."""
+    # By halves, since what a text takes is not its length: tokens and bytes are measured.
     low, high = 0, len(text)
     while low < high:
         middle = (low + high + 1) // 2

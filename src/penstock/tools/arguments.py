@@ -1,6 +1,7 @@
 """Are these the arguments of the tool? Names, types and bounds; and what to say of those that are not right.
 
-A mistake is an error that names the field, what it takes, and a call that works (L-9). Law: what passes has every parameter of the
+A mistake is an error that names the field, what it takes, and a call that works (L-9). Nothing is coerced, so that
+what a model sends means the same on every face. Law: what passes has every parameter of the
 record, each with a value of its type within its bounds. Keeps out: what a value means, which only the answer knows.
 """
 
@@ -22,15 +23,23 @@ _ECHOED = 256  # characters of an argument that an error repeats
 
 
 def check(tool: Tool, arguments: Mapping[str, object]) -> dict[str, object]:
-    """The arguments with defaults filled in. Raises `ToolError` that names the field, what it takes, and a call that works.
+    """Return the arguments of a call with defaults filled in.
 
     Types are what they are: `true`, `"5"` and `5.0` are no integers (L-9).
+
+    Args:
+        tool: the record that says what is taken.
+        arguments: what a model sent, by name.
+
+    Raises:
+        ToolError: with the code `bad_argument`, naming every field that is wrong (four at most), what it takes, and a call that
+            works where there is one.
     """
     known = [parameter.name for parameter in tool.parameters]
     problems: list[str] = []
     for name in arguments:
         if name not in known:
-            from difflib import get_close_matches
+            from difflib import get_close_matches  # only where a name is wrong
 
             near = get_close_matches(name[:64], known, 1, 0.5)
             problems.append(_unknown(tool.name, name, known, near[0] if near else None))
@@ -48,7 +57,7 @@ def check(tool: Tool, arguments: Mapping[str, object]) -> dict[str, object]:
 
 
 def given(tool: Tool, arguments: Mapping[str, object]) -> dict[str, Value]:
-    """The arguments that are not their default, inert and in the order of the record: what a printed call repeats."""
+    """Return the arguments that are not their default, inert and in the order of the record: what a printed call repeats."""
     shown: dict[str, Value] = {}
     for parameter in tool.parameters:
         value = arguments.get(parameter.name, parameter.default)
@@ -58,11 +67,13 @@ def given(tool: Tool, arguments: Mapping[str, object]) -> dict[str, Value]:
 
 
 def _unknown(tool: str, name: str, known: list[str], near: str | None) -> str:
+    """Say that a tool has no argument of that name, which it has, and which was perhaps meant."""
     hint = f"Did you mean {near}? " if near else ""
     return f"{tool} has no argument {escape.clip(name, 64)}. {hint}It takes {', '.join(known)}."
 
 
 def _problem(parameter: Parameter, value: object) -> str | None:
+    """Say what is wrong with a value; None for one that is right. `type(…) is int`, since True is an int by `isinstance`."""
     if value is None and parameter.default is None:
         return None
     if parameter.kind == "integer":
@@ -77,10 +88,11 @@ def _problem(parameter: Parameter, value: object) -> str | None:
 
 
 def _kind(value: object) -> str:
-    """A wrong value as an error may echo it: its type in JSON's words, and itself where it is short."""
+    """Return a wrong value as an error may echo it: its type in JSON's words, and itself where it is short."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, int):
+        # Python refuses to write out integers of more than 4,300 digits, and nobody wants to read them.
         return str(value) if value.bit_length() <= 128 else f"an integer of {value.bit_length()} bits"
     if isinstance(value, float):
         return f"the number {value!r}"
@@ -90,9 +102,9 @@ def _kind(value: object) -> str:
 
 
 def _corrected(tool: Tool, checked: dict[str, object]) -> tuple[Call, ...]:
-    """A call that keeps what was right and leaves out what was not; none where a required argument is missing.
+    """Return a call that keeps what was right and leaves out what was not; none where a required argument is missing.
 
-    Nor where it would repeat at length what nobody has looked at yet: an error echoes little (G3 of reliability.md).
+    Nor where it would repeat at length what nobody has looked at yet: an error echoes at most 256 characters of a value.
     """
     if any(parameter.default is REQUIRED and parameter.name not in checked for parameter in tool.parameters):
         return ()

@@ -1,4 +1,8 @@
-"""The tools that read one file: `view`, `read_file`, `outline`."""
+"""The tools that read one file: `view`, `read_file`, `outline`.
+
+Three, because models ask in three ways: around a line, on from a byte, and what there is at all. Each is its record and the call
+of the workspace behind it. Keeps out: what a page is (`workspace`), how it is shown (`pages`).
+"""
 
 from __future__ import annotations
 
@@ -59,6 +63,7 @@ def _read_file(
             room=room,
             deadline=call.deadline,
         ),
+        # Lines by number are shown as `cat -n` numbers them (B-2); bytes are shown as they are.
         cat=encoding is None and (start_line is not None or end_line is not None),
     )
 

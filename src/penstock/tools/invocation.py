@@ -1,6 +1,7 @@
 """What does one call of a tool work with? The root, the store, how much the result may take, and until when.
 
-Keeps out: what the call is for.
+A record is the same for every call, an `Invocation` is one call of it: whatever an answer needs beside its arguments, so that
+answers are functions without state. Keeps out: what the call is for.
 """
 
 from __future__ import annotations
@@ -25,33 +26,53 @@ if TYPE_CHECKING:
     from penstock.workspace.deadline import Deadline
     from penstock.workspace.read_counters import Reads
 
-MIN_ALLOWANCE = 400  # of any unit: a header with its next call, and a line
+MIN_ALLOWANCE = 400
+"""The smallest allowance that a tool works with, in any unit: a header with its next call, and a line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invocation:
-    """One call on its way to the answer; `arguments` are checked, and complete."""
+    """One call of a tool on its way to the answer."""
 
     tool: Tool
     arguments: dict[str, object]
+    """Checked and complete: every parameter of the tool is there."""
     workspace: Workspace
+    """The files that it may look at."""
     allowance: Allowance
+    """What the result may take, header included."""
     dialect: Dialect
+    """The syntax in which the next calls are printed."""
     deadline: Deadline
+    """When it has to answer with what it has by then."""
     reads: Reads
+    """Where pages that were answered are counted."""
     progress: Callable[[int], None] | None = None
+    """Is told how many files a long walk has seen."""
     store: Store | Callable[[], Store] | None = None
+    """Where kept outputs are, or how it is opened; None for the user's own."""
     shown: Callable[[Window], None] | None = None
+    """Is told every page of a file that was answered."""
 
     def again(self, **changes: object) -> str:
-        """The same call with other arguments, as this face writes it."""
+        """Return the same call with other arguments, as this face writes it: what is a default is left out."""
         return self.dialect.write(Call(self.tool.name, given(self.tool, {**self.arguments, **changes})))
 
     def fit(self, count: int, render: Callable[[int], str]) -> str:
-        """`render(n)` for the largest n up to `count` that is within the allowance. Raises `ToolError` where none is."""
+        """Return `render(n)` for the largest n up to `count` that is within the allowance.
+
+        Args:
+            count: how many items there are.
+            render: writes the first n of them, with header and next call; more items take more room.
+
+        Raises:
+            ToolError: where not even `render(0)` is within the allowance.
+        """
         text = render(count)
         if self.allowance.holds(text):
             return text
+        # By halves: rendering costs its length, and a page of 500 matches is rendered ten times instead of 500. The text for
+        # `low` fits or is that of none, the one for `high` does not fit.
         low, high = 0, count
         while high - low > 1:
             middle = (low + high) // 2
@@ -63,12 +84,16 @@ class Invocation:
 
 
 def check_allowance(allowance: Allowance) -> Allowance:
-    """The allowance. Raises `CallerError` for one that is too small to say anything in."""
+    """Return an allowance that a tool can work with.
+
+    Raises:
+        CallerError: for one below `MIN_ALLOWANCE`, in which nothing could be said.
+    """
     if allowance.limit < MIN_ALLOWANCE:
         raise CallerError(f"An allowance of {allowance} is too small: a tool needs {MIN_ALLOWANCE} to say anything.")
     return allowance
 
 
 def outcome_of(found: int, is_complete: bool) -> str:
-    """The outcome of an answer that found so many things, and may have had to stop before it saw all."""
+    """Return the outcome of an answer that found so many things: `partial` where it had to stop before it saw all."""
     return "partial" if not is_complete else "done" if found else "nothing"

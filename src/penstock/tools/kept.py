@@ -1,4 +1,8 @@
-"""The tools that read what a cut result left out: `page` and `find` (G-3)."""
+"""The tools that read what a cut result left out: `page` and `find` (G-3).
+
+The way back that every notice names. Law: their results bound themselves and are never kept again, or paging would fill the store
+with pages of pages (G-8). Keeps out: how a kept output is divided and searched (`store.pages`).
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,11 @@ _HANDLE = Parameter("handle", "string", REQUIRED, "handle of the kept output, fr
 
 
 def _opened(call: Invocation) -> Store:
-    """The store, opened by the first who needs it. Raises `ToolError` that says what is wrong with it."""
+    """Return the store, opened by the first call that needs it.
+
+    Raises:
+        ToolError: where it cannot be opened, saying why.
+    """
     from penstock.guard import output
     from penstock.store import pages
 

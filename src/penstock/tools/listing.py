@@ -1,4 +1,11 @@
-"""The tools that list a tree: `list_files` and `count_files`; their words are those of the seed (L-2, L-3)."""
+"""The tools that list a tree: `list_files` and `count_files` (L-1 to L-6).
+
+A listing of 50,000 names would fill a context window, so that more than 20 matches are a count and three ways to go on, never
+names. Headers, footers and the warning are fixed words (L-2, L-3): agents and their tests read them.
+
+Laws: no name can be taken for a line of ours (`_entry`), and none is changed so that it no longer opens its file (L-10); what is
+left out is counted by reason (L-5). Keeps out: the walk, patterns and what is ignored (`workspace`).
+"""
 
 from __future__ import annotations
 
@@ -50,6 +57,7 @@ def _list_files(
         deadline=call.deadline,
         progress=call.progress,
     )
+    # Without a limit: names where they are few and fit, a warning where they are many, and else (few, but long) a page of them.
     total = listing.page.total or 0
     outcome = outcome_of(total, listing.complete)
     if limit == 0 and not offset:
@@ -70,7 +78,7 @@ def _list_files(
 
 
 def _shortened(page: Page[str], count: int) -> Page[str]:
-    """The first `count` items of a page; the rest is on the next."""
+    """Return the first `count` items of a page; the rest is on the next."""
     if count == len(page.items):
         return page
     return Page(items=page.items[:count], offset=page.offset, limit=page.limit, total=page.total, more=True)
@@ -152,6 +160,7 @@ COUNT_FILES = Tool(
 # ── words ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _NO_FILES = "No files found matching the criteria."
+# How lines of ours begin. A file may be called "[Listing complete. Total: 0 files]"; shown as it is, it would end the listing.
 _OWN_WORDS = (
     "[Files ",
     "[More files",
@@ -162,12 +171,13 @@ _OWN_WORDS = (
     "No files ",
     "Options:",
 )
+# How lines begin that are certainly no name as it is: ours, and names that are shown escaped.
 _NO_NAMES = ("[", "\\", "Warning", "No files", "Listing all")
 _PARTIAL = "[The walk did not end in the time of one call: totals are at least so]"
 
 
 def _entry(name: str) -> str:
-    """A name in a listing; one that begins like a line of ours is escaped, and opens the file all the same (L-10)."""
+    """Return a name as a listing shows it; one that begins like a line of ours is escaped, and still opens the file (L-10)."""
     return f"\\x{ord(name[0]):02x}{name[1:]}" if name.startswith(_OWN_WORDS) else name
 
 
@@ -177,7 +187,7 @@ def is_name(line: str) -> bool:
 
 
 def omitted(left_out: Omitted) -> str:
-    """How many entries are not shown, by reason (L-5)."""
+    """Return how many entries are not shown, by reason, as words; empty where none is left out (L-5)."""
     words = {
         "hidden": left_out.hidden,
         "ignored": left_out.ignored,
@@ -190,12 +200,13 @@ def omitted(left_out: Omitted) -> str:
 
 
 def _left_out(left_out: Omitted) -> str:
+    """Return the same as a line of a listing."""
     said = omitted(left_out)
     return f"[Left out: {said}]" if said else ""
 
 
 def _too_many(listing: Listing, pattern: str, *, recursive: bool, page: str) -> str:
-    """The seed's warning: a count and three ways on, no names."""
+    """Return the warning of too many matches: a count and three ways on, no names (L-2)."""
     mode = "recursively" if recursive else "in current directory"
     lines = [
         f"Warning: {listing.page.total} files match pattern '{escape.clip(pattern)}' {mode}.",
@@ -208,16 +219,18 @@ def _too_many(listing: Listing, pattern: str, *, recursive: bool, page: str) -> 
         _left_out(listing.omitted),
         "" if listing.complete else _PARTIAL,
     ]
+    # The seven lines of the warning stay, its empty one too; what is said beside them only where there is something.
     return "\n".join(lines[:7] + [line for line in lines[7:] if line])
 
 
 def _plain(listing: Listing) -> str:
+    """Return few names without header and footer, one a line."""
     head = [line for line in (_left_out(listing.omitted), "" if listing.complete else _PARTIAL) if line]
     return "\n".join(head + ([_entry(name) for name in listing.page.items] if listing.page.items else [_NO_FILES]))
 
 
 def _page(listing: Listing, page: Page[str], following: str | None) -> str:
-    """A page of names between its header and its footer (L-3)."""
+    """Return a page of names between its header and its footer, or why there is none (L-3)."""
     total = page.total if listing.complete else f"at least {page.total}"
     extra = " ".join(x for x in (_left_out(listing.omitted), "" if listing.complete else _PARTIAL) if x)
     if not page.items:
@@ -237,7 +250,7 @@ def _page(listing: Listing, page: Page[str], following: str | None) -> str:
 
 
 def _counts(path: str, counted: ListingCounts, rows: int, *, sizes: bool) -> str:
-    """Totals, then the table by extension (L-4)."""
+    """Return totals, then the table by extension, with the first `rows` of it (L-4)."""
     some = "" if counted.complete else "at least "
     head = [f"{some}{counted.files} files"]
     if sizes:

@@ -1,5 +1,9 @@
 """How does a page of a file look, and how much of it fits? The header, then the body, within one allowance.
 
+The workspace decides where a page ends, and asks this room (`Renderer`) what a stretch of lines, text or symbols would take once
+it is shown: gutters, escapes and the marks of clipped lines take more room than the bytes on disk. The header stands before all
+that and is known last, since it says where the page ends; `read_page` is the loop that settles both.
+
 Law: a page is measured as it is rendered, so that measure and result cannot differ. Keeps out: which page, and where its text
 comes from (workspace).
 """
@@ -25,19 +29,34 @@ if TYPE_CHECKING:
     from penstock.tools.invocation import Invocation
     from penstock.workspace.reading import OutlinePage
 
+# The room of a header grows in steps, so that pages of one file have the same room and end at the same places.
 _HEADER_STEP = 32
-_LOOKS = 10  # a page that shrinks says so, which needs room again; and tokens of a whole may be more than of its parts
-_BYTES_PER_TOKEN = 3  # of a cap in tokens: what text takes at least; a page that takes more tokens is cut to fit
-_HEADER_SHARE = 640  # of an allowance, kept free for the header when the cap of a page is fixed
-_DEEPEST = 30  # what is nested deeper is indented like this: the indent alone must not fill a page
+# A page that shrinks says so, which needs room again; and tokens of a whole may be more than those of its parts.
+_LOOKS = 10
+# Of a cap in tokens: what text takes at least. A page that takes more tokens is cut to fit.
+_BYTES_PER_TOKEN = 3
+# Kept free of an allowance for the header when the cap of a page is fixed, in the allowance's own unit.
+_HEADER_SHARE = 640
+# What is nested deeper is indented like this: the indent alone must not fill a page.
+_DEEPEST = 30
 _LONE_CR = "a lone carriage return (\\x0d) ends no line"
 
 
 def read_page(call: Invocation, read: Callable[[Renderer], Window | OutlinePage], *, cat: bool = False) -> Result:
-    """The page that `read` gives for a renderer that measures it, as text within the allowance of the call.
+    """Return the page that `read` gives, as text within the allowance of the call.
 
-    The size of the header is known only afterwards, so that it may take a second look. `cat` numbers lines as `cat -n` does.
+    Args:
+        call: the call that asks, with its allowance and dialect.
+        read: gives the page for a renderer, which it asks what a beginning of the page takes. It is called again with less room
+            where the page and its header together are too long.
+        cat: whether lines are numbered as `cat -n` does, rather than in the compact gutter of `view`.
+
+    Raises:
+        ToolError: where not even the smallest page is within the allowance, and whatever `read` raises.
     """
+    # The header is measured only with its page: 640 units (a third of a small allowance) are set aside for it, and where that
+    # was too little the next look has more: what is missing, then twice of it, then four times (`over << look`), because a page
+    # that ends elsewhere has another header, and tokens of a whole are not the sum of its parts.
     allowed = call.allowance
     reserve = min(_HEADER_SHARE, allowed.limit // 3)
     cap = (allowed.limit - reserve) * (_BYTES_PER_TOKEN if allowed.unit == "tokens" else 1)
@@ -54,7 +73,7 @@ def read_page(call: Invocation, read: Callable[[Renderer], Window | OutlinePage]
                     call.shown(page)
             return Result(text, outcome="partial" if isinstance(page, Window) and page.bound == "deadline" else "done")
         reserve = max(reserve + (over << look), allowed.measure(text.partition("\n")[0] + "\n"))
-        reserve += -reserve % _HEADER_STEP  # in steps, so that pages of one file have the same room
+        reserve += -reserve % _HEADER_STEP
     raise ToolError("bad_argument", notices.over_allowance(allowed))
 
 
@@ -63,6 +82,13 @@ class Renderer:
 
     Fitting measures a page several times, each time a shorter beginning of the same: what was rendered once is cut, not
     rendered anew. `limit` may be lowered between two looks at the same page.
+
+    Args:
+        allowance: in whose unit everything is measured.
+        limit: how much of it the page may take, header not included.
+        cap_bytes: the largest window on disk that may be looked at.
+        dialect: the syntax of the calls that are printed.
+        cat: whether lines are numbered as `cat -n` does.
     """
 
     def __init__(self, allowance: Allowance, limit: int, cap_bytes: int, dialect: Dialect, *, cat: bool) -> None:
@@ -71,6 +97,7 @@ class Renderer:
         self.cap_bytes = cap_bytes
         self.dialect = dialect
         self._gutter = notices.cat_gutter if cat else notices.gutter
+        # What was rendered last, with what it was rendered from: `_show` and `_numbered` cut their answers out of it.
         self._text, self._shown = "", ""
         self._ends: dict[int, int] = {}  # where lines end in the one and in the other, once asked for
         self._lines: list[Line] = []
@@ -78,16 +105,19 @@ class Renderer:
         self._escapes: list[int] = []  # of each line; none where no line has any
 
     def lines(self, lines: Sequence[Line]) -> int:
+        """Return what numbered lines take, in the unit of the allowance."""
         return self.allowance.measure(self._numbered(lines)[0])
 
     def text(self, text: str) -> int:
+        """Return what a stretch of text without numbers takes."""
         return self.allowance.measure(self._show(text))
 
     def symbols(self, symbols: Sequence[Symbol]) -> int:
+        """Return what entries of an outline take."""
         return self.allowance.measure(_outline(symbols))
 
     def render(self, page: Window | OutlinePage) -> str:
-        """The page as the model sees it: the header, then the body."""
+        """Return a page as the model sees it: the header, then the body."""
         if not isinstance(page, Window):
             return f"{_outline_header(page, self.dialect)}\n{_outline(page.page.items)}"
         if page.lines or page.first_line == 0:
@@ -103,7 +133,10 @@ class Renderer:
         return f"{head}\n{body}" if body else head
 
     def _show(self, text: str) -> str:
-        """The text made inert; of the first lines of a text that was shown before, the first lines of what that gave."""
+        """Return a text made inert; of the first lines of one that was shown before, the first lines of what that gave.
+
+        Escapes keep line ends, so that the n-th line of the one is the n-th line of the other.
+        """
         if text == self._text:
             return self._shown
         if self._text.startswith(text):
@@ -114,7 +147,7 @@ class Renderer:
         return self._shown
 
     def _numbered(self, lines: Sequence[Line]) -> tuple[str, int]:
-        """The rows of these lines and how many characters are escaped in them."""
+        """Return the rows of lines as one text, and how many characters are escaped in them."""
         count = len(lines)
         if self._lines[:count] != list(lines):
             self._lines = list(lines)
@@ -122,6 +155,7 @@ class Renderer:
         return "\n".join(self._rows[:count]), sum(self._escapes[:count])
 
     def _number(self, lines: Sequence[Line]) -> tuple[list[str], list[int]]:
+        """Return the row of each line, and how many characters are escaped in each (nothing where none is in any)."""
         # All at once, which costs a tenth. The tab keeps a carriage return at the end of a line from being taken for a part of
         # the line end that stands between two.
         text = "".join([line.text + "\t\n" for line in lines])
@@ -138,6 +172,7 @@ class Renderer:
 
 
 def _line_ends(text: str) -> Iterable[int]:
+    """Return where each line of a text ends, its line end included."""
     return accumulate([len(line) + 1 for line in text.split("\n")])
 
 
@@ -145,6 +180,7 @@ def _line_ends(text: str) -> Iterable[int]:
 
 
 def _outline_header(outline: OutlinePage, dialect: Dialect) -> str:
+    """Return the first line of an outline: how large the file is, which entries these are, how they were found, what is next."""
     page, some = outline.page, "" if outline.complete else "at least "
     first, last = (page.offset + 1, page.offset + len(page.items)) if page.items else (0, 0)
     parts = [
@@ -166,10 +202,10 @@ def _outline(symbols: Sequence[Symbol]) -> str:
 
 
 OUTLINE_ENTRY = re.compile(r"^( *)(\d+)-(\d+) (.*)$")
-"""What `outline_entry` writes: the indent, the lines, the name."""
+"""Matches what `outline_entry` writes: the indent, the first and the last line, the name."""
 
 
 def outline_entry(symbol: Symbol) -> str:
-    """A landmark, indented by its depth; escapes cannot make a name longer than any other."""
+    """Return a landmark as a line, indented by its depth; escapes cannot make its name longer than any other."""
     name = escape.shorten(escape.show_text(symbol.name))
     return f"{'  ' * min(symbol.depth, _DEEPEST)}{symbol.start_line}-{symbol.end_line} {name}"

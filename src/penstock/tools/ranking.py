@@ -39,7 +39,21 @@ def answer_ranked(
     include_hidden: bool,
     include_ignored: bool,
 ) -> Result:
-    """Answer a search with `ranked`: the passages of a page as text within the allowance. Raises `ToolError`."""
+    """Return the answer to a search with `ranked`: the passages of a page as text within the allowance.
+
+    Args:
+        call: the call that asks.
+        pattern: the question, in words.
+        path: the folder or file to search.
+        glob: only files whose path matches.
+        offset: passages to skip.
+        limit: passages per page.
+        include_hidden: also files whose names begin with a dot.
+        include_ignored: also what `.gitignore` leaves out.
+
+    Raises:
+        ToolError: for arguments that mean nothing here, and where not one line is within the allowance.
+    """
     check_ranked(call.arguments)
     found = call.workspace.rank(
         pattern,
@@ -54,6 +68,8 @@ def answer_ranked(
         progress=call.progress,
     )
 
+    # A passage is shown whole or not at all, since a part of one reads as if that were all there is; only where the first alone
+    # is too long are its first lines shown, with the call that reads on.
     def render(count: int) -> str:
         more = count < len(found.passages) or found.next_offset is not None
         at = found.offset + count if count < len(found.passages) else found.next_offset
@@ -65,7 +81,11 @@ def answer_ranked(
 
 
 def _fit_lines(call: Invocation, found: Ranking) -> str:
-    """The first passage as far as it fits, where not even that is within the allowance. Raises `ToolError` where no line is."""
+    """Return the first passage as far as it fits, where not even that is within the allowance.
+
+    Raises:
+        ToolError: where not one line of it is.
+    """
     whole = found.passages[0]
     following = call.again(offset=found.offset + 1) if found.offset + 1 < found.total else None
 
@@ -103,6 +123,7 @@ def index_folder_of(kept_in: Store | Callable[[], Store] | None) -> str | None:
 
 
 def _render(found: Ranking, shown: tuple[RankedPassage, ...], following: str | None, goes_on: str = "") -> str:
+    """Return the result as text: what was found and looked through in the first line, then each passage under its place."""
     most = "best " if found.more_matches else ""
     head = [f"{most}{found.total} passages ranked"]
     if shown:
@@ -136,7 +157,9 @@ class ShownPassage(NamedTuple):
 
     path: str
     start_line: int
+    """The number of its first line, 1-based."""
     lines: tuple[str, ...]
+    """Its lines as they were shown, without their numbers."""
 
 
 _HEADING = re.compile(r"## (.+):(\d+)-(\d+)")
@@ -163,6 +186,7 @@ def read_passages(text: str) -> list[ShownPassage]:
 
 
 def _why_partial(found: Ranking) -> list[str]:
+    """Say why not everything was looked through; nothing where it was."""
     why = []
     if found.out_of_time:
         why.append("the time of one call ended while files were indexed, the same call goes on")

@@ -1,4 +1,8 @@
-"""The tool that searches files: `search` (L-7)."""
+"""The tool that searches files: `search` (L-7).
+
+Law: what is shown, what there is and where to go on are three numbers in the first line, so that a page is never taken for all.
+Keeps out: how files are searched (`workspace.searching`), and passages by relevance (`ranking`).
+"""
 
 from __future__ import annotations
 
@@ -69,7 +73,8 @@ def _search(
 
     try:
         text = call.fit(len(found.matches), render)
-    except ToolError:  # the counts per file alone are too long
+    except ToolError:
+        # Not one match fits beside the counts, as with matches in thousands of files: a few counts, and how many files more.
         more_files = found.more_files + max(0, len(found.files) - _FEW_FILES)
         found = found._replace(files=found.files[:_FEW_FILES], more_files=more_files)
         text = call.fit(len(found.matches), render)
@@ -107,7 +112,10 @@ SEARCH = Tool(
 
 
 def _render(found: Search, matches: Sequence[SearchMatch], following: str | None) -> str:
-    """Counts per file first where there are more matches than one page, then the matches, by file."""
+    """Return the result as text: totals, counts per file where there are more matches than shown, then matches by file.
+
+    Matching lines are `12|text`, lines around them `11-text`, as grep writes them.
+    """
     some = "" if found.complete else "at least "
     files = len(found.files) + found.more_files
     head = [f"{some}{found.total} matching lines in {files} {'file' if files == 1 else 'files'}"]
@@ -147,12 +155,17 @@ def _render(found: Search, matches: Sequence[SearchMatch], following: str | None
     return "\n".join(lines)
 
 
-# What `_render` writes, for who reads results.
+# What `_render` writes, for who reads results: the words of a result are known in this file alone.
 SHOWN = re.compile(r"^(\d+) matching lines? .*\| showing 1-(\d+)\b")
+"""Matches the first line of a first page: how many matching lines there are, and how many of them are shown."""
 FILE_COUNT = re.compile(r"^ +(\d+) (\S.*)$")
+"""Matches a row of the counts per file: how many lines match, in which file."""
 MORE_FILES = re.compile(r"^ +and \d+ more files?$")
+"""Matches the last row of the counts where not all files are named."""
 FILE_HEAD = re.compile(r"^## (.+)$")
+"""Matches the line with the file of the matches below it."""
 NUMBERED = re.compile(r"^(\d+)[|-](.*)$")
+"""Matches a line of a file with its number, whether it matched or stands around one that did."""
 
 
 def _counted(count: int, word: str) -> str:
@@ -160,6 +173,7 @@ def _counted(count: int, word: str) -> str:
 
 
 def _why_partial(found: Search) -> str:
+    """Say why not everything was searched: the beginning of a large file, or the time."""
     if found.partial_files:
         shown = ", ".join(escape.clip(path) for path in found.partial_files[:3])
         share = f" ({100 * found.scanned_bytes / found.total_bytes:.2f} % of the bytes)" if found.total_bytes else ""
