@@ -118,6 +118,7 @@ class Fitting(Generic[M]):
         Returns:
             As many texts, the largest cut first.
         """
+        # A budget of its own for each result, since a framework's hook sees one result at a time.
         turn = TurnBudget(self._allowance, store=self._store, dialect=DIALECT)
         return [str(text) for text in turn.guard([(tool_name, text) for text in texts])]
 
@@ -198,7 +199,8 @@ class Fitting(Generic[M]):
         A generator, so that `call` and `acall` drive the same course and differ in what they await. However it ends (answered,
         refused for good, cancelled), what was shown last is remembered for the next request of this history.
         """
-        written = list(messages_of(body, self._wire))  # the framework's own list may grow under us
+        # A copy: the framework's own list may grow while its model is asked.
+        written = list(messages_of(body, self._wire))
         known, transcript = self._recalled(body)
         window, asked = self.window_tokens, reply_tokens(body)
         likely = min(RESERVE_TOKENS, window // 8) if self._reserve_tokens is None else self._reserve_tokens
@@ -269,7 +271,8 @@ class Fitting(Generic[M]):
         """Return the transcript after a plan, with what it clears in the store; where that fails, without handles."""
         try:
             return apply(transcript, made, self._keep)
-        except (PenstockError, OSError):  # the framework's history still holds it; the stubs name no handle
+        # A store that is full or gone ends no run: the framework's history still holds what is cleared, and stubs name no handle.
+        except (PenstockError, OSError):
             return apply(transcript, made)
 
     def _keep(self, content: str, name: str) -> str:

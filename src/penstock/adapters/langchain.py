@@ -100,7 +100,8 @@ def _with(request: Any, messages: list[Any], reply_tokens: int | None) -> Any:
 # ── messages ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _ROLES = {"ai": "assistant", "system": "system"}
-_CALLS = {"tool_use", "tool_call", "function_call"}  # which stand in `tool_calls` as well
+# Blocks of calls, which stand in `tool_calls` as well.
+_CALLS = {"tool_use", "tool_call", "function_call"}
 
 
 def _blocks(message: Any) -> tuple[str, list[Json]]:

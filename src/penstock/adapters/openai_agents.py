@@ -81,6 +81,7 @@ class ContextWindow(ModelProvider):
         output = ItemHelpers.tool_call_output_item(data.context.tool_call, data.output)["output"]
         words = [output] if isinstance(output, str) else [item["text"] for item in output if "text" in item]
         guarded = self._fitting.guard(words, data.context.tool_name)
+        # A guardrail lets a result be as it is, or puts a text in its place: parts that are no text go with a result that is cut.
         if guarded == words:
             return ToolGuardrailFunctionOutput.allow()
         return ToolGuardrailFunctionOutput.reject_content("\n".join(guarded))
@@ -138,6 +139,7 @@ class _FittedModel(Model):
         def send_shown(shown: Any, reply_tokens: int | None) -> Any:
             return send(shown, settings if reply_tokens is None else replace(settings, max_tokens=reply_tokens))
 
+        # Tools that OpenAI runs itself have no schema here, and are left out of what is counted.
         body = {
             "model": getattr(self._model, "model", None),
             "input": ItemHelpers.input_to_new_input_list(items),
@@ -153,7 +155,8 @@ class _FittedModel(Model):
 
 
 def _read(shown: Any, _written: Any, _messages: Any) -> list[Any]:
-    return list(shown)  # the SDK's items are the wire's
+    # The SDK's items are the wire's: what is left of the request is what the SDK sends.
+    return list(shown)
 
 
 def _says_nothing(event: Any) -> bool:

@@ -102,6 +102,8 @@ class _FittedModel(WrapperModel):
         def send_shown(shown: list[Any], reply_tokens: int | None) -> Any:
             return send(shown, settings if reply_tokens is None else {**(settings or {}), "max_tokens": reply_tokens})
 
+        # As large as the request that Pydantic AI will send, in Anthropic's form whatever the provider: it is planned with, never
+        # sent. Output tools are offered like any other, and count like them.
         tools = [*parameters.function_tools, *parameters.output_tools]
         body = {
             "model": self.wrapped.model_name,
@@ -126,6 +128,7 @@ class _Begun:
 
     @classmethod
     async def of(cls, stream: Any) -> _Begun:
+        # The first event begins a part of the answer: a refusal comes before it.
         return cls(stream, await begun(aiter(stream), lambda _event: False))
 
     def __aiter__(self) -> AsyncIterator[Any]:

@@ -66,6 +66,7 @@ class ContextWindow(Plugin):
 
     def _guard(self, event: Any) -> None:
         """Put what fits of each text in the place of a result's texts."""
+        # All texts of a result share what it may take; images and documents between them stay where they are.
         content = event.result["content"]
         guarded = iter(self._fitting.guard([b["text"] for b in content if "text" in b], event.tool_use["name"]))
         event.result = {
@@ -97,6 +98,7 @@ class ContextWindow(Plugin):
 
 
 def _says_nothing(event: Any) -> bool:
+    """Whether an event is the head of a message, before which a refusal comes."""
     return "messageStart" in (event.get("event") or ())
 
 
@@ -130,6 +132,7 @@ def _block(block: Any) -> Json:
             return result_block(result["toolUseId"], [_block(inner) for inner in result["content"]])
         case {"reasoningContent": {"reasoningText": thought}}:
             return thinking_block(thought["text"], thought.get("signature"))
+        # Encrypted by the provider: what is in it counts nothing here, that it is signed decides what may be cut.
         case {"reasoningContent": _}:
             return {"type": "redacted_thinking", "data": "encrypted"}
         case {"image": _}:

@@ -140,11 +140,9 @@ def _in_a_loop() -> bool:
 
 
 def _run(work: Coroutine[Any, Any, dict[str, Json]]) -> dict[str, Json]:
-    """Return what a coroutine returns, in a loop of its own.
-
-    As `asyncio.run`, but for its end: that one joins the threads in which names are looked up, and so waits for a name server that
-    does not answer, after the time is over.
-    """
+    """Return what a coroutine returns, in a loop of its own."""
+    # As `asyncio.run`, but for its end: that one joins the threads in which names are looked up, and so waits for a name server
+    # that does not answer, after the time is over.
     loop = asyncio.new_event_loop()
     try:
         return loop.run_until_complete(work)
@@ -171,7 +169,8 @@ async def _watched(work: Coroutine[Any, Any, dict[str, Json]], look: Callable[[]
             await asyncio.wait({task}, timeout=POLL_SECONDS)
     finally:
         task.cancel()
-        await asyncio.gather(task, return_exceptions=True)  # looks at its error too, or asyncio would print it
+        # This looks at its error too, or asyncio would print it.
+        await asyncio.gather(task, return_exceptions=True)
     return task.result()
 
 
@@ -189,12 +188,12 @@ async def _answer(
 async def _timed(
     endpoint: Endpoint, content: bytes, wire: str, on_text: Callable[[str], object] | None
 ) -> dict[str, Json]:
-    """Return the answer, its troubles told in our own words: an error of the client holds the request, and so the key.
-
-    That is also why each is raised `from None`: its cause would be printed with it.
-    """
+    """Return the answer, its troubles told in our own words."""
+    # An error of the client holds the request, and so the key. That is why each is raised `from None`: its cause would be printed
+    # with it.
     whole = endpoint.timeout_seconds
-    idle = None if on_text is None else whole * IDLE_SHARE  # unstreamed, all of it comes at the end
+    # Unstreamed, all of the answer comes at the end, so that silence means nothing.
+    idle = None if on_text is None else whole * IDLE_SHARE
     try:
         async with asyncio.timeout(whole) as clock:
             return await _posted(endpoint, content, wire, on_text, httpx2.Timeout(idle, connect=CONNECT_SECONDS))
@@ -284,11 +283,9 @@ async def _content(response: httpx2.Response, max_bytes: int) -> bytes:
 
 
 def _kept(headers: httpx2.Headers) -> dict[str, str]:
-    """Return the headers that tell when to try again and which request it was; a date as seconds, by the provider's own clock.
-
-    `retry-after` may be a date (RFC 9110, 10.2.3). Held against the `date` of the same answer it is a time to wait, whatever this
-    machine's clock says; without that it stays as it is, and `penstock.overflow` reads nothing from it.
-    """
+    """Return the headers that tell when to try again and which request it was; a date as seconds, by the provider's own clock."""
+    # `retry-after` may be a date (RFC 9110, 10.2.3). Held against the `date` of the same answer it is a time to wait, whatever
+    # this machine's clock says; without that it stays as it is, and `penstock.overflow` reads nothing from it.
     kept = {name: headers[name] for name in _KEPT_HEADERS if name in headers}
     try:
         wait = parsedate_to_datetime(kept["retry-after"]) - parsedate_to_datetime(headers["date"])

@@ -66,6 +66,7 @@ class Provider(NamedTuple):
 
     def refusal_of(self, size: RequestSize, limit_tokens: int) -> DoubleAnswer | None:
         """Return the refusal of a request that is too large for it; None for one that fits."""
+        # Whether the reply counts is the server's: OpenAI's chat API adds it to the input, its responses API does not.
         server = refuser(self.wire, self.form)
         if not server.exceeds(size, limit_tokens):
             return None

@@ -52,7 +52,8 @@ class AnswerStream:
             Unreadable: for an event that is none of the wire.
             Refused: for an error.
         """
-        if data == "[DONE]":  # OpenAI's end of a stream, the one event that is no JSON
+        # OpenAI's end of a stream, the one event that is no JSON.
+        if data == "[DONE]":
             self._is_done = True
             return ""
         return self._events.feed(_read_object(data))
@@ -64,6 +65,7 @@ class AnswerStream:
             Disconnected: where they broke off.
             Unreadable: where they add up to no answer.
         """
+        # A connection that closes cleanly in the middle of an answer looks like its end: only the reason for stopping tells.
         if not self._events.is_complete:
             raise Disconnected("closed", "The provider's stream broke off: it ended before it said why it stops.")
         return _checked(self._events.body(), self._wire)

@@ -106,7 +106,8 @@ def _vllm_lower_bound(size: RequestSize, limit: int) -> str:
             f"max_tokens={size.reply_tokens} cannot be greater than max_model_len=max_total_tokens={limit}. "
             f"Please request fewer output tokens. (parameter=max_tokens, value={size.reply_tokens})"
         )
-    counted = limit - size.reply_tokens + 1  # its tokenizer is told to stop there
+    # Its tokenizer is told to stop one token above what the reply leaves of the window, and that is the count it reports.
+    counted = limit - size.reply_tokens + 1
     return (
         f"This model's maximum context length is {limit} tokens. However, you requested {size.reply_tokens} output tokens "
         f"and your prompt contains at least {counted} input tokens, for a total of at least {limit + 1} tokens. Please reduce "

@@ -140,7 +140,8 @@ class RemoteModel:
             raise CallerError(f"a request is the body of {self.wire}, an object, not {type(request).__name__}")
         spoken = wire_named(self.wire)
         body: Json = {spoken.body.model_key: self.name, **request}
-        if "{model}" in spoken.service.path:  # there it is in the address, and nowhere else
+        # Gemini and Bedrock have the model in the address, and nowhere else.
+        if "{model}" in spoken.service.path:
             del body[spoken.body.model_key]
         body.pop("stream", None)
         if streamed:
@@ -150,7 +151,8 @@ class RemoteModel:
         # UTF-8 as it is: escapes are two or three times as long where a text is not English. NaN, which Python writes, is no JSON.
         try:
             return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
-        except UnicodeEncodeError:  # half of a surrogate pair, which only an escape can hold
+        # Half of a surrogate pair, from a text that was cut between the two: only an escape can hold it.
+        except UnicodeEncodeError:
             return json.dumps(body, allow_nan=False, separators=(",", ":")).encode()
         except (TypeError, ValueError, RecursionError) as error:
             raise CallerError(f"a request is JSON: {error}") from error

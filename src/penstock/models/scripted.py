@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 
     from penstock.text.json_access import Json
 
-_END_CHARS = 400  # of a request that does not fit: the newest message, as a rule
-_SCRIPT_BYTES = 64 << 20  # of a script in a file
+# How much of the end of a request an error shows that does not fit its step: the newest message, as a rule.
+_END_CHARS = 400
+# The largest script that is read from a file.
+_SCRIPT_BYTES = 64 << 20
 
 
 class ScriptMismatch(AssertionError):
@@ -56,7 +58,8 @@ class Script:
         self._lock = threading.Lock()
 
     def __call__(self, request: dict[str, Json]) -> ScriptStep:
-        with self._lock:  # which step answers and that it is used up are one decision, for any number of threads
+        # Which step answers, and that it is used up, are one decision for any number of threads.
+        with self._lock:
             if self._left is None and (why := self._mismatch(request)) is not None:
                 self._left = why, _end_of(request)
             if self._left is not None:

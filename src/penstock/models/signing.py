@@ -39,6 +39,7 @@ def aws_signer(
         return None
     signed_region = region or session.get_config_variable("region") or "us-east-1"
 
+    # Frozen for each request: roles and profiles give credentials that expire, and freezing renews them.
     def sign(url: str, content: bytes) -> Mapping[str, str]:
         request = AWSRequest(method="POST", url=url, data=content, headers={"content-type": "application/json"})
         SigV4Auth(credentials.get_frozen_credentials(), service, signed_region).add_auth(request)

@@ -69,7 +69,8 @@ def _read(value: Json) -> tuple[list[str], int]:
     """Return the lines of a value, and the tokens of the media in it; without recursion, for requests of any depth."""
     lines: list[str] = []
     media_tokens = 0
-    rest = [value]  # from the end, so that what comes first in the request is taken first
+    # A stack: children are put on it in reverse, so that what comes first in the request is taken first.
+    rest = [value]
     while rest:
         node = rest.pop()
         if isinstance(node, dict):
@@ -85,6 +86,7 @@ def _read(value: Json) -> tuple[list[str], int]:
             rest.extend(reversed(node))
         elif isinstance(node, str):
             lines.append(node)
+        # True, false and null are a token at most, beside the key that counts.
         elif isinstance(node, int | float) and not isinstance(node, bool):
             lines.append(str(node))
     return lines, media_tokens

@@ -73,9 +73,8 @@ def silent_overflow(usage: object, *, window_tokens: int, estimated_tokens: int)
     if window_tokens > 0 and reported > window_tokens:
         kind = "accepted"
     elif window_tokens > 0 and reported >= window_tokens * BRIM and estimated_tokens > window_tokens * ABOVE:
-        kind = (
-            "dropped"  # filled to the brim while more was sent: the share alone would not alarm close above the window
-        )
+        # Filled to the brim while more was sent: close above the window the share alone would not alarm.
+        kind = "dropped"
     elif reported < estimated_tokens * DROPPED_SHARE and estimated_tokens - reported >= DROPPED_TOKENS:
         kind = "dropped"
     if kind is None:

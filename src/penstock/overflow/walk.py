@@ -164,9 +164,9 @@ class _Walker:
         elif isinstance(value, float):
             if value.is_integer():
                 self.number(key, int(value))
-        elif (
-            id(value) not in self.seen
-        ):  # each object once: cycles end, and what hangs in two places is read in the first
+        # Each object once: cycles end, and what hangs in two places is read in the first. Kept, not only its id: an object made
+        # on the way (an attribute that is computed) may be gone before the walk ends, and its id given to another.
+        elif id(value) not in self.seen:
             self.seen[id(value)] = value
             self.open(value, key, depth)
 

@@ -91,6 +91,7 @@ class Desk:
         """
         from penstock.text.json_access import copied
 
+        # Numbered as they come in; written down as they are decided, which may be another order.
         with self._lock:
             self._count += 1
             number = self._count
@@ -103,6 +104,7 @@ class Desk:
         except BaseException:
             self._write(Received(kept, 400, "failed", size.input_tokens))
             raise
+        # Written down with the status that the client sees: 200 where the refusal comes within a stream.
         in_stream = streamed and self._refuse_in_stream and answer.outcome == "refused"
         self._write(Received(kept, 200 if in_stream else answer.status, answer.outcome, size.input_tokens))
         return DeskDecision(answer, number, in_stream)

@@ -139,5 +139,6 @@ class LoopbackProvider:
             self._server = None
         # An error in the body of `with` is most often what the client made of ours, and ours says more. An interrupt is neither.
         broken, self._routes.broken = self._routes.broken, None
+        # Raised while the client's error is handled, ours has it as its context: a traceback shows both.
         if broken is not None and (error is None or isinstance(error, Exception)):
-            raise broken  # the cause of what the client raised, which is its context
+            raise broken

@@ -78,6 +78,7 @@ class Routes:
             request = None
         if not isinstance(request, dict):
             return self.turn_away(400, "The body of the request is no JSON object that can be read.")
+        # Counted alone: no step is used up, and nothing is written down.
         if counting is not None and is_count:
             return HttpReply(200, counting.answer(self._desk.provider.size_of(counting.request(request)).input_tokens))
         # Gemini and Bedrock have a path for streams; elsewhere the body says which is asked for.

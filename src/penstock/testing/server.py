@@ -25,8 +25,10 @@ _BLOCK_BYTES = 65_536
 class Server(ThreadingHTTPServer):
     """An HTTP server that serves its routes from the moment it is made until `close`."""
 
-    daemon_threads = False  # so that server_close() waits for them
-    request_queue_size = 128  # connections that wait to be taken: five by default, which a test with threads goes above
+    # So that server_close() waits for them.
+    daemon_threads = False
+    # Connections that wait to be taken: five by default, which a test with threads goes above.
+    request_queue_size = 128
 
     def __init__(self, routes: Routes) -> None:
         self.routes = routes

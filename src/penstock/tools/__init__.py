@@ -58,6 +58,7 @@ TOOLS: tuple[Tool, ...] = (VIEW, READ_FILE, OUTLINE, LIST_FILES, COUNT_FILES, SE
 """Every tool of this table, in the order in which faces show them."""
 _BY_NAME = {tool.name: tool for tool in TOOLS}
 
+# In the words of the tools' own arguments; a model that reads this once needs no second description of paging.
 NAVIGATION = """\
 Files are shown in pages. Search first, then view around the hit: view shows 100 lines, offset=N skips N lines.
 The first line of a result says what is shown, how much there is, and the next call, ready to copy.
@@ -305,6 +306,7 @@ class Tools:
 
     def _answer(self, tool: Tool, arguments: Mapping[str, object], allowance: Allowance | None = None) -> Result:
         """Return the answer of a tool's own function to arguments that were checked, or its error as a result."""
+        # Built for each call, deadline first: checking arguments counts towards the time of the call like everything else.
         allowed = allowance or self.allowance
         deadline = Deadline(self.walk_seconds if tool.slow else self.read_seconds)
         try:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from penstock.tools.record import Parameter, Tool
 
-_ECHOED = 256  # characters of an argument that an error repeats
+# How many characters of an argument an error repeats.
+_ECHOED = 256
 
 
 def check(tool: Tool, arguments: Mapping[str, object]) -> dict[str, object]:
@@ -43,6 +44,7 @@ def check(tool: Tool, arguments: Mapping[str, object]) -> dict[str, object]:
 
             near = get_close_matches(name[:64], known, 1, 0.5)
             problems.append(_unknown(tool.name, name, known, near[0] if near else None))
+    # All of them, not the first: a model that corrects one mistake at a time takes a call for each.
     checked: dict[str, object] = {}
     for parameter in tool.parameters:
         value = arguments.get(parameter.name, parameter.default)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from penstock.tools.record import Result
 
 
+# Each answer hands the workspace a `room`, the renderer that measures what it would show, so that a page ends where it is full.
 def _view(call: Invocation, *, file_path: str, offset: int, limit: int | None) -> Result:
     return read_page(
         call, lambda room: call.workspace.view(file_path, offset, limit, room=room, deadline=call.deadline)

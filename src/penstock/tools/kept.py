@@ -25,6 +25,7 @@ def _opened(call: Invocation) -> Store:
     Raises:
         ToolError: where it cannot be opened, saying why.
     """
+    # Loaded here, since most calls of a table need no store.
     from penstock.guard import output
     from penstock.store import pages
 
@@ -58,6 +59,7 @@ def _page(
         dialect=call.dialect,
         deadline=call.deadline,
     )
+    # Pages of kept outputs count as reads like those of files: an agent that pages in circles shows in the counters.
     shown = answer.value
     if isinstance(shown, Window):
         call.reads.page(shown.path, shown.start_byte, shown.end_byte, shown.version)

@@ -67,8 +67,10 @@ def _list_files(
         text = _plain(listing)
         if call.allowance.holds(text):
             return Result(text, outcome=outcome)
+    # A page of the size that was asked for, within the bound; of 20 names where none was asked and the names did not fit.
     size = min(limit, MAX_FILES_PER_LIST) or MAX_FILES_WARNING_THRESHOLD
 
+    # As many names as fit; where that is fewer than the page, the next call begins behind them.
     def render(count: int) -> str:
         page = _shortened(listing.page, count)
         following = None if page.next_offset is None else call.again(offset=page.next_offset, limit=size)

@@ -125,6 +125,7 @@ class Renderer:
         else:
             body = self._show(page.text)
             escaped = escape.count_escapes(page.text, body)
+        # What nobody sees in the page itself: that its lines end in CRLF, or that a lone CR in it ends none.
         said = page.notices
         if "\r" in page.text:
             crlf = page.text.count("\r\n")

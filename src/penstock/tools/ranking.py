@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from penstock.workspace.ranked import RankedPassage, Ranking
 
 INDEX_FOLDER = "ranked"
-"""The folder of the indexes, in that of the store."""
+"""The name of the folder with the indexes, in that of the store."""
+# Arguments of `search` that mean nothing where passages are ranked.
 
 _NO_MEANING = ("literal", "context_lines")
 
@@ -115,7 +116,8 @@ def index_folder_of(kept_in: Store | Callable[[], Store] | None) -> str | None:
         opened = kept_in() if callable(kept_in) else kept_in
         kept = store.folder_of(store.default_url()) if opened is None else getattr(opened, "path", None)
     except (PenstockError, OSError):
-        return None  # a search needs no store
+        # A search needs no store: without a folder the index is made anew and not kept.
+        return None
     return None if kept is None else f"{kept}/{INDEX_FOLDER}"
 
 
@@ -170,6 +172,7 @@ def read_passages(text: str) -> list[ShownPassage]:
 
     Each ends where its lines do, or where something else was put.
     """
+    # Every line of a file has its number before it, so that none can look like a heading; a number out of turn ends a passage.
     read: list[ShownPassage] = []
     lines = text.split("\n")
     for at, line in enumerate(lines):

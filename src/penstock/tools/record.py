@@ -100,6 +100,7 @@ class Tool(NamedTuple):
                 field["minimum"] = parameter.minimum
                 if parameter.maximum != MAX_INTEGER:
                     field["maximum"] = parameter.maximum
+            # Offered so that a model need not send what it would get anyway.
             if parameter.default is not REQUIRED and parameter.default is not None:
                 field["default"] = parameter.default
             properties[parameter.name] = field

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from penstock.tools.invocation import Invocation
     from penstock.workspace.searching import Search, SearchMatch
 
-_FEW_FILES = 5  # whose counts are shown where those of all leave no room
+# How many files' counts are shown where those of all leave no room for a match.
+_FEW_FILES = 5
 
 
 def _search(
@@ -66,6 +67,7 @@ def _search(
         progress=call.progress,
     )
 
+    # The next call goes on behind what is shown, which may be less than the page: its offset depends on how many matches fit.
     def render(count: int) -> str:
         more = count < len(found.matches) or found.next_offset is not None
         following = call.again(offset=found.offset + count) if more and count else None
@@ -144,6 +146,7 @@ def _render(found: Search, matches: Sequence[SearchMatch], following: str | None
         lines += [f"{file.count:>6} {file.path}" for file in found.files]
         if found.more_files:
             lines.append(f"       and {found.more_files} more files")
+    # A heading where the file changes: matches come file by file.
     path = None
     for match in matches:
         if match.path != path:

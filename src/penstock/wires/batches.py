@@ -124,11 +124,13 @@ class _Pairing:
         for at, (place, message) in enumerate(self._before):
             is_systems = role_of(message) == "system"
             if not form.is_assistants(message) and not is_systems:
+                # The user's message that the calls before it wait for, and what it holds beside results that went to their calls.
                 kept = [*open_results, *self._others(at, place, message)]
                 open_results = []
                 if kept:
                     rows.append((place, self._with_blocks(message, kept)))
                 continue
+            # None came: the results get a message of their own, with -1 as its place since nobody sent it.
             if open_results:
                 rows.append((-1, self._users(open_results)))
             if is_systems:
@@ -154,10 +156,10 @@ class _Pairing:
         return found
 
     def _first_results(self) -> dict[int, dict[str, tuple[int, int]]]:
-        """Return for each message with calls where the first result of each id stands before that id is called again.
-
-        One pass from the end: what a call claims is no longer there for the calls before it.
-        """
+        """Return for each message with calls where the first result of each id stands before that id is called again."""
+        # One pass from the end. `behind` holds the nearest result of each id behind the row; a message that calls an id takes it
+        # away, so that what a call claims is no longer there for the calls before it. Where ids are unique only the first call
+        # of an id may claim: a later one is a repetition, and is dropped.
         first = self._first_callers() if self._form.ids_are_unique else {}
         claimed: dict[int, dict[str, tuple[int, int]]] = {}
         behind: dict[str, tuple[int, int]] = {}

@@ -110,6 +110,7 @@ def dump_valid(transcript: Transcript, request: Json) -> Json:
     Returns:
         The very object `request` where nothing of it changes, so that a caller can tell by `is`; else a new body.
     """
+    # Checked first, since most requests are valid: mending copies the list.
     body = dump_request(transcript, request)
     messages = messages_of(body, transcript.wire)
     if not isinstance(messages, list) or not violations(
@@ -169,6 +170,7 @@ def begin(wire: str, *, system: Json = None, tools: Json = None, prompt: str | N
         tools: the tools as a request carries them, as `tool_definitions` returns them; None for none.
         prompt: the user's first words; None for a transcript that waits for them.
     """
+    # Instructions stand beside the messages or are the first of them, as the wire has it; a text is written in its form.
     layout, codec = wire_named(wire).body, wire_named(wire).codec
     messages: list[Json] = [] if system is None or layout.system_paths else [{"role": "system", "content": system}]
     if prompt is not None:

@@ -31,6 +31,7 @@ class Refused(Refusal):
         headers: those that say when to try again, and by which number the provider knows the request.
     """
 
+    # The names of the attributes are those of SDKs' errors: `penstock.overflow` reads any error by them.
     def __init__(self, status_code: int, body: Json, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(f"HTTP {status_code}: {body if isinstance(body, str) else _as_text(body)}")
         self.status_code = status_code

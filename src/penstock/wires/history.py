@@ -262,12 +262,14 @@ class Transcript:
         return made
 
     def _notes(self, row: list[Collapsed], before: str | None, after: str | None) -> list[Entry]:
-        """Return the messages of notes in a row, by who speaks before and after them.
-
-        Between two of the user the note is the assistant's, and nothing else is needed. Beside one of the user it is the user's,
-        with a short message of the assistant between the two. Anthropic refuses two of one role in a row, and merging the note
-        into the neighbour would change what was said there.
-        """
+        """Return the messages of notes in a row, by who speaks before and after them."""
+        # Roles have to alternate on some wires, and merging a note into its neighbour would change what was said there:
+        #
+        #   before     after      written
+        #   user       user       the note as the assistant's
+        #   user       assistant  the assistant's LEFT_OUT, then the note as the user's
+        #   assistant  user       the note as the user's, then the assistant's NOTED
+        #   assistant  assistant  the note as the user's
         text = "\n".join(edit.note for edit in row).strip()
         said: list[tuple[Role, str]] = [("user", text)]
         if before == "user" and after == "user":
@@ -445,12 +447,10 @@ def _kind(entry: Entry) -> Literal["system", "user", "assistant", "note"]:
 
 
 def _ends(shown: tuple[Entry, ...]) -> list[int]:
-    """Return for each entry the place of the last one that it cannot be parted from, itself at least.
-
-    An assistant's messages in a row are one answer (items of the responses API are); the messages of one note are one note; a
-    message with calls reaches to the last of their results. An id that is called again means the newest call before the result,
-    since local servers give the same ids in every turn.
-    """
+    """Return for each entry the place of the last one that it cannot be parted from, itself at least."""
+    # An assistant's messages in a row are one answer (items of the responses API are); the messages of one note are one note; a
+    # message with calls reaches to the last of their results. An id that is called again means the newest call before the
+    # result, since local servers give the same ids in every turn.
     ends = list(range(len(shown)))
     callers: dict[str, int] = {}
     for place, entry in enumerate(shown):

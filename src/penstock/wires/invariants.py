@@ -17,7 +17,8 @@ from penstock.wires.table import WIRES, wire_named
 if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
-_MAX_DETAIL_CHARS = 100  # an id of a sane request is shorter; a hostile one does not become the message
+# An id of a sane request is shorter; a hostile one does not become the message.
+_MAX_DETAIL_CHARS = 100
 
 CODES = {wire: tuple(dict.fromkeys(row.code for row in wire_named(wire).invariants)) for wire in WIRES}
 """The codes of violations that each wire knows."""

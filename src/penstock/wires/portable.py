@@ -134,10 +134,12 @@ def _add_user_entry(entry: Entry, turns: list[PortableTurn], open_calls: _OpenCa
                 waiting = [
                     (turn, place) for turn, place in open_calls.get(part.call_id, ()) if place not in turn.results
                 ]
-                if waiting:  # the newest call of that id: local servers give the same ids in every turn
+                # The newest open call of that id, since local servers give the same ids in every turn. Where calls of that id have
+                # their results already, this is a second one and is left out; where there never was one, it is a user's words.
+                if waiting:
                     turn, place = waiting[-1]
                     turn.results[place] = _without_opaque_parts(part)
-                elif not open_calls.get(part.call_id) and part.text.strip():  # a second result of a call is left out
+                elif not open_calls.get(part.call_id) and part.text.strip():
                     words.append(Text(placeholders.orphan(part.text)))
             case Text() | Media():
                 words.append(part)

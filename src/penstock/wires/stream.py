@@ -21,7 +21,8 @@ SSE_TYPE = "text/event-stream"
 """The content type of a stream of server-sent events, without parameters."""
 MAX_SHOWN_CHARS = 200
 """How much of an event that could not be read an error shows."""
-_PIECES = 8  # of every text that a double streams: enough that a client has to put it together
+# Into how many pieces a double cuts every text that it streams: enough that a client has to put it together.
+_PIECES = 8
 
 
 class PieceJoiner:

@@ -14,6 +14,7 @@ from penstock.wires.openai_responses import OPENAI_RESPONSES
 if TYPE_CHECKING:
     from penstock.wires.wire import Wire
 
+# In the order in which they are named to people. Of two with the same provider the first speaks for it (`models.refusals`).
 _WIRES: Final = {
     wire.name: wire
     for wire in (

@@ -103,6 +103,7 @@ def write(turns: Sequence[PortableTurn]) -> Written:
 
     Instructions before anything else go into `system`, where this API has them; later ones are a user's text.
     """
+    # Only those at the beginning: a later one, moved to the top, would hold for what was said before it.
     leading = list(takewhile(lambda turn: isinstance(turn, Instruction), turns))
     system = "\n\n".join(turn.text for turn in leading if isinstance(turn, Instruction))
     return Written(messages=_messages(turns[len(leading) :]), system=system or None)
@@ -238,6 +239,7 @@ def _call(call_id: str, call: ToolCall) -> Json:
 def _result_block(call_id: str, result: ToolResult) -> Json:
     """Return a result as a block: a text, or blocks where it holds media."""
     block: Json = {"type": "tool_result", "tool_use_id": call_id, "content": result.text}
+    # Text alone is a string: all of it is in `text`, and a list of blanks would be refused.
     if any(isinstance(part, Media) for part in result.parts):
         shown = [
             part for part in result.parts if isinstance(part, Media) or (isinstance(part, Text) and part.text.strip())

@@ -79,6 +79,7 @@ def _mend_blocks(draft: RepairDraft) -> None:
 
     def block(place: int, role: str, held: Json) -> list[Json]:
         kind = type_of(held)
+        # A result of the assistant, a call of the user: its words stay, its form goes.
         if is_misplaced(role, held):
             text = _result_text(held)
             draft.note(place, f"{'made text of' if text.strip() else 'dropped'} a {kind} of the {role}")
@@ -131,6 +132,7 @@ def _alternate_roles(draft: RepairDraft) -> None:
     rows: list[tuple[int, Json]] = []
     for place, held in draft.rows:
         message, before = held, role_of(rows[-1][1]) if rows else ""
+        # An instruction is words whoever says them; where none may stand it is the user's, rather than lost.
         if message["role"] == "system" and before not in {"user", "system"}:
             draft.note(place, "made a user message of an instruction, which stands in no place for one")
             message = {**message, "role": "user"}
@@ -160,13 +162,13 @@ def _drop_unfinished_thinking(draft: RepairDraft) -> None:
 
 
 def _pair_calls(draft: RepairDraft) -> None:
-    """Put behind each message with calls a user's message that begins with their results.
-
-    One pass from the beginning. For each call the first result behind it is taken from wherever it stands; what it is found by is
-    looked up in `places`, so that the pass is linear but for a binary search among the results of one id. When a user's message
-    comes, the results that wait for it stand first in it, and what it holds beside those that went to their calls follows.
-    `used` are results that a call has taken, `ever` ids that were called so far.
-    """
+    """Put behind each message with calls a user's message that begins with their results."""
+    # One pass from the beginning. For each call the first result behind it is taken from wherever it stands; it is looked up in
+    # `places`, so that the pass is linear but for a binary search among the results of one id. When a user's message comes, the
+    # results that wait for it stand first in it, and what it holds beside those that went to their calls follows. A result
+    # before its call is left to `_other_blocks`: nobody can have answered what was not asked yet.
+    #
+    # `used` are results that a call has taken, as row and place in its content; `ever` are the ids that were called so far.
     places = _result_places(draft.rows)
     ever: set[str] = set()
     used: set[tuple[int, int]] = set()
@@ -177,6 +179,7 @@ def _pair_calls(draft: RepairDraft) -> None:
         if message["role"] == "user":
             content = [*results, *_other_blocks(draft, place, at, message, used, ever)]
             if content:
+                # Content that is a string has no results in it: with none waiting the message stays as it is, a string.
                 is_changed = isinstance(message["content"], list) or bool(results)
                 rows.append((place, _with_content(message, content) if is_changed else message))
             results = []
@@ -198,10 +201,9 @@ def _pair_calls(draft: RepairDraft) -> None:
 
 
 def _result_places(rows: list[tuple[int, Json]]) -> dict[str, list[tuple[int, int]]]:
-    """Return where results of each call stand: row and place in its content, in order.
-
-    Looked up instead of searched for anew by each message with calls, the work grows with the list, not with its square.
-    """
+    """Return where results of each call stand: row and place in its content, in order."""
+    # Looked up, instead of searched for anew by each message with calls: 10,000 calls without results would each look at all
+    # that stands behind them.
     places: dict[str, list[tuple[int, int]]] = {}
     for at, (_, message) in enumerate(rows):
         for number, block in enumerate(objects(message["content"]) if message["role"] == "user" else ()):
@@ -247,7 +249,9 @@ def _results_of(
     found: dict[str, tuple[int, int]] = {}
     for call in calls:
         behind = places.get(call, [])
-        first = bisect_left(behind, (at + 1, 0))
+        first = bisect_left(
+            behind, (at + 1, 0)
+        )  # places are in order, so that the first behind this row is found by halves
         if first < len(behind):
             found[call] = behind[first]
     used |= set(found.values())
@@ -266,7 +270,6 @@ def _results_of(
     return results
 
 
-# What is left is a second result of a call, or one whose call is gone: its text is still worth showing.
 def _other_blocks(
     draft: RepairDraft, place: int, at: int, message: Json, used: set[tuple[int, int]], ever: set[str]
 ) -> list[Json]:
@@ -275,6 +278,7 @@ def _other_blocks(
     for number, block in enumerate(blocks(message["content"])):
         if type_of(block) != "tool_result":
             rest.append(block)
+        # A second result of a call that has its own goes. One whose call is gone becomes words: what it says is still true.
         elif (at, number) not in used:
             if block["tool_use_id"] in ever:
                 draft.note(place, f"dropped a second result of {block['tool_use_id']!r}")
@@ -288,6 +292,8 @@ def _pair_server_calls(draft: RepairDraft) -> None:
 
     Neither half can be made up, since only the provider knows what its tools return: a half without the other goes.
     """
+    # Which calls have results anywhere is known before the pass: whether a call stays is decided when it is met, before its
+    # result can have been seen.
     done = {
         string(block.get("tool_use_id"))
         for message in draft.messages
@@ -331,6 +337,7 @@ def _trim_end(draft: RepairDraft) -> None:
     content = blocks(message["content"])
     text = string(content[-1].get("text")) if content and type_of(content[-1]) == "text" else ""
     if text != text.rstrip():
+        # In the form in which it came, a string or blocks.
         draft.note(place, "took white space off the end")
         ended = {**content[-1], "text": text.rstrip()}
         plain = isinstance(message["content"], str)

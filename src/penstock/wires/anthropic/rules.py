@@ -94,11 +94,10 @@ def newest_loop(messages: list[Json]) -> int:
 
 
 def _pairs(seen: MessageList) -> Pairs:
-    """Return what does not pair: results are in the user's message behind their calls; ids of calls are never used again.
-
-    Messages of one role in a row are looked at as one, so that each fault has one finding: that roles do not alternate is another
-    invariant's. A system message in between is nobody's turn.
-    """
+    """Return what does not pair: results are in the user's message behind their calls; ids of calls are never used again."""
+    # Messages of one role in a row are looked at as one, so that each fault has one finding: that roles do not alternate is
+    # another invariant's. Calls are open from the assistant's first message of a row to the end of the user's that follow; a
+    # system message in between is nobody's turn. `ever` holds ids of the whole list, `asked` those that are open now.
     pairs, ever = Pairs(), dict[str, int]()
     asked: dict[str, int] = {}
     answered: set[str] = set()
@@ -132,6 +131,7 @@ def _server_pairs(seen: MessageList) -> Pairs:
     pairs, asked, answered = Pairs(), dict[str, int](), set[str]()
     for index, message in seen.with_role("assistant"):
         for block in objects(message.get("content")):
+            # A call stays open to the end of the list: a paused turn goes on in a later message of the assistant.
             if type_of(block) in SERVER_CALLS and string(block.get("id")):
                 pairs.ask(index, block["id"], asked)
             elif is_server_result(block):
@@ -190,6 +190,7 @@ def _results_behind_words(seen: MessageList) -> Iterator[Finding]:
 
 
 def _blank_blocks(seen: MessageList) -> Iterator[Finding]:
+    """Yield messages with a block of text without a word, in a result as well: the API refuses both."""
     for index, message in seen.with_role("user", "assistant", "system"):
         outer = objects(message.get("content"))
         inner = [held for block in outer if type_of(block) == "tool_result" for held in objects(block.get("content"))]

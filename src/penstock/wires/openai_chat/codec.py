@@ -102,10 +102,12 @@ def write(turns: Sequence[PortableTurn]) -> Written:
             case UserTurn(parts):
                 messages.append({"role": "user", "content": _user_content(parts)})
             case AssistantTurn():
+                # Null beside calls, never the empty text; a turn without words has calls (`portable_turns`).
                 message: Json = {"role": "assistant", "content": "\n".join(turn.texts) or None}
                 if turn.calls:
                     message["tool_calls"] = [_call(call) for call in turn.calls]
                 messages.append(message)
+                # A tool's message has no field for a failure here: that it failed is in its words, if anywhere.
                 for call, result in turn.answered_calls():
                     content = "\n".join(_result_texts(result))
                     messages.append({"role": "tool", "tool_call_id": call.id, "content": content})

@@ -72,11 +72,13 @@ def _chunks(body: dict[str, Json], *, with_usage: bool) -> Iterator[Json]:
     for piece in pieces_of(message["content"] or ""):
         yield chunk({"content": piece})
     for index, call in enumerate(message.get("tool_calls", [])):
+        # Id, type and name come once, with the call's first piece; what follows is told apart by its index.
         function = {"name": call["function"]["name"], "arguments": ""}
         yield chunk({"tool_calls": [{"index": index, **call, "function": function}]})
         for piece in pieces_of(call["function"]["arguments"]):
             yield chunk({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
     yield chunk({}, choice["finish_reason"])
+    # Behind the reason for stopping, in a chunk without choices: a client that leaves at the reason never sees it.
     if with_usage:
         yield {**head, "choices": [], "usage": body["usage"]}
 

@@ -51,6 +51,7 @@ def _with_sound_calls(draft: RepairDraft, place: int, message: Json) -> Json:
     sound: list[Json] = []
     for call in objects(message["tool_calls"]):
         mended, arguments = call, field(call, "function", "arguments")
+        # Ollama's own API has arguments as an object and no type; histories that were kept from there come here.
         if isinstance(call.get("function"), dict) and (not type_of(call) or isinstance(arguments, dict)):
             written = as_json(arguments) if isinstance(arguments, dict) else arguments
             mended = {**call, "type": "function", "function": {**call["function"], "arguments": written}}
@@ -69,6 +70,7 @@ def _result_as_words(draft: RepairDraft, place: int, message: Json) -> Json:
 
 def _drop_broken_end(draft: RepairDraft) -> None:
     """Drop a last message whose arguments break off: it never arrived whole."""
+    # Only the last: in the middle of a list such a call was answered, and its arguments are made JSON instead.
     if draft.rows and role_of(draft.rows[-1][1]) == "assistant":
         place, message = draft.rows[-1]
         written = [string(field(call, "function", "arguments")) for call in objects(message.get("tool_calls"))]
@@ -96,11 +98,12 @@ def _mend_arguments(draft: RepairDraft) -> None:
 
 
 def _pair_calls(draft: RepairDraft) -> None:
-    """Put behind each message with calls its results and nothing else.
-
-    A result goes to the nearest message before it that calls under its id. One pass from the end finds, for every message with
-    calls, the first result of each id behind it that no later call claims; so the work grows with the list, not with its square.
-    """
+    """Put behind each message with calls its results and nothing else."""
+    # A result goes to the nearest message before it that calls under its id: local servers give the same ids in every turn, so
+    # that a search from the front would give one call the results of another. One pass from the end finds, for every message
+    # with calls, the first result of each id behind it that no later call claims; so the work grows with the list, not with its
+    # square.
+    #
     # `claimed` says for a row with calls where their results stand, `taken` is all of these rows, `asked` the ids so far, and
     # `before` for each row the last one that is no result: a result that stands right behind its calls is not said to be moved.
     claimed = _first_results(draft.rows)
@@ -111,7 +114,7 @@ def _pair_calls(draft: RepairDraft) -> None:
     for at, (place, message) in enumerate(draft.rows):
         role = role_of(message)
         if role == "tool":
-            if at not in taken:
+            if at not in taken:  # one that is taken was written behind its call
                 _add_stray_result(draft, place, message, message["tool_call_id"] in asked, rows)
             continue
         if role == "function" and not _follows_its_call(rows, message):
@@ -164,10 +167,10 @@ def _last_non_result_before(rows: list[tuple[int, Json]]) -> list[int]:
     return places
 
 
-# A result that no call claims: a second one of a call that has its own, or one whose call is gone.
 def _add_stray_result(
     draft: RepairDraft, place: int, message: Json, is_repeat: bool, rows: list[tuple[int, Json]]
 ) -> None:
+    """Put the words of a result that no call claims into `rows`, unless its call has another one (`is_repeat`)."""
     if is_repeat:
         draft.note(place, f"dropped a second result of {message['tool_call_id']!r}")
     elif (words := _result_as_words(draft, place, message)) is not None:

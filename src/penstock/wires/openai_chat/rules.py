@@ -69,6 +69,8 @@ def _is_blank(block: Json) -> bool:
 
 def _pairs(seen: MessageList) -> Pairs:
     """Return what does not pair: results follow their calls at once, in any order; ids are new within one message only."""
+    # Open are the calls of the last message, and only while nothing but results has come: `asked` begins anew with every other
+    # message. So an id may come again later, as it does with local servers, and pairs with its own results each time.
     pairs, asked, answered = Pairs(), dict[str, int](), set[str]()
     function_name = ""
     for index, message in enumerate(seen.messages):
@@ -92,6 +94,7 @@ def _pairs(seen: MessageList) -> Pairs:
 
 
 def _bad_arguments(seen: MessageList) -> Iterator[Finding]:
+    """Yield calls of functions whose arguments are no JSON; what a custom tool gets is free text."""
     for index, message in seen.with_role("assistant"):
         for call in objects(message.get("tool_calls")):
             arguments = field(call, "function", "arguments")
@@ -100,6 +103,7 @@ def _bad_arguments(seen: MessageList) -> Iterator[Finding]:
 
 
 def _empty_messages(seen: MessageList) -> Iterator[Finding]:
+    """Yield messages that say nothing: an assistant's without anything, anybody's whose content is an empty list."""
     for index, message in seen.with_role(*ROLES):
         if says_nothing(message) if message["role"] == "assistant" else message.get("content") == []:
             yield index, ""

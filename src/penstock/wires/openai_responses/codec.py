@@ -109,6 +109,8 @@ def read(raw: Json, before: Json = None) -> tuple[Role, tuple[Part, ...]]:
         return "tool", (_output(raw, kind),)
     if not isinstance(raw, dict):
         return "user", (Opaque(raw),)
+    # What is left are items that the provider made (server tools, references, compaction): the assistant's, so that they stay
+    # with the calls and the reasoning around them.
     return "system" if kind in _SYSTEM_ITEMS else "assistant", (Opaque(raw),)
 
 
@@ -183,6 +185,7 @@ def write(turns: Sequence[PortableTurn]) -> Written:
                 if turn.texts:
                     items.append(text_message("assistant", "\n".join(turn.texts)))
                 pairs = [(replace(call, id=ids.new(call.id)), result) for call, result in turn.answered_calls()]
+                # All calls, then all outputs: a batch of parallel calls is one answer of the model.
                 items += [_call(call) for call, _ in pairs]
                 items += [_call_output(call, result) for call, result in pairs]
     return Written(messages=items)

@@ -25,6 +25,7 @@ _NO_NUMBERS = "Your input exceeds the context window of this model. Please adjus
 def answer(content: AnswerContent) -> dict[str, Json]:
     """Return an answer as the response that the API sends unstreamed: one message at most, then its calls."""
     output: list[Json] = []
+    # An answer without words and calls is an empty message, as the API sends it; a call needs no message before it.
     if content.text or not content.calls:
         message = {"type": "message", "id": f"msg_{content.number}", "status": "completed", "role": "assistant"}
         output.append({**message, "content": [{"type": "output_text", "text": content.text, "annotations": []}]})

@@ -75,12 +75,11 @@ def _mend_arguments(draft: RepairDraft) -> None:
 
 
 def _pair_calls(draft: RepairDraft) -> None:
-    """Keep each call once, with one output behind it.
-
-    One pass over the items, with the places of calls and outputs found before it. An output that stands behind its call stays where
-    it is, however far; one that stands before its call, or that has to be written, waits for the end of the assistant's run
-    (`waiting`), so that parallel calls and the reasoning before them are not parted.
-    """
+    """Keep each call once, with one output behind it."""
+    # One pass over the items, with the places of calls and outputs found before it. An output that stands behind its call stays
+    # where it is, however far, since this API allows it. One that stands before its call, or that has to be written, waits for
+    # the end of the assistant's run (`waiting`), so that parallel calls and the reasoning before them are not parted: between
+    # reasoning and the call that it led to nothing may stand.
     calls, outputs = _items_by_call(draft.rows)
     rows: list[tuple[int, Json]] = []
     waiting: list[tuple[int, Json]] = []
@@ -149,6 +148,7 @@ def _items_by_call(rows: list[tuple[int, Json]]) -> tuple[dict[str, int], dict[s
         if kind_of(item) in OUTPUTS:
             name = _call_name(item)
             held = outputs.setdefault(name, at)
+            # The first of all stands before its call, this one behind it: this one is the answer.
             if held < calls.get(name, -1) < at:
                 outputs[name] = at
     return calls, outputs

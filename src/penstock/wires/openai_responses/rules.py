@@ -53,11 +53,10 @@ def leads_somewhere(items: list[Json], index: int) -> bool:
 
 
 def _pairs(seen: MessageList) -> Pairs:
-    """Return what does not pair, by kind and id together: a shell's output is none of a function under the same id.
-
-    Where calls may be elsewhere (the list goes on with a conversation, or a reference stands in it, which may be one), the first
-    output of an unknown call is believed, and a second one of it is still a finding.
-    """
+    """Return what does not pair, by kind and id together: a shell's output is none of a function under the same id."""
+    # Where calls may be elsewhere (the list goes on with a conversation, or a reference stands in it, which may be to a call),
+    # the first output of an unknown call is believed, and a second one of it is still a finding. Approvals need no answer, so
+    # that they are left out of what is missing at the end.
     pairs, asked, answered = Pairs(), dict[str, int](), set[str]()
     is_elsewhere = seen.continues  # calls may be in a conversation that the provider keeps
     optional: set[str] = set()
