@@ -92,6 +92,7 @@ class ContextWindow(AgentMiddleware):
 
 
 def _with(request: Any, messages: list[Any], reply_tokens: int | None) -> Any:
+    """Return LangChain's request with other messages, and with another length of reply where one is given."""
     if reply_tokens is None:
         return request.override(messages=messages)
     return request.override(messages=messages, model_settings={**request.model_settings, "max_tokens": reply_tokens})
@@ -105,6 +106,7 @@ _CALLS = {"tool_use", "tool_call", "function_call"}
 
 
 def _blocks(message: Any) -> tuple[str, list[Json]]:
+    """Return the role and the blocks of a message; calls are taken from `tool_calls`, which every integration fills."""
     content = [message.content] if isinstance(message.content, str) else message.content
     blocks = [_block(block) for block in content if not isinstance(block, dict) or block.get("type") not in _CALLS]
     if isinstance(message, ToolMessage):
@@ -118,6 +120,7 @@ def _blocks(message: Any) -> tuple[str, list[Json]]:
 
 
 def _block(block: Any) -> Json:
+    """Return a block of content as one of the wire."""
     if not isinstance(block, dict):
         return text_block(str(block))
     return IMAGE if block.get("type") in {"image", "image_url"} else block
@@ -130,10 +133,12 @@ def _text(block: Any) -> str:
 
 
 def _with_text(block: Any, text: str) -> Any:
+    """Return a block of content with another text."""
     return {**block, "text": text} if isinstance(block, dict) else text
 
 
 def _edited(message: Any, texts: dict[str, str | None]) -> Any:
+    """Return a tool's message with another text as its content."""
     return message.model_copy(update={"content": texts[message.tool_call_id]})
 
 

@@ -102,6 +102,8 @@ class _FittedModel(Model):
         *rest: Any,
         **options: Any,
     ) -> Any:
+        """Ask the model with what fits of the items."""
+
         async def send(shown: Any, settings: Any) -> Any:
             return await self._model.get_response(system_instructions, shown, settings, tools, *rest, **options)
 
@@ -116,6 +118,8 @@ class _FittedModel(Model):
         *rest: Any,
         **options: Any,
     ) -> AsyncIterator[Any]:
+        """Ask the model with what fits of the items, and yield the events of its answer."""
+
         async def send(shown: Any, settings: Any) -> AsyncIterator[Any]:
             events = self._model.stream_response(system_instructions, shown, settings, tools, *rest, **options)
             return await begun(events, _says_nothing)
@@ -127,11 +131,13 @@ class _FittedModel(Model):
         await self._model.close()
 
     def get_retry_advice(self, request: Any) -> Any:
+        """Return the model's own advice."""
         return self._model.get_retry_advice(request)
 
     async def _carried(
         self, send: Any, system_instructions: Any, items: Any, settings: Any, tools: Any, options: dict[str, Any]
     ) -> Any:
+        """Return what `send` answers to what fits of the items, written as a request of the responses API."""
         # The provider keeps the conversation: there is nothing here to fit.
         if options.get("previous_response_id") or options.get("conversation_id"):
             return await send(items, settings)
@@ -155,9 +161,11 @@ class _FittedModel(Model):
 
 
 def _read(shown: Any, _written: Any, _messages: Any) -> list[Any]:
+    """Return the SDK's items behind those of a request, which are the same."""
     # The SDK's items are the wire's: what is left of the request is what the SDK sends.
     return list(shown)
 
 
 def _says_nothing(event: Any) -> bool:
+    """Whether an event comes before the output begins, so that a refusal may still come."""
     return event.type in {"response.created", "response.in_progress"}

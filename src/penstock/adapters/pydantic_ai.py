@@ -81,6 +81,8 @@ class _FittedModel(WrapperModel):
         self._fitting = fitting
 
     async def request(self, messages: list[Any], model_settings: Any, model_request_parameters: Any) -> Any:
+        """Ask the model with what fits of the messages."""
+
         async def send(shown: list[Any], settings: Any) -> Any:
             return await self.wrapped.request(shown, settings, model_request_parameters)
 
@@ -90,6 +92,7 @@ class _FittedModel(WrapperModel):
     async def request_stream(
         self, messages: list[Any], model_settings: Any, model_request_parameters: Any, run_context: Any = None
     ) -> AsyncGenerator[Any]:
+        """Ask the model with what fits of the messages, and give the stream once it has begun."""
         async with AsyncExitStack() as opened:
             # Every stream that was opened is closed with the last one, a refused one too: the stack outlives the attempts.
             async def send(shown: list[Any], settings: Any) -> Any:
@@ -99,6 +102,8 @@ class _FittedModel(WrapperModel):
             yield await self._carried(send, messages, model_settings, model_request_parameters)
 
     async def _carried(self, send: Any, messages: list[Any], settings: Any, parameters: Any) -> Any:
+        """Return what `send` answers to what fits of the messages."""
+
         def send_shown(shown: list[Any], reply_tokens: int | None) -> Any:
             return send(shown, settings if reply_tokens is None else {**(settings or {}), "max_tokens": reply_tokens})
 
@@ -128,6 +133,7 @@ class _Begun:
 
     @classmethod
     async def of(cls, stream: Any) -> _Begun:
+        """Return a stream after its first event has come, or raise the refusal that came in its place."""
         # The first event begins a part of the answer: a refusal comes before it.
         return cls(stream, await begun(aiter(stream), lambda _event: False))
 
@@ -145,11 +151,13 @@ class _Begun:
 
 
 def _blocks(message: Any) -> tuple[str, list[Json]]:
+    """Return the role and the blocks of a message, one or more for each of its parts."""
     role = "user" if isinstance(message, said.ModelRequest) else "assistant"
     return role, [block for part in message.parts for block in _part(part)]
 
 
 def _part(part: Any) -> list[Json]:
+    """Return a part of a message as blocks of the wire."""
     match part:
         case said.UserPromptPart(content=content):
             return [_shown(item) for item in ([content] if isinstance(content, str) else content)]
@@ -168,6 +176,7 @@ def _part(part: Any) -> list[Json]:
 
 
 def _shown(item: Any) -> Json:
+    """Return one item of content as a block."""
     match item:
         case said.ImageUrl():
             return IMAGE
@@ -178,11 +187,13 @@ def _shown(item: Any) -> Json:
 
 
 def _edited(message: Any, texts: dict[str, str | None]) -> Any:
+    """Return a message with other texts as the results of calls, without those that are gone."""
     edited = [_with_text(part, texts) for part in message.parts]
     return replace(message, parts=[part for part in edited if part is not None])
 
 
 def _with_text(part: Any, texts: dict[str, str | None]) -> Any:
+    """Return a part with another text where it is a result among `texts`; None where it is gone."""
     call_id = getattr(part, "tool_call_id", None)
     if call_id not in texts:
         return part

@@ -75,6 +75,8 @@ class ContextWindow(Plugin):
         }
 
     async def _invoke(self, context: Any, next_fn: Callable[[Any], AsyncIterator[Any]]) -> AsyncGenerator[Any, None]:
+        """Ask the model with what fits of the messages, and yield the events of its answer."""
+
         # The length of the reply is the model's own setting here, not the request's.
         async def send(shown: list[Any], _reply_tokens: int | None) -> AsyncIterator[Any]:
             try:
@@ -86,6 +88,7 @@ class ContextWindow(Plugin):
             yield event
 
     def _body(self, context: Any) -> Json:
+        """Return a request of the wire that is as large as the agent's: for planning alone, it is never sent."""
         config = context.model.get_config()
         system = context.system_prompt
         return {
@@ -123,6 +126,7 @@ def _blocks(message: Any) -> tuple[str, list[Json]]:
 
 
 def _block(block: Any) -> Json:
+    """Return a block in Bedrock's form as one of the wire."""
     match block:
         case {"text": text}:
             return text_block(text)
@@ -144,11 +148,13 @@ def _block(block: Any) -> Json:
 
 
 def _edited(message: Any, texts: dict[str, str | None]) -> Any:
+    """Return a message with other texts as the results of calls, without those that are gone."""
     edited = [_with_text(block, texts) for block in message["content"]]
     return {**message, "content": [block for block in edited if block is not None]}
 
 
 def _with_text(block: Any, texts: dict[str, str | None]) -> Any:
+    """Return a block with another text where it is a result among `texts`; None where it is gone."""
     call_id = block.get("toolResult", {}).get("toolUseId")
     if call_id not in texts:
         return block

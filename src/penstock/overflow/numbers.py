@@ -528,16 +528,20 @@ def _role(before: str, after: str, *, joint: bool, compared: bool) -> _Role | No
         return _Role(LIMIT, 2 if left["context"].search(after[:40]) else 1)
     verb = left["verb"].search(before) is not None and not left["model with"].search(before)
     beside = _left_role(before)
+    # "213462 tokens > 200000 maximum": what is above the next number is no limit, whatever noun stands before it.
     if compared and (beside is None or beside.name == LIMIT):
         beside = _Role(TOTAL if joint else INPUT)
     if beside is not None and beside.weight == _COMPARED_ONLY:
         beside = _Role(TOTAL if joint else INPUT) if verb else _Role(LIMIT)
     if right is not None and left["told"].search(before):
         return _Role(right)
+    # "a maximum of 4096 output tokens": a cap on the reply, which is no number of this refusal.
     if beside is not None and beside.name == LIMIT and not (verb and right is not None):
         return None if right == OUTPUT else beside
     if right is not None:
         return _Role(right)
+    # "tokens (prompt and prediction) cannot exceed 2048 - received 6354": where both are limited, a noun that names neither of
+    # them counts both.
     if beside is not None and beside.name == INPUT and joint and not re.search(r"input|prompt|messages?", before):
         return _Role(TOTAL)
     return beside
@@ -808,5 +812,6 @@ def with_fields(numbers: Bound, fields: Mapping[str, int]) -> Bound:
 
 
 def _only(values: Iterable[int]) -> int | None:
+    """Return the one value that all of these fields have, None where they differ or there is none."""
     different = set(values)
     return different.pop() if len(different) == 1 else None

@@ -110,6 +110,7 @@ def _count(usage: object, name: str) -> int | None:
 
 
 def _get(value: object, name: str) -> object:
+    """Return what a mapping or an object holds under a name; one that raises holds nothing."""
     try:
         return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
     except Exception:  # noqa: BLE001 - an object that raises reports nothing

@@ -261,6 +261,7 @@ class Judge:
         return self._overflow(best, kind)
 
     def _overflow(self, bound: numbers.Bound, kind: str, recovery: str | None = None) -> Diagnosis:
+        """Return the diagnosis of an overflow, with the cure that its numbers decide unless one is named."""
         overflow = Overflow(kind=kind, **bound._asdict())
         return Diagnosis(kind=kind, recovery=recovery or _cure(overflow, bound.largest_input), overflow=overflow)
 

@@ -143,10 +143,12 @@ class _Walker:
         self.seen: dict[int, object] = {}
 
     def collect(self, error: object) -> Evidence:
+        """Return what one layer of an error says."""
         self.visit(error, "", 0)
         return self.found
 
     def visit(self, value: object, key: str, depth: int) -> None:
+        """Look at a value that stood under `key`, unless it is too deep or too much was seen."""
         if value is None or len(self.seen) > MAX_NODES:
             return
         if depth > MAX_DEPTH:
@@ -171,6 +173,7 @@ class _Walker:
             self.open(value, key, depth)
 
     def open(self, value: object, key: str, depth: int) -> None:
+        """Look into a container or an object, `depth` values below the error."""
         try:
             if isinstance(value, Mapping):
                 for _, (name, item) in zip(range(MAX_ITEMS), value.items(), strict=False):
@@ -185,6 +188,7 @@ class _Walker:
             return
 
     def entry(self, name: str, item: object, depth: int) -> None:
+        """Look at one entry of a mapping: headers and answers are read for what they tell, echoes of the request are not."""
         if name in _HEADER_KEYS:
             self.header_lines(item)
         elif name in _ANSWER_KEYS:
@@ -370,16 +374,19 @@ def _unescape(match: re.Match[str]) -> str:
 # Patterns are made when they are first needed: most programs import this room and never meet an error.
 @cache
 def _escape() -> re.Pattern[str]:
+    """A run of backslashes with what it escapes."""
     return re.compile(r"\\+(u[0-9a-fA-F]{4}|[\s\S]|$)")
 
 
 @cache
 def _tag() -> re.Pattern[str]:
+    """A tag of markup, opening or closing."""
     return re.compile(r"</?[a-z!][^<>]{0,200}>")
 
 
 @cache
 def _address() -> re.Pattern[str]:
+    """A URL of any scheme."""
     return re.compile(r"\b[a-z][a-z+.-]{1,10}://[^\s\"'<>)\]]+")
 
 
@@ -414,6 +421,7 @@ def _leading_status() -> re.Pattern[str]:
 
 
 def _snake(name: str) -> str:
+    """Return a name as fields have it in Python: headers and some bodies write dashes."""
     return name.replace("-", "_")
 
 

@@ -115,6 +115,7 @@ class Desk:
         return self.provider.error(sentence, status)
 
     def _write(self, received: Received) -> None:
+        """Write a request down; what it was answered is decided."""
         with self._lock:
             self._received.append(received)
 

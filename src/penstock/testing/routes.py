@@ -105,9 +105,11 @@ class Routes:
         return HttpReply(400, self._desk.provider.error(sentence).body)
 
     def _stream(self, events: Iterator[bytes]) -> HttpReply:
+        """Return a reply that is a stream of the wire's own content type."""
         return HttpReply(200, events=events, events_type=self._stream_type)
 
     def _nothing_at(self, path: str) -> HttpReply:
+        """Return the reply for a path where nothing is, with the path that is there."""
         sentence = f"Nothing is at {path}; {self._desk.provider.wire} is at {self._double.path}."
         return HttpReply(404, self._desk.provider.error(sentence, 404).body)
 

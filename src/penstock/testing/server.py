@@ -97,6 +97,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._reply(self.server.routes.get(self._path()))
 
     def do_POST(self) -> None:
+        """Answer a POST, whose body has to come with its length."""
         routes = self.server.routes
         # Without a length the end of the body is not known, and neither is the beginning of the next request: the connection goes.
         length = self.headers.get("content-length", "")

@@ -38,6 +38,7 @@ VIEW = Tool(
     ),
     answer=_view,
 )
+"""The tool that shows lines around a place (V-1 to V-12)."""
 
 
 def _read_file(
@@ -90,6 +91,7 @@ READ_FILE = Tool(
     ),
     answer=_read_file,
 )
+"""The tool that reads a file in large exact pages (B-1 to B-10)."""
 
 
 def _outline(call: Invocation, *, path: str, offset: int, limit: int | None) -> Result:
@@ -110,3 +112,4 @@ OUTLINE = Tool(
     ),
     answer=_outline,
 )
+"""The tool that lists the landmarks of a file (B-11)."""

@@ -84,6 +84,7 @@ PAGE = Tool(
     ),
     answer=_page,
 )
+"""The tool that reads a kept output page by page (G-3)."""
 
 
 def _find(call: Invocation, *, handle: str, pattern: str, limit: int) -> Result:
@@ -117,3 +118,4 @@ FIND = Tool(
     slow=True,
     answer=_find,
 )
+"""The tool that searches a kept output (G-3)."""

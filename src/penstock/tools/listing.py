@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from penstock.workspace.listing import Listing, ListingCounts, Omitted
 
 HIDDEN = Parameter("include_hidden", "boolean", False, "also files and folders whose names begin with a dot")
+"""The argument of every tool that walks a tree: whether hidden files count (L-5)."""
 IGNORED = Parameter("include_ignored", "boolean", False, "also what .gitignore leaves out")
+"""The argument of every tool that walks a tree: whether ignored files count (L-5)."""
 _REGEX = Parameter(
     "use_regex", "boolean", False, "the pattern is a regular expression (RE2), searched anywhere in the path"
 )
@@ -43,6 +45,7 @@ def _list_files(
     include_hidden: bool,
     include_ignored: bool,
 ) -> Result:
+    """Answer `list_files`: names, a page of them, or the warning that there are too many."""
     from penstock.workspace.listing import MAX_FILES_PER_LIST, MAX_FILES_WARNING_THRESHOLD
 
     listing = call.workspace.list_files(
@@ -106,6 +109,7 @@ LIST_FILES = Tool(
     slow=True,
     answer=_list_files,
 )
+"""The tool that lists file names, or says how many there are (L-1 to L-3)."""
 
 
 # ── count_files ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -122,6 +126,7 @@ def _count_files(
     include_ignored: bool,
     sizes: bool,
 ) -> Result:
+    """Answer `count_files`, with as many rows of its table as fit."""
     counted = call.workspace.count_files(
         path,
         pattern,
@@ -157,6 +162,7 @@ COUNT_FILES = Tool(
     slow=True,
     answer=_count_files,
 )
+"""The tool that says how large a tree is (L-4)."""
 
 
 # ── words ────────────────────────────────────────────────────────────────────────────────────────────────────────

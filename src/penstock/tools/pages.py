@@ -199,6 +199,7 @@ def _outline_header(outline: OutlinePage, dialect: Dialect) -> str:
 
 
 def _outline(symbols: Sequence[Symbol]) -> str:
+    """Return the entries of an outline, one a line."""
     return "\n".join(map(outline_entry, symbols))
 
 

@@ -41,6 +41,7 @@ def _search(
     include_ignored: bool,
     ranked: bool,
 ) -> Result:
+    """Answer `search`: matching lines, or passages where `ranked` asks for them."""
     if ranked:
         return answer_ranked(
             call,
@@ -108,6 +109,7 @@ SEARCH = Tool(
     slow=True,
     answer=_search,
 )
+"""The tool that searches the text of files (L-7)."""
 
 
 # ── words ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -172,6 +174,7 @@ NUMBERED = re.compile(r"^(\d+)[|-](.*)$")
 
 
 def _counted(count: int, word: str) -> str:
+    """Return a count with its word, empty where it is none."""
     return f"{count} {word}" if count else ""
 
 

@@ -235,6 +235,7 @@ class _Pairing:
         return block in earlier if call.startswith(UNNAMED) else bool(earlier)
 
     def _with_blocks(self, message: Json, kept: list[Json]) -> Json:
+        """Return a message with other blocks; the very same message where they are the same blocks."""
         held = message.get(self._form.content_key)
         is_same = len(held) == len(kept) and all(one is other for one, other in zip(held, kept, strict=True))
         return message if is_same else {**message, self._form.content_key: kept}

@@ -441,6 +441,7 @@ def _speaker(entry: Entry) -> Literal["user", "assistant"]:
 
 
 def _kind(entry: Entry) -> Literal["system", "user", "assistant", "note"]:
+    """Return the kind of a turn that begins with this entry: results whose calls are gone are the user's."""
     if entry.is_note:
         return "note"
     return "user" if entry.role == "tool" else entry.role

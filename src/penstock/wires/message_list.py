@@ -120,11 +120,13 @@ def shape_check(fault_of: Callable[[Json], str]) -> Callable[[MessageList], Iter
 
 
 def _nothing(seen: MessageList) -> Iterator[Finding]:
+    """Find a list without messages."""
     if not seen.messages:
         yield 0, ""
 
 
 NOT_EMPTY = Invariant("empty", "A request needs a message", _nothing)
+"""The invariant of wires on which a request without messages is refused."""
 
 
 def content_fault(content: Json) -> str:

@@ -106,6 +106,7 @@ def portable_turns(entries: Sequence[Entry]) -> list[PortableTurn]:
 
 
 def _add_assistant_entry(entry: Entry, turns: list[PortableTurn], open_calls: _OpenCalls) -> None:
+    """Add what an assistant's entry says and calls to its turn; its calls are open from now on."""
     turn = turns[-1] if turns else None
     # Messages of the assistant in a row are one turn, until a result has come: what is said after it is a new answer.
     if not isinstance(turn, AssistantTurn) or turn.results:
@@ -127,6 +128,7 @@ def _add_assistant_entry(entry: Entry, turns: list[PortableTurn], open_calls: _O
 
 
 def _add_user_entry(entry: Entry, turns: list[PortableTurn], open_calls: _OpenCalls) -> None:
+    """Put results to their calls, and add what else a user's entry says as a turn of the user."""
     words: list[Text | Media] = []
     for part in entry.parts:
         match part:

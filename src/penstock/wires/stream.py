@@ -73,6 +73,7 @@ def update(target: dict[str, Json], news: Json, *, but: tuple[str, ...] = ()) ->
         news: the object of one event; what is none changes nothing.
         but: keys of `news` that are read elsewhere.
     """
+    # A key that is new is set whatever it holds, so that the body has the keys that the unstreamed one would have.
     for key, value in news.items() if isinstance(news, dict) else ():
         if key not in but and (value not in (None, "") or key not in target):
             target[key] = value

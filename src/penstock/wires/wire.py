@@ -140,6 +140,7 @@ class BodyLayout:
 
 
 def _first_at(body: Json, paths: tuple[KeyPath, ...]) -> Json:
+    """Return the first value that a body has at one of these places, None where it has none."""
     return next((value for path in paths if (value := field(body, *path)) is not None), None)
 
 

@@ -126,3 +126,4 @@ ANTHROPIC = Wire(
         ),
     ),
 )
+"""Everything that Penstock knows of Anthropic's messages API."""

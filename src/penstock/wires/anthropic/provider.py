@@ -54,6 +54,7 @@ def error_events(body: dict[str, Json], number: int) -> Iterator[bytes]:
 
 def _events(body: dict[str, Json]) -> Iterator[Json]:
     """Yield the events of a message: it starts empty, each block starts empty and goes on in deltas, the usage comes at the end."""
+    # The first event counts one token of output, as the API's own does; the last says how many there were.
     begun = {**body, "content": [], "stop_reason": None, "usage": {**body["usage"], "output_tokens": 1}}
     yield {"type": "message_start", "message": begun}
     for index, block in enumerate(body["content"]):

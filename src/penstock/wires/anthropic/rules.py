@@ -142,6 +142,7 @@ def _server_pairs(seen: MessageList) -> Pairs:
 
 
 def _bad_input(seen: MessageList) -> Iterator[Finding]:
+    """Yield calls whose input is no object."""
     for index, message in seen.with_role("assistant"):
         for block in objects(message.get("content")):
             if type_of(block) == "tool_use" and not isinstance(block.get("input"), dict):
@@ -149,11 +150,13 @@ def _bad_input(seen: MessageList) -> Iterator[Finding]:
 
 
 def _first_not_user(seen: MessageList) -> Iterator[Finding]:
+    """Yield a first message of the assistant."""
     if seen.messages and role_of(seen.messages[0]) == "assistant":
         yield 0, ""
 
 
 def _same_role_twice(seen: MessageList) -> Iterator[Finding]:
+    """Yield messages whose role is that of the message before."""
     for index in range(1, len(seen.messages)):
         role = role_of(seen.messages[index])
         if role in {"user", "assistant"} and role == role_of(seen.messages[index - 1]):
@@ -161,12 +164,14 @@ def _same_role_twice(seen: MessageList) -> Iterator[Finding]:
 
 
 def _system_out_of_place(seen: MessageList) -> Iterator[Finding]:
+    """Yield instructions at the beginning of the list or behind the assistant."""
     for index, _ in seen.with_role("system"):
         if not index or role_of(seen.messages[index - 1]) not in {"user", "system"}:
             yield index, ""
 
 
 def _misplaced_blocks(seen: MessageList) -> Iterator[Finding]:
+    """Yield every block in a message of the wrong role."""
     for index, message in seen.with_role("user", "assistant"):
         for block in objects(message.get("content")):
             if is_misplaced(message["role"], block):
@@ -199,6 +204,7 @@ def _blank_blocks(seen: MessageList) -> Iterator[Finding]:
 
 
 def _empty_messages(seen: MessageList) -> Iterator[Finding]:
+    """Yield messages without a block, or of a string without a word."""
     for index, message in seen.with_role("user", "assistant", "system"):
         content = message.get("content")
         if content == [] or (isinstance(content, str) and not content.strip()):
@@ -215,12 +221,14 @@ def _trailing_white_space(seen: MessageList) -> Iterator[Finding]:
 
 
 def _unsigned_thinking(seen: MessageList) -> Iterator[Finding]:
+    """Yield messages with thinking that lacks its signature."""
     for index, message in seen.with_role("assistant"):
         if any(map(is_unsigned, objects(message.get("content")))):
             yield index, ""
 
 
 def _thinking_last(seen: MessageList) -> Iterator[Finding]:
+    """Yield messages whose last block is thinking: they were cut off before the answer."""
     for index, message in seen.with_role("assistant"):
         if ends_thinking(message):
             yield index, ""

@@ -104,3 +104,4 @@ OPENAI_CHAT = Wire(
         counting=None,
     ),
 )
+"""Everything that Penstock knows of OpenAI's chat completions API."""

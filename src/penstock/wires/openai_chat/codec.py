@@ -141,6 +141,7 @@ def _legacy_id(raw: dict[str, Json]) -> str:
 
 
 def _content(content: Json) -> tuple[Text | Media | Opaque, ...]:
+    """Return the parts of content, a string or blocks."""
     return tuple(_part(block) for block in blocks(content))
 
 
@@ -199,6 +200,7 @@ def _block(part: Text | Media) -> Json:
 
 
 def _call(call: ToolCall) -> Json:
+    """Return a call from another wire, with its arguments to the character."""
     if call.kind == "custom":
         return {"id": call.id, "type": "custom", "custom": {"name": call.name, "input": call.arguments}}
     return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}

@@ -64,6 +64,7 @@ def says_nothing(message: dict[str, Json]) -> bool:
 
 
 def _is_blank(block: Json) -> bool:
+    """Whether a block is an empty text."""
     return type_of(block) == "text" and not field(block, "text")
 
 

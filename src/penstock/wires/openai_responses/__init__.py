@@ -18,6 +18,7 @@ __all__ = ["OPENAI_RESPONSES"]
 
 
 def _resemblance(body: dict[str, Json]) -> int:
+    """Return how surely a body is of this wire (`BodyLayout.resemblance`): its keys are its own."""
     return 3 if "input" in body or "instructions" in body else 0
 
 
@@ -85,3 +86,4 @@ OPENAI_RESPONSES = Wire(
         counting=None,
     ),
 )
+"""Everything that Penstock knows of OpenAI's responses API."""

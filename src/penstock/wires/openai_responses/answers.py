@@ -77,6 +77,7 @@ class ResponseEvents:
 
     def body(self) -> dict[str, Json]:
         """Return the response, with the items that came before it where a server ends with the response as it began."""
+        # Some servers end with the response as it began, its output empty: the items that came stand in.
         response = self._response or {}
         if not response.get("output") and self._items:
             response["output"] = [self._items[index] for index in sorted(self._items)]

@@ -210,6 +210,7 @@ def call_message(call: Json) -> Json:
 
 
 def _content(content: Json) -> tuple[Text | Media | Opaque, ...]:
+    """Return the parts of content, a string or blocks."""
     return tuple(_part(block) for block in blocks(content))
 
 
@@ -290,12 +291,14 @@ def _block(part: Text | Media) -> Json:
 
 
 def _call(call: ToolCall) -> Json:
+    """Return a call from another wire, with its arguments to the character."""
     if call.kind == "custom":
         return {"type": "custom_tool_call", "call_id": call.id, "name": call.name, "input": call.arguments}
     return {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.arguments}
 
 
 def _call_output(call: ToolCall, result: ToolResult) -> Json:
+    """Return the output of a call from another wire: a text, or blocks where it holds media."""
     output: Json = result.text
     if any(isinstance(part, Media) for part in result.parts):
         output = [_block(part) for part in result.parts if isinstance(part, Text | Media)]

@@ -77,6 +77,7 @@ def _numbered(events: Iterable[Json]) -> Iterator[Json]:
 
 
 def _events(body: dict[str, Json]) -> Iterator[Json]:
+    """Yield the events of a response: it begins empty, each item comes in pieces and then whole, and at last comes the response."""
     begun = {**body, "status": "in_progress", "output": [], "usage": None}
     yield {"type": "response.created", "response": begun}
     yield {"type": "response.in_progress", "response": begun}

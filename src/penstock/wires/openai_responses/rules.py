@@ -79,18 +79,21 @@ def _pairs(seen: MessageList) -> Pairs:
 
 
 def _of_kind(seen: MessageList, kind: str) -> Iterator[tuple[int, dict[str, Json]]]:
+    """Yield the items of a kind with their places."""
     for index, item in enumerate(seen.messages):
         if isinstance(item, dict) and kind_of(item) == kind:
             yield index, item
 
 
 def _bad_arguments(seen: MessageList) -> Iterator[Finding]:
+    """Yield calls of functions whose arguments are no JSON."""
     for index, item in _of_kind(seen, "function_call"):
         if isinstance(item.get("arguments"), str) and not parsed(item["arguments"])[0]:
             yield index, call_id(item)
 
 
 def _reasoning_alone(seen: MessageList) -> Iterator[Finding]:
+    """Yield reasoning that no item of the assistant follows."""
     for index, item in _of_kind(seen, "reasoning"):
         if not leads_somewhere(seen.messages, index):
             yield index, string(item.get("id"))
