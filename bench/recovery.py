@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 from bench.ladders import PEERS
 
 from penstock import execute
+from penstock.carrier.ways_back import call_syntax
 from penstock.context.compaction import apply
 from penstock.context.counts import CONTENT_KINDS
 from penstock.context.ladder import Ladder
@@ -241,8 +242,10 @@ def case(dice: random.Random, wording: str, by_characters: bool) -> Case | None:
     factors: dict[str, float] = {kind: 4 ** dice.uniform(-1, 1) for kind in kinds}
     provider = Provider(wire, wording, factors, dice.uniform(0, 16), by_characters)
     provider.off = dice.uniform(-0.1, 0.1) if wording == "wrong by 10 %" else 0.0
-    whole = Sized(load_request(request, wire), COUNTER)
-    ladder = Ladder(whole, window_tokens=1 << 40)
+    ladder = Ladder(
+        Sized(load_request(request, wire), COUNTER), window_tokens=1 << 40, dialect=dialect_of(request, wire)
+    )
+    whole = ladder.sized
     floor, all_of_it = provider.count(rung_request(ladder, ladder.last, request)), provider.count(request)
     if all_of_it < 1.05 * floor:
         return None
@@ -252,13 +255,21 @@ def case(dice: random.Random, wording: str, by_characters: bool) -> Case | None:
 
 
 def rung_request(ladder: Ladder, rung: int, request: Any) -> Any:
-    """Return a rung of a ladder as a request."""
-    return dump_valid(apply(ladder.sized.transcript, ladder.plan(rung, 0)), request)
+    """Return a rung of a ladder as a request: what is no longer shown is named by its handle, as in what `execute` sends."""
+    keep = NoStore().put
+    shown = apply(ladder.sized.transcript, ladder.plan(rung, 0), lambda text, name: keep(text.encode(), name=name))
+    return dump_valid(shown, request)
+
+
+def dialect_of(request: Any, wire: str) -> Any:
+    """Return the syntax in which `execute` names the way back in this request."""
+    return call_syntax(request, wire, NoStore())  # type: ignore[arg-type]  # all that is asked of a store
 
 
 def best_fit(first: Any, provider: Provider, believed: int) -> float:
     """Return the provider's count of the largest request below `first`, in the clearing order, that fits."""
-    ladder = Ladder(Sized(load_request(first, provider.wire), COUNTER), window_tokens=believed)
+    sized = Sized(load_request(first, provider.wire), COUNTER)
+    ladder = Ladder(sized, window_tokens=believed, dialect=dialect_of(first, provider.wire))
     rung = ladder.first(lambda rung: provider.count(rung_request(ladder, rung, first)) <= provider.limit)
     return provider.count(rung_request(ladder, rung, first))
 

@@ -65,6 +65,8 @@ NOTE_SHARE = 0.16
 """The characters that a note may have for each token that goes."""
 # A note that grows turn by turn is written anew for each rung that is looked at; more rungs would hardly fit better.
 _MAX_SPAN_RUNGS = 32
+_NOTE_WORTH = 6
+"""How many times as long as its note a turn between two words of the user has to be."""
 _RESULTS = CONTENT_KINDS.index("results")
 
 
@@ -279,7 +281,11 @@ class Ladder:
         text = render(passed_on, max_chars=max_chars, dialect=view.dialect) if max_chars else ""
         notes: list[PlanStep] = []
         for place, row in enumerate(rows):
-            if all(turn.kind == "note" for turn in row) and not _is_long(row, max_chars if place == 0 else 0):
+            if (
+                max_chars
+                and all(turn.kind == "note" for turn in row)
+                and not _is_long(row, max_chars if place == 0 else 0)
+            ):
                 # The row is nothing but notes, hardly longer than the one that would take their place.
                 continue
             handed_on = text if place == 0 else ""
@@ -395,6 +401,8 @@ class _Spans:
         if key not in self._written:
             is_one_note = all(turn.kind == "note" for turn in turns)
             step = span_step(self._view, "spans", turns, users=self._users, note_share=NOTE_SHARE)
-            shrinks = step.after_tokens < step.before_tokens and not is_one_note
-            self._written[key] = step if shrinks else None
+            # Between words of the user that stay, each answer would become a note of its own, and many small notes are not
+            # smaller for certain: such turns wait for the phase that takes those words too, and makes one note of all.
+            most = step.before_tokens if self._users else step.before_tokens // _NOTE_WORTH
+            self._written[key] = step if step.after_tokens < most and not is_one_note else None
         return self._written[key]

@@ -39,6 +39,8 @@ MESSAGE_ERROR: Final = 0.06
 """How far a message may be from the sum of its kinds: numbers, other languages, what one tokenizer happens to merge."""
 STATED_ERROR: Final = 0.10
 """How far a number in a refusal may be from what the provider counts: some are estimates of a proxy before it."""
+REFUSED_WORTH: Final = 0.3
+"""What a refused retry is worth, as a share of the limit: the certain rung that follows keeps a half, and is one more call."""
 _LIKELY_FRAME_TOKENS = 8
 """What a frame is taken to be where it only has to be likely: half of the most."""
 _KINDS = range(len(CONTENT_KINDS))
@@ -229,6 +231,21 @@ class Likelihood:
                 # there for the rest.
                 chance += weight
         return chance
+
+    def worth(self, counts: KindCounts, limit_tokens: float) -> float:
+        """Return what sending a request is worth on average: the share of the limit that it uses, `REFUSED_WORTH` if refused.
+
+        Where the sample agrees, a rung just below the limit is worth most. Where it does not, this weighs what a cautious rung
+        gives up for nothing against what the certain rung behind a second refusal would.
+        """
+        frames = _LIKELY_FRAME_TOKENS * counts.messages
+        present = [place for place in _KINDS if counts.tokens[place]]
+        worth = 0.0
+        for factors, weight in zip(self._points, self._weights, strict=True):
+            if weight:
+                used = (sum(factors[place] * counts.tokens[place] for place in present) + frames) / limit_tokens
+                worth += weight * (used if used <= 1 else REFUSED_WORTH)
+        return worth
 
     def _scale_to(self, seen: Observation) -> None:
         """Move each point along its scale until it gives the number that was stated, and weigh it by how likely that is.

@@ -4,8 +4,9 @@ One idea carries all of it: **a refusal is a measurement of the very request tha
 of content, and what the provider said of it, bound how the provider counts (`provider_counts`); the rungs of the ladder are the
 requests there are to choose from (`ladder`); the first rung that is small enough is taken:
 
-- A refusal with numbers: the first rung that fits with a chance of `LIKELY`; refused again, the first that fits under the worst
-  factors that all numbers so far allow. Nine requests in ten fit at the first retry, all at the second (docs/recovery.md).
+- A refusal with numbers: the rung that is worth most by what it keeps and its chance to fit; refused again, the first that fits
+  under the worst factors that all numbers so far allow. Nine requests in ten fit at the first retry, all at the second
+  (docs/recovery.md).
 - The limit alone: the same with rising chances, for what would have fitted was not refused.
 - No number at all: what can shrink is halved, and halved again.
 - The last call sends the floor, which fits if anything does. Wherever a rung would not be smaller for certain, whatever the
@@ -51,10 +52,10 @@ MAX_CALLS = 4
 """The most calls of a provider for one request, summaries included (promise 3): the request, a likely cure, a certain
 one, the floor.
 """
-# With .88, 93 of 100 random providers take the first retry, and the median gives up 9 % of what would have fitted. With .8 it is 87
-# of 100 and 7 %, with .95 98 and 14 % (bench/recovery.py).
 LIKELY = 0.88
-"""The chance at which the first retry takes a rung, where a refusal states its numbers."""
+"""The chance of fitting at which a request is trimmed before it is sent, where the provider said before how it counts."""
+CHANCES = (0.4, 0.5, 0.6, 0.7, 0.78, 0.85, 0.92)
+"""The chances among which the first retry chooses, where a refusal states its numbers: the rung that is worth most."""
 LIKELY_BY_LIMIT = (0.4, 0.7)
 """The chances at which the second and the third call take a rung, where a refusal names its limit alone: bold first,
 because another try is there to correct it.
@@ -412,7 +413,9 @@ def _choose(situation: Situation, ladder: Ladder, *, after: int = 0, before: Run
         return _floor(ladder, is_smaller)
     # Never below the longest handoff of the floor while calls are left: shorter ones only serve to be smaller for
     # certain.
-    wanted = min(ladder.first(_test(situation, ladder), after=after), ladder.floor)
+    wanted = ladder.first(_test(situation, ladder), after=after)
+    if not _is_bounded(situation):
+        wanted = min(wanted, ladder.floor)  # another call is there for a floor with less of a handoff
     if not situation.attempts or is_smaller(wanted):
         return wanted
     # `is_smaller` need not hold for every rung below one that passes, so what bisection gives is asked again; where it
@@ -436,16 +439,22 @@ def _test(situation: Situation, ladder: Ladder) -> Callable[[int], bool]:
     """Return the test that a rung has to pass, by what the refusals so far have said."""
     limit, observations = situation.input_limit_tokens, situation.observations
     tries = len(situation.attempts)
-    numbers = [seen for attempt in situation.attempts if (seen := attempt.observation()) is not None and seen.is_stated]
-    if limit is not None and len(numbers) > 1:
+    if limit is not None and _is_bounded(situation):
         # Two numbers: now the bound holds under every factor that they still allow, so the third call fits for certain
         # (R-1).
         certain = limit / (1 + STATED_ERROR)
         return lambda rung: worst_case(ladder.counts(rung), observations) <= certain
     if limit is not None:
-        chance = LIKELY if numbers else LIKELY_BY_LIMIT[min(tries, len(LIKELY_BY_LIMIT)) - 1]
         likely = Likelihood(observations)
-        return lambda rung: likely.chance_that_fits(ladder.counts(rung), limit) >= chance
+
+        def first_with(chance: float) -> int:
+            return ladder.first(lambda rung: likely.chance_that_fits(ladder.counts(rung), limit) >= chance)
+
+        if _numbers(situation):
+            wanted = max(map(first_with, CHANCES), key=lambda rung: likely.worth(ladder.counts(rung), limit))
+        else:
+            wanted = first_with(LIKELY_BY_LIMIT[min(tries, len(LIKELY_BY_LIMIT)) - 1])
+        return lambda rung: rung >= wanted
     if not situation.attempts:
         room = situation.budget.input_tokens
         return lambda rung: ladder.counts(rung).total <= room - room // MARGIN
@@ -455,6 +464,16 @@ def _test(situation: Situation, ladder: Ladder) -> Callable[[int], bool]:
     can_shrink = max(0, situation.sized.counts.total - floor)
     target = min(floor + int(can_shrink * HALVES[min(tries, len(HALVES)) - 1]), _room_by_chars(situation))
     return lambda rung: ladder.counts(rung).total <= target
+
+
+def _numbers(situation: Situation) -> int:
+    """Return how many of the refusals state what the provider counted."""
+    return sum((seen := attempt.observation()) is not None and seen.is_stated for attempt in situation.attempts)
+
+
+def _is_bounded(situation: Situation) -> bool:
+    """Whether two numbers and a limit bound how the provider counts: the next call is the last that may be needed (R-1)."""
+    return situation.input_limit_tokens is not None and _numbers(situation) > 1
 
 
 def _room_by_chars(situation: Situation) -> int:
