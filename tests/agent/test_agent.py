@@ -80,9 +80,9 @@ def test_a_session_goes_on_from_any_record_of_its_journal(begun: Callable[..., A
     agent.run("Look.")
     assert [type(session.next_step()).__name__ for session in before] == [
         "Ask",
-        "RunCalls",
+        "Call",
         "Ask",
-        "RunCalls",
+        "Call",
         "Ask",
         "Await",
     ]

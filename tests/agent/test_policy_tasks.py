@@ -386,10 +386,10 @@ def without_neighbours(patch: pytest.MonkeyPatch) -> None:
     """A result that is cleared takes the others of its message with it."""
     with_result = codec.with_result
 
-    def all_of_them(raw: Any, call_id: str, text: str) -> Any:
+    def all_of_them(raw: Any, call_id: str, *rest: Any) -> Any:
         del call_id
         for block in raw["content"]:
-            raw = with_result(raw, block.get("tool_use_id", ""), text)
+            raw = with_result(raw, block.get("tool_use_id", ""), *rest)
         return raw
 
     patch.setattr(codec, "with_result", all_of_them)
@@ -426,7 +426,9 @@ def without_its_id(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(
         codec,
         "with_result",
-        lambda raw, call_id, text: json.loads(json.dumps(with_result(raw, call_id, text)).replace(call_id, "another")),
+        lambda raw, call_id, *rest: json.loads(
+            json.dumps(with_result(raw, call_id, *rest)).replace(call_id, "another")
+        ),
     )
 
 

@@ -11,7 +11,7 @@ from proof.figure import SEED
 from tests.scribe.programs import program
 
 from penstock.cobol import scan
-from penstock.scribe import asking, documenting, subjects
+from penstock.scribe import asking, subjects
 from penstock.scribe.verification import verify
 from proof import claims, columns
 
@@ -70,11 +70,11 @@ def _moved(claim: Any, held: Any) -> ClaimVerdict:
 @pytest.mark.parametrize(
     ("room", "name", "spoilt", "said"),
     [
-        (documenting, "merge", _forgetful, "told 0 times"),
+        (file_work, "merge", _forgetful, "told 0 times"),
         (asking, "same_claims", _told_twice, "told 2 times"),
         (asking, "verify", _moved, "with its lines"),
-        (documenting, "sorted", _unordered, "come backwards"),
-        (documenting, "_within", _shortened, "is documented or listed"),
+        (file_work, "sorted", _unordered, "come backwards"),
+        (file_work, "_within", _shortened, "is documented or listed"),
     ],
     ids=[
         "merged without the first",

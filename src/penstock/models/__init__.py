@@ -16,7 +16,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from penstock.errors import CallerError
-from penstock.models.local import WINDOW_TOKENS, LocalModel
 from penstock.models.remote import TIMEOUT_SECONDS, RemoteModel
 from penstock.models.scripted import ScriptedModel, ScriptMismatch
 from penstock.models.steps import ScriptStep, call, calls, fail, refuse, say
@@ -26,6 +25,7 @@ from penstock.wires.table import WIRES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from penstock.models.local import LocalModel
     from penstock.text.json_access import Json
 
 __all__ = [
@@ -111,7 +111,22 @@ def load_model(
             timeout_seconds=timeout_seconds,
         )
     if name == "local":
+        from penstock.models.local import WINDOW_TOKENS, LocalModel
+
         return LocalModel(window_tokens=WINDOW_TOKENS if window_tokens is None else window_tokens)
     if kind == "scripted" and rest:
         return ScriptedModel.from_file(rest, window_tokens=window_tokens)
     raise CallerError(f"{name!r} names no model; local, {':NAME, '.join(WIRES)}:NAME and scripted:FILE do")
+
+
+def __getattr__(name: str) -> object:
+    """Load `LocalModel` when it is asked for: it searches files, and who asks a provider does not pay for that.
+
+    Raises:
+        AttributeError: for any other name.
+    """
+    if name == "LocalModel":
+        from penstock.models.local import LocalModel
+
+        return LocalModel
+    raise AttributeError(f"module 'penstock.models' has no attribute {name!r}")
