@@ -11,7 +11,7 @@ from proof.figure import SEED
 from tests.scribe.programs import program
 
 from penstock.cobol import scan
-from penstock.scribe import asking, subjects
+from penstock.scribe import asking, file_work, subjects
 from penstock.scribe.verification import verify
 from proof import claims, columns
 
