@@ -366,6 +366,26 @@ def test_a_fresh_start_that_a_driver_writes_too_long_is_not_begun_again() -> Non
     assert stage.session.state.handoffs == 1
 
 
+@pytest.mark.proves("R-3")
+def test_a_fresh_start_after_refusals_asks_for_no_longer_reply_than_what_was_refused() -> None:
+    """What is begun afresh is the next try of the same request: with the whole reply again it could be the larger one."""
+    stage = Stage(window=16_000, reserve=8_000)
+    stage.prompt("Look.")
+    for _ in range(6):
+        stage.view("a line\n" * 120)
+    refused: list[int] = []
+    for _ in range(3):
+        asked = stage.until_asked()
+        refused.append(stage.size + asked.reserve_tokens)
+        stage.refuse(kind="context_total", limit=2_500, total=stage.size + asked.reserve_tokens + 9_000)
+    begun = [asked.reserve_tokens for asked in stage.steps if isinstance(asked, Ask)]
+    assert begun == sorted(begun, reverse=True)
+    assert refused == sorted(set(refused), reverse=True)
+    handoff = stage.session.handoff("context")
+    stage.feed(HandedOff(handoff=json.loads(encode(handoff)), text="Go on.", reason="context", evidence="refused"))
+    assert stage.session.state.reserve_tokens == begun[-1] < 8_000
+
+
 @pytest.mark.proves("S-2", "S-13")
 def test_a_small_cut_is_worth_it_where_the_reply_would_not_fit() -> None:
     """Less than a tenth, and above every rung; but without it there would be no room for an answer."""

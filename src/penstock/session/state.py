@@ -378,7 +378,9 @@ def _handed_off(state: State, event: ev.HandedOff) -> State:
         loops=Loops(),
         compacted_at=None,
         begun_at=len(begun.entries),
-        reserve_tokens=0,
+        # After a refusal the fresh start is the next try of the same request: were its reply longer again, it could be the
+        # larger one in the provider's count.
+        reserve_tokens=state.reserve_tokens if state.overflow_calls else 0,
         boundaries=(*state.boundaries, *_named(state, event)),
         subtask_done=False,
         handoffs=state.handoffs + 1,
