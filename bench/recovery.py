@@ -169,7 +169,7 @@ class Provider:
             else:
                 counts = measure_entry(entry, COUNTER).counts.by_kind()
                 # Its factors are for what a text is, and our notes are text of whoever seems to say them.
-                own = sum(self.factors[_PLAIN.get(kind, kind)] * tokens for kind, tokens in counts.items())
+                own = sum(self.factors[PLAIN.get(kind, kind)] * tokens for kind, tokens in counts.items())
             total += (1 + error) * own + self.frame
         return total
 
@@ -219,7 +219,7 @@ class Provider:
                 return "Input is too long for requested model."
 
 
-_PLAIN = {"notes": "user"}
+PLAIN = {"notes": "user"}
 
 
 # ── cases ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -234,9 +234,9 @@ class Case:
     believed: int
 
 
-def case(dice: random.Random, wording: str, by_characters: bool) -> Case | None:
-    """Return a case in which the floor fits and the whole does not; None where the dice gave none."""
-    wire = dice.choice(WIRES)
+def case(dice: random.Random, wording: str, by_characters: bool = False, wire: str = "") -> Case | None:
+    """Return a case in which the floor fits and the whole does not, on some wire; None where the dice gave none."""
+    wire = wire or dice.choice(WIRES)
     request = history(dice, wire)
     kinds = [*CONTENT_KINDS]
     factors: dict[str, float] = {kind: 4 ** dice.uniform(-1, 1) for kind in kinds}

@@ -36,6 +36,7 @@ RIGS = {
     "R16b": "withheld",
     "R17": "chunks",
     "R18": "claims",
+    "R19": "recovery",
 }
 
 

@@ -99,6 +99,9 @@ BUILT: dict[str, str] = {
     "C-11": "less than twice the fewest calls, at most 40 paragraphs; along the call graph; decisions logged",
     "C-12": "without a model all that the code says; what needs one is marked, never invented",
     "C-13": "a second run sends what changed; columns that are no code, padding and line ends change nothing",
+    "R-1": "recovery holds whoever counts: at most four calls, each smaller in the provider's count, or a proof",
+    "R-2": "a refusal measures the very request that was sent; without numbers what can shrink is halved",
+    "R-3": "a send is made only if it is smaller in what the provider counts",
     "R-8": "five wires, each one record, complete by construction; what is another's is refused by name",
 }
 
@@ -115,9 +118,6 @@ PENDING: dict[str, str] = {
     "S-15": "project rules are read, pinned, priced (later)",
     "S-16": "files that two may write: nothing acknowledged is lost, nothing displaced vanishes",
     "S-17": "what is kept stays within bounds and can be removed for good; one place hides secrets",
-    "R-1": "recovery holds whoever counts: at most four calls, each smaller in the provider's count, or a proof",
-    "R-2": "a refusal measures the very request that was sent; without numbers what can shrink is halved",
-    "R-3": "a send is made only if it is smaller in what the provider counts",
     "R-4": "streams are first-class; a refusal inside HTTP 200 is one in every shape",
     "R-5": "a carrier keeps limits and ratios as long as the program lives",
     "R-6": "silent truncation, empty replies and `length` are detected everywhere; one request above the minute is cured",

@@ -1,0 +1,111 @@
+"""R19: a request gets through whoever counts (R-1 to R-3).
+
+Providers that count in their own way (`bench.recovery`: random factors by kind, frames, errors of messages, wordings, windows that
+the caller believes, histories), on every wire. Each case has a floor that fits. It has to end in an answer within four calls, three
+where refusals state their numbers; each send is valid, keeps the instructions, the tools and the newest words, and is smaller in
+the provider's own count than the one before; without numbers the first retry keeps at most half of what can shrink.
+"""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from bench.recovery import COUNTER, WORDINGS, NoStore, case, dialect_of
+from proof.figure import Figure, main
+
+from penstock import execute
+from penstock.context.ladder import Ladder
+from penstock.context.sized import Sized
+from penstock.wires import WIRES, load_request, messages_of, violations
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bench.recovery import Case
+
+STATED = ("exact", "total only", "wrong by 10 %")
+"""The wordings that state what the provider counted, and its limit."""
+LONG, SHORT = 5_000, 40
+"""Cases on each wire."""
+
+
+def faults_of(made: Case) -> tuple[str, ...]:
+    """Return what does not hold of one case."""
+    provider = made.provider
+    provider.sent = []
+    sent: list[Any] = []
+
+    def send(request: Any) -> Any:
+        sent.append(request)
+        return provider(request)
+
+    result = execute(
+        send,
+        made.request,
+        wire=provider.wire,
+        window_tokens=made.believed,
+        store=NoStore(),  # type: ignore[arg-type]  # all that execute uses of a store
+        counter=COUNTER,
+    )
+    most = 3 if provider.wording in STATED else 4
+    found = [] if result.success else [f"lost after {[round(size) for size in provider.sent]} of {provider.limit}"]
+    found += [f"{len(sent)} calls"] if len(sent) > most else []
+    found += ["not smaller"] if any(later >= earlier for earlier, later in pairwise(provider.sent)) else []
+    for request in sent:
+        found += [f"invalid: {wrong}" for wrong in violations(messages_of(request, provider.wire), provider.wire)[:1]]
+        before, after = load_request(made.request, provider.wire), load_request(request, provider.wire)
+        found += (
+            [] if (before.system, before.tools) == (after.system, after.tools) else ["instructions or tools changed"]
+        )
+        newest = [entry.text for entry in before.entries if entry.speaks][-1:]
+        found += [] if all(words in {entry.text for entry in after.entries} for words in newest) else ["words lost"]
+    if provider.wording in {"code only", "none"} and len(sent) > 1:
+        found += _not_halved(sent, provider.wire, made.believed)
+    return tuple(found)
+
+
+def _not_halved(sent: list[Any], wire: str, believed: int) -> list[str]:
+    """Return a fault where the first retry keeps more than half of what could shrink, in our own count."""
+    first, second = (Sized(load_request(request, wire), COUNTER) for request in sent[:2])
+    ladder = Ladder(first, window_tokens=believed, dialect=dialect_of(sent[0], wire))
+    floor = ladder.counts(ladder.last).total
+    most = floor + (first.counts.total - floor) / 2
+    # The stubs of a plan are counted with a sample handle: a token for each may differ.
+    return [f"kept {second.counts.total} of {most}"] if second.counts.total > most + 0.02 * first.counts.total else []
+
+
+def cases(seed: int, wire: str, number: int) -> Iterator[Case]:
+    """Yield cases on one wire, the wordings in turn; the same for the same seed."""
+    dice = random.Random(f"{seed} {wire}")
+    made = 0
+    while made < number:
+        found = case(dice, WORDINGS[made % len(WORDINGS)], wire=wire)
+        if found is not None:
+            made += 1
+            yield found
+
+
+def measure(*, long: bool, seed: int) -> Figure:
+    """R19: providers that count in their own way."""
+    number = LONG if long else SHORT
+    notes = [
+        f"{wire} {at} ({made.provider.wording}): {fault}"
+        for wire in WIRES
+        for at, made in enumerate(cases(seed, wire, number))
+        for fault in faults_of(made)
+    ]
+    return Figure(
+        rig="R19",
+        name="recovery",
+        value=f"{len(notes)} faults in {number} cases on each of {len(WIRES)} wires",
+        target="0 faults",
+        met=not notes,
+        seed=seed,
+        notes=tuple(notes),
+    )
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(measure))

@@ -1,0 +1,44 @@
+"""R19 in its short form, and that it can fail."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from proof.figure import SEED
+
+from penstock.context import recovery
+from penstock.wires import WIRES
+from proof import recovery as rig
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@pytest.mark.proves("R-1", "R-2", "R-3")
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_request_gets_through_whoever_counts(wire: str) -> None:
+    """Random counters, wordings, beliefs and histories: four calls at most, three with numbers, each smaller than the last."""
+    assert [(at, fault) for at, made in enumerate(rig.cases(SEED, wire, 21)) for fault in rig.faults_of(made)] == []
+
+
+def _first_rung(*_: Any, **__: Any) -> int:
+    return 1
+
+
+@pytest.mark.parametrize(
+    ("name", "spoilt", "said"),
+    [
+        ("HALVES", (0.99, 0.98), "kept"),
+        ("_choose", _first_rung, "lost"),
+        ("_floor", lambda *_: None, "lost"),
+    ],
+    ids=["nothing is halved", "the least cut, again and again", "no floor"],
+)
+def test_the_rig_notices(
+    name: str, spoilt: float | Callable[..., Any], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A ladder that cuts too little, or that ends before its floor."""
+    monkeypatch.setattr(recovery, name, spoilt)
+    cases = (made for wire in WIRES[:2] for made in rig.cases(SEED, wire, 120))
+    assert any(said in fault for made in cases for fault in rig.faults_of(made))
