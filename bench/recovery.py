@@ -10,8 +10,8 @@ describes.
 
 Printed by the wording of refusals: the share that got through, within 2, 3 and 4 calls; how often the floor was sent; tokens given
 up against the largest request in the same clearing order that would have fitted, in the provider's count; and sends that were not
-smaller than the one before. Beside it, on the same cases: the toy whose second send is the floor, and the ladders of two agents, as
-their sources have them.
+smaller than the one before. Beside it, on the same cases, all wordings together: a toy whose second send is the floor, and one that
+halves whatever it is told.
 """
 
 from __future__ import annotations
