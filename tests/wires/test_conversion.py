@@ -5,13 +5,26 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.wires.test_violations import THINKING, USER, YES, chat_call, chat_result, results, said, text, uses
+from tests.wires.test_violations import (
+    THINKING,
+    USER,
+    YES,
+    chat_call,
+    chat_result,
+    item_call,
+    item_output,
+    results,
+    said,
+    text,
+    uses,
+)
 
 from penstock.errors import CallerError
 from penstock.wires import (
     continues,
     dump,
     dump_request,
+    dump_valid,
     load,
     load_request,
     messages_of,
@@ -126,3 +139,15 @@ def test_a_body_knows_where_its_messages_are() -> None:
     assert not continues([], "openai-responses")
     with pytest.raises(CallerError, match="input"):
         messages_of({"messages": []}, "openai-responses")
+
+
+@pytest.mark.parametrize("kept", [{"previous_response_id": "resp_1"}, {"conversation": "conv_1"}])
+def test_mending_a_body_leaves_outputs_of_calls_that_the_provider_keeps(kept: dict[str, str]) -> None:
+    """One broken item elsewhere costs no output of a call from the conversation before; without that, it becomes words."""
+    items = [item_output("before"), item_call("open"), USER]
+    body = {"input": items, **kept}
+    mended = dump_valid(load_request(body, "openai-responses"), body)["input"]
+    assert mended[0] == item_output("before")
+    assert violations(mended, "openai-responses", continues=True) == []
+    alone = {"input": items}
+    assert dump_valid(load_request(alone, "openai-responses"), alone)["input"][0]["role"] == "user"

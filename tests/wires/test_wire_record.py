@@ -15,7 +15,7 @@ from tests.growth import BOUND, growth
 
 import penstock
 from penstock.errors import CallerError
-from penstock.wires import WIRES, repair, text_message, wire_named
+from penstock.wires import WIRES, repair, text_message, violations, wire_named
 from penstock.wires.wire import AnswerLayout, BodyLayout, ProviderDouble, Service, Wire
 
 if TYPE_CHECKING:
@@ -106,6 +106,81 @@ def test_repair_takes_time_in_proportion_to_one_batch(wire: str) -> None:
         return lambda: repair(messages, wire)
 
     assert growth(joined, 400) < BOUND
+
+
+@pytest.mark.parametrize("look", [violations, repair])
+def test_a_run_of_reasoning_takes_time_in_proportion(look: Callable[..., object]) -> None:
+    """Reasoning after reasoning is judged by what stands behind the run, not by a look through it for each."""
+
+    def run(count: int) -> Callable[[], object]:
+        items = [{"type": "reasoning", "id": f"rs_{number}", "summary": []} for number in range(count)]
+        return lambda: look(items, "openai-responses")
+
+    assert growth(run, 1_000) < BOUND
+
+
+@given(st.lists(st.sampled_from(["reasoning", "said", "asked", "nothing"]), max_size=10))
+def test_reasoning_is_alone_where_no_item_of_the_assistant_follows_its_run(story: list[str]) -> None:
+    """The same as looking ahead from each; a repair drops just these."""
+    forms: dict[str, Any] = {
+        "reasoning": {"type": "reasoning", "id": "rs", "summary": []},
+        "said": {"role": "assistant", "content": "Yes."},
+        "asked": {"role": "user", "content": "Go on."},
+        "nothing": None,
+    }
+    alone = [
+        place
+        for place, what in enumerate(story)
+        if what == "reasoning" and next((later for later in story[place:] if later != "reasoning"), "") != "said"
+    ]
+    items = [forms[what] for what in story]
+    found = [found.index for found in violations(items, "openai-responses") if found.code == "reasoning_alone"]
+    assert found == alone
+    if "nothing" not in story:
+        kept = [item for place, item in enumerate(items) if place not in alone]
+        assert repair(items, "openai-responses").messages == kept
+
+
+def test_asking_a_stream_whether_it_has_said_anything_takes_the_same_time_at_every_chunk() -> None:
+    """A stream of the chat wire is asked at each chunk; what has come is not looked through again."""
+
+    def read(count: int) -> Callable[[], object]:
+        chunk = {"choices": [{"index": 0, "delta": {"content": "a piece of the answer "}}]}
+
+        def run() -> None:
+            reader = wire_named("openai-chat").answers.stream()
+            for _ in range(count):
+                reader.feed(chunk)
+                assert reader.has_content
+
+        return run
+
+    assert growth(read, 6_000) < BOUND
+
+
+@pytest.mark.parametrize(
+    ("delta", "has_said"),
+    [
+        ({"role": "assistant", "content": "", "refusal": None}, False),
+        ({"content": None, "tool_calls": []}, False),
+        ({"content": "x"}, True),
+        ({"refusal": "No."}, True),
+        ({"reasoning": "Hm"}, True),
+        ({"reasoning_content": "Hm"}, True),
+        ({"tool_calls": [{"index": 0, "id": "c", "function": {"name": "view", "arguments": ""}}]}, True),
+        ({"function_call": {"name": "view", "arguments": ""}}, True),
+    ],
+)
+def test_a_stream_has_content_from_the_first_word_or_call_on(delta: dict[str, Any], has_said: bool) -> None:
+    """An opening chunk says nothing; once something has come, an empty chunk does not take that back."""
+    reader = wire_named("openai-chat").answers.stream()
+    empty = {"choices": [{"index": 0, "delta": {"content": ""}}]}
+    reader.feed(empty)
+    assert not reader.has_content
+    reader.feed({"choices": [{"index": 0, "delta": delta}]})
+    assert reader.has_content is has_said
+    reader.feed(empty)
+    assert reader.has_content is has_said
 
 
 @given(st.lists(st.sampled_from(["call a", "call b", "result a", "result b", "words"]), max_size=14))

@@ -112,12 +112,10 @@ def dump_valid(transcript: Transcript, request: Json) -> Json:
     """
     # Checked first, since most requests are valid: mending copies the list.
     body = dump_request(transcript, request)
-    messages = messages_of(body, transcript.wire)
-    if not isinstance(messages, list) or not violations(
-        messages, transcript.wire, continues=continues(body, transcript.wire)
-    ):
+    messages, goes_on = messages_of(body, transcript.wire), continues(body, transcript.wire)
+    if not isinstance(messages, list) or not violations(messages, transcript.wire, continues=goes_on):
         return request if messages == messages_of(request, transcript.wire) else body
-    return with_messages(body, transcript.wire, repair(messages, transcript.wire).messages)
+    return with_messages(body, transcript.wire, repair(messages, transcript.wire, continues=goes_on).messages)
 
 
 # ── the length of the reply ──────────────────────────────────────────────────────────────────────────────────────

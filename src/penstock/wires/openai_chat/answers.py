@@ -56,6 +56,8 @@ def streamed_body(body: dict[str, Json]) -> dict[str, Json]:
 
 # What comes in pieces. A list, since ids and names are sent again with every piece by some servers.
 _PIECEWISE = frozenset({"content", "refusal", "arguments", "reasoning", "reasoning_content"})
+# What of a message is something said, or a call of the form before `tool_calls`, where it is not empty.
+_SAID = ("content", "refusal", "reasoning", "reasoning_content", "function_call")
 
 
 class ChunkReader:
@@ -69,6 +71,8 @@ class ChunkReader:
         self._choices: dict[int, dict[str, Json]] = {}
         self._calls: dict[tuple[int, Json], dict[str, Json]] = {}
         self._texts = PieceJoiner()
+        self.has_content = False
+        """Whether a choice has said or called anything."""
 
     def feed(self, event: dict[str, Json]) -> str:
         """Take the next chunk; return the words that it adds to the first choice."""
@@ -88,6 +92,8 @@ class ChunkReader:
         self._merge(choice["message"], delta, but=("tool_calls",))
         for call in objects(delta.get("tool_calls")):
             self._feed_call(index, choice["message"], call)
+        # Noted as it comes, since it is asked at every chunk: looking at what has come would join all pieces anew each time.
+        self.has_content = self.has_content or any(delta.get(key) for key in _SAID) or "tool_calls" in choice["message"]
         return string(delta.get("content")) if index == 0 else ""
 
     def _feed_call(self, choice: int, message: dict[str, Json], news: dict[str, Json]) -> None:
@@ -123,13 +129,6 @@ class ChunkReader:
                 target[key] += value
             else:
                 update(target, {key: value})
-
-    @property
-    def has_content(self) -> bool:
-        """Whether a choice has said or called anything."""
-        self._texts.join()
-        kept = ("content", "refusal", "tool_calls", "reasoning", "reasoning_content", "function_call")
-        return any(choice["message"].get(key) for choice in self._choices.values() for key in kept)
 
     @property
     def is_complete(self) -> bool:

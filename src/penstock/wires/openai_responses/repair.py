@@ -13,7 +13,7 @@ from penstock.text.json_access import as_json, parsed, role_of
 from penstock.wires.draft import as_json_arguments, mend_content, orphan_message
 from penstock.wires.entries import ToolResult
 from penstock.wires.openai_responses.codec import CALLS, OUTPUTS, ROLES, call_id, closing, kind_of, read
-from penstock.wires.openai_responses.rules import item_fault, leads_somewhere
+from penstock.wires.openai_responses.rules import item_fault, lone_reasoning
 
 if TYPE_CHECKING:
     from penstock.text.json_access import Json
@@ -156,9 +156,8 @@ def _items_by_call(rows: list[tuple[int, Json]]) -> tuple[dict[str, int], dict[s
 
 def _drop_lone_reasoning(draft: RepairDraft) -> None:
     """Drop reasoning that nothing of the assistant follows: the API refuses it, and no other item could stand in for its own."""
-    items = draft.messages
-    alone = {at for at, item in enumerate(items) if kind_of(item) == "reasoning" and not leads_somewhere(items, at)}
-    for at in alone:
+    alone = set(lone_reasoning(draft.messages))
+    for at in sorted(alone):
         draft.note(draft.rows[at][0], "dropped reasoning without the item that it led to")
     draft.rows = [row for at, row in enumerate(draft.rows) if at not in alone]
 

@@ -44,12 +44,19 @@ def item_fault(item: Json) -> str:
     return ""
 
 
-def leads_somewhere(items: list[Json], index: int) -> bool:
-    """Whether reasoning at `index` is followed by an item that the assistant made, other reasoning apart."""
-    for item in items[index + 1 :]:
+def lone_reasoning(items: list[Json]) -> list[int]:
+    """Return the places of reasoning that no item of the assistant follows, other reasoning apart, in their order."""
+    # From the end, so that a run of reasoning is decided once by what stands behind it: looking ahead from each of its items is
+    # the square of the run (R-9).
+    alone: list[int] = []
+    leads_on = False
+    for index in range(len(items) - 1, -1, -1):
+        item = items[index]
         if kind_of(item) != "reasoning":
-            return read(item)[0] == "assistant" and isinstance(item, dict)
-    return False
+            leads_on = isinstance(item, dict) and read(item)[0] == "assistant"
+        elif not leads_on:
+            alone.append(index)
+    return alone[::-1]
 
 
 def _pairs(seen: MessageList) -> Pairs:
@@ -94,9 +101,8 @@ def _bad_arguments(seen: MessageList) -> Iterator[Finding]:
 
 def _reasoning_alone(seen: MessageList) -> Iterator[Finding]:
     """Yield reasoning that no item of the assistant follows."""
-    for index, item in _of_kind(seen, "reasoning"):
-        if not leads_somewhere(seen.messages, index):
-            yield index, string(item.get("id"))
+    for index in lone_reasoning(seen.messages):
+        yield index, string(seen.messages[index].get("id"))
 
 
 INVARIANTS = (
