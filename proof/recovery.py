@@ -71,7 +71,8 @@ def _not_halved(sent: list[Any], wire: str, believed: int) -> list[str]:
     first, second = (Sized(load_request(request, wire), COUNTER) for request in sent[:2])
     ladder = Ladder(first, window_tokens=believed, dialect=dialect_of(sent[0], wire))
     floor = ladder.counts(ladder.last).total
-    most = floor + (first.counts.total - floor) / 2
+    # The floor with the whole of its handoff is as far as a retry goes while calls are left.
+    most = max(floor + (first.counts.total - floor) / 2, ladder.counts(ladder.floor).total)
     # The stubs of a plan are counted with a sample handle: a token for each may differ.
     return [f"kept {second.counts.total} of {most}"] if second.counts.total > most + 0.02 * first.counts.total else []
 
