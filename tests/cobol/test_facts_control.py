@@ -254,6 +254,22 @@ def test_complexity_counts_decisions_and_depth_nesting() -> None:
     assert dict(found.verbs)["CONTINUE"] == 4
 
 
+@pytest.mark.parametrize(
+    ("jump", "targets"),
+    [
+        ("GO TO X Y DEPENDING ON A", 2),
+        ("GO X, Y DEPENDING ON A", 2),
+        ("GO X Y Z DEPENDING A", 3),
+        ("GO TO X OF MAIN, Y IN MAIN DEPENDING ON A", 2),
+        ("GO X DEPENDING ON A", 1),
+    ],
+)
+def test_each_further_target_of_a_jump_is_a_decision(jump: str, targets: int) -> None:
+    """TO may be left out, and the section that qualifies a target is no target."""
+    found = told(program("MAIN SECTION.", "FIRST-ONE.", f"    {jump}.", "X.", "Y.", "Z.", "    EXIT."))
+    assert found.complexity == targets
+
+
 def test_a_rule_has_its_condition_meanings_and_branches() -> None:
     """What a level 88 stands for is said; literals keep their blanks; branches have their lines."""
     entries = ("01  STATE PIC X.", "    88  IS-OPEN VALUE 'O' 'P'.", "01  AMOUNT PIC 9(5).", "01  T PIC 9 OCCURS 9.")

@@ -71,6 +71,9 @@ def _decisions(said: Said) -> int:
     if said.verb == "PERFORM":
         return sum(word in {"UNTIL", "TIMES"} for word in keys)
     if said.verb == "GO TO" and "DEPENDING" in keys:
-        # GO TO and the first target are no decision: n targets are n - 1.
-        return max(0, keys.index("DEPENDING") - 3)
+        # The last target is where a program with one target would go: n targets are n - 1 decisions. TO may be left
+        # out, and the section that qualifies a target is none.
+        before = keys[1 : keys.index("DEPENDING")]
+        targets = len(before) - ("TO" in before) - 2 * sum(word in {"OF", "IN"} for word in before)
+        return max(0, targets - 1)
     return 0
