@@ -147,6 +147,63 @@ def test_nothing_is_guessed_after_a_copybook_that_is_missing() -> None:
     assert items["S"].bytes == 1
 
 
+@pytest.mark.parametrize("count", ["LIM", "LIM TIMES", "1 TO LIM", "1 TO UNBOUNDED DEPENDING ON A"])
+def test_nothing_is_guessed_after_a_table_of_unknown_size(count: str) -> None:
+    """A count by a name that no level 78 defines makes what follows, the record and a RENAMES over it unknown."""
+    items = data(
+        "01  R.",
+        "    05  A PIC X.",
+        f"    05  T PIC X OCCURS {count}.",
+        "    05  B PIC X.",
+        "66  A-TO-T RENAMES A THRU T.",
+        "01  S.",
+        f"    05  G OCCURS {count}.",
+        "        10  C PIC X(3).",
+        "    05  D PIC X.",
+    )
+    assert (items["T"].offset, items["T"].bytes, items["B"].offset, items["R"].bytes) == (1, 1, None, None)
+    assert items["A-TO-T"].bytes is None
+    assert (items["G"].bytes, items["C"].offset, items["D"].offset, items["S"].bytes) == (3, 0, None, None)
+
+
+def test_a_table_may_be_counted_by_a_constant() -> None:
+    """A level 78 before it is as good as a number; one behind it is not yet known."""
+    items = data(
+        "78  LIM VALUE 4.",
+        "01  R.",
+        "    05  T PIC X OCCURS LIM TIMES.",
+        "    05  A PIC X.",
+        "01  S.",
+        "    05  U PIC X OCCURS LATER TIMES.",
+        "78  LATER VALUE 4.",
+    )
+    assert (items["T"].occurs, items["A"].offset, items["R"].bytes, items["S"].bytes) == (4, 4, 5, None)
+
+
+def test_a_renames_up_to_what_nothing_declares_has_no_size() -> None:
+    """It begins where its first item does, and is not taken for that item alone."""
+    items = data("01  R.", "    05  A PIC X.", "    05  B PIC X.", "66  A-TO-Z RENAMES A THRU Z.")
+    assert (items["A-TO-Z"].offset, items["A-TO-Z"].bytes) == (0, None)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "names"),
+    [
+        ("==AA== BY ==BB== ==BB== BY ==CC==", ["BB", "CC", "AA-X"]),
+        ("==BB== BY ==CC== ==AA== BY ==BB==", ["BB", "CC", "AA-X"]),
+        ("==AA== BY ==BB== ==BB== BY ==AA==", ["BB", "AA", "AA-X"]),
+        ("==AA== BY ==ONE== ==AA== BY ==TWO==", ["ONE", "BB", "AA-X"]),
+        ("LEADING ==AA== BY ==ONE== ==AA-X== BY ==TWO==", ["ONE", "BB", "ONE-X"]),
+        ("==AA-X== BY ==TWO== LEADING ==AA== BY ==ONE==", ["ONE", "BB", "TWO"]),
+    ],
+)
+def test_the_first_pair_of_replacing_that_matches_replaces_once(pairs: str, names: list[str]) -> None:
+    """All pairs are compared at each word, in their order, and none with what another wrote."""
+    copied = fixed("01  AA PIC X.", "01  BB PIC X.", "01  AA-X PIC X.")
+    found = told(program("    GOBACK.", data=(f"COPY BODY REPLACING {pairs}.",)), BODY=copied)
+    assert [item.name for item in found.items] == names
+
+
 def test_copybooks_are_put_in_place_with_their_replacing() -> None:
     """Their items are cited at the COPY, names are replaced, and what they copy is followed."""
     text = program(

@@ -215,17 +215,23 @@ def _replaced(source: ScannedSource, replacing: tuple[tuple[str, str], ...]) -> 
     """
     from .. import scan
 
-    code = source.code
-    for old, new in replacing:
-        pattern, text = _pattern(old), _bare(new)
-        if pattern is not None:
-            # A function and not a template: the new text may hold backslashes and group references.
-            code = pattern.sub(lambda found, text=text: text + "\n" * found.group().count("\n"), code)  # type: ignore[misc]
-    return scan(code, source_format="free")
+    pairs = [(pattern, _bare(new)) for old, new in replacing if (pattern := _pattern(old)) is not None]
+    if not pairs:
+        return source
+    # One expression for all pairs, for the standard compares all of them at each word: the first that matches
+    # replaces, and what it wrote is compared with none. One pair after the other would turn AA into CC with
+    # ==AA== BY ==BB== ==BB== BY ==CC==. The pairs hold no groups of their own, so a group's number is its pair's.
+    anything = re.compile("|".join(f"({pattern})" for pattern, _ in pairs), re.IGNORECASE)
+
+    def new_text(found: re.Match[str]) -> str:
+        # A function and not a template: the new text may hold backslashes and group references.
+        return pairs[(found.lastindex or 1) - 1][1] + "\n" * found.group().count("\n")
+
+    return scan(anything.sub(new_text, source.code), source_format="free")
 
 
-def _pattern(old: str) -> re.Pattern[str] | None:
-    """Return an expression for an operand of REPLACING; None for one without words.
+def _pattern(old: str) -> str | None:
+    """Return an expression without groups for an operand of REPLACING; None for one without words.
 
     Words match as words, with any blanks between them. Two exceptions: an operand that begins or ends with a sign,
     as `:TAG:` does, also matches within a word on that side, which is how templates are written; and LEADING or
@@ -235,11 +241,9 @@ def _pattern(old: str) -> re.Pattern[str] | None:
     words = _PARTS.findall(_bare(rest if side.upper() in {"LEADING", "TRAILING"} else old))
     if not words:
         return None
-    # An expression for each pair, applied in order: a later pair sees what an earlier one wrote. The standard
-    # compares all pairs at each word; the difference shows only where one pair makes the operand of another.
     left = r"(?<![A-Za-z0-9_-])" if words[0][0].isalnum() and side.upper() != "TRAILING" else ""
     right = r"(?![A-Za-z0-9_-])" if words[-1][-1].isalnum() and side.upper() != "LEADING" else ""
-    return re.compile(left + r"\s+".join(map(re.escape, words)) + right, re.IGNORECASE)
+    return left + r"\s+".join(map(re.escape, words)) + right
 
 
 def _bare(text: str) -> str:

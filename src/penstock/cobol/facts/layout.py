@@ -108,6 +108,7 @@ class _Building:
         # for items in no record: a copybook may begin below one
         self._loose = _Open(-1, 0, 0, None, None, varies=False)
         self._missing = False  # a copybook was to stand here
+        self._uncounted: set[int] = set()  # the tables whose most occurrences are unknown
         self._conditions: dict[int, list[Condition]] = {}
         self._siblings: dict[tuple[int | None, str], int] = {}
         self._in_record: dict[tuple[int, str], int] = {}
@@ -235,11 +236,13 @@ class _Building:
                 copybook_line=row.entry.line if row.copybook else None,
             )
         )
+        if clauses.is_table and clauses.occurs is None:
+            self._uncounted.add(index)
         # The last item of a name wins: REDEFINES means the one right before it, in the same group.
         self._siblings[parent, key(clauses.name)] = index
         self._in_record[self.items[index].record, key(clauses.name)] = index
         if elementary:
-            self._placed(group or self._loose, self.items[index])
+            self._placed(group or self._loose, index)
         else:
             self._open.append(_Open(index, level, start, usage, sign, varies=varies))
 
@@ -262,17 +265,17 @@ class _Building:
             start += -start % boundary
         return start, group.varies
 
-    def _placed(self, group: _Open, item: DataItem) -> None:
+    def _placed(self, group: _Open, index: int) -> None:
         """Move the group on behind an item that is complete, a table with all its occurrences."""
-        # A table counts with its most occurrences. Where even those are unknown (OCCURS 1 TO UNBOUNDED DEPENDING ON),
-        # nothing after it can be placed; a redefinition of unknown size moves nothing, for its subject has been counted.
-        times = item.occurs if item.occurs is not None or item.occurs_from is None else None
-        unbounded = item.occurs is None and item.depending is not None
-        if item.offset is None or item.bytes is None or unbounded:
+        item = self.items[index]
+        # A table counts with its most occurrences. Where even those are unknown (OCCURS 1 TO UNBOUNDED DEPENDING ON,
+        # or a count by a name that no level 78 before it defines), nothing after it can be placed; a redefinition of
+        # unknown size moves nothing, for its subject has been counted.
+        if item.offset is None or item.bytes is None or index in self._uncounted:
             if item.redefines is None:
                 group.next = group.end = None
             return
-        reach = item.offset + item.bytes * (1 if times is None else times)
+        reach = item.offset + item.bytes * (1 if item.occurs is None else item.occurs)
         if item.redefines is None:
             group.next = reach
         if group.end is not None:
@@ -301,7 +304,7 @@ class _Building:
             self.items[done.index] = item
             above = self._open[-1] if self._open else self._loose
             above.varies |= done.varies
-            self._placed(above, item)
+            self._placed(above, done.index)
 
     def _renames(self, row: EntryRow, clauses: _Clauses) -> None:
         """Take a level 66: the stretch of the record from its first item to the end of its last."""
@@ -311,13 +314,10 @@ class _Building:
         record = self.items[-1].record
         found = [self._in_record.get((record, key(name))) for name in clauses.renames if name]
         first, last = (None if at is None else self.items[at] for at in (found[0], found[-1]))
-        last = last or first
         start = first.offset if first else None
-        end = (
-            last.offset + last.bytes * (last.occurs or 1)
-            if last and last.offset is not None and last.bytes is not None
-            else None
-        )
+        end = None
+        if last and last.offset is not None and last.bytes is not None and found[-1] not in self._uncounted:
+            end = last.offset + last.bytes * (last.occurs or 1)
         self.items.append(
             DataItem(
                 level=66,
@@ -349,6 +349,7 @@ class _Clauses:
         self.name = "FILLER"
         self.picture: str | None = None
         self.usage: str | None = None
+        self.is_table = False
         self.occurs: int | None = None
         self.occurs_from: int | None = None
         self.depending: str | None = None
@@ -386,6 +387,7 @@ class _Clauses:
 
     def occurs_times(self) -> None:
         """Take an OCCURS: one count, or the least and the most; a count may be a level 78."""
+        self.is_table = True
         counts: list[int | None] = []
         while self._at < len(self._words) and (not counts or self._upper[self._at] == "TO"):
             self._skip("TO")
