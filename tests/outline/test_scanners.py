@@ -104,6 +104,8 @@ HOSTILE = {
     "backticks": b"`",
     "comments": b"/*",
     "slashes": b"/ ",
+    "slashes behind parentheses": b"if(a)/",
+    "slashes behind open heads": b"if(if(()/",
     "hashes": b"\n#",
     "here-documents": b"<<A\n",
     "templates": b"template <",
@@ -154,6 +156,27 @@ def test_deep_nesting_is_left_to_the_scanner(unit: bytes) -> None:
     """Bytes that would overflow the recursion of a parser never reach it."""
     found = outline(unit * 100_000, "java")
     assert found.method == "line scanner"
+
+
+@pytest.mark.proves("B-11")
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "if (a) /[{]/.test(b)",
+        "if(f(g(a), ')', \"(\")) /[{]/.test(b)",
+        "while (a)\t/[{]/.exec(b)",
+        "for await (const a of b) /[{]/.exec(a)",
+        "with (a) /[{]/.exec(b)",
+        "x = (a + b) / 2; y = '{' / 2",
+        "x = list.with(0, a) / (() => { return 1 / 2 })()",
+        "x = $if(a) / (() => { return 1 / 2 })()",
+    ],
+)
+def test_a_slash_behind_a_parenthesis_divides_unless_a_statement_begins(statement: str) -> None:
+    """A brace in a regular expression behind the head of an `if` opens nothing, one between two divisions does."""
+    source = f"function first(a, b) {{\n  {statement}\n}}\nfunction second() {{\n}}\n"
+    found = outline(source.encode(), "javascript", exact=False)
+    assert [(s.start_line, s.end_line) for s in found.symbols] == [(1, 3), (4, 5)]
 
 
 @pytest.mark.proves("B-11")

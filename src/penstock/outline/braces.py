@@ -296,9 +296,20 @@ _GROUP = re.compile(rb"[()]")
 _BLANKS = re.compile(rb"\s+")
 _REGEX_LITERAL = re.compile(rb"/(?>(?:[^\\/\[\n]|\\.|\[(?>(?:[^\]\\\n]|\\.)*)\])+)/")
 # Behind one of these signs, or one of those words, a slash begins a regular expression; behind anything else it
-# divides. That needs no grammar, and misses an expression behind a parenthesis, as in `if (a) /x/.test(b)`.
+# divides. That needs no grammar. A parenthesis ends a value, `(a + b) / 2`, or the head of a statement,
+# `if (a) /x/.test(b)`: the word before it tells, which is no method's name, as in `list.with(0, a) / 2`.
 _BEFORE_REGEX = frozenset(b"=(,:[!&|?{};\n+-*%~^")
 _WORD_BEFORE_REGEX = re.compile(rb"\b(?:return|typeof|case|in|of|do|else|void|delete)\Z")
+# The head is read forwards from its word, so that a parenthesis in a string is none; more than three within each
+# other, or a head longer than `_STATEMENT_HEAD_BYTES`, are taken for a value.
+_STATEMENT_HEAD_BYTES = 256
+_INSIDE = r"""[^()"'`]|"(?>(?:[^"\\\n]|\\.)*)"|'(?>(?:[^'\\\n]|\\.)*)'|`(?>(?:[^`\\]|\\.)*)`"""
+_INNER_PARENTHESES = rf"\((?>(?:{_INSIDE}|\((?>(?:{_INSIDE})*)\))*)\)"
+# The lookbehind follows a letter: an expression that begins with letters is searched for several times as fast.
+_HEAD_BEFORE_REGEX = re.compile(
+    rb"(?:i(?<![\w$.#]i)f|w(?<![\w$.#]w)(?:hile|ith)|f(?<![\w$.#]f)or(?:\s+await)?)\s*"
+    + rf"\((?>(?:{_INSIDE}|{_INNER_PARENTHESES})*)\)\Z".encode()
+)
 _HEREDOC = re.compile(rb"<<<[ \t]*[\"']?(\w+)")
 
 
@@ -645,7 +656,11 @@ def _after_slash(block: bytes, position: int) -> int:
     before = position - 1
     while block[before] in b" \t":
         before -= 1
-    if block[before] in _BEFORE_REGEX or _WORD_BEFORE_REGEX.search(block, max(before - 10, 0), before + 1):
+    if block[before] == 41:  # )
+        begins = _HEAD_BEFORE_REGEX.search(block, max(before - _STATEMENT_HEAD_BYTES, 0), before + 1)
+    else:
+        begins = _WORD_BEFORE_REGEX.search(block, max(before - 10, 0), before + 1)
+    if begins or block[before] in _BEFORE_REGEX:
         literal = _REGEX_LITERAL.match(block, position)
         if literal:
             return literal.end()
