@@ -14,7 +14,7 @@ from penstock import Allowance, Tools, Window, Workspace
 from penstock.text import escape
 from penstock.text.calls import Call
 from penstock.text.tokens import Tokens
-from penstock.text.window import Encoding, cut_bytes, detect
+from penstock.text.window import Encoding, cut_bytes, detect, next_char
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -116,6 +116,25 @@ def test_following_the_end_from_the_start_visits_every_byte_once(data: bytes, ma
         shown += _text(encoding, extent.data, at)
         at = extent.end_byte
     assert shown == _text(encoding, data)
+
+
+@given(data=CONTENTS, start=st.integers(0, 90), max_bytes=st.integers(1, 90), cap=st.integers(8, 120))
+def test_a_window_that_another_one_follows_ends_where_that_begins(
+    data: bytes, start: int, max_bytes: int, cap: int
+) -> None:
+    """Wherever lines begin and end: at the character of the byte that was named, or at the cap; a cut line is a fragment."""
+    encoding = _encoding(data)
+    start = encoding.floor_char(data, start)
+    assume(start < len(data))
+    extent = cut_bytes(
+        Memory(data), encoding, start_byte=start, max_bytes=max_bytes, cap_bytes=cap, keep_start=True, keep_end=True
+    )
+    named = start + min(max_bytes, max(cap, 4 * encoding.unit))
+    assert extent.start_byte == start
+    assert extent.end_byte == max(encoding.floor_char(data, min(named, len(data))), next_char(data, encoding, start))
+    assert extent.data == data[start : extent.end_byte]
+    behind = data[: extent.end_byte]
+    assert extent.fragment is not None or behind == data or encoding.ends_line(behind)
 
 
 @given(data=CONTENTS, start=st.integers(0, 9000), max_bytes=st.integers(0, 90), cap=st.integers(8, 120))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.text import window
-from penstock.text.window import UTF8, Extent, Window, cut_bytes, cut_exact, detect, kind_of, shorten
+from penstock.text.window import UTF8, Extent, Fragment, Window, cut_bytes, cut_exact, detect, kind_of, shorten
 
 pytestmark = pytest.mark.proves("B-4", "B-7")
 
@@ -163,6 +163,12 @@ def test_a_place_that_pages_share_stays_where_it_is() -> None:
     assert (kept.data, kept.fragment is not None) == (b"one li", True)
     kept = cut_bytes(source, UTF8, start_byte=0, max_bytes=22, cap_bytes=60, keep_end=True)
     assert (kept.end_byte, kept.fragment) == (22, None)
+    kept = cut_bytes(Memory(b"aaa\nbbbbbb\ncc\n"), UTF8, start_byte=0, max_bytes=6, cap_bytes=100, keep_end=True)
+    assert (kept.end_byte, kept.fragment) == (6, Fragment(line_start_byte=4, line_end_byte=11))
+    kept = cut_bytes(
+        Memory(b"aaa\nbbbbbb\ncc\n"), UTF8, start_byte=1, max_bytes=8, cap_bytes=100, keep_start=True, keep_end=True
+    )
+    assert (kept.start_byte, kept.end_byte) == (1, 9)
 
 
 @pytest.mark.parametrize("lost", [1, 5, 12, 20, 24])

@@ -349,16 +349,26 @@ def cut_bytes(
         line_end = len(data)
     # Whole lines only where the first of them is seen to begin here and to end within the cap; else this is a part of
     # one long line, and it advances by characters.
-    whole = is_line_start and 0 <= line_end <= (want if keep_end else begin + cap)
+    whole = is_line_start and 0 <= line_end <= begin + cap
+    fragment = Fragment(
+        line_start_byte=None if line_start is None else first + line_start,
+        line_end_byte=first + line_end if line_end >= 0 else None,
+    )
+    if (
+        keep_end
+    ):  # where the next page starts, whatever lines begin or end before it: anywhere else is an overlap or a gap
+        rest = Extent(
+            start_byte=first + begin,
+            end_byte=first + len(data),
+            data=data[begin:],
+            fragment=None if whole else fragment,
+        )
+        return shorten(rest, encoding, first + min(want, len(data)))
     if not whole:  # characters of one long line
         end = (
             line_end
             if 0 <= line_end <= want
             else min(len(data), max(encoding.floor_char(data, want), next_char(data, encoding, begin)))
-        )
-        fragment = Fragment(
-            line_start_byte=None if line_start is None else first + line_start,
-            line_end_byte=first + line_end if line_end >= 0 else None,
         )
         return Extent(start_byte=first + begin, end_byte=first + end, data=data[begin:end], fragment=fragment)
     end = encoding.find(data, max(want - encoding.unit, begin))
