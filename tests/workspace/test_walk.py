@@ -18,6 +18,7 @@ from penstock.errors import ToolError
 from penstock.text import escape
 from penstock.workspace import walk as walking
 from penstock.workspace.deadline import Deadline
+from penstock.workspace.ignore import IgnoreRules
 from penstock.workspace.pattern import selected
 from penstock.workspace.root import MAX_PATH_BYTES, Root, close_folder
 from penstock.workspace.walk import Omitted, Walk
@@ -299,3 +300,26 @@ def test_a_start_that_cannot_be_walked_is_refused_with_a_code(tmp_path: Path, pa
     with pytest.raises(ToolError) as refused:
         walk(tmp_path, path)
     assert refused.value.code == code
+
+
+def test_a_folder_reads_its_ignore_file_once_however_many_chunks_it_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its rules stand above those of the folders in it once, not once for each chunk of names."""
+    monkeypatch.setattr(walking, "_CHUNK", 8)
+    (tmp_path / ".gitignore").write_text("*.log\n")
+    (tmp_path / "inner").mkdir()
+    for number in range(60):
+        (tmp_path / f"{number:02}.txt").touch()
+        (tmp_path / f"{number:02}.log").touch()
+    (tmp_path / "inner" / "a.log").touch()
+    made: list[bytes] = []
+
+    class Counted(IgnoreRules):
+        def __init__(self, source: bytes, prefix_length: int = 0, parent: IgnoreRules | None = None) -> None:
+            made.append(source)
+            super().__init__(source, prefix_length, parent)
+
+    monkeypatch.setattr(walking, "IgnoreRules", Counted)
+    assert paths(walk(tmp_path)) == [".gitignore", *(f"{number:02}.txt" for number in range(60))]
+    assert made == [b"*.log\n"]

@@ -250,15 +250,18 @@ class Walk:
         """Reads the folder: `pending` gets the next names. Where order does not matter, files come out at once."""
         held: list[str] = []
         ordered, after, more = self.ordered, frame.after, False
+        needs_rules = not frame.read and not self._include_ignored
         try:
             with scan_folder(descriptor) as entries:
                 while True:
                     files, folders, odd = _sorted_out(islice(entries, _CHUNK))
                     got = len(files) + len(folders) + len(odd)
                     # The rules have to be known before the first name is judged. `.gitignore` may stand anywhere in a
-                    # folder, so where the first chunk does not hold it and is full, it is looked for by name.
-                    if not frame.read and not self._include_ignored and (".gitignore" in files or got == _CHUNK):
+                    # folder, so where the first chunk does not hold it and is full, it is looked for by name. That
+                    # settles it: asked again at a later chunk, the folder would be put above itself.
+                    if needs_rules and (".gitignore" in files or got == _CHUNK):
                         frame.rules = self._rules_in(descriptor, frame.rules)
+                    needs_rules = False
                     if odd and not frame.files_done:
                         files += self._links_among(frame, odd)
                     # Files came out unsorted in an earlier scan: this one is for folders.
