@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.errors import ToolError
@@ -17,7 +17,7 @@ from penstock.store.pieces import PIECE_BYTES
 from penstock.text import fitting
 from penstock.text.allowance import Allowance
 from penstock.text.tokens import Tokens
-from penstock.text.window import Window
+from penstock.text.window import HARD_MAX_BYTES, Window
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -115,6 +115,25 @@ def test_behind_the_end_the_last_page_is_named(store: Store, handle: str) -> Non
     assert "offset=19900" in text
     assert f"end of file at {len(TEXT)}" in paging.page(store, handle, start_byte=10**12).text
     assert "end of file at 0" in paging.page(store, store.put(b""), offset=5).text
+
+
+@pytest.mark.proves("G-5")
+@given(st.sampled_from("é€𐍈"), st.integers(0, 4))
+@settings(max_examples=15, deadline=None)
+def test_a_record_beyond_the_cap_is_cut_between_characters(store: Store, character: str, before: int) -> None:
+    """Wherever its characters lie, each page is text; the pages tile it, and none is above the cap."""
+    raw = json.dumps(["x" * before + character * 300_000], ensure_ascii=False).encode()
+    handle = store.put(raw)
+    page = paging.cut(store, handle, offset=0, limit=1)
+    pages = [page]
+    while page.next is not None:
+        arguments = {key: value for key, value in page.next.arguments.items() if key != "handle"}
+        page = paging.cut(store, handle, **arguments)  # type: ignore[arg-type]
+        pages.append(page)
+    assert pages[0].bound == "hard cap"
+    assert HARD_MAX_BYTES - 4 < pages[0].end_byte <= HARD_MAX_BYTES
+    assert [page.invalid_bytes for page in pages] == [0] * len(pages)
+    assert tiled(store, handle, pages) == raw
 
 
 @pytest.mark.proves("G-5")

@@ -362,13 +362,13 @@ class _Pages:
             start = ends[offset - 1] if offset else 0
             last = min(offset + size, total)
             stop = ends[last - 1] if last <= len(ends) else self.source.size_bytes
-            extent = self._exact(start, min(stop - start, self.cap))
+            within, extent = self._exact(start, min(stop - start, self.cap))
             bound = "limit" if stop < self.source.size_bytes else "end"
             if extent.end_byte < stop:
                 fits = bisect_right(ends, extent.end_byte)
-                bound = "budget" if len(extent.data) < self.cap else "hard cap"
+                bound = "budget" if extent.end_byte < within.end_byte else "hard cap"
                 if fits > offset:
-                    extent, last = self._exact(start, ends[fits - 1] - start), fits
+                    (_, extent), last = self._exact(start, ends[fits - 1] - start), fits
                 else:
                     last = offset + 1
             whole = extent.end_byte in {stop, ends[last - 1] if last <= len(ends) else -1}
@@ -384,13 +384,13 @@ class _Pages:
         )
         return whole, fitting.head_of(whole, self.encoding, self.room) if whole.data else whole
 
-    def _exact(self, start_byte: int, count: int) -> Extent:
-        """Return up to `count` bytes, or as many characters of them as the room holds."""
-        data = self.source.read(start_byte, max(1, count))
-        if start_byte + len(data) < self.source.size_bytes:
-            data = data[: self.encoding.floor_char(data, len(data) - 4) or len(data)] if len(data) < count else data
-        extent = Extent(start_byte=start_byte, end_byte=start_byte + len(data), data=data)
-        return fitting.head_of(extent, self.encoding, self.room)
+    def _exact(self, start_byte: int, count: int) -> tuple[Extent, Extent]:
+        """Return the whole characters within `count` bytes, at least one, and as many of them as the room holds."""
+        # Four more bytes show whether a character ends there: a record that is longer than the cap is cut anywhere.
+        seen = self.source.read(start_byte, count + 4)
+        keep = max(self.encoding.floor_char(seen, min(count, len(seen))), window.next_char(seen, self.encoding, 0))
+        within = Extent(start_byte=start_byte, end_byte=start_byte + keep, data=seen[:keep])
+        return within, fitting.head_of(within, self.encoding, self.room)
 
     def _onwards(self, end_byte: int, max_bytes: int | None) -> Call | None:
         """Return the call for what lies behind `end_byte`, None at the end."""
