@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -253,6 +253,28 @@ def test_what_a_killed_process_left_is_taken_away(store: SqliteStore, path: Path
     assert store.read(other, PIECE_BYTES - 1, 2) == b"xy"
     assert store.read(handle, 0, 4) == b"kept"
     assert len(list((path / "contents").iterdir())) == 2
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_what_is_written_and_not_yet_named_outlives_a_pruning_elsewhere(
+    store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch, is_stream: bool
+) -> None:
+    """Another process that prunes between the writing and the transaction leaves the content; its lock goes with it."""
+    written = store._staged_as
+
+    def then_pruned(*content: Any) -> Any:
+        staged = written(*content)
+        prune = f"from penstock.store.sqlite import SqliteStore; SqliteStore({str(path)!r}).prune()"
+        subprocess.run([sys.executable, "-c", prune], check=True)
+        return staged
+
+    monkeypatch.setattr(store, "_staged_as", then_pruned)
+    before = os.listdir("/proc/self/fd")
+    handle = store.put(iter([b"kept"]) if is_stream else b"kept")
+    assert store.read(handle, 0, 4) == b"kept"
+    assert store.put(iter([b"kept"])) == handle  # the same again is discarded
+    assert os.listdir("/proc/self/fd") == before
+    assert len(list((path / "contents").iterdir())) == 1
 
 
 @pytest.mark.proves("G-3")

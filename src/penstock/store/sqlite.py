@@ -81,6 +81,8 @@ class SqliteStore(Tables):
         self._folder: OwnFolder | None = None
         self._contents: OwnFolder | None = None
         self._guard = -1
+        # Content that is written and not published yet, open and locked: the lock keeps other processes' pruning from it.
+        self._pending: dict[str, int] = {}
         try:
             self._open()
         except BaseException:
@@ -357,7 +359,7 @@ class SqliteStore(Tables):
     def _staged(self, fill: Callable[[Callable[[bytes], None]], None]) -> str:
         """Return the name of a file that `fill` has written, flushed where it is large.
 
-        It is locked while it is written, so that no pruning takes it for a leftover.
+        It stays open and locked until it is published or discarded, so that no pruning takes it for a leftover.
         """
         if self._read_only or self._broken:
             why = self._broken or "it can only be read"
@@ -387,13 +389,19 @@ class SqliteStore(Tables):
             if flushed:  # what is small is flushed once, where it is published
                 self._flush(lambda: flush(descriptor))
         except BaseException as error:
+            os.close(descriptor)
             folder.remove(name)
             if isinstance(error, OSError):
                 raise _fault(error) from error
             raise
-        finally:
-            os.close(descriptor)
+        self._pending[name] = descriptor
         return name
+
+    def _unlock(self, place: str) -> None:
+        """Close a file that was staged, which gives up its lock; nothing happens for any other."""
+        descriptor = self._pending.pop(place, -1)
+        if descriptor >= 0:
+            os.close(descriptor)
 
     def _flush(self, flush: Callable[[], None]) -> None:
         """Flush, and stop writing for good where that failed for another reason than room."""
@@ -411,6 +419,8 @@ class SqliteStore(Tables):
         # Plain and compressed content have different names, so that one can replace the other while both exist.
         is_short = staged.content.stored_bytes < staged.content.bytes
         place = staged.content.digest + (".z" if is_short else "")
+        # Under the writer's lock, which pruning takes too, so that nothing comes between. Windows renames no open file.
+        self._unlock(staged.place)
         try:
             # One flush for content and name where the file system allows it: `OwnFolder.flush` says where.
             folder.rename(staged.place, place)
@@ -421,6 +431,7 @@ class SqliteStore(Tables):
 
     def _discard(self, place: str) -> None:
         """Remove a file that was staged."""
+        self._unlock(place)
         with suppress(OSError):
             self._kept().remove(place)
 
@@ -535,6 +546,8 @@ class SqliteStore(Tables):
         guard, self._guard = self._guard, -1
         if guard >= 0:
             os.close(guard)
+        for place in list(self._pending):
+            self._unlock(place)
         for folder in (self._folder, self._contents):
             if folder is not None:
                 folder.close()
