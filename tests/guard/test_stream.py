@@ -115,6 +115,42 @@ def test_a_store_that_fails_in_the_middle_does_not_stop_the_pipe(store: Store, m
     assert f"~{int(len(TEXT.decode()) / 3.5) // 1000}" in passed.result
 
 
+@given(st.integers(0, 400), st.sampled_from([1_000, 5_000_000]))
+def test_a_source_that_fails_is_named_and_what_came_is_kept(store: Store, lines: int, keep_bytes: int) -> None:
+    """Once it is too long to be shown: the error is the source's, not the store's, and the handles have all that came."""
+
+    def parts() -> Iterator[bytes]:
+        yield from LINES[:lines]
+        raise OSError(errno.EIO, "the line is dead")
+
+    came = b"".join(LINES[:lines])
+    if len(came) <= 4 * 600 + 8:
+        with pytest.raises(OSError, match="the line is dead"):
+            stream.drain(parts(), Allowance.chars(600), open_store=lambda: store, keep_bytes=keep_bytes)
+        return
+    passed = stream.drain(parts(), Allowance.chars(600), open_store=lambda: store, keep_bytes=keep_bytes)
+    said = f"The output broke off after {len(came)} bytes: [Errno {errno.EIO}] the line is dead."
+    assert passed.fault == said
+    assert said in passed.result
+    assert kept(store, passed.handles[0]) == came[: 500 if passed.lost_bytes else None]
+    assert passed.lost_bytes == max(0, len(came) - keep_bytes)
+    if passed.lost_bytes:
+        assert kept(store, passed.handles[1]) == came[-500:]
+
+
+def test_the_notice_of_a_source_that_failed_leads_to_what_came(store: Store) -> None:
+    """Its error and the handle; where nothing is kept, the error all the same."""
+
+    def parts() -> Iterator[bytes]:
+        yield from LINES
+        raise OSError(errno.EIO, "the line is dead")
+
+    passed = stream.drain(parts(), Allowance.chars(1_000), open_store=lambda: store)
+    assert f'the line is dead. What came: page(handle="{passed.handles[0]}")' in passed.result
+    passed = stream.drain(parts(), Allowance.chars(1_000))
+    assert (passed.handles, "the line is dead" in passed.result, "the line is dead" in passed.fault) == ((), True, True)
+
+
 def test_a_store_that_cannot_be_opened_does_not_stop_the_pipe() -> None:
     """The same when there is none."""
 

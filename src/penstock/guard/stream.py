@@ -41,7 +41,7 @@ class Passed(NamedTuple):
     lost_bytes: int = 0
     """How many bytes between beginning and end were not kept."""
     fault: str = ""
-    """Why the whole could not be kept; "" when it was or need not be."""
+    """Why the whole did not come or could not be kept; "" when it was or need not be. With handles, they have what came."""
 
 
 def drain(
@@ -72,7 +72,7 @@ def drain(
         still shows the ends.
 
     Raises:
-        OSError: `parts` failed while all of it could still be shown; later that is a `fault`, as one of the store is.
+        OSError: `parts` failed while all of it could still be shown; later what came is kept, and `fault` says so.
     """
     # Four bytes a character, the most that UTF-8 takes, and a margin for characters cut at the seam.
     ends = _Ends(4 * fitting.max_chars(allowance) + 8)
@@ -110,6 +110,10 @@ def drain(
         way = _kept_in_part(handles[0], half, handles[1], keep_bytes - half, spool.lost_bytes, dialect)
     else:
         way = None
+    if ends.fault:
+        came = f"What came: {stand_ins.way_back(handles[0], dialect)}" if handles else fitting.NARROWER
+        way = f"{escape.clip(ends.fault)} {way or came}"
+        fault = f"{ends.fault} {fault}".rstrip()
     result = fitting.fit_ends(
         ends.head_text(),
         ends.tail_text(),
@@ -142,6 +146,7 @@ class _Ends:
     def __init__(self, hold: int) -> None:
         self.hold = hold
         self.bytes = 0
+        self.fault = ""  # why what passes ended before its end
         self._newlines = 0
         self._chars = 0
         self._ends_line = True
@@ -150,7 +155,17 @@ class _Ends:
         self._tail_bytes = 0
 
     def watched(self, parts: Iterable[bytes]) -> Iterator[bytes]:
-        """Yield `parts` unchanged, and count them."""
+        """Yield `parts` unchanged, and count them. Raises OSError where they fail within the first `hold` bytes."""
+        # Caught here, where it is known to be the source's: whoever reads on, the store above all, would take it for its own
+        # and throw away what came.
+        try:
+            yield from self._counted(parts)
+        except OSError as error:
+            if self.bytes <= self.hold:
+                raise
+            self.fault = f"The output broke off after {self.bytes} bytes: {error}."
+
+    def _counted(self, parts: Iterable[bytes]) -> Iterator[bytes]:
         for part in parts:
             if not part:
                 continue
