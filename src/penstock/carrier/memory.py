@@ -19,8 +19,6 @@ from penstock.overflow.learned import SMALLEST_TOKENS
 if TYPE_CHECKING:
     from penstock.context.recovery import Attempt
 
-MIN_WINDOW_TOKENS = 256
-"""Below this a number is a code or an index, no window: one agent halved its window for good by taking one for a limit."""
 # Long enough for a session, short enough for a regional cap that was temporary.
 LIFETIME_SECONDS = 24 * 3_600.0
 """How long what was learned is believed after it was last confirmed."""
