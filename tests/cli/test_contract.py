@@ -61,6 +61,7 @@ INNER: dict[str, tuple[str, str]] = {
     "search PORT": ("matches", "path line text clipped"),
     "search --ranked 'which port is listened on'": ("passages", "path start_line end_line text score"),
     "run 'Which port?'": ("citations", "path line text"),
+    "sessions": ("sessions", "id root model updated session records at question"),
     "structure PAYROLL.cbl": (
         "programs",
         "name start_line end_line divisions sections paragraphs performs gotos calls",

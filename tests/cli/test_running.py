@@ -130,6 +130,14 @@ def test_resume_tells_what_changed_and_does_nothing_where_only_that_is_asked(tre
         session = json.loads(penstock(tmp_path, *begin, "--json").stdout)["session"]
     (tree / "noise.log").write_text("something else\n")
     before = penstock(tmp_path, "sessions", "--json").stdout
+    row = json.loads(before)["sessions"][0]
+    assert (row["id"], row["root"], row["model"], row["question"]) == (
+        session,
+        str(tree),
+        "openai-chat:x",
+        "Which port?",
+    )
+    assert row["updated"] == row["at"]
     told = penstock(tmp_path, "resume", session, "--verify-only")
     assert told.returncode == 0
     assert "noise.log" in told.stderr

@@ -19,6 +19,7 @@ from penstock.cli.markdown import MarkdownWriter, citations_in
 from penstock.errors import ToolError
 from penstock.text import escape
 from penstock.text.calls import Call
+from penstock.text.json_access import field
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -157,7 +158,14 @@ def sessions_command(store_url: str | None, as_json: bool) -> int:
     """
     with opened(store_url) as store:
         rows = [
-            {"session": info.session, "records": info.records, "at": info.at, **_question_of(store, info.session)}
+            {
+                "id": info.session,
+                "session": info.session,
+                "records": info.records,
+                "updated": info.at,
+                "at": info.at,
+                **_beginning_of(store, info.session),
+            }
             for info in store.sessions()
         ]
     if as_json:
@@ -432,14 +440,17 @@ def _finish(done: AgentRun, agent: Agent, as_json: bool, **more: Any) -> int:
     return _OUTCOMES.get(done.outcome, answer.FAULT)
 
 
-def _question_of(store: Store, session_id: str) -> dict[str, Any]:
-    """Return the question that began a session, as a row has it; nothing where it began otherwise."""
+def _beginning_of(store: Store, session_id: str) -> dict[str, Any]:
+    """Return root, model and first question of a session, as a row has them; nothing of what its beginning does not say."""
     # The first prompt stands right behind the beginning; of a long session no more is read than that.
+    row: dict[str, Any] = {}
     for record in islice(store.events(session_id), 3):
+        if record.seq == 0:
+            row |= {name: said for name in ("root", "model") if (said := field(record.data, "about", name)) is not None}
         if record.type == "Prompted":
             message: Any = record.data["message"]
-            return {"question": str(message.get("content"))[:200]}
-    return {}
+            return {**row, "question": str(message.get("content"))[:200]}
+    return row
 
 
 def _standing(session: Session, begun: dict[str, Any], records: int) -> dict[str, Any]:
