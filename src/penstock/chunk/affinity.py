@@ -106,6 +106,7 @@ def bundlings(
         if after.kind == "procedure" and after.name.upper().startswith(f"{unit.name.upper()}-")
     ]
     seen: list[list[int]] = []
+    # From whole programs down to nothing: which of them is affordable is only known once it is packed.
     for stretches in (
         [*programs, *procedures, *sections, *ranges],
         [*procedures, *sections, *ranges],

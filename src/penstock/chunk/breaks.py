@@ -57,8 +57,10 @@ class Breaks:
             start = symbol.start_line
             while start > 1 and _ABOVE.match(lines[start - 2]):
                 start -= 1
+            # Landmarks may begin together, as a class and its first method in one line: the outer one decides.
             ranks[start] = min(ranks.get(start, rank), rank)
             behind = symbol.end_line + 1
+            # Blank lines go with what ends there: a chunk begins with something to read.
             while behind <= len(lines) and not lines[behind - 1].strip(_SPACE):
                 behind += 1
             if behind <= len(lines):
@@ -102,6 +104,7 @@ class CobolBreaks(Breaks):
         for symbol in self._symbols:
             rank = 2 * symbol.depth
             start = self._lifted(symbol.start_line)
+            # A cut between a header and what it announces would leave the header as the last line of a chunk.
             if start != announced and not (symbol.kind == "data" and self._redefines(symbol.start_line)):
                 ranks[start] = min(ranks.get(start, rank), rank)
             if symbol.kind in _ANNOUNCING:

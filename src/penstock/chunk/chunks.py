@@ -107,6 +107,7 @@ class ChunkPlan:
 
 def holds(spans: Sequence[Span], line: int) -> bool:
     """Whether a line is in one of the spans, which are in order."""
+    # `_FAR` sorts behind the end of every span that begins in this line.
     at = bisect_right(spans, (line, _FAR)) - 1
     return at >= 0 and line <= spans[at][1]
 
@@ -115,6 +116,7 @@ def joined(spans: Iterable[Span]) -> tuple[Span, ...]:
     """Sorted, and without gaps of no line."""
     made: list[Span] = []
     for first, last in sorted(spans):
+        # One line more: spans that touch have no line between them and are one.
         if made and made[-1][1] + 1 >= first:
             made[-1] = (made[-1][0], max(last, made[-1][1]))
         else:

@@ -180,6 +180,7 @@ class _Planner:
         """Return a stretch of a unit in parts: the first has the key of the unit, the others that of the lines they begin with."""
         unit = self._layout.units[at]
         keys = self._keys(at)
+        # A part is known by its first lines: only one that begins in the same line finds its answer again.
         fixed = [line for line, key in keys.items() if key in self._previous]
         spans = self._cuts.pieces(first, last, self._sizes, limit, most=most, fixed=fixed)
         return [
@@ -262,6 +263,7 @@ class _Planner:
     def _packed(self, pieces: list[_Piece], room: BinRoom) -> list[_Group]:
         """Return what needs a chunk of its own alone, the rest by what ties it, in the bundling that needs the fewest chunks."""
         items = [self._item(piece) for piece in pieces]
+        # A piece above the room of a shared chunk may still fit alone, with less around it.
         alone = [piece for piece, item in zip(pieces, items, strict=True) if not room.holds(*item)]
         rest = [piece for piece, item in zip(pieces, items, strict=True) if room.holds(*item)]
         made: list[_Group] = [(None, [piece]) for piece in alone]
@@ -274,6 +276,8 @@ class _Planner:
         best: list[int] | None = None
         for of in bundlings(units, edges, items, room):
             bins = _packed_bundles(of, items, links, room)
+            # Fewest chunks first. Coarse bundles come first, and keep their place unless a finer way needs fewer or
+            # ties more.
             if best is None or (max(bins), -kept(links, bins)) < (max(best), -kept(links, best)):
                 best = bins
         groups: dict[int, list[_Piece]] = {}
@@ -296,6 +300,7 @@ class _Planner:
         counted as a whole here, and the law of the budget holds by this count alone.
         """
         made: list[tuple[_Group, MeasuredChunk]] = []
+        # A stack: the parts of a chunk that was cut again are measured next, and in their order.
         waiting = list(reversed(groups))
         while waiting:
             name, pieces = waiting.pop()
@@ -422,6 +427,7 @@ class _Planner:
     def _minimum(self) -> int:
         answers = sum(unit.answers for unit in self._layout.units)
         by_answers = ceil(answers / self._max_paragraphs) if self._max_paragraphs else 1
+        # It is asked for only where the whole does not fit: then one call is never enough.
         return max(2, by_answers, ceil(self._sizes.total / max(1, self._budget - self._sending.overhead)))
 
 

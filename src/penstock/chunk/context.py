@@ -112,6 +112,8 @@ class Surroundings:
         """Return outline and data; where both do not fit, neither gets more than half unless the other leaves it."""
         room = limit
         while True:
+            # Rows were measured one by one and add up to nearly the text: what is too much is taken from the room, at
+            # least 1 each turn, so that this ends.
             data_need = sum(self._ruler.lines(self._data_part(spans, float("inf"))[0]))
             outline = self._outline.within(spans, max(room / 2, room - data_need))
             data, shown = self._data_part(spans, room - sum(self._ruler.lines(outline)))
@@ -134,12 +136,14 @@ class Surroundings:
         heading_size, note_size = self._ruler.lines([heading, note])
         everything = {number for needs in used for number in needs}
         room = limit - heading_size
+        # The note has its place kept only where it will be needed.
         room -= note_size if sum(map(self._size, everything)) > room else 0
         chosen: set[int] = set()
         left_out = 0
         for needs in used:
             new = [number for number in needs if number not in chosen]
             size = sum(map(self._size, new))
+            # A large item ends nothing: what is named less often and fits is shown.
             if size > room:
                 left_out += 1
                 continue
@@ -149,6 +153,7 @@ class Surroundings:
         if not chosen:
             return said, []
         items = [self._data.items[number] for number in chosen]
+        # Two items may stand in one line, which is shown once.
         texts = dict.fromkeys(text for number in sorted(chosen) for text in self._item(number))
         return [heading, *texts, *said], [(i.entry.line, i.entry.end_line) for i in items if i.copybook is None]
 

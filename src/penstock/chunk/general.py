@@ -75,6 +75,7 @@ def _cut(data: bytes, language: str, ruler: Ruler) -> list[Chunk]:
         return []
     symbols = outline(data, language).symbols
     sizes = Sizes(ruler.lines(text.ended()))
+    # The sum of the lines comes close to the whole: well above the limit, a count of all the text would only say no.
     if sizes.total <= ruler.limit * _NEARLY:
         tokens = ruler.whole(text.whole)
         if tokens <= ruler.limit:
@@ -95,6 +96,7 @@ def _cut(data: bytes, language: str, ruler: Ruler) -> list[Chunk]:
 def _cuts(breaks: Breaks, sizes: Sizes, limit: float) -> Cuts:
     """Where the text may be cut: of the lines between landmarks only those of stretches that do not fit."""
     ranks = breaks.landmarks()
+    # A stretch without landmarks that fits by its lines, and not as a whole, gets ranks for its lines in `_pieces`.
     for start, end in pairwise(sorted({1, sizes.lines + 1, *ranks})):
         if sizes.of(start, end - 1) > limit:
             ranks.update(breaks.between(start, end - 1))
@@ -113,9 +115,12 @@ def _pieces(text: _Text, cuts: Cuts, breaks: Breaks, sizes: Sizes, ruler: Ruler)
             if tokens <= ruler.limit or first == last:
                 made.append((first, last, inside, tokens))
                 continue
+            # Less than the stretch itself, so that it is cut at least once where it has a candidate: each turn makes
+            # smaller pieces, and the loop ends at single lines.
             smaller = min(sizes.of(first, last), ruler.limit) * _TIGHTER * ruler.limit / tokens
             here = cuts if cuts.inside(first, last) else Cuts(breaks.between(first, last))
             waiting += here.pieces(first, last, sizes, smaller)
+    # What was cut again comes after pieces that stand behind it.
     return sorted(made)
 
 
@@ -124,13 +129,17 @@ class _Text:
 
     def __init__(self, data: bytes) -> None:
         self.whole = data.decode("utf-8", "replace")
+        # `splitlines` ends lines at form feeds and U+2028 too, which no line number counts: its answer is right only
+        # where there are none of these.
         self.lines = self.whole.splitlines(keepends=True)
         if len(self.lines) != self.whole.count("\n") + (not self.whole.endswith("\n")):  # it has other ends too
             self.lines = _LINES.findall(self.whole)
+        # Bytes that are no UTF-8 are all shown by one sign; the digest is of the bytes, so that it tells them apart.
         self._raw = _BYTE_LINES.findall(data) if "\ufffd" in self.whole else None  # some bytes are no text
 
     def ended(self) -> list[str]:
         """The lines, each with its end."""
+        # `Ruler.lines` takes lines with their ends, and a file may lack the last one.
         return self.lines if self.lines[-1].endswith("\n") else [*self.lines[:-1], f"{self.lines[-1]}\n"]
 
     def of(self, first: int, last: int) -> str:
@@ -147,6 +156,8 @@ def _made(
 ) -> Chunk:
     digest = sha256(data).hexdigest()
     number = seen[digest] = seen.get(digest, 0) + 1
+    # Chunks that are alike have one digest. The first keeps the plain id, so that a copy further down renames
+    # nothing.
     known_as = digest[:_ID_LETTERS] if number == 1 else f"{digest[:_ID_LETTERS]}~{number}"
     units = tuple(names) or (f"lines {span[0]}-{span[1]}",)
     return Chunk(id=known_as, kind=kind, spans=(span,), tokens=tokens, units=units, fits=fits, digest=digest)
@@ -163,6 +174,7 @@ class _Names:
     def of(self, first: int, last: int) -> tuple[Kind, list[str]]:
         """Of the next chunk: they come in the order of their lines."""
         self._around = [symbol for symbol in self._around if symbol.end_line >= first]
+        # In the order in which they begin: the last one that is open is the innermost.
         parts = [f"{self._around[-1].name} (part)"] if self._around else []
         inside: list[str] = []
         while self._at < len(self._symbols) and self._symbols[self._at].start_line <= last:

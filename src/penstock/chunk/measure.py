@@ -50,8 +50,10 @@ class Ruler:
 
     def lines(self, texts: list[str]) -> list[float]:
         """What each of these lines adds to a text that they stand in; each with its line end."""
+        # Exact counts, characters and bytes have no margin that each line would bring anew.
         if self._exact is not None or self._allowance.counter is None:
             return list(self.wholes(texts))
+        # Sources repeat lines, blank ones and END-IF above all: each is counted once.
         known: dict[str, float] = {}
         for text in texts:
             if text not in known:
@@ -62,6 +64,7 @@ class Ruler:
 
 def _exact(counter: TokenCounter | None) -> Callable[[list[str]], list[int]] | None:
     """What counts many texts at once, where the counter is an exact one of ours."""
+    # A calibrated count is not the tokenizer's own: only without calibration many at once come to what each does alone.
     if isinstance(counter, tokens.Tokens) and counter.mode == "exact" and counter.calibration == tokens.Calibration():
         return tokens._counter(tokens.family(counter.model))
     return None

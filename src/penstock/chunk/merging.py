@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 def merge(templates: Iterable[Template]) -> Template:
     """The one template of all. Raises `CallerError` where two declare different keys for a section."""
+    # Sections, records and values stand in the order in which they were first said: it is the same however the
+    # templates are bracketed, which makes `merge` associative.
     keys: dict[str, tuple[str, ...]] = {}
     found: dict[str, dict[Plain, list[TemplateRecord]]] = {}
     for template in templates:
@@ -39,6 +41,7 @@ def merge(templates: Iterable[Template]) -> Template:
 def _united(records: list[TemplateRecord]) -> TemplateRecord:
     """One record of those with the same key."""
     fields: dict[str, list[Value]] = {}
+    # Citations are sorted sets: which came twice, or in another order, leaves no trace.
     citations = set(records[0].citations)
     for record in records:
         citations.update(record.citations)
@@ -50,6 +53,8 @@ def _united(records: list[TemplateRecord]) -> TemplateRecord:
 
 def _distinct(values: list[Value]) -> tuple[Value, ...]:
     """An ordered set: what is said again adds its proof to what was said first."""
+    # The first spelling stays. Which is the better one is not known here, and a choice by anything but order would
+    # depend on how the templates are bracketed.
     first: dict[Plain, Value] = {}
     for value in values:
         said = folded(value.said)
@@ -61,6 +66,7 @@ def _distinct(values: list[Value]) -> tuple[Value, ...]:
 def _joined(one: Value, other: Value) -> Value:
     return Value(
         one.said,
+        # What the code says is proven, whoever else says it.
         "code" if "code" in (one.origin, other.origin) else "model",
         tuple(sorted({*one.citations, *other.citations})),
         tuple(sorted({*one.grades, *other.grades})),

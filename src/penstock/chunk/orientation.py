@@ -43,6 +43,7 @@ class NameOutline:
     """
 
     def __init__(self, layout: UnitLayout, sizes_of: Callable[[list[str]], list[float]]) -> None:
+        # Outer names before inner ones where both begin in one line.
         self._rows = rows = sorted(_rows(layout), key=lambda row: (row.first, -row.last, row.depth))
         self._firsts = [row.first for row in rows]
         self._texts = [_text(row, is_shown=False) for row in rows]
@@ -50,6 +51,7 @@ class NameOutline:
         self._sizes = sizes_of(self._texts)
         self._size = sum(self._sizes)
         self._order = sorted(range(len(rows)), key=lambda at: rows[at].stays)
+        # Each edge from both of its ends, by line: what some lines call and what calls them is one search.
         self._ends = sorted(
             ends for edge in layout.edges for ends in ((edge.line, edge.first), (edge.first, edge.line))
         )

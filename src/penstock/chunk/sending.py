@@ -107,6 +107,7 @@ class Prompts:
         self.lines = ruler.lines([view.line(number) for number in range(1, layout.source.lines + 1)])
         self.gap = ruler.lines([f"{wording.GAP}\n"])[0]
         self._least = view.least
+        # `most` leaves room for the notes that say what is left out: a prompt without context has them, too.
         bare = self.overhead + ruler.whole(view.frame) + self.gap + self._least
         self.most = float(self.limit - bare)
         self._share = ruler.limit / CONTEXT_SHARE - ruler.whole(view.head)

@@ -59,6 +59,7 @@ class Value(NamedTuple):
 
 
 def _share(accepted: int, rejected: int) -> float:
+    # Without claims nothing was wrong: what the code says has no grades.
     return accepted / (accepted + rejected) if accepted + rejected else 1.0
 
 
@@ -142,9 +143,13 @@ class Template:
 
 def key_of(record: TemplateRecord, key: tuple[str, ...]) -> tuple[Plain, ...]:
     """What tells a record apart: the folded values of its key fields, in any order and however often they were said."""
+    # A set, as merging adds values to key fields, too: a key that depended on their order or number would make
+    # another record of the same one.
     return tuple(frozenset(folded(value.said) for value in record.fields.get(name, ())) for name in key)
 
 
+# The last way is a quote that nobody closes: every letter is in some piece, so that two texts are never equal by what
+# was lost.
 _PIECE = re.compile(r"'[^']*'|\"[^\"]*\"|[^'\"]+|['\"]")
 
 

@@ -42,6 +42,7 @@ def _resemblance(body: dict[str, Json]) -> int:
 
 def _min_reply_tokens(body: Json) -> int:
     """Return one token more than the thinking may take: it has to fit into the reply."""
+    # Converse has no field for thinking: what it does not know itself goes on to the model, in Anthropic's spelling.
     budget = field(body, "additionalModelRequestFields", "thinking", "budget_tokens")
     return budget + 1 if type(budget) is int else 1
 

@@ -61,6 +61,7 @@ class ConverseEvents:
         Raises:
             Unreadable: for a delta that is none.
         """
+        # Kinds that are newer than this reader add nothing; a delta that is none would leave a hole in its block.
         kind, held = next(iter(event.items()), ("", None))
         if not isinstance(held, dict):
             return ""
@@ -76,6 +77,8 @@ class ConverseEvents:
                     raise Unreadable("The provider's event goes on with a block and does not say how.")
                 return self._feed_delta(index_of(held.get("contentBlockIndex")), delta)
             case "messageStop" | "metadata":
+                # The one has the reason, the other usage and metrics: together what stands beside `output` in an
+                # answer that is not streamed.
                 self._tail |= held
         return ""
 
@@ -85,6 +88,7 @@ class ConverseEvents:
             self._texts.add(block, "text", text)
             return text
         if isinstance(piece := field(delta, "toolUse", "input"), str):
+            # Pieces of JSON, cut anywhere: they are kept beside the block and parsed once all are there.
             self._texts.add(self._inputs.setdefault(index, {}), "input", piece)
         elif isinstance(result := delta.get("toolResult"), list):
             block.setdefault("toolResult", {}).setdefault("content", []).extend(result)
@@ -93,11 +97,13 @@ class ConverseEvents:
         elif isinstance(citation := delta.get("citation"), dict):
             block.setdefault("citations", []).append(citation)
         else:
+            # What else the API may stream one day is kept as it came: the block has to go back.
             block.update(delta)
         return ""
 
     def _feed_thought(self, block: dict[str, Json], delta: dict[str, Json]) -> None:
         held = block.setdefault("reasoningContent", {})
+        # A signature comes in a delta of its own behind the text that it signs; both have to go back to the letter.
         if "redactedContent" in delta:
             held["redactedContent"] = delta["redactedContent"]
         for key in ("text", "signature"):
@@ -118,6 +124,9 @@ class ConverseEvents:
         """Return the answer that the events add up to."""
         self._texts.join()
         for index, held in self._inputs.items():
+            # A call without arguments streams an empty text. One that was cut off by the limit of the reply is half a
+            # JSON: `input` has to be an object, so what came is shown as the value of a key (Anthropic's advice for
+            # its API).
             is_json, value = parsed(held["input"] or "{}")
             arguments = value if is_json and isinstance(value, dict) else {"INVALID_JSON": held["input"]}
             self._blocks[index].setdefault("toolUse", {})["input"] = arguments

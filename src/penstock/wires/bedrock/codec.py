@@ -70,6 +70,7 @@ def read(raw: Json, before: Json = None) -> tuple[Role, tuple[Part, ...]]:
     if role is None:
         return "user", (Opaque(raw),)
     parts = tuple(map(_read_block, blocks_of(raw)))
+    # A cache point marks a place and says nothing: behind results it must not make the message a word of the user.
     others = [part for part, block in zip(parts, blocks_of(raw), strict=True) if "cachePoint" not in block]
     if role == "user" and others and all(isinstance(part, ToolResult) for part in others):
         return "tool", parts
@@ -117,6 +118,7 @@ def _read_shown(block: dict[str, Json]) -> Text | Media | Opaque:
 def _read_media(kind: str, block: dict[str, Json]) -> Media:
     source = field(block, kind, "source")
     data = field(source, "bytes")
+    # boto3 takes and gives bytes; in JSON they are base64.
     written = base64.b64encode(data).decode() if isinstance(data, bytes) else string(data)
     plain = string(field(source, "text"))
     return Media(
@@ -184,6 +186,8 @@ def write(turns: Sequence[PortableTurn]) -> Written:
 
 
 def _messages(turns: Sequence[PortableTurn]) -> list[Json]:
+    # Ids of other wires may be longer than 64 characters, hold signs that are refused here, or come again in each
+    # turn.
     ids = CallIds()
     runs: list[tuple[str, list[Json]]] = [("user", [])]
 
@@ -197,6 +201,7 @@ def _messages(turns: Sequence[PortableTurn]) -> list[Json]:
             case Instruction(text):
                 add("user", [{"text": text}])
             case UserTurn(parts):
+                # Blank words are refused, not only empty ones: a message of nothing else holds a placeholder.
                 said = [_said(part) for part in parts if not isinstance(part, Text) or part.text.strip()]
                 add("user", said or [{"text": placeholders.EMPTY}])
             case AssistantTurn():
@@ -211,6 +216,7 @@ def _messages(turns: Sequence[PortableTurn]) -> list[Json]:
             content.append({"text": placeholders.DOCUMENT})
     role, last = runs[-1]
     if role == "assistant":  # what the model is to go on with may not end in white space
+        # Its last block is words: behind calls their results would have begun a run of the user's.
         last[-1]["text"] = last[-1]["text"].rstrip()
     return [{"role": role, "content": content} for role, content in runs]
 
@@ -221,18 +227,21 @@ def _said(part: Text | Media) -> Json:
     if part.data and part.media_type in _IMAGES:
         return {"image": {"format": _IMAGES[part.media_type], "source": {"bytes": part.data}}}
     if part.data and part.media_type in _DOCUMENTS:
+        # A neutral name: the model reads it, and AWS warns of names that carry instructions.
         source = {"bytes": part.data}
         return {"document": {"format": _DOCUMENTS[part.media_type], "name": "document", "source": source}}
     return {"text": placeholders.not_carried(part.kind, part.bytes_estimate)}
 
 
 def _call_block(call_id: str, call: ToolCall) -> Json:
+    # `input` is an object: the free text of a custom tool, and what is no object, becomes an argument.
     is_json, value = parsed(call.arguments or "{}") if call.kind != "custom" else (False, None)
     arguments = value if is_json and isinstance(value, dict) else {"input": call.arguments}
     return {"toolUse": {"toolUseId": call_id, "name": call.name, "input": arguments}}
 
 
 def _result_block(call_id: str, result: ToolResult) -> Json:
+    # In a result even an empty text is taken; it is left out only where media say something.
     content: list[Json] = [{"text": result.text}]
     if any(isinstance(part, Media) for part in result.parts):
         content = [

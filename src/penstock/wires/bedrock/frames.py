@@ -43,6 +43,8 @@ class EventFrames:
         self._held += block
         while len(self._held) >= _PRELUDE_BYTES:
             length = int.from_bytes(self._held[:4], "big")
+            # Both before the frame is complete: a damaged length would else make the stream wait, and hold bytes, for
+            # a frame that never ends.
             if not _PRELUDE_BYTES + 4 <= length <= _MAX_FRAME_BYTES:
                 raise Unreadable(f"The provider's stream has a frame of {length:,} bytes.")
             if crc32(self._held[:8]) != int.from_bytes(self._held[8:12], "big"):
@@ -66,6 +68,8 @@ def _event(frame: bytes) -> str:
     held = payload if is_json else {}
     if headers.get(":message-type") == "event":
         return as_json({headers.get(":event-type", ""): held})
+    # An exception (`:exception-type`) tells what it is in its payload; an error (`:error-code`) has no payload, and
+    # its words in a header.
     kind = headers.get(":exception-type") or headers.get(":error-code", "")
     told = held if isinstance(held, dict) else {}
     return as_json({"error": {"message": headers.get(":error-message", ""), **told, "type": kind}})
@@ -80,6 +84,7 @@ def _headers(content: bytes) -> dict[str, str]:
         at = named_end + 1
         length = _FIXED_BYTES.get(kind)
         if length is None:
+            # The two types that are left, bytes (6) and texts, state their length first.
             length = int.from_bytes(content[at : at + 2], "big")
             at += 2
         if kind == _STRING:

@@ -49,6 +49,7 @@ def _events(body: dict[str, Json]) -> Iterator[tuple[str, Json]]:
     for index, block in enumerate(body["output"]["message"]["content"]):
         place = {"contentBlockIndex": index}
         if "text" in block:
+            # Words have no `contentBlockStart`, as in the API: readers have to begin the block with its first delta.
             for piece in pieces_of(block["text"]):
                 yield "contentBlockDelta", {"delta": {"text": piece}, **place}
         else:

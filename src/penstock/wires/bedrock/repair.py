@@ -56,6 +56,8 @@ def _mend_shapes(draft: RepairDraft) -> None:
 def _mended_block(draft: RepairDraft, place: int, block: Json) -> Json:
     """Return a block whose result holds a list of blocks."""
     result = field(block, "toolResult")
+    # A block with a type is of another API, and its result of another form: nothing in it can be trusted to mean the
+    # same.
     if not isinstance(result, dict) or not string(result.get("toolUseId")) or not block_fault(block) or "type" in block:
         return block
     draft.note(place, "wrote a result as blocks")
@@ -93,6 +95,7 @@ def _mend_blocks(draft: RepairDraft) -> None:
         if not made:
             draft.note(place, "dropped, it says nothing")
             return None
+        # Signed reasoning cannot be changed, and nothing could be put behind it that the model said: the message goes.
         if ends_thinking({"content": made}) and message["role"] == "assistant":
             draft.note(place, "dropped, it ends while the model thinks")
             return None
@@ -113,6 +116,7 @@ def _alternate_roles(draft: RepairDraft) -> None:
             message = {**message, "role": "user"}
         if message["role"] == before and before != "system":
             draft.note(place, f"merged with the {before} message before it")
+            # One list that grows: neighbours without end would else be copied for each that is merged.
             merged = merged or [*blocks_of(rows[-1][1])]
             merged += blocks_of(message)
             rows[-1] = rows[-1][0], {**rows[-1][1], "content": merged}
@@ -149,6 +153,8 @@ def _trim_end(draft: RepairDraft) -> None:
         draft.rows[-1] = place, {**message, "content": [*blocks[:-1], {**blocks[-1], "text": text.rstrip()}]}
 
 
+# Roles before pairs: merging brings the results of a batch, stored one by one, into the one message that is looked
+# at. Words and white space last: what ends a message is decided by all others.
 REPAIRS = (
     _mend_shapes,
     _mend_blocks,

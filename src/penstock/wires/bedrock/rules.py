@@ -88,6 +88,7 @@ def is_own_result(block: Json) -> bool:
 def is_misplaced(role: str, block: dict[str, Json]) -> bool:
     """Whether a block stands in a message of the wrong role."""
     found = [kind for kind in _MISPLACED[role] if kind in block]
+    # Tools that the provider runs answer within the assistant's message: their results are at home there.
     return bool(found) and (role != "assistant" or is_own_result(block))
 
 
@@ -137,6 +138,7 @@ def _misplaced_blocks(seen: MessageList) -> Iterator[Finding]:
 def _results_behind_words(seen: MessageList) -> Iterator[Finding]:
     for index, message in seen.with_role("user"):
         results = {number for number, _ in results_in(message)}
+        # Results come first exactly where their numbers are 0 to n - 1.
         if results and max(results) >= len(results):
             yield index, ""
 
@@ -164,6 +166,7 @@ def _blank_blocks(seen: MessageList) -> Iterator[Finding]:
 def _trailing_white_space(seen: MessageList) -> Iterator[Finding]:
     if seen.messages and role_of(seen.messages[-1]) == "assistant":
         text = "".join(string(block.get("text")) for block in blocks_of(seen.messages[-1])[-1:])
+        # A blank one is a finding of `_blank_blocks`, and dropped rather than trimmed.
         if text.strip() and text != text.rstrip():
             yield len(seen.messages) - 1, ""
 

@@ -40,6 +40,7 @@ def _paths(name: str) -> tuple[KeyPath, ...]:
 def _resemblance(body: dict[str, Json]) -> int:
     if "contents" in body:
         return 4
+    # Neither `parts` nor the role `model` is known to another wire here.
     messages = objects(body.get("messages"))  # of a bare list, which stands under the name that most wires have
     return (
         4 if any(isinstance(message.get("parts"), list) or role_of(message) == "model" for message in messages) else 0
@@ -47,6 +48,8 @@ def _resemblance(body: dict[str, Json]) -> int:
 
 
 def _default_reply_path(body: Json) -> KeyPath:
+    # A request with `config` is one for google-genai, which takes no other argument beside it: a length in
+    # `generationConfig` would be refused before anything is sent.
     if isinstance(get(body, "config"), dict):
         return ("config", "max_output_tokens")
     return ("generationConfig", "maxOutputTokens")
@@ -56,6 +59,7 @@ def _min_reply_tokens(body: Json) -> int:
     """Return one token more than the thinking may take: it is part of the reply."""
     for holder in ("generationConfig", "config"):
         budget = get(get(get(body, holder), "thinkingConfig"), "thinkingBudget")
+        # -1 lets the model decide and 0 turns thinking off: neither sets anything aside.
         if type(budget) is int and budget > 0:
             return budget + 1
     return 1
@@ -84,6 +88,8 @@ GEMINI = Wire(
         is_answer=answers.is_answer,
         messages=answers.answer_messages,
         text=answers.answer_text,
+        # Cached input is part of `promptTokenCount` and not added to it (Bedrock counts it beside). What tools of the
+        # provider put in, and thoughts, are counted beside prompt and candidates.
         usage=UsageKeys(
             holders=both("usageMetadata"),
             input=both("promptTokenCount", "toolUsePromptTokenCount"),
@@ -100,6 +106,7 @@ GEMINI = Wire(
         region_variables=(),
         root="/v1",
         path="/models/{model}:generateContent",
+        # Without `alt=sse` a stream is one JSON array, which is no JSON before its end.
         stream_path="/models/{model}:streamGenerateContent?alt=sse",
         # With both set google-genai takes the first.
         keys=(
@@ -126,6 +133,7 @@ GEMINI = Wire(
         models=provider.models,
         counting=TokenCounting(
             path="/{version}/models/{model}:countTokens",
+            # A whole request stands under a key of its own; contents alone stand in the body.
             request=lambda body: get(body, "generateContentRequest") or body,
             answer=lambda input_tokens: {"totalTokens": input_tokens},
         ),

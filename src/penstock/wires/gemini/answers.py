@@ -32,6 +32,7 @@ def answer_messages(body: Json) -> list[Json]:
     content: Json = candidates[0].get("content") if candidates else None
     if not parts_of(content):  # the reply broke off while the model thought, or was held back
         return [{"role": "model", "parts": [{"text": placeholders.NO_ANSWER}]}]
+    # Without a role it would be read as the user's when it goes back.
     return [content if content.get("role") else {**content, "role": "model"}]
 
 
@@ -62,10 +63,13 @@ class CandidateChunks:
 
     def feed(self, event: dict[str, Json]) -> str:
         """Take the next chunk; return the words that it adds to the first candidate."""
+        # Usage counts up from chunk to chunk: what stands beside the candidates is the newest state, and the last one
+        # holds.
         update(self._head, event, but=("candidates",))
         return "".join([self._feed_candidate(news) for news in objects(event.get("candidates"))])
 
     def _feed_candidate(self, news: dict[str, Json]) -> str:
+        # JSON of protocol buffers may leave a zero out: a candidate without an index is the first.
         index = index_of(news.get("index"))
         candidate = self._candidates.setdefault(index, {"content": {"parts": [], "role": "model"}})
         update(candidate, news, but=("content",))
@@ -76,6 +80,8 @@ class CandidateChunks:
 
     def _add(self, parts: list[dict[str, Json]], part: dict[str, Json]) -> None:
         """Let words go on; a part with a signature stays a part of its own, as it has to come back."""
+        # SDK objects that were dumped hold None for what is not there; with it no part would be plain, and no words
+        # go on.
         held = {key: value for key, value in part.items() if value is not None}
         if parts and _is_plain(held) and _is_plain(parts[-1]) and held.get("thought") == parts[-1].get("thought"):
             self._texts.add(parts[-1], "text", held["text"])

@@ -38,6 +38,7 @@ def role_in(raw: Json) -> Role | None:
     """Return whose a content is; None for what is no content of this wire."""
     if not isinstance(raw, dict):
         return None
+    # No role at all is the user's; a role that is no text, or an empty one, is none that this wire has.
     return ROLES.get("" if raw.get("role") is None else role_of(raw) or "?")
 
 
@@ -51,6 +52,8 @@ def read(raw: Json, before: Json = None) -> tuple[Role, tuple[Part, ...]]:
     role = role_in(raw)
     if role is None:
         return "user", (Opaque(raw),)
+    # What an id stands in for depends on the place among all of its name: ids are found for the whole content, not
+    # part by part.
     ids = dict((calls_in if role == "assistant" else lambda content: responses_in(content, before))(raw))
     parts = [made for number, part in enumerate(parts_of(raw)) for made in _read_part(part, ids.get(number, ""))]
     if role == "user" and parts and all(isinstance(part, ToolResult) for part in parts):
@@ -80,6 +83,7 @@ def responses_in(content: Json, before: Json = None) -> list[Place]:
     # Queues by name, of all calls and of those without ids: a batch of thousands is not searched for each of its responses.
     open_calls: dict[str, deque[str]] = {}
     open_unnamed: dict[str, deque[str]] = {}
+    # A response that brings an id of its own may answer a call that has none, but never one that has another.
     for number, call_id in calls_in(before):
         call = get(calls[number], "functionCall")
         open_calls.setdefault(get(call, "name"), deque()).append(call_id)
@@ -90,6 +94,7 @@ def responses_in(content: Json, before: Json = None) -> list[Place]:
     rows = [(number, get(part, "functionResponse")) for number, part in enumerate(parts_of(content))]
     rows = [(number, response) for number, response in rows if string(get(response, "name"))]
     named = {number: string(get(response, "id")) for number, response in rows}
+    # Responses that name their call take it first: one without an id in front of them must not.
     answered = {number: call_id for number, call_id in named.items() if call_id in own}
     taken = set(answered.values())
     unnamed: dict[str, int] = {}
@@ -117,6 +122,8 @@ def _read_part(part: dict[str, Json], call_id: str) -> list[Part]:
     signature = get(part, "thoughtSignature")
     if get(part, "thought") is True:
         return [Reasoning(raw=part, signed=bool(signature))]
+    # A signature stands beside a call or words here, and is reasoning of its own on other wires: it is told as
+    # such, in front of what it stands beside.
     made: list[Part] = [Reasoning(raw={"thoughtSignature": signature}, signed=True)] if signature else []
     call, response, text = get(part, "functionCall"), get(part, "functionResponse"), get(part, "text")
     if isinstance(call, dict):
@@ -126,6 +133,7 @@ def _read_part(part: dict[str, Json], call_id: str) -> list[Part]:
     if isinstance(response, dict):
         return [*made, _read_response(response, call_id)]
     if isinstance(text, str):
+        # A stream ends with an empty text where a signature is left over: that is no word of the model.
         return made if made and not text else [*made, Text(text)]
     return [*made, _read_media(part) or Opaque(part)]
 
@@ -136,6 +144,7 @@ def _read_media(part: dict[str, Json]) -> Media | None:
         return None
     media_type = string(get(blob, "mimeType") or get(file, "mimeType"))
     data = get(blob, "data")
+    # google-genai's dicts hold bytes where the REST body has base64.
     written = base64.b64encode(data).decode() if isinstance(data, bytes) else string(data)
     kind = media_type.partition("/")[0]
     return Media(
@@ -183,6 +192,7 @@ def read_system(system: Json) -> str:
 def with_result(raw: Json, call_id: str, text: str, before: Json = None) -> Json:
     """Return the content with `text` in the responses to that call; its media go, every other part and key stays."""
     parts = parts_of(raw)
+    # By identity: `parts_of` leaves out what is no object, so that its numbers are not those of `raw["parts"]`.
     wanted = {id(parts[number]) for number, answered in responses_in(raw, before) if answered == call_id}
     return {**raw, "parts": [_with_text(part, text) if id(part) in wanted else part for part in raw["parts"]]}
 
@@ -233,6 +243,8 @@ def write(turns: Sequence[PortableTurn]) -> Written:
 
 
 def _contents(turns: Sequence[PortableTurn]) -> list[Json]:
+    # A call must follow something of the user's, so the first run is the user's; where nothing comes into it, the
+    # model began, and a placeholder does.
     runs: list[tuple[str, list[Json]]] = [("user", [])]
 
     def add(role: str, parts: list[Json]) -> None:
@@ -248,6 +260,7 @@ def _contents(turns: Sequence[PortableTurn]) -> list[Json]:
                 said = [_said(part) for part in parts if not isinstance(part, Text) or part.text]
                 add("user", said or [{"text": placeholders.EMPTY}])
             case AssistantTurn():
+                # All calls of a turn in one content and all responses in the next: the API compares their numbers.
                 add("model", [{"text": text} for text in turn.texts])
                 add("model", [_call_part(call) for call in turn.calls])
                 pairs = turn.answered_calls()
@@ -268,10 +281,12 @@ def _said(part: Text | Media) -> Json:
 
 
 def _id_of(call_id: str) -> dict[str, Json]:
+    # A call that came without an id goes back without one; the name that stands in for it is nobody's id.
     return {} if call_id.startswith(UNNAMED) else {"id": call_id}
 
 
 def _call_part(call: ToolCall) -> Json:
+    # `args` is an object: the free text of a custom tool, and what is no object, becomes an argument.
     is_json, value = parsed(call.arguments or "{}") if call.kind != "custom" else (False, None)
     arguments = value if is_json and isinstance(value, dict) else {"input": call.arguments}
     return {"functionCall": {**_id_of(call.id), "name": call.name, "args": arguments}}
@@ -284,6 +299,7 @@ def _response_part(call_id: str, name: str, result: ToolResult) -> Json:
         "response": {"error" if result.is_error else "output": result.text},
     }
     media = [_said(part) for part in result.parts if isinstance(part, Media)]
+    # What cannot be carried was told as text, for which a response has no place among its parts.
     carried = [part for part in media if "text" not in part]
     return {"functionResponse": {**response, "parts": carried} if carried else response}
 
@@ -293,6 +309,7 @@ def _response_part(call_id: str, name: str, result: ToolResult) -> Json:
 
 def tool_definitions(tools: Sequence[ToolDefinition]) -> list[Json]:
     """Return the tools as one set of function declarations with JSON Schemas."""
+    # `parameters` would take a subset of OpenAPI alone; this key takes a JSON Schema as it is.
     declared = [
         {"name": tool.name, "description": tool.description, "parametersJsonSchema": tool.schema()} for tool in tools
     ]

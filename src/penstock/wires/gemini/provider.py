@@ -46,6 +46,7 @@ def answer_events(body: dict[str, Json], request: dict[str, Json]) -> Iterator[b
         for piece in _pieces(part):
             content = {"parts": [piece], "role": "model"}
             yield data_event({"candidates": [{"content": content, "index": 0}], **head})
+    # A content without parts, as the API may end its streams: readers have to take it.
     last = {**candidate, "content": {"role": "model"}}
     yield data_event({"candidates": [last], "usageMetadata": body["usageMetadata"], **head})
 

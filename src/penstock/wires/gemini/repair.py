@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 def _mend_shapes(draft: RepairDraft) -> None:
     def change(place: int, content: Json) -> Json:
+        # google-genai takes a text for a content, and the next branch one for parts; the REST body takes neither.
         if isinstance(content, str) and content:
             draft.note(place, "made a content of a text")
             return text_message("user", content)
@@ -57,6 +58,7 @@ def _mended_part(draft: RepairDraft, place: int, part: Json) -> Json:
         draft.note(place, "made text of a response without name")
         return {"text": placeholders.orphan(text)}
     draft.note(place, "wrote a response as an object")
+    # In the spelling that is there: one key in two spellings would be the same field twice.
     key = spelling(part, "functionResponse")
     written = {} if held is None else {"output": held if isinstance(held, str) else as_json(held)}
     return {**part, key: {**response, "response": written}}
@@ -88,6 +90,7 @@ def _mend_parts(draft: RepairDraft) -> None:
         if not made:
             draft.note(place, "dropped, it says nothing")
             return None
+        # By identity, so that a content of which nothing was changed stays the object that it was.
         is_same = len(made) == len(held) and all(one is other for one, other in zip(made, held, strict=True))
         return content if is_same else {**content, "parts": made}
 
@@ -103,6 +106,8 @@ def _join_turns(draft: RepairDraft) -> None:
         role, parts = role_in(content), parts_of(content)
         calls = role == "assistant" and bool(calls_in(content))
         has_responses = role == "user" and bool(responses_in(content))
+        # Clients store words and calls of one answer, or the responses to one batch, as contents of their own. The
+        # API looks only at the content right before a call and right behind it.
         if (calls and before == "assistant") or (has_responses and had_responses):
             draft.note(place, "joined with the content before it, which is the same turn")
             joined = joined or [*parts_of(rows[-1][1])]
@@ -117,4 +122,6 @@ def _join_turns(draft: RepairDraft) -> None:
     draft.rows = rows
 
 
+# Shapes first: the others read only what has one. Pairs last: joined turns have all calls and responses of a batch in
+# one content each, which is what they are held against.
 REPAIRS = (_mend_shapes, _mend_parts, _join_turns, pair_batches(FORM))

@@ -36,6 +36,7 @@ FORM = BatchForm(
     closing=closing,
     text=lambda text: {"text": text},
     result_text=lambda part: response_text(get(part, "functionResponse")),
+    # Calls without ids are named after their function, anew in every turn: names differ within a batch only.
     ids_are_unique=False,
 )
 
@@ -47,6 +48,7 @@ def content_fault(content: Json) -> str:
     if role_in(content) is None:
         return "the role is none of this wire's"
     parts = content.get("parts")
+    # Well formed though it says nothing: that is the finding of `_empty_contents`, and a repair of its own.
     if parts is None:
         return ""
     if not isinstance(parts, list):
@@ -59,6 +61,7 @@ def part_fault(part: Json) -> str:
     if not isinstance(part, dict):
         return "a part is no object"
     held = {key: value for key, value in part.items() if value is not None}
+    # A signature alone is no data either, but has to come back as it came.
     if not held.keys() - _NO_DATA and not is_signed(part):
         return "a part without data"
     if "text" in held and not isinstance(held["text"], str):
