@@ -1,5 +1,6 @@
-"""What may be taken out of a request, planned and applied without a model: the public path of
-`penstock.context.compaction`.
+"""What may be taken out of a request, planned and applied without a model.
+
+This is the public path of `penstock.context.compaction`.
 
 `plan` says what goes and what that costs, `apply` does it; the strategies (`Stale`, `Clear`, `Offload`, `Spans`, …) are
 values, and `DEFAULT`, `GENTLE` and `RECOVERY` are orders of them. A `Plan` can be printed before anything is changed

@@ -47,8 +47,9 @@ class PenstockError(Exception):
 
 
 class CallerError(PenstockError, ValueError):
-    """The programmer has to act: an argument or a setting of the library is wrong. Also a `ValueError`, for callers
-    that know no Penstock.
+    """The programmer has to act: an argument or a setting of the library is wrong.
+
+    It is a `ValueError` too, for callers that know no Penstock.
     """
 
 

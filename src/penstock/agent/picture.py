@@ -100,5 +100,4 @@ def _text(x: float, y: float, said: str, *, anchor: str = "start", size: int = 1
 
 def _xml(text: str) -> str:
     """Return others' text for the inside of an element: escaped, without what XML cannot hold."""
-
     return html.escape("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in escape.clip(text)))

@@ -1,5 +1,4 @@
-"""What happens to one request? It is sent, refused, made smaller, sent again, until it is answered or proved to be
-irreducible (R-1).
+"""What happens to one request? It is sent, made smaller, sent again, until it is answered or proved irreducible (R-1).
 
 A generator that yields what to send (or what to ask a model for a summary) and is sent what came of it: `execute` and
 `aexecute` drive the same one, so that there is one place where calls are counted. What certainly does not fit is made
@@ -317,9 +316,7 @@ class Course:
         return None, None
 
     def _look_for_silence(self, response: Any, sized: Sized) -> None:
-        """Warn of a provider that served a request without all of it, or above its window (O-3, R-6); else learn from
-        its usage.
-        """
+        """Warn of a request that was served cut, or above its window (O-3, R-6); else learn from its usage."""
         body = plain(response)
         reported = reported_input(body)
         low = sum(count.low for count in sized.parts())

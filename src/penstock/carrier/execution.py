@@ -1,5 +1,4 @@
-"""How is a course driven? With the caller's own function, one that returns or one that is awaited: `execute` and
-`aexecute`.
+"""How is a course driven? With the caller's own function, called by `execute` and awaited by `aexecute`.
 
 Both drive the same `Course`; they differ in what they await. Leaves to others: everything but the driving.
 """

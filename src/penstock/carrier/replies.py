@@ -31,8 +31,9 @@ _MAX_HEAD_EVENTS = 64
 
 
 def plain(value: Any) -> Json:
-    """Return an answer as JSON, as far as it can be read: of bodies, bytes, SDK objects, dataclasses and HTTP
-    responses; else None.
+    """Return an answer as JSON, as far as it can be read; else None.
+
+    Read are bodies, bytes, SDK objects, dataclasses and HTTP responses.
     """
     if isinstance(value, Mapping):
         return dict(value)
@@ -220,9 +221,7 @@ class Replay:
 
 
 class AsyncReplay:
-    """An asynchronous stream whose first events were looked at and come again; everything else about it is the stream's
-    own.
-    """
+    """An asynchronous stream whose first events were looked at and come again; all else about it is its own."""
 
     def __init__(self, stream: Any, events: AsyncIterator[Any]) -> None:
         self._stream, self._events = stream, events

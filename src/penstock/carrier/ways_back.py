@@ -88,8 +88,9 @@ class WaysBack:
         return self._results(calls)[0]
 
     def answer_all(self, body: Any) -> list[Json]:
-        """Return the messages that answer every call of these tools in an answer's body; calls of other tools are
-        yours.
+        """Return the messages that answer every call of these tools in an answer's body.
+
+        Calls of other tools are yours.
 
         Args:
             body: the answer: JSON or an SDK's object.

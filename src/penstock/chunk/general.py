@@ -1,8 +1,8 @@
-"""How is a text in any language cut into consecutive chunks? At its landmarks, else at blank lines, else between lines.
+r"""How is a text in any language cut into consecutive chunks? At its landmarks, else at blank lines, else between lines.
 
 COBOL has a way of its own (`cobol`), for prompts about one program; in this one it is cut at landmarks too, else behind its
 sentences. Law: the chunks partition the lines and are in their order; each is within the budget, or a single line that is not.
-Lines end at `\\n`. Keeps out: what is shown around a chunk, and where a cut is good (`breaks`).
+Lines end at `\n`. Keeps out: what is shown around a chunk, and where a cut is good (`breaks`).
 """
 
 from __future__ import annotations

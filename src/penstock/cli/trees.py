@@ -110,14 +110,14 @@ def count_command(root: str, as_json: bool, **arguments: Any) -> int:
 @_choice
 @options.root_option
 def search_command(root: str, as_json: bool, **arguments: Any) -> int:
-    """Find lines that match PATTERN in the files of PATH.
+    r"""Find lines that match PATTERN in the files of PATH.
 
     PATTERN is a regular expression of RE2, which no pattern can make slow; --literal takes it as plain text. With --ranked it is a
     question in words, answered with passages by relevance from an index that is kept beside the store. Exit status 1 where nothing
     matches.
 
     Examples:
-      penstock search "def \\w+" src --glob "*.py"
+      penstock search "def \w+" src --glob "*.py"
         where functions are defined
       penstock search --ranked "how long is a connection kept open"
         passages that answer it, the best first

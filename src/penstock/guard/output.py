@@ -209,9 +209,9 @@ def _allowance(limits: OutputLimits) -> Allowance:
 
 
 def _from_environment(names: tuple[str, ...], kind: type[Any], default: Any) -> Any:
-    """Return the number in the first of the variables `names` that is set; what is no number in range is warned about
-    and gives `default`.
+    """Return the number in the first of the variables `names` that is set.
 
+    What is no number in range is warned about and gives `default`.
     The environment is read at each call, so that a test or a host can change it while the process runs.
     """
     for name in names:
@@ -290,8 +290,9 @@ class _Wrap:
         return guarded if guarded.is_cut or isinstance(result, str) else result
 
     def _several(self, texts: list[str]) -> list[Any]:
-        """Return the texts of a generator between two results of other kinds, guarded as one: in its parts where it is
-        unchanged.
+        """Return the texts of a generator between two results of other kinds, guarded as one.
+
+        They stay in their parts where nothing had to be cut.
         """
         # Guarded together first: a thousand parts that fit one by one are still too much.
         guarded = self._guarded("".join(texts))

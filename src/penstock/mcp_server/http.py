@@ -155,6 +155,7 @@ class Gate:
         self._in_flight = 0
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer one request of ASGI, or refuse it before the server behind sees it."""
         if scope["type"] != "http":
             return
         headers: list[tuple[bytes, bytes]] = scope["headers"]

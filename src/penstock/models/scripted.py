@@ -58,6 +58,7 @@ class Script:
         self._lock = threading.Lock()
 
     def __call__(self, request: dict[str, Json]) -> ScriptStep:
+        """Return the step that answers a request, and use it up."""
         # Which step answers, and that it is used up, are one decision for any number of threads.
         with self._lock:
             if self._left is None and (why := self._mismatch(request)) is not None:

@@ -336,9 +336,9 @@ class _Walker:
 
 
 def flatten(text: str) -> str:
-    """Return a text as every pattern of this room expects it: in lower case, on one line, without what only wraps words.
+    r"""Return a text as every pattern of this room expects it: in lower case, on one line, without what only wraps words.
 
-    Escapes of any depth (`\\\\"`), entities and typographic quotes are undone; markup and addresses go, since a URL holds words and
+    Escapes of any depth (`\\"`), entities and typographic quotes are undone; markup and addresses go, since a URL holds words and
     digits ("/errors/context_length_exceeded") that nobody said. White space of any length is one blank.
     """
     if "\\" in text:

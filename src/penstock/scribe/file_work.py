@@ -112,6 +112,7 @@ class PromptBudget(NamedTuple):
     # chunks that were too large are made smaller then.
     @classmethod
     def of(cls, model: Model | None, max_prompt_tokens: int, *, adaptive: bool) -> PromptBudget:
+        """Return the budget of a model's prompts."""
         window = model.window_tokens if model is not None else None
         reply = REPLY_TOKENS
         if window is not None:

@@ -185,15 +185,11 @@ class Session:
         return bill_of(self.state.transcript, self.counter, self._decider().reserve)
 
     def fill(self) -> float:
-        """Return how full the window is: the next request at most and the reserve, as a share; 1 is full, and it may be
-        more.
-        """
+        """Return how full the window is: the next request at most and the reserve, as a share; above 1 it is too much."""
         return self.bill().tokens / self.state.limits.window_tokens
 
     def pressure(self) -> Pressure:
-        """Return the highest rung of the limits that the next request, or the turns since the last fresh start, have
-        reached.
-        """
+        """Return the highest rung of the limits that is reached: by the next request, or by turns since a fresh start."""
         return self.state.limits.pressure(self._decider().size, self.state.turns)
 
     def advice(self, call: ToolCall, digest: str) -> str | None:

@@ -62,7 +62,9 @@ Rows = list[tuple[Any, ...]]
 class Execute(Protocol):
     """Run one statement within a transaction. Placeholders are `?`, in PostgreSQL too."""
 
-    def __call__(self, statement: str, parameters: Sequence[object] = ...) -> Rows: ...
+    def __call__(self, statement: str, parameters: Sequence[object] = ...) -> Rows:
+        """Return the rows of the statement."""
+        ...
 
 
 class Staged(NamedTuple):

@@ -60,12 +60,15 @@ class Boundless:
     cap_bytes: int = window.HARD_MAX_BYTES
 
     def lines(self, lines: Sequence[Line]) -> int:
+        """Return 0: lines take no room where there is no bound."""
         return 0 * len(lines)
 
     def text(self, text: str) -> int:
+        """Return 0: text takes no room where there is no bound."""
         return 0 * len(text)
 
     def symbols(self, symbols: Sequence[Symbol]) -> int:
+        """Return 0: symbols take no room where there is no bound."""
         return 0 * len(symbols)
 
 

@@ -140,8 +140,9 @@ def facts(source: ScannedSource, program: Program, *, copybooks: Copybooks | Non
 
 
 def flow_diagram(found: Facts) -> str:
-    """Return the control flow among the paragraphs of a program as Mermaid text, bounded and with what was left out
-    counted.
+    """Return the control flow among the paragraphs of a program as Mermaid text.
+
+    It is bounded; what was left out is counted.
     """
     from .diagrams import flow_diagram as draw
 
