@@ -103,6 +103,7 @@ BUILT: dict[str, str] = {
     "R-2": "a refusal measures the very request that was sent; without numbers what can shrink is halved",
     "R-3": "a send is made only if it is smaller in what the provider counts",
     "R-8": "five wires, each one record, complete by construction; what is another's is refused by name",
+    "R-9": "repair FILE, and every fit and execute, leave valid requests, in linear time",
 }
 
 PENDING: dict[str, str] = {
@@ -122,7 +123,6 @@ PENDING: dict[str, str] = {
     "R-5": "a carrier keeps limits and ratios as long as the program lives",
     "R-6": "silent truncation, empty replies and `length` are detected everywhere; one request above the minute is cured",
     "R-7": "a way back exists where a notice names one",
-    "R-9": "repair FILE, and every fit and execute, leave valid requests, in linear time",
     "H-1": "hooks guard any tool's result of a host",
     "H-2": "commands through guard keep status, signals and streams",
     "H-3": "install and uninstall, shown as a diff, restored byte for byte",

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.cli.screens import shell_line
 
+from penstock.wires import messages_of, violations
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -36,6 +38,7 @@ KEYS = {
     "store check": "sound damage facts",
     "guard < server.log": "text is_cut shown_tokens whole_tokens whole_bytes whole_lines handles lost_bytes fault ended",
     "diagnose error.json --status 400": "kind recovery overflow retry_after_seconds",
+    "repair request.json": "request repaired violations",
     "bill request.json": "tokens input reserve_tokens items",
     "fit request.json --tokens 9000": "request plan cleared outcome",
     "fit request.json --tokens 9000 --plan": "request plan cleared outcome",
@@ -160,6 +163,28 @@ def test_violations_are_a_list(typed: Any) -> None:
     assert typed("violations request.json --wire openai-chat") == ([], 0)
     found, status = typed("violations broken.json --wire openai-chat")
     assert ([row.keys() for row in found], status) == ([{"index", "code", "message"}], 1)
+
+
+@pytest.mark.proves("R-9")
+@pytest.mark.parametrize(
+    "line", ["repair broken.json --wire openai-chat", "fit broken.json --wire openai-chat --tokens 900000"]
+)
+def test_what_a_provider_would_refuse_is_mended_also_where_nothing_has_to_shrink(typed: Any, line: str) -> None:
+    """A call that nothing answers is answered; `repair` says what it did."""
+    found, status = typed(line)
+    assert status == 0
+    assert violations(messages_of(found["request"], "openai-chat"), "openai-chat") == []
+    if line.startswith("repair"):
+        assert found["violations"] == []
+        assert found["repaired"]
+
+
+@pytest.mark.proves("R-9")
+def test_a_valid_request_is_repaired_to_itself(typed: Any, project: Path) -> None:
+    """Nothing was done, and nothing is another."""
+    found, status = typed("repair request.json")
+    assert (found["repaired"], found["violations"], status) == ([], [], 0)
+    assert found["request"] == json.loads((project / "request.json").read_text())
 
 
 @pytest.mark.parametrize(("line", "status", "code"), STATUS, ids=[line for line, _, _ in STATUS])

@@ -89,6 +89,7 @@ def test_repair_takes_time_in_proportion_to_unanswered_calls(wire: str) -> None:
     assert growth(unanswered, 400) < BOUND
 
 
+@pytest.mark.proves("R-9")
 @pytest.mark.parametrize("wire", ["gemini", "bedrock"])
 def test_repair_takes_time_in_proportion_to_one_batch(wire: str) -> None:
     """Contents that are joined to one of thousands of parallel calls, and all their responses in another."""

@@ -19,7 +19,7 @@ from penstock.version import __version__
 COMMANDS: dict[str, dict[str, tuple[str, ...]]] = {
     "Read files": {"pages": ("view", "read", "outline"), "trees": ("list", "count", "search"), "sizes": ("tokens",)},
     "Guard output and read back what was kept": {"keeping": ("guard", "page", "find", "store")},
-    "Requests and refusals": {"refusals": ("diagnose",), "requests": ("violations", "bill", "fit")},
+    "Requests and refusals": {"refusals": ("diagnose",), "requests": ("violations", "repair", "bill", "fit")},
     "Agent and sessions": {
         "running": ("run", "chat", "resume", "sessions", "show", "handoff"),
         "figures": ("stats",),

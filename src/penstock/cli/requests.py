@@ -1,6 +1,6 @@
-"""Would a provider take it? A saved request held against the rules of its wire, itemised, and made to fit.
+"""Would a provider take it? A saved request held against the rules of its wire, mended, itemised, and made to fit.
 
-`penstock violations`, `penstock bill`, `penstock fit`.
+`penstock violations`, `penstock repair`, `penstock bill`, `penstock fit`.
 """
 
 from __future__ import annotations
@@ -55,6 +55,40 @@ def violations_command(file: str, wire: str, as_json: bool) -> int:
     text = "\n".join(lines) or f"No violations: a valid request for {wire}."
     answer.give([answer.fields_of(v, "index", "code", "message") for v in found], text, as_json)
     return answer.NOTHING if found else 0
+
+
+@command("repair")
+@_request_argument
+@_wire_option
+@options.json_option
+def repair_command(file: str, wire: str | None, as_json: bool) -> int:
+    """Mend what a provider would refuse in a saved request.
+
+    Results get the call that they answer or become words of the user, calls without a result get one that says so, roles take
+    turns. What is valid stays as it is, byte for byte. The request is printed, ready to send; what was done goes to standard
+    error. Exit status 1 where something is left that cannot be mended.
+
+    Examples:
+      penstock repair request.json > mended.json
+        a session that its provider refuses as malformed, made valid
+      penstock repair - --wire anthropic --json < messages.json
+        the same for a list of messages, with what was done, for a script
+    """
+    from penstock.wires import continues, messages_of, repair, with_messages
+
+    request = saved_request(file)
+    named = wire or _wire_of(request)
+    made = repair(messages_of(request, named), named, continues=continues(request, named))
+    mended = with_messages(request, named, made.messages) if made.actions else request
+    if as_json:
+        left = [answer.fields_of(violation, "index", "code", "message") for violation in made.left]
+        answer.print_json({"request": mended, "repaired": list(made.actions), "violations": left})
+    else:
+        click.echo(json.dumps(mended, ensure_ascii=False, indent=2))
+        done = [f"repaired: {action}" for action in made.actions] or ["nothing to repair"]
+        left_over = [f"left: message {v.index}: {v.code}: {v.message}" for v in made.left]
+        click.echo("\n".join(escape.show(line)[0] for line in (*done, *left_over)), err=True)
+    return answer.NOTHING if made.left else 0
 
 
 @command("bill")
@@ -121,7 +155,6 @@ def fit_command(
     # `low_water=1.0`: only what does not fit is taken away. A session that goes on would make room for more turns.
     made = plan(transcript, Budget(limit_tokens, counter=counter_for(request, model)), RECOVERY, low_water=1.0)
     cleared: list[dict[str, object]] = []
-    fitted = request
     if made.steps and not only_plan:
         with opened(store_url) as store:
             transcript = apply(
@@ -133,7 +166,7 @@ def fit_command(
         # Each step put one thing into the store, in its order: so the handles and the steps belong together.
         steps = zip(transcript.handles(), made.steps, strict=True)
         cleared = [{"handle": handle, "tokens": step.before_tokens} for handle, step in steps]
-        fitted = dump_valid(transcript, request)
+    fitted = dump_valid(transcript, request)  # mended, too, where nothing had to shrink
     if as_json:
         shown = {"request": None if only_plan else fitted, "plan": _plan_json(made), "cleared": cleared}
         answer.print_json({**shown, "outcome": made.outcome})
