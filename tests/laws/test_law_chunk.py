@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from proof.chunks import faults, generated
 
@@ -164,6 +164,11 @@ def _stays(made: ChunkPlan, source: str, budget: int) -> ChunkPlan:
     return plan(scan(source), source_tokens=budget, counter=ESTIMATE, previous=made.assignment)
 
 
+@example(
+    source="       IDENTIFICATION DIVISION.\n       PROGRAM-ID. P.\n       PROGRAM-ID. P.\n       IDENTIFICATION DIVISION.\n"
+    "           .\n       PROGRAM-ID. P.",
+    budget=20,  # so many chunks that it is planned anew
+)
 @given(sources, st.integers(20, 400))
 def test_a_plan_of_the_same_source_stays_as_it_was(source: str, budget: int) -> None:
     """What was assigned before is assigned again, whatever a fresh plan would do."""

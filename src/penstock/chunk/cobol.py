@@ -226,6 +226,9 @@ class _Planner:
             self._decisions.append(
                 f"{len(groups)} chunks stayed of the last plan, {least} would be enough: planned anew"
             )
+            # Anew is as if there had been no last plan: parts that are cut where the last one cut them would give a third plan,
+            # and a source that did not change would move from one to the other and back.
+            self._previous = {}
             return None
         self._decisions.append(f"{known} of {len(pieces)} units stay in the chunk that they were in")
         return groups
