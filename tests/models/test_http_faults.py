@@ -74,8 +74,12 @@ class Peer:
         while not request.endswith(b"}"):
             request += connection.recv(65_536)
         self.requests.append(request)
-        for part in self._parts:
-            connection.sendall(part)
+        try:
+            for part in self._parts:
+                connection.sendall(part)
+        except ConnectionError:  # it is free to go before it was told everything
+            self.gone.set()
+            return
         if self._then == "reset":
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         elif self._then != "close":
