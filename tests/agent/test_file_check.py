@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.leftovers import nothing_left_open
 
 from penstock import CallerError, Workspace
 from penstock.agent import file_check
@@ -442,15 +443,14 @@ def test_no_descriptor_is_left_open(root: Root, folder: Path) -> None:
     os.mkfifo(folder / "fifo")
     (folder / "loop").symlink_to("loop")
     names = ["a.py", "fifo", "loop", "nothing", ".", "../x", "", "\0"]
-    before = len(os.listdir("/proc/self/fd"))
-    with pytest.raises(CallerError):
-        snapshot(root, names, Ledger())
-    names.remove("")
-    for _ in range(3):
-        tracked = snapshot(root, names, Ledger())
-        assert len(verify(root, tracked, strict=True)) == len(names)
-        git(root)
-    assert len(os.listdir("/proc/self/fd")) == before
+    with nothing_left_open():
+        with pytest.raises(CallerError):
+            snapshot(root, names, Ledger())
+        names.remove("")
+        for _ in range(3):
+            tracked = snapshot(root, names, Ledger())
+            assert len(verify(root, tracked, strict=True)) == len(names)
+            git(root)
 
 
 names = st.sampled_from(["a", "b", "c"])

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.leftovers import nothing_left_open
 
 from penstock.agent import sandbox
 from penstock.agent.shell import Shell
@@ -460,10 +461,9 @@ def test_two_commands_at_once_do_not_disturb_each_other(shell: Shell) -> None:
 def test_descriptors_are_given_back(shell: Shell) -> None:
     """A hundred commands cost no more than one."""
     run(shell, "true")
-    before = os.listdir("/proc/self/fd")
-    for _ in range(3):
-        run(shell, "true")
-    assert os.listdir("/proc/self/fd") == before
+    with nothing_left_open():
+        for _ in range(3):
+            run(shell, "true")
 
 
 # ── what is refused ──────────────────────────────────────────────────────────────────────────────────────────────

@@ -257,6 +257,30 @@ def test_a_models_summary_is_asked_last_and_taken_only_if_it_is_one(summary: str
     assert (summary in json.dumps(result.request)) is taken or not summary
 
 
+@pytest.mark.proves("O-4")
+def test_nothing_more_is_cut_where_the_summary_alone_makes_it_fit(store: Store) -> None:
+    """The provider counts like us and says both numbers; what the summary does not stand for goes as it was."""
+    messages: list[Any] = [{"role": "user", "content": "Remember these notes."}]
+    for number in range(12):
+        messages += [
+            {"role": "assistant", "content": f"Noted {number}. " + "I shall " * 60},
+            {"role": "user", "content": f"note {number} " + "wish " * 800},
+        ]
+    messages += chat(*("result: " + "word " * 200 for _ in range(8)))["messages"][1:]
+    with LoopbackProvider("openai-chat", 6_000, script=[say("X.")]) as provider:
+        result = execute(
+            poster(provider),
+            {"model": "gpt-4o", "messages": messages},
+            wire="openai-chat",
+            window_tokens=1_000_000,
+            store=store,
+            summarise=lambda _prompt: "Twelve notes of wishes.",
+        )
+        assert provider.refused == 1
+    assert result.strategy == "model_summary"
+    assert [step.strategy for step in result.plans[-1].steps] == ["model_summary"]
+
+
 @pytest.mark.proves("O-7")
 def test_an_overflow_in_a_body_that_came_as_an_answer_is_one(store: Store) -> None:
     """Some gateways send a provider's error with a success status."""

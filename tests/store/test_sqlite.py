@@ -15,6 +15,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.leftovers import nothing_left_open
 
 from penstock.errors import CallerError, ToolError
 from penstock.store import Damaged, Event, StoreFault, default_url, open_store
@@ -269,11 +270,10 @@ def test_what_is_written_and_not_yet_named_outlives_a_pruning_elsewhere(
         return staged
 
     monkeypatch.setattr(store, "_staged_as", then_pruned)
-    before = os.listdir("/proc/self/fd")
-    handle = store.put(iter([b"kept"]) if is_stream else b"kept")
-    assert store.read(handle, 0, 4) == b"kept"
-    assert store.put(iter([b"kept"])) == handle  # the same again is discarded
-    assert os.listdir("/proc/self/fd") == before
+    with nothing_left_open():
+        handle = store.put(iter([b"kept"]) if is_stream else b"kept")
+        assert store.read(handle, 0, 4) == b"kept"
+        assert store.put(iter([b"kept"])) == handle  # the same again is discarded
     assert len(list((path / "contents").iterdir())) == 1
 
 

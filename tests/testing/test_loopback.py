@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 import threading
 from http.client import HTTPConnection, HTTPResponse, RemoteDisconnected
@@ -14,6 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.leftovers import nothing_left_open
 from tests.models.stated import FORMS, WIRES
 
 from penstock.errors import CallerError
@@ -386,36 +386,24 @@ def test_a_mistake_in_the_set_up_is_named(make: Callable[[], object], said: str)
 # ── what it leaves behind ────────────────────────────────────────────────────────────────────────────────────────
 
 
-def descriptors() -> set[str]:
-    """What this process has open, sockets by their inode."""
-    found = set()
-    for entry in os.listdir("/proc/self/fd"):
-        try:
-            found.add(os.readlink(f"/proc/self/fd/{entry}"))
-        except OSError:  # the listing's own
-            continue
-    return {target for target in found if target.startswith("socket:")}
-
-
 def test_nothing_is_left_when_with_ends() -> None:
     """No thread, no socket, no port, whatever clients hold open: idle connections, half a request, an unread stream."""
-    threads, sockets = threading.active_count(), descriptors()
-    held: list[socket.socket] = []
-    with LoopbackProvider("openai-chat", 10**9, policy=lambda _: say("x" * 3_000_000)) as provider:
-        address = ("127.0.0.1", urlsplit(provider.base_url).port)
-        request = json.dumps(asking("openai-chat", stream=True)).encode()
-        whole = b"POST /v1/chat/completions HTTP/1.1\r\ncontent-length: %d\r\n\r\n" % len(request) + request
-        for sent in (b"", b"POST /v1/chat", whole[:-5], whole):
-            held.append(socket.create_connection(address, timeout=60))
-            held[-1].sendall(sent)
-        held[-1].recv(1)  # the stream has begun; nobody reads on
-        with pytest.raises(CallerError, match="serving already"), provider:
-            pass
-        assert threading.active_count() >= threads + 4
-    assert threading.active_count() == threads
-    for connection in held:
-        connection.close()
-    assert descriptors() == sockets
+    with nothing_left_open():
+        threads = set(threading.enumerate())
+        held: list[socket.socket] = []
+        with LoopbackProvider("openai-chat", 10**9, policy=lambda _: say("x" * 3_000_000)) as provider:
+            address = ("127.0.0.1", urlsplit(provider.base_url).port)
+            request = json.dumps(asking("openai-chat", stream=True)).encode()
+            whole = b"POST /v1/chat/completions HTTP/1.1\r\ncontent-length: %d\r\n\r\n" % len(request) + request
+            for sent in (b"", b"POST /v1/chat", whole[:-5], whole):
+                held.append(socket.create_connection(address, timeout=60))
+                held[-1].sendall(sent)
+            held[-1].recv(1)  # the stream has begun; nobody reads on
+            with pytest.raises(CallerError, match="serving already"), provider:
+                pass
+            assert len(set(threading.enumerate()) - threads) >= 4
+        for connection in held:
+            connection.close()
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(address, timeout=60)
 

@@ -7,6 +7,7 @@ import stat
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.leftovers import nothing_left_open
 
 from penstock.workspace.root import replace_own
 
@@ -78,14 +79,12 @@ def test_a_failure_at_any_step_leaves_the_old_or_the_new(
             raise failure
         return real(*args, **options)
 
-    before = len(os.listdir("/proc/self/fd"))
-    with monkeypatch.context() as broken:
+    with nothing_left_open(), monkeypatch.context() as broken:
         broken.setattr(os, call, failing)
         with pytest.raises(type(failure)):
             replace_own(str(file), NEW)
     assert file.read_bytes() == left
     assert os.listdir(file.parent) == [file.name]
-    assert len(os.listdir("/proc/self/fd")) == before
 
 
 def test_the_content_is_flushed_before_its_name_and_the_name_after(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests import printed
+from tests.leftovers import nothing_left_open
 
 from penstock import CallerError, ToolError, Tools, Workspace
 from penstock.text import escape
@@ -452,12 +453,11 @@ def test_no_descriptor_is_left_behind(tools: Tools) -> None:
     paths = ["a.txt", "inner", "out", "loop", "nothing", "sub", "fifo", "..", "sub/b.txt", "x" * 300]
     for path in paths:
         tools.read_file(path)
-    before = len(os.listdir("/proc/self/fd"))
-    for path in paths * 3:
-        tools.view(path)
-        tools.read_file(path, start_byte=0)
-        tools.outline(path)
-    assert len(os.listdir("/proc/self/fd")) <= before
+    with nothing_left_open():
+        for path in paths * 3:
+            tools.view(path)
+            tools.read_file(path, start_byte=0)
+            tools.outline(path)
 
 
 def test_permission_denied_is_said(confinement: str) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.leftovers import nothing_left_open
 
 from penstock.errors import ToolError
 from penstock.text import escape
@@ -241,16 +242,15 @@ def test_a_deadline_ends_the_walk_and_closes_everything(tmp_path: Path) -> None:
     for name in "abc":
         (tmp_path / name).mkdir()
         (tmp_path / name / "file").write_text("")
-    before = open_descriptors()
-    root = Root(tmp_path)
-    walked = walk(root, deadline=Deadline(0))
-    assert paths(walked) == []
-    assert not walked.complete
-    for _ in (half := iter(walk(root))):
-        half.close()  # type: ignore[attr-defined]
-        break
-    root.close()
-    assert open_descriptors() == before
+    with nothing_left_open():
+        root = Root(tmp_path)
+        walked = walk(root, deadline=Deadline(0))
+        assert paths(walked) == []
+        assert not walked.complete
+        for _ in (half := iter(walk(root))):
+            half.close()  # type: ignore[attr-defined]
+            break
+        root.close()
 
 
 @pytest.mark.proves("L-9")

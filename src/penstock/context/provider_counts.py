@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Final
 from penstock.context.counts import CONTENT_KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from penstock.context.counts import KindCounts
 
@@ -222,15 +222,7 @@ class Likelihood:
 
     def chance_that_fits(self, counts: KindCounts, limit_tokens: float) -> float:
         """Return the share of the sample in which the provider counts at most `limit_tokens` for a request."""
-        frames = _LIKELY_FRAME_TOKENS * counts.messages
-        present = [place for place in _KINDS if counts.tokens[place]]
-        chance = 0.0
-        for factors, weight in zip(self._points, self._weights, strict=True):
-            if weight and sum(factors[place] * counts.tokens[place] for place in present) + frames <= limit_tokens:
-                # Messages' own errors, up to 6 % each, are left out: this only has to be likely, and another call is
-                # there for the rest.
-                chance += weight
-        return chance
+        return sum(weight for tokens, weight in self._counted(counts) if tokens <= limit_tokens)
 
     def worth(self, counts: KindCounts, limit_tokens: float) -> float:
         """Return what sending a request is worth on average: the share of the limit that it uses, `REFUSED_WORTH` if refused.
@@ -238,14 +230,22 @@ class Likelihood:
         Where the sample agrees, a rung just below the limit is worth most. Where it does not, this weighs what a cautious rung
         gives up for nothing against what the certain rung behind a second refusal would.
         """
+        return sum(
+            weight * (tokens / limit_tokens if tokens <= limit_tokens else REFUSED_WORTH)
+            for tokens, weight in self._counted(counts)
+        )
+
+    def _counted(self, counts: KindCounts) -> Iterator[tuple[float, float]]:
+        """Yield what each point of the sample counts for a request, and the point's weight.
+
+        Messages' own errors, up to 6 % each, are left out: over many messages they cancel, and what does not is what the next
+        call is for.
+        """
         frames = _LIKELY_FRAME_TOKENS * counts.messages
         present = [place for place in _KINDS if counts.tokens[place]]
-        worth = 0.0
         for factors, weight in zip(self._points, self._weights, strict=True):
             if weight:
-                used = (sum(factors[place] * counts.tokens[place] for place in present) + frames) / limit_tokens
-                worth += weight * (used if used <= 1 else REFUSED_WORTH)
-        return worth
+                yield sum(factors[place] * counts.tokens[place] for place in present) + frames, weight
 
     def _scale_to(self, seen: Observation) -> None:
         """Move each point along its scale until it gives the number that was stated, and weigh it by how likely that is.

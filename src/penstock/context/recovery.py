@@ -20,6 +20,7 @@ before anything was sent, which is no refusal.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from penstock.context import activity
@@ -411,11 +412,7 @@ def _choose(situation: Situation, ladder: Ladder, *, after: int = 0, before: Run
     # the proof (R-1).
     if situation.calls_left <= 1 and situation.attempts:
         return _floor(ladder, is_smaller)
-    # Never below the longest handoff of the floor while calls are left: shorter ones only serve to be smaller for
-    # certain.
-    wanted = ladder.first(_test(situation, ladder), after=after)
-    if not _is_bounded(situation):
-        wanted = min(wanted, ladder.floor)  # another call is there for a floor with less of a handoff
+    wanted = _wanted(situation, ladder, after)
     if not situation.attempts or is_smaller(wanted):
         return wanted
     # `is_smaller` need not hold for every rung below one that passes, so what bisection gives is asked again; where it
@@ -435,35 +432,40 @@ def _floor(ladder: Ladder, is_smaller: Callable[[int], bool]) -> int | None:
     return next(certain, next(likely, None))
 
 
-def _test(situation: Situation, ladder: Ladder) -> Callable[[int], bool]:
-    """Return the test that a rung has to pass, by what the refusals so far have said."""
+def _wanted(situation: Situation, ladder: Ladder, after: int) -> int:
+    """Return the first rung below `after` that is small enough by what the refusals so far have said."""
+
+    def first(is_small_enough: Callable[[KindCounts], bool]) -> int:
+        return ladder.first(lambda rung: is_small_enough(ladder.counts(rung)), after=after)
+
     limit, observations = situation.input_limit_tokens, situation.observations
     tries = len(situation.attempts)
     if limit is not None and _is_bounded(situation):
         # Two numbers: now the bound holds under every factor that they still allow, so the third call fits for certain
         # (R-1).
-        certain = limit / (1 + STATED_ERROR)
-        return lambda rung: worst_case(ladder.counts(rung), observations) <= certain
+        return first(lambda counts: worst_case(counts, observations) <= limit / (1 + STATED_ERROR))
+    # The rest has another call to correct it: the shorter handoffs of the floor are left for where they are needed.
     if limit is not None:
         likely = Likelihood(observations)
+        chance = cache(
+            partial(likely.chance_that_fits, limit_tokens=limit)
+        )  # bisections for several chances meet on rungs
 
-        def first_with(chance: float) -> int:
-            return ladder.first(lambda rung: likely.chance_that_fits(ladder.counts(rung), limit) >= chance)
+        def first_with(least: float) -> int:
+            return min(first(lambda counts: chance(counts) >= least), ladder.floor)
 
-        if _numbers(situation):
-            wanted = max(map(first_with, CHANCES), key=lambda rung: likely.worth(ladder.counts(rung), limit))
-        else:
-            wanted = first_with(LIKELY_BY_LIMIT[min(tries, len(LIKELY_BY_LIMIT)) - 1])
-        return lambda rung: rung >= wanted
+        if not _numbers(situation):
+            return first_with(LIKELY_BY_LIMIT[min(tries, len(LIKELY_BY_LIMIT)) - 1])
+        return max(map(first_with, CHANCES), key=lambda rung: likely.worth(ladder.counts(rung), limit))
     if not situation.attempts:
         room = situation.budget.input_tokens
-        return lambda rung: ladder.counts(rung).total <= room - room // MARGIN
+        return min(first(lambda counts: counts.total <= room - room // MARGIN), ladder.floor)
     floor = ladder.counts(ladder.last).total
     # No number at all: halve what can shrink, not the request. Of a request that is nearly all floor, half would be out
     # of reach, and each retry would be the floor.
     can_shrink = max(0, situation.sized.counts.total - floor)
     target = min(floor + int(can_shrink * HALVES[min(tries, len(HALVES)) - 1]), _room_by_chars(situation))
-    return lambda rung: ladder.counts(rung).total <= target
+    return min(first(lambda counts: counts.total <= target), ladder.floor)
 
 
 def _numbers(situation: Situation) -> int:
