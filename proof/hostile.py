@@ -111,11 +111,11 @@ def _one_file(
 
 def _files(tree: Tree) -> Iterator[Case]:
     for name, content in TEXTS.items():
-        what = "H8-H12 " + name
+        what = "text: " + name
         marked = content.startswith((b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff"))
         yield from _one_file(what, "text/" + name, None, binary=not marked and b"\0" in content[:8192])
     for name in sorted(os.listdir(os.path.join(tree.root, "special"))):
-        yield from _one_file("H1 " + name, "special/" + name, _codes("not_regular_file"), r"not_regular_file: \w")
+        yield from _one_file("special: " + name, "special/" + name, _codes("not_regular_file"), r"not_regular_file: \w")
     out, loop, missing = (
         _codes("outside_root"),
         _codes("link_loop", "outside_root"),
@@ -134,18 +134,18 @@ def _files(tree: Tree) -> Iterator[Case]:
         "to-secret": _codes("secret", "outside_root"),
     }
     for name, code in links.items():
-        yield from _one_file("H15 " + name, "links/" + name, code)
-    yield from _one_file("H15 inside", "links/inside", None)
+        yield from _one_file("link: " + name, "links/" + name, code)
+    yield from _one_file("link inside", "links/inside", None)
     for secret in hostile_tree.SECRETS:
         yield from _one_file("secret", "secrets/" + secret.decode(), _codes("secret"))
-    yield from _one_file("H17 closed file", "perm/c-closed.txt", _codes("denied"))
-    yield from _one_file("H17 closed folder", "perm/b-denied/inner.txt", _codes("denied"))
+    yield from _one_file("closed file", "perm/c-closed.txt", _codes("denied"))
+    yield from _one_file("closed folder", "perm/b-denied/inner.txt", _codes("denied"))
 
 
 def _large(tree: Tree) -> Iterator[Case]:
     size = tree.line_bytes
     for name in ("large/sparse.txt", "large/line.txt"):
-        what = "H3 1 TB" if "sparse" in name else f"H4 one line of {size >> 20} MB"
+        what = "1 TB" if "sparse" in name else f"one line of {size >> 20} MB"
         yield Case(what, "view", {"file_path": name}, None, "total", steady=False)
         yield Case(what, "read_file", {"path": name, "start_byte": 0}, None, "next: ")
         yield Case(what, "read_file", {"path": name, "start_byte": size // 2, "max_bytes": 1_000}, None, "fragment")
@@ -158,20 +158,20 @@ def _large(tree: Tree) -> Iterator[Case]:
         yield Case(what, "search", {"pattern": "no such text", "path": name}, None, "searched", slow=True)
         yield Case(what, "search", {"pattern": "end|head", "path": name}, None, "searched", slow=True)
     yield Case(
-        "H3 search says how much",
+        "search says how much",
         "search",
         {"pattern": "zzz", "path": "large/sparse.txt"},
         None,
         "not complete",
         slow=True,
     )
-    yield Case("H3 hole", "view", {"file_path": "large/hole.bin"}, _codes("binary"))
-    yield Case("H3 hole", "read_file", {"path": "large/hole.bin", "encoding": "base64", "start_byte": 1 << 39}, None)
-    yield Case("H3 hole", "outline", {"path": "large/hole.bin"}, _codes("binary"))
-    yield Case("H3 hole", "search", {"pattern": "x", "path": "large/hole.bin"}, None, "binary")
+    yield Case("hole", "view", {"file_path": "large/hole.bin"}, _codes("binary"))
+    yield Case("hole", "read_file", {"path": "large/hole.bin", "encoding": "base64", "start_byte": 1 << 39}, None)
+    yield Case("hole", "outline", {"path": "large/hole.bin"}, _codes("binary"))
+    yield Case("hole", "search", {"pattern": "x", "path": "large/hole.bin"}, None, "binary")
     for tool in ("search", "count_files"):
         yield Case(
-            "H3 folder",
+            "folder",
             tool,
             {"path": "large", "pattern": "*" if tool == "count_files" else "nothing"},
             None,
@@ -225,20 +225,20 @@ def _folders(tree: Tree) -> Iterator[Case]:
                 "folder " + path, tool, {argument: path}, _codes("is_directory") | (code or frozenset()) - {"answer"}
             )
     yield Case(
-        "H16 many", "list_files", {"path": "many", "limit": 100}, None, rf"\[Files 1-100 of {tree.many}\]", slow=True
+        "many", "list_files", {"path": "many", "limit": 100}, None, rf"\[Files 1-100 of {tree.many}\]", slow=True
     )
     yield Case(
-        "H16 many", "list_files", {"path": "many", "limit": 100, "offset": tree.many - 50}, None, r"\[Files ", slow=True
+        "many", "list_files", {"path": "many", "limit": 100, "offset": tree.many - 50}, None, r"\[Files ", slow=True
     )
-    yield Case("H16 many", "count_files", {"path": "many"}, None, f"{tree.many} files", slow=True)
-    yield Case("H16 many", "list_files", {"path": "many"}, None, f"Warning: {tree.many} files", slow=True)
-    yield Case("H1 skipped and counted", "list_files", {"path": "special"}, None, "special files")
-    yield Case("H1 skipped and counted", "search", {"path": "special", "pattern": "x"}, None, "special files")
-    yield Case("H15 counted", "list_files", {"path": "links", "limit": 100}, None, "links not followed")
+    yield Case("many", "count_files", {"path": "many"}, None, f"{tree.many} files", slow=True)
+    yield Case("many", "list_files", {"path": "many"}, None, f"Warning: {tree.many} files", slow=True)
+    yield Case("skipped and counted", "list_files", {"path": "special"}, None, "special files")
+    yield Case("skipped and counted", "search", {"path": "special", "pattern": "x"}, None, "special files")
+    yield Case("counted", "list_files", {"path": "links", "limit": 100}, None, "links not followed")
     for tool in ("list_files", "count_files", "search"):
         extra = {"recursive": True} if tool == "list_files" else {"pattern": "open"} if tool == "search" else {}
-        yield Case("H17 goes on and counts", tool, {"path": "perm", **extra}, None, "permission denied")
-    yield Case("H17 closed folder", "list_files", {"path": "perm/b-denied"}, _codes("denied"))
+        yield Case("goes on and counts", tool, {"path": "perm", **extra}, None, "permission denied")
+    yield Case("closed folder", "list_files", {"path": "perm/b-denied"}, _codes("denied"))
     yield Case(
         "secrets in a search",
         "search",
@@ -256,7 +256,7 @@ def _names(tree: Tree) -> Iterator[Case]:
         if name not in kept:
             continue
         shown = escape.show_name(name)
-        what = f"H13 name {shown[:40]}"
+        what = f"name {shown[:40]}"
         for path in (f"names/{shown}", f"./names//{shown}"):
             yield Case(what, "view", {"file_path": path}, None, rf"1\|name {number}\.")
             yield Case(what, "read_file", {"path": path}, None, rf"name {number}\.")
@@ -264,21 +264,21 @@ def _names(tree: Tree) -> Iterator[Case]:
         yield Case(what, "outline", {"path": f"names/{shown}"}, None)
     for twin in ("CASE.txt", "case.txt", "Case.txt"):
         yield Case(
-            "H19 twins", "view", {"file_path": f"names/{twin}"}, None, rf"1\|name {NAMES.index(twin.encode())}\."
+            "twins", "view", {"file_path": f"names/{twin}"}, None, rf"1\|name {NAMES.index(twin.encode())}\."
         )
 
 
 def _deep(tree: Tree) -> Iterator[Case]:
-    yield Case("H14 deep", "view", {"file_path": tree.bottom}, None, r"1\|the bottom")
-    yield Case("H14 deep", "read_file", {"path": tree.bottom}, None, "the bottom")
-    yield Case("H14 deep", "outline", {"path": tree.bottom}, None)
-    yield Case("H14 deep", "search", {"path": "deep", "pattern": "bottom"}, None, r"1\|the bottom")
-    yield Case("H14 deep", "search", {"path": tree.bottom, "pattern": "bottom"}, None, r"1\|the bottom")
-    yield Case("H14 deep", "list_files", {"path": "deep", "recursive": True}, None, r"bottom\.txt")
-    yield Case("H14 deep", "list_files", {"path": os.path.dirname(tree.bottom)}, None, r"bottom\.txt")
-    yield Case("H14 deep", "count_files", {"path": "deep"}, None, "1 files")
+    yield Case("deep", "view", {"file_path": tree.bottom}, None, r"1\|the bottom")
+    yield Case("deep", "read_file", {"path": tree.bottom}, None, "the bottom")
+    yield Case("deep", "outline", {"path": tree.bottom}, None)
+    yield Case("deep", "search", {"path": "deep", "pattern": "bottom"}, None, r"1\|the bottom")
+    yield Case("deep", "search", {"path": tree.bottom, "pattern": "bottom"}, None, r"1\|the bottom")
+    yield Case("deep", "list_files", {"path": "deep", "recursive": True}, None, r"bottom\.txt")
+    yield Case("deep", "list_files", {"path": os.path.dirname(tree.bottom)}, None, r"bottom\.txt")
+    yield Case("deep", "count_files", {"path": "deep"}, None, "1 files")
     for missing in (tree.bottom + "x", tree.bottom + "/x", tree.bottom.replace("level-0500", "level-x")):
-        yield Case("H14 missing below", "view", {"file_path": missing}, _codes("not_found"))
+        yield Case("missing below", "view", {"file_path": missing}, _codes("not_found"))
     for path in ("a/" * 30_000, "a" * 300, "a" * 5_000, "a/" * 300_000, "../" * 2_000 + "etc/passwd"):
         for tool, argument in (
             ("view", "file_path"),
@@ -287,7 +287,7 @@ def _deep(tree: Tree) -> Iterator[Case]:
             ("list_files", "path"),
         ):
             refused = _codes("not_found", "path_too_long", "outside_root")
-            yield Case(f"H14 a path of {len(path)} bytes", tool, {argument: path}, refused)
+            yield Case(f"a path of {len(path)} bytes", tool, {argument: path}, refused)
 
 
 _EXPRESSIONS = (
@@ -351,7 +351,7 @@ _GLOBS = (
 def _patterns(tree: Tree) -> Iterator[Case]:
     del tree
     for number, (expression, refused) in enumerate(_EXPRESSIONS):
-        what = f"H20 expression {number} {expression[:20]!r}"
+        what = f"expression {number} {expression[:20]!r}"
         code = ANY if refused == "any" else _codes(refused) if refused else None
         yield Case(what, "search", {"pattern": expression, "path": "text/backtrack.txt"}, code)
         yield Case(
@@ -397,7 +397,7 @@ def _numbers(tree: Tree) -> Iterator[Case]:
                 code = found if fits else _codes("bad_argument")
                 shown = "10^400" if value == 10**400 else repr(value)
                 yield Case(
-                    f"H22 {parameter.name}={shown}",
+                    f"{parameter.name}={shown}",
                     tool.name,
                     {**base, parameter.name: value},
                     code,
@@ -405,12 +405,12 @@ def _numbers(tree: Tree) -> Iterator[Case]:
                 )
     for maximum in (MAX_INTEGER,):
         yield Case(
-            "H22 all at once",
+            "all at once",
             "read_file",
             {**_BASE["read_file"], **dict.fromkeys(("start_line", "end_line", "start_byte", "max_bytes"), maximum)},
         )
         yield Case(
-            "H24 lines win", "read_file", {**_BASE["read_file"], "start_line": 1, "start_byte": 5}, None, "ignored"
+            "lines win", "read_file", {**_BASE["read_file"], "start_line": 1, "start_byte": 5}, None, "ignored"
         )
 
 
@@ -470,7 +470,7 @@ def _mistakes(tree: Tree) -> Iterator[Case]:
             continue
         for unknown in ("offest", "", "\x1b[31m", "x" * 100_000, "__class__", "self", "room", "deadline"):
             yield Case(
-                f"H23 unknown {unknown[:10]!r}",
+                f"unknown {unknown[:10]!r}",
                 tool.name,
                 {**base, unknown: 1},
                 _codes("bad_argument"),
@@ -479,8 +479,8 @@ def _mistakes(tree: Tree) -> Iterator[Case]:
         for parameter in tool.parameters:
             if parameter.default is REQUIRED:
                 rest = {name: value for name, value in base.items() if name != parameter.name}
-                yield Case("H23 missing", tool.name, rest, _codes("bad_argument"), "is required")
-        yield Case("H23 many unknown", tool.name, {**base, **{f"x{i}": i for i in range(500)}}, _codes("bad_argument"))
+                yield Case("missing", tool.name, rest, _codes("bad_argument"), "is required")
+        yield Case("many unknown", tool.name, {**base, **{f"x{i}": i for i in range(500)}}, _codes("bad_argument"))
     for path in ("text/plain.tx", "text/Plain.txt", "txet/plain.txt", "names/case.TXT"):
         yield Case("missing", "view", {"file_path": path}, _codes("not_found"))
     for token in ("", "x", "a.b.c", "1.1." + "a" * 16, "-1.-1." + "a" * 16, "1.1." + "é" * 16, "\x00", "z" * 100_000):
@@ -620,7 +620,7 @@ def _settled(text: str) -> str:
 
 
 def round_trip(face: Face, tree: Tree, tally: Tally) -> None:
-    """H13: what a listing shows, opens; every file of the folder once, whatever its name."""
+    """What a listing shows, opens; every file of the folder once, whatever its name."""
     seen: list[str] = []
     offset: int | None = 0
     while offset is not None:
@@ -635,18 +635,18 @@ def round_trip(face: Face, tree: Tree, tally: Tally) -> None:
     kept = len(os.listdir(os.path.join(tree.root, "names")))
     tally.tried += 1
     if len(seen) != kept:
-        tally.failed.append(f"{face.name}: H13 {len(seen)} entries for {kept} files")
+        tally.failed.append(f"{face.name}: {len(seen)} entries for {kept} files")
     numbers = set()
     for entry in seen:
         tally.tried += 1
         answer = face.call("view", {"file_path": entry})
         found = re.search(r"\n1\|name (\d+)\.", answer.text)
         if found is None:
-            tally.failed.append(f"{face.name}: H13 the entry {entry!r} does not open: {answer.text[:120]}")
+            tally.failed.append(f"{face.name}: the entry {entry!r} does not open: {answer.text[:120]}")
         else:
             numbers.add(found[1])
     if len(numbers) != kept:
-        tally.failed.append(f"{face.name}: H13 {len(numbers)} of {kept} files were reached from their entries")
+        tally.failed.append(f"{face.name}: {len(numbers)} of {kept} files were reached from their entries")
 
 
 def measure(*, long: bool, seed: int) -> Figure:

@@ -1,4 +1,4 @@
-"""Which files does nobody want to read? A tree of them: H1 to H20 of the table of hostile inputs, as far as files go.
+"""Which files does nobody want to read? A tree of them: special files, links, names, encodings, sizes, depths.
 
 Law: what `build` could not make, it names in `skipped`; nothing is skipped in silence. Everything lies beneath one temporary
 folder, which `figure.folder` takes away. Keeps out: what a tool should say about a file.
@@ -17,7 +17,7 @@ TERABYTE = 1 << 40
 LEVELS = 1_100  # of the deep tree
 LEVEL_NAME = "level-%04d"  # 10 bytes and a slash: the bottom lies about 12,000 bytes down
 
-# H13, H19: bytes, as the kernel keeps them
+# bytes, as the kernel keeps them
 NAMES = (
     b"new\nline.txt",
     b"evil\n[FILE] trusted.txt",
@@ -196,7 +196,7 @@ def _specials(tree: Tree) -> None:
         with socket.socket(socket.AF_UNIX) as server:
             server.bind(f"/proc/self/fd/{here}/socket")
     except OSError as error:
-        tree.skipped.append(f"H1 socket: {error.strerror}")
+        tree.skipped.append(f"socket: {error.strerror}")
     finally:
         os.close(here)
     devices = {
@@ -209,7 +209,7 @@ def _specials(tree: Tree) -> None:
         try:
             os.mknod(os.path.join(at, name), kind | 0o666, os.makedev(major, minor))
         except OSError as error:
-            tree.skipped.append(f"H1 device {name}: {error.strerror} (mknod needs root)")
+            tree.skipped.append(f"device {name}: {error.strerror} (mknod needs root)")
 
 
 def _links(tree: Tree) -> None:
@@ -254,7 +254,7 @@ def _large(tree: Tree) -> None:
             os.truncate(path, TERABYTE)
         except OSError as error:
             os.truncate(path, 1 << 34)
-            tree.skipped.append(f"H3 {name}: this file system takes no terabyte ({error.strerror}); 16 GB instead")
+            tree.skipped.append(f"{name}: this file system takes no terabyte ({error.strerror}); 16 GB instead")
     block = b"one line without an end, " * (1 << 16)
     with open(os.path.join(at, "line.txt"), "wb") as file:
         left = tree.line_bytes
@@ -268,7 +268,7 @@ def _named(tree: Tree) -> None:
         try:
             _write(os.path.join(at, name), b"name %d.\n" % number)
         except OSError as error:
-            tree.skipped.append(f"H13 {name!r}: {error.strerror}")
+            tree.skipped.append(f"{name!r}: {error.strerror}")
 
 
 def _deep(tree: Tree) -> None:

@@ -152,7 +152,7 @@ def test_a_catastrophe_hands_off_first_offloads_the_flood_and_keeps_the_rest(
 
 @pytest.mark.proves("O-6")
 def test_a_catastrophe_that_is_refused_again_ends_with_the_tip_and_a_fresh_start(store: Store) -> None:
-    """The seed's warnings and its message; the next prompt works on the same provider."""
+    """Two warnings and a message with a tip; the next prompt works on the same provider."""
     script = [*[refuse(996_201, of=32_768)] * 3, say("Ready.")]
     with LoopbackProvider("openai-chat", 32_768, script=script) as provider:
         send = poster(provider)

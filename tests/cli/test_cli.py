@@ -203,7 +203,7 @@ def test_nothing_found_is_status_1(tree: Path) -> None:
 
 @pytest.mark.proves("V-5")
 def test_a_setting_comes_from_the_file_then_the_environment(tree: Path) -> None:
-    """view_lines is the seed's way back to 200 lines."""
+    """view_lines brings back pages of 200 lines."""
     (tree / "penstock.toml").write_text("view_lines = 200\n")
     assert "showing lines 1-200 of 250" in run("view", "big.txt", cwd=tree).stdout
     assert "showing lines 1-50 of 250" in run("view", "big.txt", cwd=tree, PENSTOCK_VIEW_LINES="50").stdout

@@ -50,7 +50,7 @@ def test_the_example_of_the_seed_is_a_handoff() -> None:
 
 
 def test_the_smallest_handoff_has_all_keys_of_the_seed() -> None:
-    """A reader of the seed's shape finds what it expects, empty."""
+    """A reader of the first design's shape finds what it expects, empty."""
     assert json.loads(encode(decode('{"sessionId": "s"}'))) == {
         "sessionId": "s",
         "agent": "",

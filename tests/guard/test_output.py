@@ -69,7 +69,7 @@ def test_what_fits_is_not_kept(store: Store) -> None:
 @pytest.mark.proves("G-1")
 @pytest.mark.parametrize("name", ["PENSTOCK_MAX_TOOL_OUTPUT", "QQ_MAX_TOOL_OUTPUT"])
 def test_the_limit_is_read_at_call_time(store: Store, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """Ours and the seed's name; ours wins."""
+    """Our name and the plain one; ours wins."""
     monkeypatch.setenv(name, "1000")
     assert len(guard_output(LARGE, store=store)) <= 1_000
     monkeypatch.setenv("PENSTOCK_MAX_TOOL_OUTPUT", "2000")

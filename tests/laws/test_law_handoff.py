@@ -82,7 +82,7 @@ NESTED = {"decisions", "pendingTaskDetails", "failedAttempts", "commands", "file
 
 @given(handoffs())
 def test_a_handoff_comes_back_as_it_went(handoff: Handoff) -> None:
-    """As text, as bytes of UTF-8 and as an object; the seed's keys come first, in their order."""
+    """As text, as bytes of UTF-8 and as an object; the keys of the first design come first, in their order."""
     text = encode(handoff)
     assert decode(text) == handoff
     assert decode(text.encode("utf-8")) == handoff

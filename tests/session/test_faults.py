@@ -59,7 +59,7 @@ def test_the_third_in_a_row_opens_the_breaker_and_a_failed_probe_is_a_boundary()
 
 
 @pytest.mark.proves("S-11")
-def test_five_in_a_session_end_it_in_the_seed_s_profile() -> None:
+def test_five_in_a_session_end_it_in_the_strict_profile() -> None:
     """Cured or not, a week apart or not; the person's next prompt begins a new budget."""
     stage = working()
     for number in range(4):
@@ -98,7 +98,7 @@ def test_success_resets_the_row_and_closes_the_breaker() -> None:
 
 @pytest.mark.proves("S-11")
 def test_what_a_retry_cured_does_not_count_in_the_default_profile() -> None:
-    """Twenty failures, each followed by an answer: the session goes on; in the seed's profile the fifth ended it."""
+    """Twenty failures, each followed by an answer: the session goes on; in the profile `swe-1.5` the fifth ended it."""
     stage = working("default")
     for _ in range(20):
         stage.fail()
