@@ -15,8 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock.text.json_access import objects, role_of
-from penstock.wires.draft import orphan_text
+from penstock.text.json_access import blocks, role_of
+from penstock.wires.draft import orphan_text, with_blocks
 from penstock.wires.message_list import Pairs
 
 if TYPE_CHECKING:
@@ -57,42 +57,52 @@ class BatchForm:
     """The words of a result's block."""
     ids_are_unique: bool
     """Whether an id may never be used again, rather than not in the same batch."""
+    joins_turns: bool = False
+    """Whether messages of one role in a row are checked as one: where roles alternate, that they do not is its own finding."""
 
     def is_assistants(self, message: Json) -> bool:
         """Whether a message is the assistant's."""
         return role_of(message) == self.assistant
 
     def blocks(self, message: Json) -> list[dict[str, Json]]:
-        """Return the blocks of a message."""
-        return objects(message.get(self.content_key)) if isinstance(message, dict) else []
+        """Return the blocks of a message; content that is a text is one block."""
+        return blocks(message.get(self.content_key)) if isinstance(message, dict) else []
 
 
 def batch_pairs(form: BatchForm) -> Callable[[MessageList], Pairs]:
     """Return the function that holds the calls of a list against its results, for a wire that writes batches as `form` says."""
 
     def look(seen: MessageList) -> Pairs:
+        # `ever` holds ids of the whole list, `asked` those that are open now, `answered` those of them that have a result.
         pairs, ever = Pairs(), dict[str, int]()
         asked: dict[str, int] = {}
+        answered: set[str] = set()
         caller: Json = None
+        turn = ""
         for index, message in enumerate(seen.messages):
             if not isinstance(message, dict):
                 continue
-            if form.is_assistants(message):
-                # Two messages of the assistant in a row: the calls of the first can no longer be answered.
-                pairs.close(asked, set())
-                asked, caller = {}, message
+            is_assistants, role = form.is_assistants(message), role_of(message)
+            # The calls of a message before can no longer be answered, unless both are one turn.
+            if is_assistants and not (form.joins_turns and turn == role):
+                pairs.close(asked, answered)
+                asked, answered = {}, set()
+            if is_assistants:
+                caller = message
                 for _, call in form.calls(message):
                     known = ever if form.ids_are_unique else asked
                     pairs.ask(index, call, known)
                     if known[call] == index:  # an id that was used before is a finding, and waits for no second result
                         asked[call] = index
-                continue
-            answered: set[str] = set()
-            for _, call in form.results(message, caller):
-                pairs.answer(index, call, asked, answered)
-            pairs.close(asked, answered)
-            asked, caller = {}, None
-        pairs.close(asked, set())
+            else:
+                for _, call in form.results(message, caller):
+                    pairs.answer(index, call, asked, answered)
+                if not form.joins_turns:
+                    pairs.close(asked, answered)
+                    asked, answered, caller = {}, set(), None
+            # A system message is nobody's turn.
+            turn = role if is_assistants or role == "user" else turn
+        pairs.close(asked, answered)
         return pairs
 
     return look
@@ -128,7 +138,7 @@ class _Pairing:
                 kept = [*open_results, *self._others(at, place, message)]
                 open_results = []
                 if kept:
-                    rows.append((place, self._with_blocks(message, kept)))
+                    rows.append((place, with_blocks(message, form.content_key, kept)))
                 continue
             # None came: the results get a message of their own, with -1 as its place since nobody sent it.
             if open_results:
@@ -202,7 +212,7 @@ class _Pairing:
         for where, call in sorted((where, call) for call, where in found.items()):
             if where[0] != at + 1:
                 self._draft.note(self._before[where[0]][0], f"moved the result of {call!r} to its call")
-            elif where[1] != len(results):
+            elif not self._is_in_front(*where):
                 self._draft.note(self._before[where[0]][0], "put the results first")
             results.append(self._blocks[where[0]][where[1]])
             self._answers.setdefault(call, []).append(results[-1])
@@ -212,6 +222,11 @@ class _Pairing:
                 results.append(self._form.closing(blocks[number], call))
                 self._answers.setdefault(call, []).append(results[-1])
         return results
+
+    def _is_in_front(self, at: int, number: int) -> bool:
+        """Whether nothing but results stands before a result: then it is the result of its own number."""
+        results = self._results[at]
+        return number < len(results) and results[number].block == number
 
     def _others(self, at: int, place: int, message: Json) -> list[Json]:
         """Return what a user's message holds beside the results that went to their calls."""
@@ -233,12 +248,6 @@ class _Pairing:
         """Whether a result that no call claimed has one before it: of its id, or word for word where calls have no ids."""
         earlier = self._answers.get(call, [])
         return block in earlier if call.startswith(UNNAMED) else bool(earlier)
-
-    def _with_blocks(self, message: Json, kept: list[Json]) -> Json:
-        """Return a message with other blocks; the very same message where they are the same blocks."""
-        held = message.get(self._form.content_key)
-        is_same = len(held) == len(kept) and all(one is other for one, other in zip(held, kept, strict=True))
-        return message if is_same else {**message, self._form.content_key: kept}
 
     def _users(self, blocks: list[Json]) -> Json:
         return {"role": "user", self._form.content_key: blocks}

@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
+from penstock.text.json_access import blocks, parsed
 from penstock.wires import placeholders
 from penstock.wires.message_list import content_fault, is_bad_block
 
@@ -70,6 +71,18 @@ def keep_blocks(
     return kept
 
 
+def with_blocks(message: Json, key: str, kept: list[Json]) -> Json:
+    """Return the message with these blocks under `key`; the very same message where they are the blocks that it has.
+
+    The same means the same objects, so that nothing of a message that was left alone can have changed.
+    """
+    held = message.get(key)
+    if isinstance(held, str):
+        return message if kept == blocks(held) else {**message, key: kept}
+    is_same = len(held) == len(kept) and all(one is other for one, other in zip(held, kept, strict=True))
+    return message if is_same else {**message, key: kept}
+
+
 def mend_content(draft: RepairDraft, place: int, message: Json) -> Json:
     """Return the message without parts that are no blocks; content that is neither text nor a list becomes None."""
     content = message.get("content")
@@ -95,6 +108,14 @@ def orphan_message(draft: RepairDraft, place: int, text: str) -> Json:
     """Return the same as a message of the user, on the wires whose messages have `role` and `content`."""
     words = orphan_text(draft, place, text)
     return None if words is None else {"role": "user", "content": words}
+
+
+def as_object(arguments: Json) -> Json:
+    """Return arguments that are no object as one: those stored as their JSON text are read, others kept under a name."""
+    is_json, read = parsed(arguments) if isinstance(arguments, str) else (False, None)
+    if is_json and isinstance(read, dict):
+        return read
+    return {} if arguments is None else {"input": arguments}
 
 
 def as_json_arguments(text: str) -> str:

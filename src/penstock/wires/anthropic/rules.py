@@ -11,7 +11,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.text.json_access import blocks, field, objects, role_of, string, type_of
-from penstock.wires.anthropic.codec import is_signed
+from penstock.wires.alternation import ALTERNATION
+from penstock.wires.anthropic.codec import closing, is_signed, read
+from penstock.wires.batches import BatchForm, Place, batch_pairs
+from penstock.wires.entries import Text, ToolResult
 from penstock.wires.message_list import NOT_EMPTY, Invariant, Pairs, content_fault, pair_invariants, shape_check
 
 if TYPE_CHECKING:
@@ -90,37 +93,43 @@ def newest_loop(messages: list[Json]) -> int:
     return spoken + 1
 
 
+def calls_in(message: Json) -> list[Place]:
+    """Return the calls of the assistant's message."""
+    rows = enumerate(objects(field(message, "content")))
+    return [Place(at, block["id"]) for at, block in rows if type_of(block) == "tool_use" and string(block.get("id"))]
+
+
+def results_in(message: Json, caller: Json = None) -> list[Place]:
+    """Return the results in a message of the user; each names the call that it answers."""
+    del caller
+    rows = enumerate(objects(field(message, "content")) if role_of(message) == "user" else ())
+    return [
+        Place(at, block["tool_use_id"])
+        for at, block in rows
+        if type_of(block) == "tool_result" and string(block.get("tool_use_id"))
+    ]
+
+
+def shown_text(block: Json) -> str:
+    """Return the words of a result, or of any other block that has some."""
+    shown = read({"role": "user", "content": [block]})[1]
+    return "\n".join(part.text for part in shown if isinstance(part, ToolResult | Text))
+
+
+FORM = BatchForm(
+    content_key="content",
+    assistant="assistant",
+    calls=calls_in,
+    results=results_in,
+    closing=lambda _, call_id: closing(call_id),
+    text=lambda text: {"type": "text", "text": text},
+    result_text=shown_text,
+    ids_are_unique=True,
+    joins_turns=True,
+)
+
+
 # ── the whole list ───────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _pairs(seen: MessageList) -> Pairs:
-    """Return what does not pair: results are in the user's message behind their calls; ids of calls are never used again."""
-    # Messages of one role in a row are looked at as one, so that each fault has one finding: that roles do not alternate is
-    # another invariant's. Calls are open from the assistant's first message of a row to the end of the user's that follow; a
-    # system message in between is nobody's turn. `ever` holds ids of the whole list, `asked` those that are open now.
-    pairs, ever = Pairs(), dict[str, int]()
-    asked: dict[str, int] = {}
-    answered: set[str] = set()
-    turn = ""
-    for index, message in enumerate(seen.messages):
-        role = role_of(message)
-        if role == "assistant":
-            if turn != role:
-                pairs.close(asked, answered)
-                asked, answered = {}, set()
-            for block in objects(message.get("content")):
-                call = string(block.get("id"))
-                if type_of(block) == "tool_use" and call:
-                    pairs.ask(index, call, ever)
-                    if ever[call] == index:
-                        asked[call] = index
-        elif role == "user":
-            for block in objects(message.get("content")):
-                if type_of(block) == "tool_result" and string(block.get("tool_use_id")):
-                    pairs.answer(index, block["tool_use_id"], asked, answered)
-        turn = role if role in {"user", "assistant"} else turn
-    pairs.close(asked, answered)
-    return pairs
 
 
 def _server_pairs(seen: MessageList) -> Pairs:
@@ -147,27 +156,6 @@ def _bad_input(seen: MessageList) -> Iterator[Finding]:
         for block in objects(message.get("content")):
             if type_of(block) == "tool_use" and not isinstance(block.get("input"), dict):
                 yield index, string(block.get("id"))
-
-
-def _first_not_user(seen: MessageList) -> Iterator[Finding]:
-    """Yield a first message of the assistant."""
-    if seen.messages and role_of(seen.messages[0]) == "assistant":
-        yield 0, ""
-
-
-def _same_role_twice(seen: MessageList) -> Iterator[Finding]:
-    """Yield messages whose role is that of the message before."""
-    for index in range(1, len(seen.messages)):
-        role = role_of(seen.messages[index])
-        if role in {"user", "assistant"} and role == role_of(seen.messages[index - 1]):
-            yield index, f"{role} after {role}"
-
-
-def _system_out_of_place(seen: MessageList) -> Iterator[Finding]:
-    """Yield instructions at the beginning of the list or behind the assistant."""
-    for index, _ in seen.with_role("system"):
-        if not index or role_of(seen.messages[index - 1]) not in {"user", "system"}:
-            yield index, ""
 
 
 def _misplaced_blocks(seen: MessageList) -> Iterator[Finding]:
@@ -238,11 +226,9 @@ def _thinking_last(seen: MessageList) -> Iterator[Finding]:
 INVARIANTS = (
     NOT_EMPTY,
     Invariant("bad_shape", "A message has a role and content", shape_check(message_fault)),
-    Invariant("first_not_user", "The first message is the user's", _first_not_user),
-    Invariant("roles_alternate", "Roles alternate", _same_role_twice),
-    Invariant("system_place", "A system message follows a user's", _system_out_of_place),
+    *ALTERNATION,
     Invariant("wrong_role", "Calls and thinking are the assistant's, results the user's", _misplaced_blocks),
-    *pair_invariants(_pairs),
+    *pair_invariants(batch_pairs(FORM)),
     *pair_invariants(_server_pairs),
     Invariant("results_first", "Results come first in their message", _results_behind_words),
     Invariant("bad_arguments", "The input of a call is an object", _bad_input),

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.text.json_access import as_json, field, objects, parsed, role_of, string
+from penstock.text.json_access import as_json, field, objects, role_of, string
 from penstock.wires import placeholders
+from penstock.wires.alternation import alternate_roles
 from penstock.wires.batches import pair_batches
 from penstock.wires.bedrock.codec import blocks_of, calls_in, text_message
 from penstock.wires.bedrock.rules import (
@@ -22,7 +23,7 @@ from penstock.wires.bedrock.rules import (
     message_fault,
     result_text,
 )
-from penstock.wires.draft import keep_blocks
+from penstock.wires.draft import as_object, keep_blocks, with_blocks
 
 if TYPE_CHECKING:
     from penstock.text.json_access import Json
@@ -83,15 +84,11 @@ def _mend_blocks(draft: RepairDraft) -> None:
         call = block.get("toolUse")
         if role == "assistant" and isinstance(call, dict) and not isinstance(call.get("input"), dict):
             draft.note(place, f"wrote the input of {call['toolUseId']!r} as an object")
-            value = call.get("input")
-            is_json, read = parsed(value) if isinstance(value, str) else (False, None)
-            written = read if is_json and isinstance(read, dict) else {} if value is None else {"input": value}
-            return [{**block, "toolUse": {**call, "input": written}}]
+            return [{**block, "toolUse": {**call, "input": as_object(call.get("input"))}}]
         return [block]
 
     def change(place: int, message: Json) -> Json:
-        held = blocks_of(message)
-        made = [kept for block in held for kept in mended(place, message["role"], block)]
+        made = [kept for block in blocks_of(message) for kept in mended(place, message["role"], block)]
         if not made:
             draft.note(place, "dropped, it says nothing")
             return None
@@ -99,34 +96,9 @@ def _mend_blocks(draft: RepairDraft) -> None:
         if ends_thinking({"content": made}) and message["role"] == "assistant":
             draft.note(place, "dropped, it ends while the model thinks")
             return None
-        is_same = len(made) == len(held) and all(one is other for one, other in zip(made, held, strict=True))
-        return message if is_same else {**message, "content": made}
+        return with_blocks(message, "content", made)
 
     draft.change_each(change)
-
-
-def _alternate_roles(draft: RepairDraft) -> None:
-    """Merge neighbours of one role, and let a system message follow a user's."""
-    rows: list[tuple[int, Json]] = []
-    merged: list[Json] = []  # the blocks of the last row, once something was merged into it
-    for place, held in draft.rows:
-        message, before = held, role_of(rows[-1][1]) if rows else ""
-        if message["role"] == "system" and before not in {"user", "system"}:
-            draft.note(place, "made a user message of an instruction, which stands in no place for one")
-            message = {**message, "role": "user"}
-        if message["role"] == before and before != "system":
-            draft.note(place, f"merged with the {before} message before it")
-            # One list that grows: neighbours without end would else be copied for each that is merged.
-            merged = merged or [*blocks_of(rows[-1][1])]
-            merged += blocks_of(message)
-            rows[-1] = rows[-1][0], {**rows[-1][1], "content": merged}
-        else:
-            rows.append((place, message))
-            merged = []
-    if rows and rows[0][1]["role"] == "assistant":
-        draft.actions.append("began with a user message")
-        rows.insert(0, (-1, text_message("user", placeholders.BEGINNING)))
-    draft.rows = rows
 
 
 def _add_words(draft: RepairDraft) -> None:
@@ -158,7 +130,7 @@ def _trim_end(draft: RepairDraft) -> None:
 REPAIRS = (
     _mend_shapes,
     _mend_blocks,
-    _alternate_roles,
+    alternate_roles(blocks_of, text_message),
     pair_batches(FORM),
     _add_words,
     _trim_end,

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.text.json_access import as_json, field, objects, role_of, string
+from penstock.wires.alternation import ALTERNATION
 from penstock.wires.batches import BatchForm, batch_pairs
 from penstock.wires.bedrock.codec import blocks_of, calls_in, closing, is_signed, read, results_in
 from penstock.wires.entries import ToolResult
@@ -109,24 +110,6 @@ def has_lone_document(message: Json) -> bool:
     return role_of(message) == "user" and any("document" in b for b in blocks) and not any("text" in b for b in blocks)
 
 
-def _first_not_user(seen: MessageList) -> Iterator[Finding]:
-    if seen.messages and role_of(seen.messages[0]) == "assistant":
-        yield 0, ""
-
-
-def _same_role_twice(seen: MessageList) -> Iterator[Finding]:
-    for index in range(1, len(seen.messages)):
-        role = role_of(seen.messages[index])
-        if role in {"user", "assistant"} and role == role_of(seen.messages[index - 1]):
-            yield index, f"{role} after {role}"
-
-
-def _system_out_of_place(seen: MessageList) -> Iterator[Finding]:
-    for index, _ in seen.with_role("system"):
-        if not index or role_of(seen.messages[index - 1]) not in {"user", "system"}:
-            yield index, ""
-
-
 def _misplaced_blocks(seen: MessageList) -> Iterator[Finding]:
     for index, message in seen.with_role(*ROLES):
         for block in blocks_of(message):
@@ -189,9 +172,7 @@ def _lone_documents(seen: MessageList) -> Iterator[Finding]:
 INVARIANTS = (
     NOT_EMPTY,
     Invariant("bad_shape", "A message has a role and blocks that hold something", shape_check(message_fault)),
-    Invariant("first_not_user", "The first message is the user's", _first_not_user),
-    Invariant("roles_alternate", "Roles alternate", _same_role_twice),
-    Invariant("system_place", "A system message follows a user's", _system_out_of_place),
+    *ALTERNATION,
     Invariant("wrong_role", "Calls and reasoning are the assistant's, results the user's", _misplaced_blocks),
     *pair_invariants(batch_pairs(FORM)),
     Invariant("results_first", "Results come first in their message", _results_behind_words),

@@ -1,0 +1,83 @@
+"""Wires on which the user begins and roles alternate: what that demands of a list, and how one is mended that does not.
+
+A system message may stand behind the user's. Keeps out: every other rule of a wire.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.text.json_access import role_of
+from penstock.wires import placeholders
+from penstock.wires.message_list import Invariant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from penstock.text.json_access import Json
+    from penstock.wires.draft import RepairDraft, RepairStep
+    from penstock.wires.message_list import Finding, MessageList
+
+
+def _first_not_user(seen: MessageList) -> Iterator[Finding]:
+    """Yield a first message of the assistant."""
+    if seen.messages and role_of(seen.messages[0]) == "assistant":
+        yield 0, ""
+
+
+def _same_role_twice(seen: MessageList) -> Iterator[Finding]:
+    """Yield messages whose role is that of the message before."""
+    for index in range(1, len(seen.messages)):
+        role = role_of(seen.messages[index])
+        if role in {"user", "assistant"} and role == role_of(seen.messages[index - 1]):
+            yield index, f"{role} after {role}"
+
+
+def _system_out_of_place(seen: MessageList) -> Iterator[Finding]:
+    """Yield instructions at the beginning of the list or behind the assistant."""
+    for index, _ in seen.with_role("system"):
+        if not index or role_of(seen.messages[index - 1]) not in {"user", "system"}:
+            yield index, ""
+
+
+ALTERNATION = (
+    Invariant("first_not_user", "The first message is the user's", _first_not_user),
+    Invariant("roles_alternate", "Roles alternate", _same_role_twice),
+    Invariant("system_place", "A system message follows a user's", _system_out_of_place),
+)
+"""The rules on the order of roles."""
+
+
+def alternate_roles(blocks_of: Callable[[Json], list[Json]], text_message: Callable[[str, str], Json]) -> RepairStep:
+    """Return the repair that merges neighbours of one role, lets system messages follow the user's, and begins with the user.
+
+    Args:
+        blocks_of: the blocks of a message on this wire.
+        text_message: a message of a role that says nothing but a text.
+    """
+
+    def mend(draft: RepairDraft) -> None:
+        rows: list[tuple[int, Json]] = []
+        merged: list[Json] = []  # the blocks of the last row, once something was merged into it
+        for place, held in draft.rows:
+            message, before = held, role_of(rows[-1][1]) if rows else ""
+            # An instruction is words whoever says them; where none may stand it is the user's, rather than lost.
+            if message["role"] == "system" and before not in {"user", "system"}:
+                draft.note(place, "made a user message of an instruction, which stands in no place for one")
+                message = {**message, "role": "user"}
+            # Only neighbours: what one role said twice in a row is one message to the provider, in the same order.
+            if message["role"] == before and before != "system":
+                draft.note(place, f"merged with the {before} message before it")
+                # One list that grows: neighbours without end would else be copied for each that is merged.
+                merged = merged or [*blocks_of(rows[-1][1])]
+                merged += blocks_of(message)
+                rows[-1] = rows[-1][0], {**rows[-1][1], "content": merged}
+            else:
+                rows.append((place, message))
+                merged = []
+        if rows and rows[0][1]["role"] == "assistant":
+            draft.actions.append("began with a user message")
+            rows.insert(0, (-1, text_message("user", placeholders.BEGINNING)))
+        draft.rows = rows
+
+    return mend
