@@ -263,9 +263,7 @@ def _names(tree: Tree) -> Iterator[Case]:
         yield Case(what, "search", {"pattern": "name", "path": f"names/{shown}"}, None, rf"1\|name {number}\.")
         yield Case(what, "outline", {"path": f"names/{shown}"}, None)
     for twin in ("CASE.txt", "case.txt", "Case.txt"):
-        yield Case(
-            "twins", "view", {"file_path": f"names/{twin}"}, None, rf"1\|name {NAMES.index(twin.encode())}\."
-        )
+        yield Case("twins", "view", {"file_path": f"names/{twin}"}, None, rf"1\|name {NAMES.index(twin.encode())}\.")
 
 
 def _deep(tree: Tree) -> Iterator[Case]:
@@ -409,9 +407,7 @@ def _numbers(tree: Tree) -> Iterator[Case]:
             "read_file",
             {**_BASE["read_file"], **dict.fromkeys(("start_line", "end_line", "start_byte", "max_bytes"), maximum)},
         )
-        yield Case(
-            "lines win", "read_file", {**_BASE["read_file"], "start_line": 1, "start_byte": 5}, None, "ignored"
-        )
+        yield Case("lines win", "read_file", {**_BASE["read_file"], "start_line": 1, "start_byte": 5}, None, "ignored")
 
 
 def _strings(tree: Tree) -> Iterator[Case]:
