@@ -29,7 +29,7 @@ from proof.figure import MEMORY, REPOSITORY, NotHere, folder
 
 from penstock.store import Event, StoreFault, pieces, schema
 from penstock.store.sqlite import DATABASE, SqliteStore
-from penstock.workspace.root import replace_own
+from penstock.workspace.own_files import replace_own
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

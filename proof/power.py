@@ -30,7 +30,7 @@ from proof.figure import MEMORY, REPOSITORY, Figure, NotHere, folder, main, untr
 from penstock.errors import PenstockError
 from penstock.store import Event, Handle, StoreFault
 from penstock.store.sqlite import SqliteStore
-from penstock.workspace.root import OwnFolder, replace_own
+from penstock.workspace.own_files import OwnFolder, replace_own
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -26,7 +26,8 @@ from proof.hostile_tree import CANARY
 from penstock.errors import ToolError
 from penstock.tools import TOOLS, Tools
 from penstock.workspace import Workspace
-from penstock.workspace.root import Root, openat2_works
+from penstock.workspace.root import Root
+from penstock.workspace.system import openat2_works
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -163,7 +163,7 @@ def _read(root: Root) -> dict[str, Any]:
         return {}
     import tomllib
 
-    from penstock.workspace.root import read_at
+    from penstock.workspace.system import read_at
 
     try:
         return tomllib.loads(read_at(file.descriptor, 1 << 20, 0).decode())

@@ -19,7 +19,7 @@ from penstock import CallerError, Workspace
 from penstock.agent import file_check
 from penstock.agent.file_check import STATES, Git, Tracked, Verified, git, report, snapshot, verify
 from penstock.session.ledger import Ledger, shown
-from penstock.workspace import root as roots
+from penstock.workspace import system
 from penstock.workspace.deadline import Deadline
 from penstock.workspace.root import Root
 from penstock.workspace.source import FileSource
@@ -54,7 +54,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture(params=["openat2", "walk"])
 def root(request: pytest.FixtureRequest, folder: Path) -> Iterator[Root]:
     """Both ways to stay beneath a root."""
-    if request.param == "openat2" and not roots.openat2_works():
+    if request.param == "openat2" and not system.openat2_works():
         pytest.skip("this kernel has no openat2")
     made = Root(folder, confinement=request.param)
     yield made

@@ -23,7 +23,7 @@ from penstock.store import sqlite as backend
 from penstock.store.journal import JournalRow
 from penstock.store.pieces import PIECE_BYTES
 from penstock.store.sqlite import DATABASE, SqliteStore
-from penstock.workspace import root as roots
+from penstock.workspace import own_files, system
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,7 +86,7 @@ def test_another_users_folder_is_refused(tmp_path: Path) -> None:
 
 def test_a_network_file_system_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Locks and flushes cannot be relied on there (H31)."""
-    monkeypatch.setattr(roots, "_file_system", lambda descriptor: 0x6969)
+    monkeypatch.setattr(system, "file_system", lambda descriptor: 0x6969)
     with pytest.raises(CallerError, match="NFS"):
         SqliteStore(str(path))
 
@@ -385,7 +385,7 @@ def test_a_store_on_a_medium_that_cannot_be_written_is_read(path: Path, monkeypa
     first.append("s", 0, "asked", {"a": 1}, handles=[handle])
     first.close()
 
-    def denied(folder: roots.OwnFolder, name: str) -> int:
+    def denied(folder: own_files.OwnFolder, name: str) -> int:
         raise OSError(errno.EROFS, os.strerror(errno.EROFS), name)
 
     monkeypatch.setattr(backend, "_made", denied)

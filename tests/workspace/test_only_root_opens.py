@@ -1,4 +1,4 @@
-"""One module opens files: nothing else in the package can reach a file by its path."""
+"""The root and what it stands on open files: nothing else in the package can reach a file by its path."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parent.parent.parent / "src" / "penstock"
-OPENER = SOURCE / "workspace" / "root.py"
+OPENERS = {SOURCE / "workspace" / f"{name}.py" for name in ("root", "system", "replacing", "own_files")}
 
 _METHODS = {
     "read_text",
@@ -55,7 +55,7 @@ def opens(source: str) -> list[str]:
 
 @pytest.mark.proves("L-8")
 @pytest.mark.parametrize(
-    "path", sorted(set(SOURCE.rglob("*.py")) - {OPENER}), ids=lambda path: str(path.relative_to(SOURCE))
+    "path", sorted(set(SOURCE.rglob("*.py")) - OPENERS), ids=lambda path: str(path.relative_to(SOURCE))
 )
 def test_nothing_but_the_root_opens(path: Path) -> None:
     """No open, no subprocess, no module that opens on its own."""
@@ -81,6 +81,7 @@ def test_the_lint_sees_what_it_forbids(source: str) -> None:
     assert opens(source)
 
 
-def test_the_root_does_open() -> None:
-    """The one place is where it is thought to be."""
-    assert opens(OPENER.read_text(encoding="utf-8"))
+@pytest.mark.parametrize("path", sorted(OPENERS), ids=lambda path: path.name)
+def test_the_openers_do_open(path: Path) -> None:
+    """None is excepted that need not be."""
+    assert opens(path.read_text(encoding="utf-8"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.leftovers import nothing_left_open
 
-from penstock.workspace.root import replace_own
+from penstock.workspace.own_files import replace_own
 
 if TYPE_CHECKING:
     from pathlib import Path

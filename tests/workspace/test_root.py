@@ -17,7 +17,7 @@ from tests.leftovers import nothing_left_open
 
 from penstock import CallerError, ToolError, Tools, Workspace
 from penstock.text import escape
-from penstock.workspace import root as roots
+from penstock.workspace import paths, refusals, system
 from penstock.workspace.root import Root
 
 if TYPE_CHECKING:
@@ -30,12 +30,12 @@ SECRET = "content from outside"
 @pytest.fixture(params=["openat2", "walk", "walk without O_PATH", "paths"])
 def confinement(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Every way to stay beneath a root: of Linux, of Linux before 5.6, of macOS, of Windows."""
-    if request.param == "openat2" and not roots.openat2_works():
+    if request.param == "openat2" and not system.openat2_works():
         pytest.skip("this kernel has no openat2")
     name, _, lacking = str(request.param).partition(" without ")
     if lacking:
-        monkeypatch.setattr(roots, "_PATH", 0)
-        monkeypatch.setattr(roots, "_LOOK", roots._PRIVATE)
+        monkeypatch.setattr(system, "PATH", 0)
+        monkeypatch.setattr(system, "LOOK", system.PRIVATE)
     return name
 
 
@@ -116,7 +116,7 @@ def test_paths_beneath_the_root_open_in_every_form(tools: Tools, tree: Path) -> 
 def test_paths_of_windows_mean_files_beneath_the_root_only(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Backslashes separate, the case of a root does not matter; streams, drives, devices and trailing dots are no names."""
     root = Root(tree, confinement="paths")
-    monkeypatch.setattr(roots, "_HAS_BACKSLASHES", True)
+    monkeypatch.setattr(paths, "HAS_BACKSLASHES", True)
     written = str(tree).replace("/", "\\")
     for path in (
         "sub\\b.txt",
@@ -396,12 +396,12 @@ def test_without_handles_what_was_looked_at_is_what_is_opened_or_nothing_is(
     tree: Path, confinement: str, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
     """A file, or the folder above it, is swapped between the look and the open: refused, or the file that was seen."""
-    if confinement != "paths" and roots._PATH:
+    if confinement != "paths" and system.PATH:
         pytest.skip("it has handles")
     root = Root(tree, confinement=confinement)
     real = root._looked
 
-    def swapped(folder: roots.Folder, name: bytes | str) -> os.stat_result:
+    def swapped(folder: system.Folder, name: bytes | str) -> os.stat_result:
         status = real(folder, name)
         if name == b"b.txt" and (tree / "sub").is_dir() and not (tree / "sub").is_symlink():
             if what == "file":
@@ -490,7 +490,7 @@ def test_permission_denied_is_said(confinement: str) -> None:
 )
 def test_every_error_of_the_system_has_a_code(number: int, code: str) -> None:
     """What is not known by name is an `io_error` in the system's words."""
-    error = roots.refusal(OSError(number, os.strerror(number)), b"some\nfile")
+    error = refusals.refusal(OSError(number, os.strerror(number)), b"some\nfile")
     assert isinstance(error, ToolError)
     assert error.code == code
     assert "some\\x0afile" in error.message

@@ -23,7 +23,7 @@ from penstock.workspace.walk import Omitted
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from penstock.workspace.root import Folder
+    from penstock.workspace.system import Folder
 
 NEVER = Deadline(None)
 ATOMS = [

@@ -20,15 +20,17 @@ from penstock.text import escape
 from penstock.workspace import walk as walking
 from penstock.workspace.deadline import Deadline
 from penstock.workspace.ignore import IgnoreRules
+from penstock.workspace.paths import MAX_PATH_BYTES
 from penstock.workspace.pattern import selected
-from penstock.workspace.root import MAX_PATH_BYTES, Root, close_folder
+from penstock.workspace.root import Root
+from penstock.workspace.system import close_folder
 from penstock.workspace.walk import Omitted, Walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from penstock.workspace.root import Folder
+    from penstock.workspace.system import Folder
 
 NEVER = Deadline(None)
 

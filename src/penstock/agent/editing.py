@@ -19,8 +19,7 @@ from penstock.text import fitting as guards
 from penstock.text.calls import PYTHON
 from penstock.text.window import UTF8
 from penstock.tools import REQUIRED, Parameter, Tool, check
-from penstock.workspace import root as roots
-from penstock.workspace import texts
+from penstock.workspace import refusals, texts
 from penstock.workspace.source import FileSource
 
 if TYPE_CHECKING:
@@ -192,7 +191,7 @@ class Editing:
                 raise
             relative = self.root.relative(path)
             if self.root.is_secret(relative):
-                raise roots.secret(relative) from None
+                raise refusals.secret(relative) from None
             file = _File(relative, escape.show_name(relative))
         _check_text("content", content, file)
         if file.known is None:

@@ -22,8 +22,7 @@ from penstock.errors import CallerError, ToolError
 from penstock.session.ledger import ROLES, KnownFile, Ranges, Role, merged
 from penstock.text import escape, notices
 from penstock.text.calls import PYTHON, Call
-from penstock.workspace import Workspace
-from penstock.workspace import root as roots
+from penstock.workspace import Workspace, refusals
 from penstock.workspace import version as versions
 from penstock.workspace.deadline import WALK_SECONDS, Deadline
 from penstock.workspace.source import FileSource
@@ -292,7 +291,7 @@ def _look(root: Root, path: str, deadline: Deadline, was: Tracked | None = None)
                 file.close()
         return replace(now, reason=_BEING_WRITTEN), ""
     except OSError as error:
-        refused = roots.refusal(error, relative)
+        refused = refusals.refusal(error, relative)
     except ToolError as error:
         refused = error
     kind: Kind = _OTHERS.get(refused.code, "unreadable")

@@ -20,7 +20,7 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 from penstock.workspace import landlock
-from penstock.workspace.root import open_own
+from penstock.workspace.own_files import open_own
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -173,7 +173,7 @@ def _status_of(code: str) -> int:
 
 def quiet_pipe() -> int:
     """End without a word: the reader of our output has gone, as `head` does, and nothing is wrong."""
-    from penstock.workspace.root import discard_output
+    from penstock.workspace.own_files import discard_output
 
     discard_output()
     return 0

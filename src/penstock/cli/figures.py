@@ -48,7 +48,7 @@ def stats_command(session_id: str | None, picture_file: str | None, store_url: s
     """
     from penstock.agent.figures import stats_of, together
     from penstock.agent.picture import picture
-    from penstock.workspace.root import replace_own
+    from penstock.workspace.own_files import replace_own
 
     there = "" if store_url is None else f" --store {shlex.quote(store_url)}"
     with opened(store_url) as store:

@@ -86,7 +86,7 @@ def _read(file: str) -> bytes:
         while block := stream.read(_HALF_BYTES):
             tail = (tail + block)[-_HALF_BYTES:]
         return head + tail
-    from penstock.workspace.root import open_own
+    from penstock.workspace.own_files import open_own
 
     with open_own(file) as stream:
         head = stream.read(_HALF_BYTES)
@@ -99,7 +99,7 @@ def _read(file: str) -> bytes:
 def _rules(file: str | None) -> tuple[RefusalRule, ...]:
     """Return the rules in a file of the person's; none where there is no file."""
     from penstock.overflow import read_rules
-    from penstock.workspace.root import open_own
+    from penstock.workspace.own_files import open_own
 
     if file is None:
         return ()

@@ -231,7 +231,7 @@ def saved_request(file: str) -> Any:
         CallerError: It holds no JSON.
         OSError: It cannot be read.
     """
-    from penstock.workspace.root import open_own
+    from penstock.workspace.own_files import open_own
 
     if file == "-":
         content = sys.stdin.buffer.read()

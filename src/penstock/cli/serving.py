@@ -93,7 +93,7 @@ def examine() -> dict[str, object]:
     from penstock.workspace import landlock
     from penstock.workspace.pattern import has_linear_engine
     from penstock.workspace.re_child import can_run
-    from penstock.workspace.root import strongest
+    from penstock.workspace.system import strongest
 
     def installed(distribution: str) -> str:
         try:

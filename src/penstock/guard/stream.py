@@ -18,7 +18,8 @@ from penstock.guard.output import not_kept
 from penstock.store.pieces import PIECE_BYTES, newlines
 from penstock.text import escape, fitting, stand_ins
 from penstock.text.fitting import Guarded, Keep, Whole
-from penstock.workspace.root import read_at, scratch_file, write_at
+from penstock.workspace.own_files import scratch_file
+from penstock.workspace.system import read_at, write_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from penstock.text.allowance import Allowance
     from penstock.tools import Result, Tool
     from penstock.workspace import Workspace
-    from penstock.workspace.root import OwnFolder
+    from penstock.workspace.own_files import OwnFolder
 
     Serving = Callable[[Callable[[Callable[[], None]], None]], Coroutine[Any, Any, None]]  # told how to be stopped
 
@@ -309,7 +309,7 @@ def _reach_store() -> OwnFolder | None:
     """
     from penstock.guard import output
     from penstock.store import default_url, folder_of
-    from penstock.workspace.root import OwnFolder
+    from penstock.workspace.own_files import OwnFolder
 
     path = folder_of(default_url())
     if path is None:

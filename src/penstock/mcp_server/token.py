@@ -11,7 +11,7 @@ import stat
 import sys
 
 from penstock.errors import CallerError
-from penstock.workspace.root import create_own, is_own, read_own
+from penstock.workspace.own_files import create_own, is_own, read_own
 
 _MIN_CHARACTERS = 32
 

@@ -123,7 +123,7 @@ class ScriptedModel:
         Raises:
             CallerError: where there is no such file, or a step in it is none; it names the step by its place.
         """
-        from penstock.workspace.root import read_own
+        from penstock.workspace.own_files import read_own
 
         content = read_own(path, _SCRIPT_BYTES)
         if content is None:

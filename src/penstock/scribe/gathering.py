@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from penstock.errors import ToolError
 from penstock.outline import language_of
 from penstock.text import escape
-from penstock.workspace import root as opens
+from penstock.workspace import refusals, system
 from penstock.workspace.deadline import Deadline
 from penstock.workspace.walk import Walk
 
@@ -96,7 +96,7 @@ def _names(root: Root, paths: Iterable[str], progress: Callable[[int], None] | N
         try:
             status = root.look(relative)
         except OSError as error:
-            raise opens.refusal(error, relative) from error
+            raise refusals.refusal(error, relative) from error
         if not stat.S_ISDIR(status.st_mode):
             yield os.fsdecode(relative), True
             continue
@@ -131,7 +131,7 @@ def _read(root: Root, path: str, kind_of: Callable[[str, bytes], Kind | None], i
     """Return a file, None where it is of no kind; one that was named on purpose is COBOL unless it is certainly something else."""
     file = root.open_file(os.fsencode(path))
     try:
-        head = opens.read_at(file.descriptor, HEAD_BYTES, 0)
+        head = system.read_at(file.descriptor, HEAD_BYTES, 0)
         kind = kind_of(path, head)
         # A program may be called anything, or nothing, on a host. Whoever names a file says what it is, but a picture stays a
         # picture.
@@ -150,6 +150,6 @@ def _whole(file: OpenFile, path: str) -> bytes:
         said = f"{escape.shorten(path)} has {file.status.st_size} bytes; a source has {MAX_BYTES} at most."
         raise ToolError("binary", said)
     data = b""
-    while part := opens.read_at(file.descriptor, MAX_BYTES, len(data)):
+    while part := system.read_at(file.descriptor, MAX_BYTES, len(data)):
         data += part
     return data

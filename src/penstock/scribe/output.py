@@ -11,7 +11,8 @@ import os
 
 from penstock.errors import CallerError, ToolError
 from penstock.text import escape
-from penstock.workspace.root import Root, read_at
+from penstock.workspace.root import Root
+from penstock.workspace.system import read_at
 
 _TRIES = 10  # of one file, where somebody else writes it at the same time
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from penstock.errors import CallerError
 from penstock.text.json_access import parsed
-from penstock.workspace import root as roots
+from penstock.workspace import own_files
 
 if TYPE_CHECKING:
     from penstock.text.json_access import Json
@@ -62,7 +62,7 @@ class Folder:
         # Not even what this run has put: a question that comes twice in it is asked twice.
         if self._is_fresh:
             return None
-        content = roots.read_own(self._file(key), MAX_BYTES)
+        content = own_files.read_own(self._file(key), MAX_BYTES)
         if content is None:
             return None
         digest, _, text = content.decode("utf-8", "replace").partition("\n")
@@ -87,7 +87,7 @@ class Folder:
         try:
             for made in (self._path, folder):  # the mode is that of the last folder alone
                 os.makedirs(made, mode=0o700, exist_ok=True)
-            roots.replace_own(path, content)
+            own_files.replace_own(path, content)
         except OSError as error:
             raise CallerError(f"Results cannot be kept at {self._path}: {error.strerror}") from error
 

@@ -27,7 +27,8 @@ from penstock.errors import CallerError
 from penstock.store import locks, pieces, schema
 from penstock.store.kept import Damaged, StoreFault
 from penstock.store.tables import Staged, Tables
-from penstock.workspace.root import OwnFolder, flush, read_at, write_at
+from penstock.workspace.own_files import OwnFolder
+from penstock.workspace.system import flush, read_at, write_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

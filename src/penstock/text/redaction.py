@@ -5,7 +5,7 @@ journals, handoffs, summaries, logs, and results that a model sees. What has no 
 nothing here makes it safe to publish a text.
 
 Laws: redacting twice changes nothing; lines stay lines; the time grows with the text and not faster. Leaves to others:
-where a text goes, and which files are not opened at all (`workspace.root`).
+where a text goes, and which files are not opened at all (`workspace.paths`).
 """
 
 from __future__ import annotations

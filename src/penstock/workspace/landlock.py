@@ -15,7 +15,7 @@ import stat
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock.workspace.root import path_handle
+from penstock.workspace.system import path_handle
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from penstock.workspace.deadline import Deadline
-    from penstock.workspace.root import Folder, Root
+    from penstock.workspace.root import Root
+    from penstock.workspace.system import Folder
 
 __all__ = [
     "MAX_FILES_PER_LIST",

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.errors import ToolError
 from penstock.text import escape
-from penstock.workspace import root as opens
+from penstock.workspace import refusals, system
 from penstock.workspace.pattern import line_finder, selected
 from penstock.workspace.walk import Omitted, Walk
 
@@ -161,7 +161,7 @@ def search(
     try:
         status = root.look(relative)
     except OSError as error:
-        raise opens.refusal(error, relative) from error
+        raise refusals.refusal(error, relative) from error
     if not stat.S_ISDIR(status.st_mode):
         file = root.open_file(relative)
         try:
@@ -186,7 +186,7 @@ def search(
             inside = os.fsencode(prefix + name)
             try:
                 if root.is_secret(inside):
-                    raise opens.secret(inside)
+                    raise refusals.secret(inside)
                 descriptor = _opened(root, folder, name, inside)
             # One file that cannot be read is no reason to give up the others: it is counted.
             except ToolError as error:
@@ -208,13 +208,13 @@ def search(
     return state.result(walk.omitted, walked=walk.complete)
 
 
-def _opened(root: Root, folder: opens.Folder, name: str, relative: bytes) -> int:
+def _opened(root: Root, folder: system.Folder, name: str, relative: bytes) -> int:
     """Return a descriptor of a file that the walk has listed. Raises `ToolError`."""
     try:
         return root.open_entry(folder, name)
     except OSError as error:
         if error.errno != errno.ELOOP:
-            raise opens.refusal(error, relative) from error
+            raise refusals.refusal(error, relative) from error
     return root.open_file(relative).descriptor  # a link; the walk says that it stays inside
 
 
@@ -382,7 +382,7 @@ class _File:
         while True:
             # One byte tells whether something is left: a file of exactly this size was searched to its end.
             if self.scanned >= MAX_SCAN_BYTES or deadline.passed:
-                self.cut = bool(opens.read_at(self._descriptor, 1, self.scanned))
+                self.cut = bool(system.read_at(self._descriptor, 1, self.scanned))
             following = b"" if self.cut else os.read(self._descriptor, _BLOCK)
             last = not following
             if decoder is not None:
@@ -441,12 +441,12 @@ class _File:
     def _before(self, at: int, count: int) -> tuple[str, ...]:
         """Return the lines before the byte `at`, read again: they may lie in an earlier piece."""
         low = max(self._begin, at - _CONTEXT_BYTES)
-        lines = self._lines(opens.read_at(self._descriptor, at - low, low))
+        lines = self._lines(system.read_at(self._descriptor, at - low, low))
         return tuple(_line(text) for text in lines[:-1][-count:])  # the last one is what follows the line end: nothing
 
     def _after(self, at: int, count: int) -> tuple[str, ...]:
         """Return the lines from the byte `at` on, read again."""
-        lines = self._lines(opens.read_at(self._descriptor, _CONTEXT_BYTES, at))
+        lines = self._lines(system.read_at(self._descriptor, _CONTEXT_BYTES, at))
         if not lines[-1]:
             lines.pop()
         return tuple(_line(text) for text in lines[:count])

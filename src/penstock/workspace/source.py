@@ -12,7 +12,7 @@ import os
 from typing import TYPE_CHECKING
 
 from penstock.text import window
-from penstock.workspace.root import read_at
+from penstock.workspace.system import read_at
 
 if TYPE_CHECKING:
     from penstock.workspace.root import OpenFile

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from penstock.errors import ToolError
 from penstock.text import escape, window
 from penstock.text.calls import Call, quoted
-from penstock.workspace import root as roots
+from penstock.workspace import refusals
 from penstock.workspace import version as versions
-from penstock.workspace.root import close_folder, scan_folder
 from penstock.workspace.source import FileSource
+from penstock.workspace.system import close_folder, scan_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,7 +61,7 @@ def open_file(root: Root, path: str) -> Iterator[tuple[FileSource, str]]:
     try:
         yield FileSource(file), escape.show_name(relative)
     except OSError as error:
-        raise roots.refusal(error, relative) from error
+        raise refusals.refusal(error, relative) from error
     finally:
         file.close()
 

@@ -29,14 +29,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.errors import ToolError
 from penstock.workspace.ignore import MAX_RULE_BYTES, IgnoreRules
-from penstock.workspace.root import MAX_PATH_BYTES, close_folder, scan_folder
+from penstock.workspace.paths import MAX_PATH_BYTES
+from penstock.workspace.system import close_folder, scan_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from penstock.workspace.deadline import Deadline
     from penstock.workspace.pattern import Selection
-    from penstock.workspace.root import Folder, Root
+    from penstock.workspace.root import Root
+    from penstock.workspace.system import Folder
 
 _OPEN = 48  # descriptors of folders on the way down; a process may have 1,024
 # Names of one folder in memory, and entries read of it between two looks at the clock.

@@ -14,8 +14,8 @@ from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.errors import CallerError, ToolError
+from penstock.workspace.own_files import OwnFolder
 from penstock.workspace.ranked.passages import passages, query_of, split_names
-from penstock.workspace.root import OwnFolder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -14,7 +14,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.errors import ToolError
-from penstock.workspace import root as opens
+from penstock.workspace import refusals
 from penstock.workspace.root import OpenFile
 from penstock.workspace.source import FileSource
 from penstock.workspace.walk import Omitted, Walk
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from penstock.workspace.deadline import Deadline
     from penstock.workspace.ranked.index import FileEntry, Index
-    from penstock.workspace.root import Folder, Root
+    from penstock.workspace.root import Root
+    from penstock.workspace.system import Folder
 
 MAX_FILE_BYTES = 2 << 20
 """Bytes of a file that are indexed: logs and data are longer, what people write is not."""
@@ -55,7 +56,7 @@ class Files:
         try:
             status = root.look(relative)
         except OSError as error:
-            raise opens.refusal(error, relative) from error
+            raise refusals.refusal(error, relative) from error
         self.walk: Walk | None = None
         if stat.S_ISDIR(status.st_mode):
             self.walk = Walk(
@@ -149,13 +150,13 @@ class Update:
     def _bring(self, found: FoundFile, held: FileEntry | None) -> None:
         """One file. Raises `ToolError` where it may not be read."""
         if self._root.is_secret(found.relative):
-            raise opens.secret(found.relative)
+            raise refusals.secret(found.relative)
         if held is not None and found.folder is not None:
             # The walk has just listed it; one status says whether it is what it was. A link is opened, as what it leads to counts.
             try:
                 status = self._root.status_in(found.folder, found.name)
             except OSError as error:
-                raise opens.refusal(error, found.relative) from error
+                raise refusals.refusal(error, found.relative) from error
             if stat.S_ISREG(status.st_mode) and held.stamp == stamp_of(status):
                 self._count(held.kind)
                 return
@@ -163,7 +164,7 @@ class Update:
         try:
             self._read(file, held)
         except OSError as error:
-            raise opens.refusal(error, found.relative) from error
+            raise refusals.refusal(error, found.relative) from error
         finally:
             file.close()
 
@@ -203,7 +204,7 @@ def _opened(root: Root, found: FoundFile) -> OpenFile:
         descriptor = root.open_entry(found.folder, found.name)
     except OSError as error:
         if error.errno != errno.ELOOP:
-            raise opens.refusal(error, found.relative) from error
+            raise refusals.refusal(error, found.relative) from error
         return root.open_file(found.relative)  # a link; the walk says that it stays inside
     return OpenFile(descriptor, os.fstat(descriptor), found.relative)
 

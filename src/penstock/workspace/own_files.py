@@ -1,0 +1,225 @@
+"""Penstock's own files, outside any root: settings, tokens, stores, scratch files, and what a command line names.
+
+Their paths are trusted. What Penstock keeps there is private (0600 in a folder of 0700) and is the user's own.
+Keeps out: what a model may name (`root`).
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from penstock.errors import CallerError
+from penstock.workspace import system
+from penstock.workspace.replacing import replace
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+_NETWORKS = {  # statfs(2) types of file systems without dependable locks or flushes
+    0x6969: "NFS",
+    0x517B: "SMB",
+    0xFF534D42: "CIFS",
+    0xFE534D42: "SMB",
+    0x5346414F: "AFS",
+    0x00C36400: "Ceph",
+    0x0BD00BD0: "Lustre",
+    0x01021997: "9P",
+}
+# ext2 to ext4 (one number), XFS, Btrfs.
+_CARRY_NAMES = {0xEF53, 0x58465342, 0x9123683E}
+
+
+def read_own(path: str, limit_bytes: int = 1 << 20) -> bytes | None:
+    """Return the content of a small file of the user's own (settings, a token), None when there is none.
+
+    Args:
+        path: A path that is trusted, outside any root.
+        limit_bytes: What lies behind so many bytes is not read.
+
+    Raises:
+        CallerError: It cannot be read or is no regular file.
+    """
+    try:
+        # `READ` holds O_NONBLOCK: a FIFO where the settings should be does not stop the start of the program.
+        descriptor = os.open(path, system.READ)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise CallerError(f"{path} cannot be read: {error.strerror}") from error
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise CallerError(f"{path} is not a regular file")
+        return file.read(limit_bytes)
+
+
+def open_own(path: str) -> BinaryIO:
+    """Return a file that the user named on the command line, open for reading; it may be a pipe. Raises OSError."""
+    return os.fdopen(os.open(path, os.O_RDONLY | system.PRIVATE), "rb")
+
+
+def create_own(path: str, content: bytes) -> bool:
+    """Make a new private file (mode 0600); False when something stands there already. Raises OSError."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.NOFOLLOW | system.PRIVATE, 0o600)
+    except FileExistsError:
+        return False
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+    return True
+
+
+def replace_own(path: str, content: bytes) -> None:
+    """Give a private file (0600) of the user's own new content, for good: after a crash at any instant it holds the old
+    or the new.
+
+    The content is flushed before it takes the name, and the name after that. What stood there is replaced, a link too.
+
+    Raises:
+        OSError: It could not be written; nothing is left beside it.
+    """
+    folder = _open_own_folder(os.path.dirname(path) or ".")
+    try:
+        replace(folder, os.path.basename(path), content, 0o600)
+    finally:
+        system.close_folder(folder)
+
+
+def _open_own_folder(path: str) -> system.Folder:
+    """Return a folder outside any root, whose path is trusted. Raises OSError."""
+    if system.HAS_FOLDER_DESCRIPTORS:
+        return os.open(path, system.FOLDER)
+    if not stat.S_ISDIR(os.stat(path).st_mode):
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
+    # Whoever changes the working directory later must not move this folder.
+    return os.path.abspath(path)
+
+
+def is_own(status: os.stat_result) -> bool:
+    """Return whether a file belongs to this user; Windows does not say it so, and there it is always true."""
+    return sys.platform == "win32" or not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
+
+
+class OwnFolder:
+    """A private folder of Penstock's own (mode 0700), made where there is none; files in it are private too (0600).
+
+    The owner is checked; after that only the descriptor is used and no link is followed.
+
+    Raises:
+        OSError: What the disk says.
+        CallerError: The folder is another user's, shared, or on a network, or a file has its name.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = os.path.abspath(path)
+        os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
+        with suppress(FileExistsError):
+            os.mkdir(self.path, 0o700)
+        try:
+            self._folder = _open_own_folder(self.path)
+        except NotADirectoryError:
+            raise CallerError(f"{self.path} is a file, not a folder") from None
+        self.descriptor = self._folder if isinstance(self._folder, int) else -1
+        try:
+            self._check()
+        except BaseException:
+            self.close()
+            raise
+
+    def _check(self) -> None:
+        """Raise `CallerError` for a folder in which private files or locks cannot be relied on."""
+        if sys.platform == "win32" or isinstance(self._folder, str):  # it has neither owners nor modes of this kind
+            if self.path.startswith(("\\\\", "//")):
+                raise CallerError(f"{self.path} is on a network, where locks and flushes cannot be relied on")
+            return
+        status = os.fstat(self.descriptor)
+        if status.st_uid != os.geteuid():
+            raise CallerError(f"{self.path} belongs to another user")
+        # An empty folder that `mkdir` or a person made is taken and closed to others. One with content is not: who
+        # knows who has read or planted it.
+        if status.st_mode & 0o077:
+            if os.listdir(self.descriptor):
+                raise CallerError(f"{self.path} is open to others and not empty: give an empty folder, or chmod 700 it")
+            os.fchmod(self.descriptor, 0o700)
+        kind = _NETWORKS.get(system.file_system(self.descriptor))
+        if kind is not None:
+            raise CallerError(f"{self.path} is on {kind}, where locks and flushes cannot be relied on")
+
+    def close(self) -> None:
+        """Give the descriptor back."""
+        descriptor, self.descriptor = self.descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
+            self._folder = -1
+
+    def create(self, name: str) -> int:
+        """Return a new file, open for reading and writing. Raises OSError where one is already."""
+        path, at = system.entry_path(self._folder, name)
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | system.NOFOLLOW | system.PRIVATE, 0o600, dir_fd=at)
+
+    def open(self, name: str, *, writable: bool = False) -> int:
+        """Return a file of ours that is there, open. Raises OSError; `CallerError` when it is no regular file of our own."""
+        path, at = system.entry_path(self._folder, name)
+        # O_RDONLY is 0, so that the flags of reading and O_RDWR add up to O_RDWR.
+        descriptor = os.open(path, system.READ | system.NOFOLLOW | (os.O_RDWR if writable else 0), dir_fd=at)
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or not is_own(status):
+            os.close(descriptor)
+            raise CallerError(f"{os.path.join(self.path, name)} is no regular file of this user")
+        return descriptor
+
+    def names(self) -> list[str]:
+        """Return the names of what lies in it, sorted."""
+        return sorted(os.listdir(self._folder))
+
+    def rename(self, old: str, new: str) -> None:
+        """Rename a file over what stands at `new`, if anything; `flush` makes it last."""
+        (source, at), (target, _) = system.entry_path(self._folder, old), system.entry_path(self._folder, new)
+        os.replace(source, target, src_dir_fd=at, dst_dir_fd=at)
+
+    def remove(self, name: str) -> None:
+        """Take a file away; nothing happens when there is none."""
+        path, at = system.entry_path(self._folder, name)
+        with suppress(FileNotFoundError):
+            os.unlink(path, dir_fd=at)
+
+    def flush(self, name: str) -> None:
+        """Make a file and its name survive a power cut. Raises OSError.
+
+        On ext4, XFS and Btrfs a system.flush of the file carries the rename before it: that changed the file's own inode, and
+        the log is written up to its last change. Elsewhere the folder is flushed too (ADR 9).
+        """
+        descriptor = self.open(name, writable=sys.platform == "win32")  # which flushes nothing that may not be written
+        try:
+            system.flush(descriptor)
+        finally:
+            os.close(descriptor)
+        if self.descriptor < 0 or system.file_system(self.descriptor) not in _CARRY_NAMES:
+            system.flush_folder(self._folder)
+
+
+def scratch_file() -> int:
+    """Return a file without a name, open for reading and writing: it is gone when it is closed. Raises OSError.
+
+    It lies in `/var/tmp` where that can be written, since `/tmp` is often memory.
+    """
+    import tempfile
+
+    if (
+        gone_when_closed := getattr(os, "O_TEMPORARY", 0)
+    ) or not system.HAS_FOLDER_DESCRIPTORS:  # Windows removes nothing that is open
+        path = os.path.join(tempfile.gettempdir(), f"penstock-{os.urandom(8).hex()}")
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | system.PRIVATE | gone_when_closed, 0o600)
+    large = "/var/tmp"  # noqa: S108 - the name is random, made exclusively, and removed at once
+    descriptor, path = tempfile.mkstemp(prefix="penstock-", dir=large if os.access(large, os.W_OK | os.X_OK) else None)
+    os.unlink(path)
+    return descriptor
+
+
+def discard_output() -> None:
+    """Lead standard output nowhere from here on: whoever read it has gone, and the interpreter's last flush must not fail."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -1,0 +1,94 @@
+"""What a path means before anything is opened: which name beneath a root it gives, and whether the name is a secret's.
+
+Names only: whatever the disk holds, the answer is the same. Keeps out: every open (`root`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+from penstock.errors import ToolError
+from penstock.text import escape
+from penstock.workspace.refusals import outside
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MAX_PATH_BYTES = 1 << 16
+"""The longest path that is taken, in bytes: deep trees are read, a megabyte of path is a mistake."""
+HAS_BACKSLASHES = os.sep == "\\"
+# Refused by name unless allowed: asked for, or reached through a link. Case does not matter, because some disks ignore it.
+_SECRET = re.compile(
+    rb"(?:^|/)(?:\.env[^/]*|[^/]*\.(?:pem|key|p12|pfx|keystore|jks)|id_[^/.]+|\.netrc|\.pgpass|\.pypirc|\.npmrc"
+    rb"|\.git-credentials|\.git/config|\.(?:aws|ssh|gnupg)/[^/]+(?:/.*)?)\Z",
+    re.DOTALL | re.IGNORECASE,
+)
+_OTHER_NAME = re.compile(  # on Windows: streams and drives, devices, and what it takes off the end of a name
+    rb"[:\x00-\x1f]|[. ]\Z|\A(?:con|prn|aux|nul|conin\$|conout\$|com[0-9]|lpt[0-9])(?:\.|\Z)", re.IGNORECASE
+)
+
+
+def encoded(path: str) -> bytes:
+    """Return a path as the bytes that the disk knows it by.
+
+    Raises:
+        ToolError: It is empty, too long, or holds a NUL or half of a UTF-16 pair.
+    """
+    if not path:
+        raise ToolError("bad_argument", 'The path is empty. Give a path relative to the root, or "." for the root.')
+    if "\0" in path:
+        raise ToolError("bad_argument", "A path cannot hold a NUL character.")
+    try:
+        raw = path.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        raise ToolError("bad_argument", f"Not a path: {escape.clip(path)} holds half of a UTF-16 pair.") from None
+    if len(raw) > MAX_PATH_BYTES:
+        raise ToolError("path_too_long", f"A path has at most {MAX_PATH_BYTES} bytes; this one has {len(raw)}.")
+    return raw
+
+
+def beneath(raw: bytes, roots: Iterable[bytes], path: str) -> bytes:
+    """Return a path relative to a root, without `.` and `..`.
+
+    Args:
+        raw: The path as bytes, relative or absolute.
+        roots: How the root is named: as it was given, and as it really is.
+        path: The path as it was given, for the refusal.
+
+    Raises:
+        ToolError: It leads out of the root, or Windows gives it another meaning than a file's.
+    """
+    if HAS_BACKSLASHES:
+        raw = raw.replace(b"\\", b"/")
+    if raw.startswith(b"/") or (HAS_BACKSLASHES and raw[1:2] == b":"):
+        # Both forms: a person names the root as it was given, listings of other programs as it really is.
+        for prefix in roots:
+            base = (prefix.replace(b"\\", b"/") if HAS_BACKSLASHES else prefix).rstrip(b"/") + b"/"
+            if _same_case(raw + b"/").startswith(_same_case(base)):
+                raw = raw[len(base) :]
+                break
+        else:
+            raise outside(path)
+    parts: list[bytes] = []
+    for part in raw.split(b"/"):
+        if part == b"..":
+            if not parts:
+                raise outside(path)
+            parts.pop()
+        elif part not in {b"", b"."}:
+            if HAS_BACKSLASHES and _OTHER_NAME.search(part):
+                raise ToolError("not_found", f"{escape.clip(path)} names no file: Windows gives it another meaning.")
+            parts.append(part)
+    return b"/".join(parts) or b"."
+
+
+def has_secret_name(relative: bytes) -> bool:
+    """Return whether a path is one at which credentials usually lie."""
+    return _SECRET.search(relative) is not None
+
+
+def _same_case(path: bytes) -> bytes:
+    """Return a path in a form in which two that Windows takes for one are equal; elsewhere as it is."""
+    return os.fsencode(os.fsdecode(path).casefold()) if HAS_BACKSLASHES else path

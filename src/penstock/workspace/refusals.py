@@ -1,0 +1,86 @@
+"""Why something beneath a root is not opened or written: a `ToolError` for each reason, which names the path.
+
+Law: what is echoed of a path is inert and clipped. Keeps out: what is looked at and when (`root`).
+"""
+
+from __future__ import annotations
+
+import errno
+import stat
+from typing import TYPE_CHECKING
+
+from penstock.errors import ToolError
+from penstock.text import escape
+
+if TYPE_CHECKING:
+    import os
+
+_KINDS = {
+    stat.S_IFIFO: "fifo",
+    stat.S_IFSOCK: "socket",
+    stat.S_IFCHR: "character device",
+    stat.S_IFBLK: "block device",
+}
+
+
+def shown(relative: bytes) -> str:
+    """Return a relative path as an error may echo it: inert, and clipped."""
+    return escape.clip(relative.decode("utf-8", "surrogateescape"))
+
+
+def outside(path: str) -> ToolError:
+    """Return the refusal of a path that leads out of the root."""
+    return ToolError(
+        "outside_root",
+        f"{escape.clip(path)} is outside the root. Paths are relative to the root and stay beneath it.",
+    )
+
+
+def secret(relative: bytes) -> ToolError:
+    """Return the refusal of a file whose name says that it holds credentials."""
+    return ToolError(
+        "secret",
+        f"{shown(relative)} is refused: by its name it holds credentials. Start with allow_secrets to read it.",
+    )
+
+
+def irregular(status: os.stat_result, relative: bytes) -> ToolError:
+    """Return the refusal of what is no regular file, with its kind."""
+    if stat.S_ISDIR(status.st_mode):
+        return ToolError("is_directory", f"{shown(relative)} is a folder, not a file.")
+    kind = _KINDS.get(stat.S_IFMT(status.st_mode), "special file")
+    return ToolError("not_regular_file", f"not_regular_file: {kind}. {shown(relative)} was not opened.")
+
+
+def not_a_folder(relative: bytes) -> ToolError:
+    """Return the refusal of a file where a folder is needed."""
+    return ToolError("not_directory", f"{shown(relative)} is a file, not a folder.")
+
+
+_REFUSALS = {
+    errno.ENOENT: ("not_found", "There is no {}."),
+    errno.ENOTDIR: ("not_found", "There is no {}: a part of the path is a file, not a folder."),
+    errno.EXDEV: ("outside_root", "{} leads elsewhere, by a link or a mount that is not followed. It was not opened."),
+    errno.ELOOP: (
+        "link_loop",
+        "{} is a loop of symbolic links, or links where none is followed. It was not opened.",
+    ),
+    errno.EACCES: ("denied", "Permission denied: {}."),
+    errno.EPERM: ("denied", "Permission denied: {}."),
+    errno.ENAMETOOLONG: ("path_too_long", "A part of {} is longer than the file system takes."),
+    errno.EAGAIN: ("path_changing", "The path {} is changing while it is opened. Try again."),
+    errno.ENXIO: ("not_regular_file", "not_regular_file: {} was not opened."),
+}
+
+
+def refusal(error: OSError, relative: bytes) -> ToolError:
+    """Return the `ToolError` for what the operating system said of a path."""
+    code, sentence = _REFUSALS.get(error.errno or 0, ("io_error", f"{{}} cannot be read: {error.strerror}."))
+    return ToolError(code, sentence.format(shown(relative)))
+
+
+def unwritten(error: OSError, relative: bytes) -> ToolError:
+    """Return the `ToolError` for what the operating system said of a file that was to be written."""
+    if error.errno in _REFUSALS:
+        return refusal(error, relative)
+    return ToolError("io_error", f"{shown(relative)} cannot be written: {error.strerror}. It is as it was.")

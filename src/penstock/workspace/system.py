@@ -1,0 +1,183 @@
+"""How this system opens: with which flags, beneath which folder, and what it can make last.
+
+What systems lack is told here once, so that who opens needs not ask: flags that are missing are 0, a folder that cannot be a
+descriptor is its real path, `pread` has a stand-in. Law: nothing here follows a link that its caller did not ask to follow.
+Keeps out: what may be opened (`root`), and which files are Penstock's own (`own_files`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import stat
+import sys
+from contextlib import suppress
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+    from _typeshed import ReadableBuffer as Buffer
+
+_RETRIES = 8  # EAGAIN: a rename or a mount raced the resolution of a `..`, which comes from a link
+
+# linux/openat2.h; Python has no function for the call. BENEATH refuses `..` and links that lead above the starting
+# folder, NO_MAGICLINKS those of /proc, which lead anywhere.
+_SYS_OPENAT2 = 437
+NO_MOUNTS, NO_MAGIC_LINKS, BENEATH = 0x01, 0x02, 0x08
+
+# What a system lacks is 0: every open below names all that it wants, and is as strict as the system can be. `O_BINARY` is of
+# Windows, which changes line ends without it.
+PRIVATE: int = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+NOFOLLOW: int = getattr(os, "O_NOFOLLOW", 0)
+PATH: int = getattr(os, "O_PATH", 0)
+READ: int = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | PRIVATE
+LOOK: int = PATH | PRIVATE
+FOLDER_ONLY: int = getattr(os, "O_DIRECTORY", 0)
+FOLDER: int = os.O_RDONLY | FOLDER_ONLY | PRIVATE
+HAS_FOLDER_DESCRIPTORS = bool(NOFOLLOW) and {os.open, os.stat, os.mkdir, os.rename, os.unlink} <= os.supports_dir_fd
+_NAME_SURROGATE = 0x2000_0000  # winnt.h: a reparse point that stands for another name, such as a junction
+
+Folder = int | str
+"""An open folder: a descriptor; where there are none, its real path."""
+
+
+class _OpenHow(ctypes.Structure):
+    """`struct open_how` of linux/openat2.h."""
+
+    _fields_ = [("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64)]
+
+
+@cache
+def _syscall() -> ctypes._NamedFuncPointer:
+    """Return libc's `syscall`, which reports its error through `ctypes.get_errno`."""
+    function = ctypes.CDLL(None, use_errno=True).syscall
+    function.restype = ctypes.c_long
+    return function
+
+
+def openat2(folder: int, path: bytes, flags: int, resolve: int) -> int:
+    """Open `path` beneath the folder `folder`, resolved in the kernel under the rules in `resolve`. Raises OSError."""
+    how = _OpenHow(flags, 0, resolve)
+    number, at, size = ctypes.c_long(_SYS_OPENAT2), ctypes.c_int(folder), ctypes.c_size_t(24)
+    for _ in range(_RETRIES):
+        descriptor = int(_syscall()(number, at, path, ctypes.byref(how), size))
+        if descriptor >= 0:
+            return descriptor
+        # Somebody who renames all the time can make this fail, with EAGAIN, but not succeed wrongly.
+        if ctypes.get_errno() not in {errno.EAGAIN, errno.EINTR}:
+            break
+    code = ctypes.get_errno()
+    raise OSError(code, os.strerror(code))
+
+
+def openat2_works() -> bool:
+    """Return whether this kernel, with the filters of its containers, resolves beneath a descriptor."""
+    if sys.platform != "linux":  # the number means another call there
+        return False
+    try:
+        # -100 is AT_FDCWD. Containers may forbid the call (seccomp) on kernels that have it.
+        os.close(openat2(-100, b".", LOOK, 0))
+    except OSError:
+        return False
+    return True
+
+
+def strongest() -> str:
+    """Return the confinement that `auto` takes on this system: `openat2`, `walk` or `paths`."""
+    return "openat2" if openat2_works() else "walk" if HAS_FOLDER_DESCRIPTORS else "paths"
+
+
+def is_link(status: os.stat_result) -> bool:
+    """Return whether a status is that of a link, or of what Windows has of that kind: a junction, a mount in a folder."""
+    return stat.S_ISLNK(status.st_mode) or bool(getattr(status, "st_reparse_tag", 0) & _NAME_SURROGATE)
+
+
+def expect_real(path: str) -> None:
+    """Raise OSError for a path that leads elsewhere than it says, or nowhere."""
+    if os.path.normcase(os.path.realpath(path, strict=True)) != os.path.normcase(path):
+        raise OSError(errno.EXDEV, "a link or a mount")
+
+
+def entry_path(folder: Folder, name: bytes | str) -> tuple[bytes | str, int | None]:
+    """Return how an entry of an open folder is named to the system: the path, and the descriptor that it is relative
+    to, if any.
+    """
+    return (name, folder) if isinstance(folder, int) else (os.path.join(folder, os.fsdecode(name)), None)
+
+
+def scan_folder(folder: Folder) -> AbstractContextManager[Iterator[os.DirEntry[str]]]:
+    """Return the entries of an open folder, to be used as a context. Raises OSError."""
+    entries = os.scandir(folder)
+    if isinstance(folder, str):
+        try:
+            expect_real(folder)  # it was opened by its path: is that still its own?
+        except BaseException:
+            entries.close()
+            raise
+    return entries
+
+
+def close_folder(folder: Folder) -> None:
+    """Give an open folder back."""
+    if isinstance(folder, int):
+        os.close(folder)
+
+
+def flush_folder(folder: Folder) -> None:
+    """Make the names in a folder survive a power cut, where the system lets folders be flushed. Raises OSError."""
+    if isinstance(folder, int):
+        os.fsync(folder)
+
+
+def flush(descriptor: int) -> None:
+    """Make the content of an open file survive a power cut. Raises OSError."""
+    os.fsync(descriptor)
+    if sys.platform == "darwin":  # where `fsync` stops at the drive's own memory
+        import fcntl
+
+        with suppress(OSError):  # not every file system knows it
+            fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
+
+
+def _read_at(descriptor: int, count: int, start_byte: int) -> bytes:
+    """Do what `os.pread` does, where there is none; the position in the file is put back."""
+    here = os.lseek(descriptor, 0, os.SEEK_CUR)
+    try:
+        os.lseek(descriptor, start_byte, os.SEEK_SET)
+        return os.read(descriptor, count)
+    finally:
+        os.lseek(descriptor, here, os.SEEK_SET)
+
+
+def _write_at(descriptor: int, data: Buffer, start_byte: int) -> int:
+    """Do what `os.pwrite` does, where there is none; the position in the file moves."""
+    os.lseek(descriptor, start_byte, os.SEEK_SET)
+    return os.write(descriptor, data)
+
+
+read_at: Callable[[int, int, int], bytes] = getattr(os, "pread", _read_at)
+"""`os.pread(descriptor, count, start_byte)`: at most so many bytes from a place on.
+
+Where the system lacks it, one thread at a time may read a descriptor.
+"""
+write_at: Callable[[int, Buffer, int], int] = getattr(os, "pwrite", _write_at)
+"""`os.pwrite(descriptor, data, start_byte)`: writes at a place and returns how much was written."""
+
+
+def path_handle(path: str) -> int:
+    """Return an `O_PATH` handle, which gives no access to content: what Landlock rules are made of. Raises OSError."""
+    return os.open(path, LOOK)
+
+
+def file_system(descriptor: int) -> int:
+    """Return the type of the file system that an open file lies on (statfs(2)); 0 where the system does not say."""
+    if sys.platform != "linux":
+        return 0
+    buffer = ctypes.create_string_buffer(256)
+    if ctypes.CDLL(None, use_errno=True).fstatfs(descriptor, buffer) != 0:
+        return 0
+    return int.from_bytes(buffer.raw[: ctypes.sizeof(ctypes.c_long)], sys.byteorder) & 0xFFFFFFFF
