@@ -325,6 +325,18 @@ def test_a_summary_of_an_interrupted_recovery_is_forgotten() -> None:
     assert isinstance(stage.step(), Summarise)
 
 
+@pytest.mark.proves("R-3", "S-4")
+def test_a_fresh_start_that_would_be_larger_than_what_was_refused_is_not_made() -> None:
+    """Two words are refused without a number: a handoff beside them would only be more."""
+    stage = Stage(window=16_000)
+    stage.prompt("Go on.")
+    assert isinstance(stage.step(), Ask)
+    stage.refuse()
+    step = stage.step()
+    assert isinstance(step, Stop), step
+    assert step.reason == "irreducible"
+
+
 @pytest.mark.proves("S-4", "S-13")
 def test_words_that_no_window_holds_stop_the_work_with_a_bill_and_the_next_words_go_on() -> None:
     """A prompt larger than the window cannot shrink: the bill names it; a shorter one leaves it behind."""

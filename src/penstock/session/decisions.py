@@ -49,6 +49,8 @@ _MAX_LINES = 50
 _WORDS_CHARS = 1_000
 # What the shortest handoff takes: the goal, and where the rest is.
 _MIN_HANDOFF_TOKENS = 100
+# What a message costs beside its words, at most.
+_FRAME_TOKENS = 20
 
 _STOPS = {
     "errors": "Too much failed: the error budget of this session is used up. Look at what failed, then say how to go on.",
@@ -272,9 +274,11 @@ class Decider:
 
     def _irreducible(self, cure: Irreducible) -> Step:
         """Return the end; or a fresh start where a call is left for it, which leaves out the last batch of calls too."""
-        why = _refused_at(self.state.limits.window_tokens)
-        if self._situation().calls_left > 0 and self._can_begin_afresh:
-            return self._hand_off("context", why, recovery.LAST_HANDOFF_TOKENS)
+        # Nothing is left that is smaller for certain. What is smaller by our own count is still tried, and its handoff is
+        # as short as that takes; a fresh start that is not would send more than what was refused (R-3).
+        most = min(recovery.LAST_HANDOFF_TOKENS, self.size - self.fixed - _FRAME_TOKENS)
+        if self._situation().calls_left > 0 and self._can_begin_afresh and most >= _MIN_HANDOFF_TOKENS:
+            return self._hand_off("context", _refused_at(self.state.limits.window_tokens), most)
         return Stop(reason="irreducible", message=str(cure.error))
 
     # ── handing off ──────────────────────────────────────────────────────────────────────────────────────────────
