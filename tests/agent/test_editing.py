@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from penstock import Workspace
 from penstock.agent.editing import MAX_BYTES, Editing
 from penstock.errors import CallerError
-from penstock.session.ledger import ActVerdict, Ledger, shown
+from penstock.session.ledger import Ledger, shown
+from penstock.session.verdicts import ActVerdict
 from penstock.text import stand_ins
 from penstock.text.redaction import redacted
 from penstock.workspace.root import Root

@@ -23,7 +23,7 @@ import pytest
 from penstock.agent.editing import Editing
 from penstock.agent.loop import Agent
 from penstock.agent.toolbox import INSTRUCTIONS
-from penstock.context.compaction import DEFAULT, plans, strategies
+from penstock.context.compaction import DEFAULT, plans, spans, views
 from penstock.models import RemoteModel, call, calls, say
 from penstock.session import decisions
 from penstock.session.limits import PROFILES
@@ -322,9 +322,9 @@ def without_the_whole(patch: pytest.MonkeyPatch) -> None:
 
 def without_remarks(patch: pytest.MonkeyPatch, *, of_notes: bool) -> None:
     """A note does not repeat what the model said, or what an older note in its span repeats."""
-    remarks = strategies._remarks
+    remarks = spans._remarks
     patch.setattr(
-        strategies,
+        spans,
         "_remarks",
         lambda entry, *, users: [] if entry.is_note is of_notes else remarks(entry, users=users),
     )
@@ -335,7 +335,7 @@ class Unseen:
 
     name = "unseen"
 
-    def steps(self, view: strategies.View) -> list[plans.PlanStep]:
+    def steps(self, view: views.View) -> list[plans.PlanStep]:
         return [view.short_stub(self.name, found, "cleared") for found in view.results if not found.age_turns]
 
 
@@ -344,16 +344,16 @@ class Newest:
 
     name = "newest"
 
-    def steps(self, view: strategies.View) -> list[plans.PlanStep]:
+    def steps(self, view: views.View) -> list[plans.PlanStep]:
         newest = [turn for turn in view.transcript.turns() if turn.kind == "assistant"][-2:]
-        return [strategies.span_step(view, self.name, newest, users=False)]
+        return [spans.span_step(view, self.name, newest, users=False)]
 
 
 def without_protection(patch: pytest.MonkeyPatch, *, goes: Callable[[Transcript, Entry], bool]) -> None:
     """Some messages go with the steps around them."""
-    finished, protected = strategies.finished_turns, Transcript.protected
+    finished, protected = spans.finished_turns, Transcript.protected
 
-    def also(view: strategies.View, keep_turns: int, *, users: bool = False) -> list[Turn]:
+    def also(view: views.View, keep_turns: int, *, users: bool = False) -> list[Turn]:
         places = {turn.first for turn in finished(view, keep_turns, users=users)}
         return [
             turn
@@ -362,7 +362,7 @@ def without_protection(patch: pytest.MonkeyPatch, *, goes: Callable[[Transcript,
             or (turn.first < max(places, default=0) and any(goes(view.transcript, entry) for entry in turn))
         ]
 
-    patch.setattr(strategies, "finished_turns", also)
+    patch.setattr(spans, "finished_turns", also)
     patch.setattr(
         Transcript, "protected", lambda said: protected(said) - {e.index for e in said.entries if goes(said, e)}
     )
@@ -397,12 +397,12 @@ def without_neighbours(patch: pytest.MonkeyPatch) -> None:
 
 def without_whole_turns(patch: pytest.MonkeyPatch) -> None:
     """A span ends with a call, and leaves its result."""
-    note = strategies.note_step
+    note = spans.note_step
 
-    def cut(view: strategies.View, strategy: str, turns: Sequence[Turn], said: Sequence[str]) -> plans.PlanStep:
+    def cut(view: views.View, strategy: str, turns: Sequence[Turn], said: Sequence[str]) -> plans.PlanStep:
         return dataclasses.replace(note(view, strategy, turns, said), last=turns[-1].first)
 
-    patch.setattr(strategies, "note_step", cut)
+    patch.setattr(spans, "note_step", cut)
     patch.setattr(Transcript, "drop_span", lambda said, *_: said)
 
 
@@ -446,7 +446,7 @@ MUTANTS = {
     "a note names its handle": Mutant("combines", LOST, partial(without_the_way, of_spans=True)),
     "a handle leads to the whole": Mutant("combines", STUCK, without_the_whole),
     "a stub says what it was": Mutant(
-        "combines", STUCK, lambda patch: patch.setattr(strategies, "_label", lambda _: "result")
+        "combines", STUCK, lambda patch: patch.setattr(views, "_label", lambda _: "result")
     ),
     "a note repeats what was said": Mutant("combines", LOST, partial(without_remarks, of_notes=False)),
     "a note repeats what older notes do": Mutant("keeps", r"tide \?", partial(without_remarks, of_notes=True)),
@@ -483,7 +483,7 @@ MUTANTS = {
     ),
     "the newest words are said again after a reset": Mutant("hands on", "^D'accord", without_newest_words),
     "the newest view of a modified file stays": Mutant(
-        "resumes", "do not see", lambda patch: patch.setattr(strategies.View, "active", frozenset())
+        "resumes", "do not see", lambda patch: patch.setattr(views.View, "active", frozenset())
     ),
     "what is cleared takes no neighbour with it": Mutant("resumes", "do not see", without_neighbours),
     "what was done before a kill is not done again": Mutant(

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock import CallerError, Window, Workspace
-from penstock.session import ledger
-from penstock.session.ledger import NO_LIMITS, FileLimits, Ledger, advice, file_version, merged, missing, shown
+from penstock.session.known_files import ROLES, file_version, merged, missing
+from penstock.session.ledger import Ledger, shown
+from penstock.session.verdicts import NO_LIMITS, FileLimits, advice
 from penstock.text import calls, stand_ins
 
 if TYPE_CHECKING:
@@ -407,7 +408,7 @@ turns = st.one_of(st.none(), st.integers(0, 9))
 @st.composite
 def acts(draw: st.DrawFn) -> dict[str, Any]:
     """Any act as a journal holds it."""
-    did = draw(st.sampled_from(ledger.ROLES))
+    did = draw(st.sampled_from(ROLES))
     act: dict[str, Any] = {"did": did, "path": draw(paths), "turn": draw(turns)}
     if did == "deleted":
         return act

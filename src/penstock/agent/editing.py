@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from penstock.session.effects import Settled
-    from penstock.session.ledger import ActVerdict
+    from penstock.session.verdicts import ActVerdict
     from penstock.text.json_access import Json
     from penstock.text.window import Encoding
     from penstock.workspace.root import Root

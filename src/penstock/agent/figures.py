@@ -21,7 +21,9 @@ from penstock.overflow import classify_overflow
 from penstock.session import Session, event_of
 from penstock.session import events as ev
 from penstock.session.generated_code import KINDS, Kind, response_time
-from penstock.session.ledger import NO_LIMITS, Ledger, file_version
+from penstock.session.known_files import file_version
+from penstock.session.ledger import Ledger
+from penstock.session.verdicts import NO_LIMITS
 from penstock.store import Damaged
 from penstock.text.json_access import as_json
 from penstock.wires import ToolResult

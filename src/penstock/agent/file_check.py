@@ -19,7 +19,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from penstock.errors import CallerError, ToolError
-from penstock.session.ledger import ROLES, KnownFile, Ranges, Role, merged
+from penstock.session.known_files import ROLES, KnownFile, Ranges, Role, merged
 from penstock.text import escape, notices
 from penstock.text.calls import PYTHON, Call
 from penstock.workspace import Workspace, refusals

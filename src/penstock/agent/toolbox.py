@@ -14,7 +14,8 @@ from penstock.agent.loop import Done
 from penstock.errors import CallerError, PenstockError
 from penstock.guard.output import OutputLimits, guard_output
 from penstock.session import Noted
-from penstock.session.ledger import NO_LIMITS, ActVerdict, Ledger, shown
+from penstock.session.ledger import Ledger, shown
+from penstock.session.verdicts import NO_LIMITS, ActVerdict
 from penstock.text import escape, notices
 from penstock.text.allowance import Allowance
 from penstock.text.tokens import Tokens

@@ -19,18 +19,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from penstock.context import activity
 from penstock.context.compaction.plans import HANDLE, Plan, lasting
-from penstock.context.compaction.strategies import (
-    KEEP_RESULTS,
-    WORTH_TOKENS,
-    FailedAttempts,
-    Offload,
-    Stale,
-    View,
-    finished_turns,
-    neighbours,
-    note_step,
-    span_step,
-)
+from penstock.context.compaction.results import KEEP_RESULTS, Offload, Stale
+from penstock.context.compaction.spans import FailedAttempts, finished_turns, neighbours, note_step, span_step
+from penstock.context.compaction.views import WORTH_TOKENS, View
 from penstock.context.counts import CONTENT_KINDS, KindCounts, counts_of
 from penstock.context.handoff import mechanical, render
 from penstock.context.sized import measure_entry
@@ -40,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from penstock.context.compaction.plans import PlanStep
-    from penstock.context.compaction.strategies import ShownResult
+    from penstock.context.compaction.views import ShownResult
     from penstock.context.sized import Sized
     from penstock.text.calls import Dialect
     from penstock.wires import Turn

@@ -26,7 +26,8 @@ from typing import TYPE_CHECKING
 from penstock.context import activity
 from penstock.context.bill import Bill, bill_of
 from penstock.context.compaction.plans import SAMPLE_HANDLE, Plan, lasting, with_steps
-from penstock.context.compaction.strategies import Summary, View, summary_span
+from penstock.context.compaction.spans import Summary, summary_span
+from penstock.context.compaction.views import View
 from penstock.context.counts import KindCounts
 from penstock.context.handoff import mechanical, render
 from penstock.context.ladder import Ladder, RungChange

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tests.wires.strategies import TELLERS, Call, Round, Story
 
 from penstock.context.activity import actions
-from penstock.context.compaction.strategies import View
+from penstock.context.compaction.views import View
 from penstock.context.sized import ESTIMATOR, size_of
 from penstock.wires import load
 

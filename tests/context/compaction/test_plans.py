@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from penstock.context.compaction import Strategy
-    from penstock.context.compaction.strategies import View
+    from penstock.context.compaction.views import View
     from penstock.text.tokens import Count
 
 wires = pytest.mark.parametrize("wire", WIRES)

@@ -17,23 +17,10 @@ from typing import TYPE_CHECKING
 from penstock.context.activity import actions
 from penstock.context.bill import bill_of
 from penstock.context.compaction.plans import SAMPLE_HANDLE, Plan, PlanStep, apply, lasting, with_steps
-from penstock.context.compaction.strategies import (
-    CALLS_LEFT,
-    DEFAULT,
-    GENTLE,
-    RECOVERY,
-    Clear,
-    FailedAttempts,
-    NewLines,
-    Offload,
-    Spans,
-    Stale,
-    Strategy,
-    Summary,
-    View,
-    summary_problem,
-    summary_span,
-)
+from penstock.context.compaction.results import Clear, NewLines, Offload, Stale
+from penstock.context.compaction.spans import FailedAttempts, Spans, Summary, summary_problem, summary_span
+from penstock.context.compaction.strategies import DEFAULT, GENTLE, RECOVERY, Strategy
+from penstock.context.compaction.views import CALLS_LEFT, View
 from penstock.context.sized import ESTIMATOR, measure_entry, size_of
 from penstock.text.allowance import Budget
 from penstock.wires import ToolResult

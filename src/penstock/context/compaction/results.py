@@ -1,0 +1,288 @@
+"""Strategies that make results smaller: needless ones, old ones, floods, and lines that are shown twice (S-4, O-4).
+
+Results are what fills a window, and the calls beside them say what they were. Leaves to others: whole turns (`spans`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from penstock.context import activity
+from penstock.context.compaction.plans import CACHE_READ, CACHE_WRITE, HANDLE, PlanStep
+from penstock.context.compaction.views import WORTH_TOKENS, ShownResult, View
+from penstock.text import escape, fitting, stand_ins
+from penstock.text.allowance import Allowance
+from penstock.text.fitting import Keep
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from penstock.context.activity import Action
+
+# On recorded sessions a batch that kept 5 left 98 % of the text visible that was needed later.
+KEEP_RESULTS = 5
+"""How many of the newest results an ordinary batch leaves as they are."""
+# What is newer is needed more, so an older start is taken as long as it costs no more than this much of the best.
+_TASTE = 1.05
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stale:
+    """Results that a later one makes needless: the same call again, a newer view of all of the same lines (S-4).
+
+    A file that was changed since is no reason: one edited line leaves the others as they were (docs/replay.md).
+    """
+
+    name: str = "stale"
+
+    def steps(self, view: View) -> Sequence[PlanStep]:
+        """Return stubs for results that a newer one makes needless."""
+        newest: dict[tuple[str | None, ...], list[Action]] = {}
+        for done in reversed(view.actions):
+            row = newest.setdefault(_topic(done), [])
+            if len(row) < _LOOK_AT:
+                row.append(done)
+        made: list[PlanStep] = []
+        for result in view.results:
+            action = result.action
+            if action is None or not result.age_turns or result.tokens <= WORTH_TOKENS or view.is_active(result):
+                continue
+            newer = [other for other in newest[_topic(action)] if other.index > action.index]
+            if any(_covers(other, action) for other in newer):
+                made.append(view.short_stub(self.name, result, stand_ins.SUPERSEDED))
+        return [step for step in made if step.after_tokens < step.before_tokens]
+
+
+# A file that was read a thousand times must not cost a million comparisons.
+_LOOK_AT = 20
+"""How many of the newest calls of one topic are compared."""
+
+
+def _topic(action: Action) -> tuple[str | None, ...]:
+    """Return what has to be the same for a later call to make an earlier one needless."""
+    if action.kind == "read":
+        return ("read", action.path)
+    return (action.kind, action.name, action.command, action.path)
+
+
+def _covers(newer: Action, older: Action) -> bool:
+    """Whether a newer result says all that the older one did, or what is true instead of it."""
+    if newer.result_index is None:
+        return False
+    # A command that ran again says what is true now. A read has to show the same lines, or more.
+    again = older.kind in {"run", "search"} and older.command is not None
+    return again or activity.covers(newer, older)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clear:
+    """Old results in one batch: all but the newest `keep`, oldest first, until the goal is met.
+
+    Where the batch begins is weighed against the prompt cache: text before it stays cached, all after it is read anew.
+    """
+
+    keep: int = KEEP_RESULTS
+    active: bool = False
+    """Whether the newest views of modified files, and what no model has seen yet, go too."""
+    name: str = "clear"
+
+    def steps(self, view: View) -> Sequence[PlanStep]:
+        """Return stubs for one batch of old results."""
+        old = view.results[: max(0, len(view.results) - self.keep)]
+        can = [
+            result
+            for result in old
+            if result.tokens > WORTH_TOKENS and (self.active or (result.age_turns and not view.is_active(result)))
+        ]
+        made = [view.short_stub(self.name, result, stand_ins.CLEARED) for result in can]
+        pairs = [(r, step) for r, step in zip(can, made, strict=True) if step.after_tokens < step.before_tokens]
+        first, last = _batch(view, [(r.start_tokens, step.before_tokens - step.after_tokens) for r, step in pairs])
+        return [step for _, step in pairs[first:last]]
+
+
+def _batch(view: View, spans: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """Return which of the results `(start, freed)` to clear, as a half-open range.
+
+    It is a run that meets the goal, begun as early as costs hardly more than the best. The cost of a run: what follows
+    its start is written to the cache again, and every call left reads what remains.
+
+    Args:
+        view: sizes and calls left.
+        spans: for each result in order, the tokens before it and the tokens that its stub frees.
+    """
+    freed = [0, *accumulate(tokens for _, tokens in spans)]
+    everything = freed[-1]
+    if everything <= view.over_tokens:
+        return 0, len(spans)
+    runs: list[tuple[float, int, int]] = []
+    # Two pointers over prefix sums: for each start the shortest run that frees the goal, O(n) in all. A start too late
+    # to free even what has to go ends the search, since later ones free less.
+    last = 0
+    for first, (start, _) in enumerate(spans):
+        while last < len(spans) and freed[last] - freed[first] < view.goal_tokens:
+            last += 1
+        gone = freed[last] - freed[first]
+        if gone < view.over_tokens:
+            break
+        left = view.size_tokens - gone
+        cost = (CACHE_WRITE - CACHE_READ) * (left - start) + CACHE_READ * left * view.calls_left
+        runs.append((cost, first, last))
+    if not runs:
+        return 0, len(spans)
+    best = min(cost for cost, _, _ in runs)
+    return next((first, last) for cost, first, last in runs if cost <= best * _TASTE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offload:
+    """Results that flood the window, cut to their two ends until the limit is met, the largest first.
+
+    Each keeps `max_tokens`; those that came together and that no model has seen keep less where that frees too little,
+    all alike, down to `min_tokens`.
+    """
+
+    max_tokens: int = 2_000
+    min_tokens: int = 200
+    active: bool = False
+    """Whether the newest views of modified files are cut too."""
+    name: str = "offload"
+
+    def steps(self, view: View) -> Sequence[PlanStep]:
+        """Return cuts to the two ends, of as many results as the limit asks for."""
+        share = (view.size_tokens - view.over_tokens) // _SHARE_OF_ROOM
+        most = room = max(self.min_tokens, min(self.max_tokens, share))
+        can = [result for result in view.results if self.active or not view.is_active(result)]
+        old = [result for result in can if result.age_turns]
+        new = [result for result in can if not result.age_turns]
+        # Parallel calls flood together, and no model has seen any of them: halving the room for all is fairer than
+        # hiding one wholly.
+        while room > self.min_tokens and _freed(old, most) + _freed(new, room) < view.over_tokens:
+            room = max(self.min_tokens, room // 2)
+        made: list[PlanStep] = []
+        freed = 0
+        for result in sorted(can, key=lambda result: -result.tokens):
+            own = most if result.age_turns else room
+            if freed >= view.over_tokens:
+                break
+            step = self.cut(view, result, own) if result.tokens > 2 * own else None
+            if step is not None and step.after_tokens < step.before_tokens:
+                made.append(step)
+                freed += step.before_tokens - step.after_tokens
+        return made
+
+    def cut(self, view: View, result: ShownResult, room: int) -> PlanStep:
+        """Return the step that leaves the two ends of a result.
+
+        Args:
+            view: the transcript.
+            result: what is cut.
+            room: tokens that its ends may take, the notice between them included.
+        """
+        allowance = Allowance.tokens(room, view.counter)
+        name = "tool" if result.action is None else result.action.name
+        # The result as it came, not what an earlier cut has left of it: the ends of ends would hide that there ever was
+        # more.
+        came = view.transcript.entries[result.entry.index].results
+        text = "\n".join(part.text for part in came if part.call_id == result.part.call_id)
+        said = [
+            fitting.fit(text, allowance, Keep.ENDS, handle, name=name, dialect=view.dialect).text
+            for handle in (None, HANDLE)
+        ]
+        return view.stub(self.name, result, *said)
+
+
+def _freed(results: Sequence[ShownResult], room: int) -> int:
+    """Return what cutting these results to so much room frees, without writing any notice."""
+    return sum(result.tokens - room for result in results if result.tokens > 2 * room)
+
+
+_SHARE_OF_ROOM = 8
+"""The part of the whole that one cut result may take, an eighth: there will be others."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewLines:
+    """A second read of a file, cut to the lines that an earlier result, still shown, does not have.
+
+    Runs of at least `min_lines` are left out, each with the lines that it stands for.
+    """
+
+    min_lines: int = 8
+    name: str = "new-lines"
+
+    def steps(self, view: View) -> Sequence[PlanStep]:
+        """Return results without the runs of lines that an earlier one shows."""
+        made: list[PlanStep] = []
+        seen: dict[str, _Seen] = {}
+        for result in view.results:
+            action = result.action
+            if action is None or action.kind != "read" or action.path is None or action.failed:
+                continue
+            lines = result.part.text.split("\n")
+            before = seen.setdefault(action.path, _Seen(self.min_lines))
+            runs = [] if view.is_active(result) else before.runs_of(lines)
+            if runs:
+                said = [
+                    stand_ins.only_new(
+                        _without(lines, runs), len(lines), sum(b - a for a, b in runs), handle, view.dialect
+                    )
+                    for handle in (None, HANDLE)
+                ]
+                step = view.stub(self.name, result, *said)
+                if step.after_tokens < step.before_tokens:
+                    made.append(step)
+                    continue
+            before.add(lines)
+        return made
+
+
+class _Seen:
+    """The lines that the results for one file show, so that each is looked at once, however often the file was read."""
+
+    def __init__(self, min_lines: int) -> None:
+        self._least = min_lines
+        # Every window of `min_lines` lines, by its text, with where it stands: a run is found by one look-up and then
+        # extended line by line. A window seen twice keeps its newest place.
+        self._places: dict[tuple[str, ...], tuple[Sequence[str], int]] = {}
+
+    def add(self, lines: Sequence[str]) -> None:
+        """Remember the lines of a result that stays shown."""
+        for at in range(len(lines) - self._least + 1):
+            self._places[tuple(lines[at : at + self._least])] = lines, at
+
+    def runs_of(self, lines: Sequence[str]) -> list[tuple[int, int]]:
+        """Return the runs, as half-open ranges of places, that stand in the same order in a remembered result; blank
+        lines alone are no run.
+        """
+        runs: list[tuple[int, int]] = []
+        at = 0
+        while at <= len(lines) - self._least:
+            row = tuple(lines[at : at + self._least])
+            found = self._places.get(row)
+            if found is None or not any(line.strip() for line in row):
+                at += 1
+                continue
+            text, start = found
+            end = at + self._least
+            while end < len(lines) and start + end - at < len(text) and text[start + end - at] == lines[end]:
+                end += 1
+            runs.append((at, end))
+            at = end
+        return runs
+
+
+def _without(lines: Sequence[str], runs: Iterable[tuple[int, int]]) -> str:
+    """Return the lines without those runs; a line of ours says where each was."""
+    made: list[str] = []
+    last = 0
+    for first, end in runs:
+        made += [*_harmless(lines[last:first]), stand_ins.as_before(lines[first], lines[end - 1], end - first)]
+        last = end
+    return "\n".join([*made, *_harmless(lines[last:])])
+
+
+def _harmless(lines: Sequence[str]) -> list[str]:
+    """Return foreign lines as they may stand between ours: no control character, no line that could be taken for a notice."""
+    return stand_ins.disarm(escape.show_text("\n".join(lines))).split("\n") if lines else []

@@ -1,0 +1,295 @@
+"""Strategies that put a note in place of finished turns: failed attempts, what is done, or what a model summarised (S-4).
+
+Law: a span holds whole turns, and nothing that has to stay. Leaves to others: single results (`results`).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import accumulate, groupby
+from typing import TYPE_CHECKING
+
+from penstock.context import activity
+from penstock.context.compaction.plans import HANDLE, SAMPLE_HANDLE, PlanStep
+from penstock.context.compaction.views import WORTH_TOKENS, View, answers_begun
+from penstock.context.sized import measure_entry
+from penstock.overflow import diagnose
+from penstock.text import escape, stand_ins
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from penstock.wires import Entry, Transcript, Turn
+
+NOTE_CHARS = 6_000
+"""The most characters of a note in place of finished turns."""
+_MIN_NOTE_CHARS = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class FailedAttempts:
+    """Failed attempts: two or more in a row of the same kind become one note with the error's head and their number.
+
+    The result of a single old one becomes its error's head: what failed has to stay known, or it is tried again.
+    """
+
+    keep_turns: int = 2
+    """The newest turns that are left alone."""
+    name: str = "failed"
+
+    def steps(self, view: View) -> Sequence[PlanStep]:
+        """Return notes for rows of failures, and error heads for single ones."""
+        failed = {(action.index, action.call_id) for action in view.actions if action.failed}
+        turns = finished_turns(view, self.keep_turns)
+        made: list[PlanStep] = []
+        for name, row in groupby(turns, lambda turn: _failed_name(turn, failed)):
+            runs = neighbours(list(row), view.transcript.turns()) if name else ()
+            made += [span_step(view, self.name, run, users=False) for run in runs if len(run) > 1]
+        spans = [(step.first, step.last) for step in made]
+        for result in view.results:
+            action = result.action
+            inside = any(first <= result.entry.index <= last for first, last in spans)
+            old = result.age_turns > self.keep_turns and result.tokens > WORTH_TOKENS
+            if action is not None and action.failed and old and not inside:
+                made.append(view.short_stub(self.name, result, stand_ins.failed_with(action.error_head)))
+        return sorted((s for s in made if s.after_tokens < s.before_tokens), key=lambda step: step.first)
+
+
+def _failed_name(turn: Turn, failed: set[tuple[int, str]]) -> str:
+    """Return the tools of a turn that did nothing but fail; empty for every other turn."""
+    calls = [(entry.index, call) for entry in turn.entries for call in entry.calls]
+    did_fail = all((index, call.id) in failed for index, call in calls)
+    return " ".join(sorted({call.name for _, call in calls})) if did_fail else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spans:
+    """Finished turns, oldest first: each row of them becomes a structural summary of what was done and what was said.
+
+    The user's own words stay, unless `users` lets all but the newest and the task become quotations.
+    """
+
+    keep_turns: int = 2
+    """The newest turns that are left alone."""
+    users: bool = False
+    """Whether the user's words may go too, quoted in the note."""
+    changes: bool = True
+    """Whether turns that changed a file go too: what an edit wrote is what a later one replaces."""
+    low_water: float = 0.0
+    """Goes no lower than this share of the limit: words are needed longer than results."""
+    name: str = "spans"
+
+    def steps(self, view: View) -> Sequence[PlanStep]:
+        """Return notes for rows of finished turns, as many as the goal asks for."""
+        finished = finished_turns(view, self.keep_turns, users=self.users)
+        if not self.changes:
+            changed = {action.index for action in view.actions if action.changes}
+            finished = [turn for turn in finished if not any(entry.index in changed for entry in turn.entries)]
+        limit = view.size_tokens - view.over_tokens
+        goal = min(view.goal_tokens, view.size_tokens - int(limit * self.low_water))
+        made: list[PlanStep] = []
+        freed = 0
+        for run in neighbours(finished, view.transcript.turns()):
+            if freed >= goal:
+                break
+            turns = _enough(view, run, goal - freed)
+            # A note in place of notes would lose what they repeat and free next to nothing.
+            if all(turn.kind == "note" for turn in turns):
+                continue
+            step = span_step(view, self.name, turns, users=self.users)
+            if step.after_tokens < step.before_tokens:
+                made.append(step)
+                freed += step.before_tokens - step.after_tokens
+        return made
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """A model's summary in place of the messages from `first` to `last`, which `summary_span` chose.
+
+    Not taken where it is empty, an error text, or larger than what it replaces. Agents have been seen to go on from the
+    first two as if they were the history.
+    """
+
+    text: str
+    first: int
+    last: int
+    name: str = "model_summary"
+
+    def steps(self, view: View) -> Sequence[PlanStep]:
+        """Return the note with the summary; nothing where the span is no longer whole turns, or the text is no summary."""
+        turns = [turn for turn in view.transcript.turns() if self.first <= turn.first and turn.last <= self.last]
+        if not turns or (turns[0].first, turns[-1].last) != (self.first, self.last) or summary_problem(self.text):
+            return []
+        text = stand_ins.disarm(escape.show_text(self.text.strip()))
+        rounds = _rounds(view, turns)
+        step = note_step(
+            view, self.name, turns, [stand_ins.note_by_model(rounds, text, h, view.dialect) for h in (None, HANDLE)]
+        )
+        return [step] if step.after_tokens < step.before_tokens else []
+
+
+def summary_span(transcript: Transcript, kept: frozenset[tuple[int, str]] = frozenset()) -> tuple[int, int] | None:
+    """Return the messages that a model may summarise, first and last inclusive; None where there are not two turns side
+    by side.
+
+    It is the longest row of turns between what has to stay.
+
+    Args:
+        transcript: what is to become smaller.
+        kept: results that stay as they are, each as (index of its entry, id of its call).
+    """
+    view = View(transcript=transcript, actions=(), kept=kept)
+    rows = neighbours(finished_turns(view, 1, users=True), transcript.turns())
+    longest = max(rows, key=len, default=[])
+    return (longest[0].first, longest[-1].last) if len(longest) > 1 else None
+
+
+def summary_problem(text: str) -> str:
+    """Return why a text is no summary; empty where it may be one."""
+    words = text.strip()
+    if not words:
+        return "it is empty"
+    if _MACHINE.match(words):
+        return "it is an error text"
+    # A long text that begins with "Error handling was moved…" is a summary; a short one is likely the error of a
+    # gateway that came back as an answer.
+    is_short = len(words) < _ERROR_CHARS
+    if is_short and (_ERROR.match(words) or diagnose(words).kind not in {"unknown", "output_stopped"}):
+        return "it is an error text"
+    return ""
+
+
+_ERROR_CHARS = 500
+_ERROR = re.compile(
+    r"(?i)(?:error|traceback|exception|failed|failure|i'?m sorry|sorry|i (?:can(?:no|')t|am unable))\b|\{"
+)
+_MACHINE = re.compile(  # what no model writes as a summary, however long it is
+    r"(?i)traceback \(most recent call last|<(?:!doctype|html|\?xml|error)|"
+    r"\{\s*\"(?:error|detail|message|type\"\s*:\s*\"error)\""
+)
+
+
+def finished_turns(view: View, keep_turns: int, *, users: bool = False) -> list[Turn]:
+    """Return the turns that a span may hold: of the assistant, notes, and on demand of the user; not the newest
+    `keep_turns`.
+
+    Args:
+        view: the transcript.
+        keep_turns: how many of the newest answers stay; with fewer than that nothing is finished.
+        users: whether the user's own words may go too; then active views go as well.
+    """
+    protected = view.transcript.protected() | {index for index, _ in view.kept}
+    turns = view.transcript.turns()
+    answers = [turn for turn in turns if turn.kind == "assistant"]
+    newest = answers[-keep_turns].first if keep_turns and len(answers) >= keep_turns else None
+    if keep_turns and newest is None:
+        return []
+    kinds = {"assistant", "note", "user"} if users else {"assistant", "note"}
+    active = set() if users else {index for index, _ in view.active}
+    return [
+        turn
+        for turn in turns
+        if turn.kind in kinds
+        and (newest is None or turn.last < newest)
+        and not any(
+            e.index in protected or e.pinned or e.index in active or (e.speaks and not users) for e in turn.entries
+        )
+    ]
+
+
+def neighbours(turns: Sequence[Turn], shown: Sequence[Turn]) -> Iterator[list[Turn]]:
+    """Yield rows of turns that stand side by side among those shown."""
+    # Along a row the place among the shown turns less the place in `turns` stays the same; a turn left out between
+    # raises it.
+    place = {turn.first: number for number, turn in enumerate(shown)}
+    for _, row in groupby(enumerate(turns), lambda pair: place[pair[1].first] - pair[0]):
+        yield [turn for _, turn in row]
+
+
+def _enough(view: View, run: Sequence[Turn], wanted: int) -> list[Turn]:
+    """Return the oldest turns of a row that free enough, the note that takes their place included."""
+    sizes = accumulate(_size(view, turn) for turn in run)
+    needed = wanted + NOTE_CHARS // 3
+    number = next((number for number, size in enumerate(sizes, 1) if size >= needed), len(run))
+    return list(run[:number])
+
+
+def _size(view: View, turn: Turn) -> int:
+    """Return what a turn takes at most."""
+    return sum(measure_entry(entry, view.counter).high for entry in turn.entries)
+
+
+def span_step(view: View, strategy: str, turns: Sequence[Turn], *, users: bool, note_share: float = 1.0) -> PlanStep:
+    """Return the step that shows a note in place of some turns: as much as is worth it, less where that would not shrink.
+
+    Args:
+        view: the transcript.
+        strategy: how the step is called.
+        turns: turns that stand side by side.
+        users: whether the user's own words are quoted in the note; else the turns hold none.
+        note_share: the characters that the note may have for each token that goes.
+    """
+    before = sum(_size(view, turn) for turn in turns)
+    first, last = turns[0].first, turns[-1].last
+    done = [action for action in view.actions if first <= action.index <= last]
+    words = [
+        (role, escape.show_text(text))
+        for turn in turns
+        for entry in turn.entries
+        for role, text in _remarks(entry, users=users)
+        if text.strip()
+    ]
+    rounds = _rounds(view, turns)
+    # At a share of 1, a character for each token that goes: about a third of it, at most.
+    max_chars = max(_MIN_NOTE_CHARS, min(NOTE_CHARS, int(before * note_share)))
+    while True:
+        facts = activity.summary(done, max_chars=max_chars // 2)
+        said = [stand_ins.note(rounds, facts, words, max_chars, handle, view.dialect) for handle in (None, HANDLE)]
+        step = note_step(view, strategy, turns, said)
+        if step.after_tokens < step.before_tokens or max_chars == _MIN_NOTE_CHARS:
+            return step
+        # Text that is dear to count (hexadecimal, other scripts) may be no smaller as a note of that length: shorter
+        # ones are tried, so at most six are written.
+        max_chars = max(_MIN_NOTE_CHARS, max_chars // 2)
+
+
+def _remarks(entry: Entry, *, users: bool) -> list[tuple[str, str]]:
+    """Return what an entry says as (role, text); of a note what it repeats, because what was done is summed up anew."""
+    if not entry.is_note:
+        return [(entry.role, entry.text)] if entry.role == "assistant" or (users and entry.speaks) else []
+    return stand_ins.remarks_in(entry.text)
+
+
+def _rounds(view: View, turns: Sequence[Turn]) -> int:
+    """Return how many answers, and words of the user, stand behind these turns, those that are notes by now included."""
+    gone = view.transcript.entries[turns[0].first : turns[-1].last + 1]
+    return sum(answers_begun(gone)) + sum(entry.speaks for entry in gone)
+
+
+def note_step(view: View, strategy: str, turns: Sequence[Turn], said: Sequence[str]) -> PlanStep:
+    """Return the step that shows a note in place of some turns.
+
+    Args:
+        view: the transcript.
+        strategy: the name of the strategy.
+        turns: turns that stand side by side.
+        said: the note without and with the way to the whole.
+    """
+    first, last = turns[0].first, turns[-1].last
+    return PlanStep(
+        strategy=strategy,
+        what=f"messages {first} to {last}",
+        first=first,
+        last=last,
+        call_id=None,
+        text=said[0],
+        kept_text=said[1],
+        before_tokens=sum(_size(view, turn) for turn in turns),
+        after_tokens=view.count(said[1].replace(HANDLE, SAMPLE_HANDLE)) + _NOTE_FRAME,
+    )
+
+
+_NOTE_FRAME = 60
+"""Tokens of the messages that a note needs beside it so that roles alternate."""

@@ -1,0 +1,188 @@
+"""A transcript as strategies see it: every result with its size, age and use, and the stub that may stand in its place.
+
+Leaves to others: what goes (`results`, `spans`), and how far (`plan`).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock.context.compaction.plans import HANDLE, SAMPLE_HANDLE, PlanStep
+from penstock.context.sized import ESTIMATOR, measure_entry
+from penstock.text import escape, stand_ins
+from penstock.wires import ToolResult
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.context.activity import Action
+    from penstock.text.calls import Dialect
+    from penstock.text.tokens import TokenCounter
+    from penstock.wires import Entry, Transcript
+
+# Public SWE-agent runs take 12 to 50 calls.
+CALLS_LEFT = 20
+"""How many calls of the model a plan expects where nobody says."""
+# A stub takes about 70 tokens: of less than twice that there is nothing to gain.
+WORTH_TOKENS = 150
+"""Results that are not larger than this are left alone."""
+_ACTIVE_SHARE = 0.5
+"""The share of the limit that the newest views of modified files may keep together."""
+
+
+class ShownResult(NamedTuple):
+    """A result as it is shown now, with what strategies weigh."""
+
+    entry: Entry
+    part: ToolResult
+    tokens: int
+    """What it takes at most."""
+    likely_tokens: int
+    """What it takes, as is likely."""
+    start_tokens: int
+    """How much of the prompt stands before its message, at most: what stays cached if the first edit is here."""
+    action: Action | None
+    """What the call did, where it did one thing to one file."""
+    age_turns: int
+    """How many answers of the assistant came after the call that it belongs to; 0 for what no model has seen."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """A transcript as a strategy sees it."""
+
+    transcript: Transcript
+    actions: tuple[Action, ...]
+    """What the calls did, as `activity.actions` read it; empty where a strategy needs none."""
+    counter: TokenCounter = ESTIMATOR
+    size_tokens: int = 0
+    """What the request takes at most."""
+    over_tokens: int = 0
+    """What has to go."""
+    goal_tokens: int = 0
+    """What should go, so that the next plan is far away."""
+    calls_left: int = CALLS_LEFT
+    """How many calls of the model are still expected."""
+    dialect: Dialect | None = None
+    """How the calls are written that bring the whole back; None is Python's."""
+    kept: frozenset[tuple[int, str]] = frozenset()
+    """Results that stay as they are, each as (index of its entry, id of its call)."""
+
+    @cached_property
+    def results(self) -> tuple[ShownResult, ...]:
+        """Every result that may be replaced, in the order of the prompt."""
+        shown = self.transcript.visible()
+        by_result: dict[tuple[int | None, str], list[Action]] = {}
+        for done in self.actions:
+            by_result.setdefault((done.result_index, done.call_id), []).append(done)
+        starts = [0, *accumulate(measure_entry(entry, self.counter).high for entry in shown)]
+        answers = [0, *accumulate(answers_begun(shown))]
+        found: list[ShownResult] = []
+        for place, entry in enumerate(shown):
+            if entry.pinned or entry.is_note or not entry.results:
+                continue
+            for part, count in zip(entry.parts, measure_entry(entry, self.counter).parts, strict=True):
+                if isinstance(part, ToolResult) and part.is_clearable and (entry.index, part.call_id) not in self.kept:
+                    about = by_result.get((entry.index, part.call_id), [])
+                    # A call that named several files has several actions with one result: of no single one it can be
+                    # said that the result covers it.
+                    action = about[0] if len(about) == 1 else None
+                    age = answers[-1] - answers[place]
+                    found.append(ShownResult(entry, part, count.high, count.tokens, starts[place], action, age))
+        return tuple(found)
+
+    @cached_property
+    def active(self) -> frozenset[tuple[int, str]]:
+        """The results that hold the newest view of a file that was modified: where each edit starts from.
+
+        The newest ones that take at most `_ACTIVE_SHARE` of the limit together: beyond that there would be room for little else.
+        """
+        modified = {action.path for action in self.actions if action.changes}
+        newest = {
+            action.path: (action.result_index, action.call_id, action.result_chars)
+            for action in self.actions
+            if action.kind == "read" and action.path in modified and not action.failed
+        }
+        views = set(newest.values())
+        room = (self.size_tokens - self.over_tokens) * _ACTIVE_SHARE
+        found: set[tuple[int, str]] = set()
+        for result in reversed(self.results):
+            place = result.entry.index, result.part.call_id
+            # of its original length: one that was cleared or cut is no view any more
+            if (*place, len(result.part.text)) in views and result.tokens <= room:
+                room -= result.tokens
+                found.add(place)
+        return frozenset(found)
+
+    def entries_between(self, first: int, last: int) -> Sequence[Entry]:
+        """Return the visible entries from index `first` to `last`, both inclusive."""
+        shown = self.transcript.visible()
+        start, end = (bisect_left(shown, place, key=lambda entry: entry.index) for place in (first, last + 1))
+        return shown[start:end]
+
+    def count(self, text: str) -> int:
+        """Return what a text takes at most."""
+        return self.counter.count(text).high
+
+    def is_active(self, result: ShownResult) -> bool:
+        """Whether a result holds the newest view of a modified file, for which there is room."""
+        return (result.entry.index, result.part.call_id) in self.active
+
+    def stub(self, strategy: str, result: ShownResult, text: str, kept_text: str) -> PlanStep:
+        """Return the step that shows a text in place of a result.
+
+        Args:
+            strategy: the name of the strategy.
+            result: what goes.
+            text: what stands in its place where the whole is kept nowhere.
+            kept_text: the same with the way to the whole.
+        """
+        after = self.count(kept_text.replace(HANDLE, SAMPLE_HANDLE))
+        return PlanStep(
+            strategy=strategy,
+            what=_name(result.action),
+            first=result.entry.index,
+            last=result.entry.index,
+            call_id=result.part.call_id,
+            text=text,
+            kept_text=kept_text,
+            before_tokens=result.tokens,
+            after_tokens=after,
+        )
+
+    def short_stub(self, strategy: str, result: ShownResult, why: str) -> PlanStep:
+        """Return the step that leaves one line of a result: why it went, what it was, how large, and the way to it."""
+        lines = result.part.text.count("\n") + 1
+        said = [
+            stand_ins.cleared(why, _label(result.action), result.tokens, lines, handle, self.dialect)
+            for handle in (None, HANDLE)
+        ]
+        return self.stub(strategy, result, *said)
+
+
+def answers_begun(entries: Sequence[Entry]) -> list[bool]:
+    """Return at which of these entries an answer of the assistant begins: one message on some wires, several items on
+    another.
+    """
+    is_said = [entry.role == "assistant" and not entry.is_note for entry in entries]
+    return [now and not before for before, now in pairwise([False, *is_said])]
+
+
+def _name(action: Action | None) -> str:
+    """Return what a plan calls a result: the tool's name."""
+    return "result" if action is None else escape.clip(action.name, 64)
+
+
+def _label(action: Action | None) -> str:
+    """Return what a stub calls a result: the tool, and its file with the lines, or its command."""
+    if action is None:
+        return "result"
+    what = action.command or action.path or ""
+    lines = ""
+    if action.path and action.first_line is not None and not action.is_whole:
+        lines = f":{action.first_line}-{action.last_line or ''}"
+    return f"{escape.clip(action.name, 64)} {escape.clip(what, 120)}{lines}".strip()
