@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.cobol import scan
@@ -448,7 +448,6 @@ DATA DIVISION.|PROCEDURE DIVISION.|WORKING-STORAGE SECTION.|FILE SECTION.|STRING
 FRAGMENTS = st.lists(st.sampled_from([piece.strip() for piece in PIECES.split("|")]), max_size=60)
 
 
-@settings(max_examples=150, deadline=None)
 @given(FRAGMENTS)
 def test_any_source_has_facts(fragments: list[str]) -> None:
     """Whatever the statements and entries are, there are facts, and every line is one of the file."""

@@ -203,7 +203,7 @@ def test_after_a_plan_dozens_of_turns_go_by_until_the_next(wire: str) -> None:
 @pytest.mark.parametrize(
     ("wire", "turns", "users_every", "ladder"),
     [
-        ("openai-chat", 2_000, 0, DEFAULT),
+        ("openai-chat", 1_000, 0, DEFAULT),
         ("openai-responses", 500, 0, DEFAULT),
         ("anthropic", 500, 0, (NewLines(), *DEFAULT)),
         ("openai-chat", 500, 10, RECOVERY),
@@ -249,7 +249,7 @@ def test_over_a_long_session_notes_stay_bounded_and_everything_can_be_had_again(
 @pytest.mark.parametrize("ladder", [DEFAULT, RECOVERY, (NewLines(),)], ids=["default", "recovery", "new lines"])
 @pytest.mark.parametrize("users", [False, True], ids=["no words between", "words between"])
 def test_four_times_the_messages_take_about_four_times_as_long(ladder: tuple[Strategy, ...], users: bool) -> None:
-    """No step looks at every other: 600 and 2,400 messages, one file read again and again among them."""
+    """No step looks at every other: 300 and 1,200 messages, one file read again and again among them."""
 
     def work(rounds: int) -> Callable[[], object]:
         talk = told(
@@ -268,7 +268,7 @@ def test_four_times_the_messages_take_about_four_times_as_long(ladder: tuple[Str
         limit = size_of(talk) // 20
         return lambda: apply(talk, plan(talk, limit, ladder), Shelf())
 
-    assert growth(work, 300) < BOUND
+    assert growth(work, 150) < BOUND
 
 
 def test_what_fits_is_counted_once() -> None:
