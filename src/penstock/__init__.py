@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from penstock import compaction, guard, handoff, overflow, recovery, tokens, transcript
     from penstock.call import Call
     from penstock.carrier.carrier import Carrier
-    from penstock.carrier.course import RecoveryResult
     from penstock.carrier.execution import aexecute, execute
+    from penstock.carrier.result import RecoveryResult
     from penstock.carrier.ways_back import ways_back
     from penstock.context import bill
     from penstock.errors import CallerError, Ended, PenstockError, Refusal, ToolError
@@ -51,7 +51,7 @@ _HOMES = {
     "OutlinePage": "workspace.reading",
     "Page": "text.page",
     "PenstockError": "errors",
-    "RecoveryResult": "carrier.course",
+    "RecoveryResult": "carrier.result",
     "Refusal": "errors",
     "Result": "tools",
     "TOOLS": "tools",

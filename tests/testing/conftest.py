@@ -14,15 +14,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 REPOSITORY = Path(__file__).parents[2]
 TOOLS_CACHE = Path(os.environ.get("PENSTOCK_TOOLS") or Path.home() / ".cache" / "penstock-tools")
 PINS = {
     "sdks": ("openai==3.54.0", "anthropic==2.12.0"),
     "cloud-sdks": ("google-genai==3.4.0", "boto3==1.44.5"),
+    # The newest whose own dependencies can be had as wheels beside it.
+    "litellm": ("litellm==1.106.2",),
 }
-"""The clients of each environment: two, so that neither decides about the other's dependencies."""
+"""The clients of each environment: several, so that none decides about the others' dependencies."""
 
 
 @contextmanager
@@ -53,16 +55,18 @@ def sdk_python(name: str) -> Path:
     return python
 
 
-def _seen(name: str, driver: str, base: Path) -> dict[str, Any]:
+def _seen(name: str, driver: str, base: Path, *arguments: str) -> dict[str, Any]:
     """What the clients of an environment saw, case by case: the output of a driver, which all workers share."""
     python = sdk_python(name)
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    output = shared / f"{name}-cases.json"
-    with one_at_a_time(shared / f"{name}-cases.lock"):
+    output = shared / f"{name}-{Path(driver).stem}-{'-'.join(arguments)}.json"
+    with one_at_a_time(output.with_suffix(".lock")):
         if not output.exists():
             environment = {**os.environ, "PYTHONPATH": str(REPOSITORY / "src")}
-            command = [str(python), "-W", "error", str(Path(__file__).with_name(driver))]
-            done = subprocess.run(command, env=environment, capture_output=True, timeout=300, check=False)
+            # What clients leave behind when a loop ends is theirs; in drivers without a loop of ours a warning is an error.
+            strict = [] if arguments else ["-W", "error"]
+            command = [str(python), *strict, str(Path(__file__).with_name(driver)), *arguments]
+            done = subprocess.run(command, env=environment, capture_output=True, timeout=570, check=False)
             assert done.returncode == 0, done.stderr.decode()
             output.write_bytes(done.stdout)
     cases: dict[str, Any] = json.loads(output.read_text())
@@ -81,3 +85,16 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 def cloud_seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What google-genai and boto3 saw."""
     return _seen("cloud-sdks", "cloud_sdk_driver.py", tmp_path_factory.getbasetemp())
+
+
+@pytest.fixture(scope="session")
+def carried_cases(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[str, Any]]:
+    """What came of requests that were carried over a client: every case of its own, by name."""
+    homes = {
+        "openai": "sdks",
+        "anthropic": "sdks",
+        "google": "cloud-sdks",
+        "amazon": "cloud-sdks",
+        "litellm": "litellm",
+    }
+    return lambda client: _seen(homes[client], "carried_driver.py", tmp_path_factory.getbasetemp(), client)

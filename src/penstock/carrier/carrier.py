@@ -12,6 +12,7 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import replace
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from penstock.carrier.course import CarrySettings, Course
@@ -24,7 +25,7 @@ from penstock.wires import load_request, messages_of, model_of, wire_named
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from penstock.carrier.course import RecoveryResult
+    from penstock.carrier.result import RecoveryResult
     from penstock.overflow import RefusalRule
     from penstock.store import Store
     from penstock.text.calls import Dialect
@@ -158,22 +159,34 @@ class Carrier:
             session_id=session_id,
             can_summarise=can_summarise,
         )
-        return Course(request, settings, self._recalled(request))
+        course = Course(request, settings, self._recalled(request))
+        course.on_late_answer = partial(self._learn_answer, course)
+        return course
 
     def _learn(self, course: Course) -> None:
         """Remember what the refusals and the answer of a course have shown."""
-        model = model_of(course.request)
-        before = memory = self._memory(model)
-        for attempt in course.attempts:
-            memory = memory.refused(attempt)
-        if course.answered is not None:
-            memory = memory.answered(*course.answered)
-        with self._lock:
-            self._memories[model] = memory, self._clock()
-        if memory != before:
-            self._write(model, memory)
+        self._update(model_of(course.request), lambda known: reduce(Memory.refused, course.learnable, known))
+        self._learn_answer(course)
         if course.result.success and course.result.transcript is not None:
             self._remember(course.request, course.result.transcript)
+
+    def _learn_answer(self, course: Course) -> None:
+        """Remember what an answer reported, which a stream does at its end."""
+        if course.answered is not None:
+            counts, reported_tokens = course.answered
+            self._update(model_of(course.request), lambda known: known.answered(counts, reported_tokens))
+
+    def _update(self, model: str, learn: Callable[[Memory], Memory]) -> None:
+        """Put what was learned of a model's provider in place of what was known; what others learn meanwhile is not lost."""
+        self._memory(model)  # read from the store, where nothing was asked of it yet
+        with self._lock:
+            now = self._clock()
+            held, at = self._memories[model]
+            before = held if now - at < LIFETIME_SECONDS else Memory()
+            memory = learn(before)
+            self._memories[model] = memory, now
+        if memory != before:
+            self._write(model, memory)
 
     def _memory(self, model: str) -> Memory:
         """Return what is known of a model's provider; nothing once that is older than its lifetime."""

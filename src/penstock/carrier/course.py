@@ -11,19 +11,22 @@ which smaller request (`context.recovery`), the caller's function, and retries o
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from penstock.carrier.replies import StreamRefused, plain, refusal_in
+from penstock.carrier.replies import refusal_in
+from penstock.carrier.result import TOOL_OUTPUT_MESSAGE, TOOL_OUTPUT_WARNINGS, RecoveryResult
+from penstock.carrier.streams import StreamRefused
 from penstock.carrier.ways_back import call_syntax
 from penstock.context import recovery
+from penstock.context.answers import fault_of, overflow_in
 from penstock.context.bill import counter_for
-from penstock.context.compaction import Plan, apply
+from penstock.context.compaction import apply
 from penstock.context.handoff import encode, mechanical
 from penstock.context.recovery import Attempt, Irreducible, SendSmaller, Situation, SummaryWanted
 from penstock.context.sized import Sized
-from penstock.errors import CallerError, PenstockError
-from penstock.overflow import Overflow, classify_overflow, parse, silent_overflow
+from penstock.errors import CallerError, PenstockError, Refusal
+from penstock.overflow import Overflow, classify_overflow
 from penstock.overflow.silent import reported_input
 from penstock.text import escape
 from penstock.text.allowance import Budget
@@ -31,10 +34,10 @@ from penstock.text.json_access import as_json
 from penstock.wires import dump_valid, load_request, reply_tokens, wire_named, with_reply_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Callable, Generator, Sequence
 
+    from penstock.context.answers import AnswerFault
     from penstock.context.counts import KindCounts
-    from penstock.context.handoff import Handoff
     from penstock.context.provider_counts import Observation
     from penstock.overflow import RefusalRule
     from penstock.store import Store
@@ -44,35 +47,9 @@ if TYPE_CHECKING:
     from penstock.wires import Transcript
 
 
-TOOL_OUTPUT_WARNINGS = (
-    "A tool returned too much data for the context window.",
-    "Use more specific parameters or pagination.",
-)
-"""Warnings of a result that ended because tools returned more than could be cured (O-6)."""
-TOOL_OUTPUT_MESSAGE = """\
-[Tool output too large]
-A tool returned more data than the model can process.
-Session context cleared. Try a more specific query.
-Tip: Use count_files() before list_files() on large directories."""
-"""What the user is told of such an end."""
-
-
 def _refused_with(proof: str, provider_words: str) -> str:
     """Return why nothing can be sent, and what the provider itself said."""
     return f"{proof}\nThe provider said: {escape.clip(provider_words, 500)}"
-
-
-def _served_from_less(reported_tokens: int, estimated_tokens: int) -> str:
-    """Return the warning of a provider that dropped part of a request without a word (O-3)."""
-    return (
-        f"The provider reports {reported_tokens} tokens of input where at least {estimated_tokens} were sent: "
-        "it seems to have dropped the beginning without a word."
-    )
-
-
-def _above_the_window(reported_tokens: int, window_tokens: int) -> str:
-    """Return the warning of a provider that took more than its window (O-3)."""
-    return f"The provider reports {reported_tokens} tokens of input, more than the window of {window_tokens}."
 
 
 def _not_stored(reason: str) -> str:
@@ -80,44 +57,6 @@ def _not_stored(reason: str) -> str:
     return (
         f"What was taken out of the request could not be kept: {escape.clip(reason)} The original is in the transcript."
     )
-
-
-@dataclass(kw_only=True)
-class RecoveryResult:
-    """How it went (O-7).
-
-    Attributes:
-        success: whether the provider answered.
-        response: what `send` returned, a stream included, whose first events come again.
-        attempts: requests that were sent with `send`.
-        strategy: `normal`, `lower_reserve`, the deepest rung that was needed (`offload`, `stale`, `clear`, `failed`, `spans`,
-            `model_summary`, `handoff`), and without success `tool_output_overflow` or `irreducible`.
-        tokens_reduced: by how much the request that was answered is smaller than the one that came in, by our count.
-        error: what ended it without success.
-        warnings: what the caller should know beside the answer.
-        overflow_severity: how far above its limit the provider called the first request that it refused (O-1).
-        request: what was sent last; with success, the request to go on from.
-        transcript: the conversation as it is shown now; its `entries` hold all of it.
-        plans: what was taken from view, one plan for each request that was made smaller.
-        handoff: what a session after this one begins with; None where none was needed.
-        fresh: without success, a request that the next prompt is added to; None where the instructions alone leave no room.
-        message: what to tell the user; empty with success.
-    """
-
-    success: bool
-    response: Any = None
-    attempts: int = 0
-    strategy: str = "normal"
-    tokens_reduced: int = 0
-    error: BaseException | None = None
-    warnings: list[str] = field(default_factory=list)
-    overflow_severity: str = "none"
-    request: Json = None
-    transcript: Transcript | None = None
-    plans: list[Plan] = field(default_factory=list)
-    handoff: Handoff | None = None
-    fresh: Json = None
-    message: str = ""
 
 
 class Send(NamedTuple):
@@ -137,6 +76,18 @@ class SendOutcome(NamedTuple):
 
     value: Any = None
     error: Exception | None = None
+    body: Json = None
+    """The answer as JSON, where it is known: of a stream that goes on it comes when it has ended."""
+
+
+class _Doubtful(NamedTuple):
+    """An answer that came, though a smaller request may bring a better one: it is kept until that one has come."""
+
+    response: Any
+    request: Json
+    transcript: Transcript
+    strategy: str
+    tokens_reduced: int
 
 
 @dataclass(kw_only=True)
@@ -167,6 +118,10 @@ class CarrySettings:
             raise CallerError(f"window_tokens is a whole number from 1 on, not {self.window_tokens!r}")
 
 
+class _AnsweredNothing(Refusal):
+    """An answer without a word to a large request, which may or may not have been too large."""
+
+
 class Course:
     """One request on its way.
 
@@ -185,7 +140,13 @@ class Course:
         self.attempts: list[Attempt] = []
         self.answered: tuple[KindCounts, int] | None = None
         """Our counts of the request that was answered, and the input that the provider reported for it."""
+        self.on_late_answer: Callable[[], None] | None = None
+        """Is called once a stream has ended and `answered` is known."""
+        self.learnable: list[Attempt] = []
+        """Those of the attempts that show how the provider counts: an answer without a word may have had other reasons."""
         self._calls = 0
+        self._doubtful: _Doubtful | None = None
+        self._pending = self.original, self.budget.reserve_tokens
 
     def run(self) -> Generator[Send | SummaryRequest, SendOutcome, RecoveryResult]:
         """Carry the request; yields what to send or to ask, is sent what came of it.
@@ -198,7 +159,7 @@ class Course:
         sized, reserve = (yield from self._trimmed()), self.budget.reserve_tokens
         request = self._body(sized.transcript, reserve)
         while True:
-            overflow, refusal = yield from self._sent(request, sized)
+            overflow, refusal = yield from self._sent(request, sized, reserve)
             if overflow is None:
                 return self.result
             # The first refusal alone says how far the caller's request was off; later ones are about our own (O-1). A
@@ -208,9 +169,11 @@ class Course:
                 if self.result.overflow_severity == "catastrophic":
                     self._write_handoff(sized.transcript)
             self.attempts.append(Attempt(sized=sized, overflow=overflow, reserve_tokens=reserve))
+            if not isinstance(refusal, _AnsweredNothing):
+                self.learnable.append(self.attempts[-1])
             cure = yield from self._cure()
             if isinstance(cure, Irreducible):
-                return self._failed(cure, refusal)
+                return self._doubtful_answer() if self._doubtful else self._failed(cure, refusal)
             sized = self._cut(sized, cure)
             reserve = cure.reserve_tokens
             request = self._body(sized.transcript, reserve, names_reply=cure.strategy == "lower_reserve")
@@ -290,7 +253,7 @@ class Course:
     # ── what came of it ──────────────────────────────────────────────────────────────────────────────────────────
 
     def _sent(
-        self, request: Json, sized: Sized
+        self, request: Json, sized: Sized, reserve_tokens: int
     ) -> Generator[Send | SummaryRequest, SendOutcome, tuple[Overflow | None, BaseException | None]]:
         """Return the overflow that the provider answered with; None with the response in the result."""
         self.result.request, self.result.transcript = request, sized.transcript
@@ -304,34 +267,65 @@ class Course:
         if isinstance(error, StreamRefused):
             overflow = error.overflow
         elif error is not None:
-            overflow = parse(error, rules=rules)
+            overflow = overflow_in(error, rules=rules)
         else:
             overflow, error = refusal_in(reply.value, rules)
         if overflow is not None:
             return overflow, error
         if reply.error is not None:
-            raise reply.error
+            # An answer that is doubtful is more than an error about something else.
+            if self._doubtful is None:
+                raise reply.error
+            self._doubtful_answer()
+            return None, None
+        self._pending = sized, reserve_tokens
+        fault = self._judged(reply.body)
+        if fault is not None and fault.overflow is not None:
+            self._doubtful = _Doubtful(
+                reply.value, request, sized.transcript, self.result.strategy, self.result.tokens_reduced
+            )
+            doubt = _AnsweredNothing if fault.kind == "empty" else Refusal
+            return fault.overflow, doubt(fault.message)
         self.result.success, self.result.response = True, reply.value
-        self._look_for_silence(reply.value, sized)
         return None, None
 
-    def _look_for_silence(self, response: Any, sized: Sized) -> None:
-        """Warn of a request that was served cut, or above its window (O-3, R-6); else learn from its usage."""
-        body = plain(response)
-        reported = reported_input(body)
-        low = sum(count.low for count in sized.parts())
-        window = self.settings.window_tokens
-        found = silent_overflow(body, window_tokens=window, estimated_tokens=low)
-        if found is None:
-            # Only usage that agrees with what was sent is learned from: that of a request which was cut silently would
-            # make every later one too large.
-            if reported:
-                self.answered = sized.counts, reported
-            return
-        if found.kind == "accepted":
-            self._warn(_above_the_window(found.reported_tokens, window))
-        else:
-            self._warn(_served_from_less(found.reported_tokens, found.estimated_tokens))
+    def answer_ended(self, body: Json) -> None:
+        """Look at the answer of a stream that has ended, behind the course: what is wrong with it can only be told."""
+        self._judged(body)
+        if self.on_late_answer is not None:
+            self.on_late_answer()
+
+    def _judged(self, body: Json) -> AnswerFault | None:
+        """Return what is wrong with an answer, which the result warns of; learn from its usage where nothing is (O-3, R-6)."""
+        sized, reserve_tokens = self._pending
+        fault = fault_of(
+            body,
+            self.settings.wire,
+            estimated_tokens=sum(count.low for count in sized.parts()),
+            window_tokens=self._window_tokens(),
+            asked_tokens=reserve_tokens or None,
+        )
+        if fault is not None:
+            self._warn(fault.message)
+        # Only usage that agrees with what was sent is learned from: that of a request which was cut silently would make
+        # every later one too large.
+        if (fault is None or fault.kind not in {"accepted", "dropped"}) and (reported := reported_input(body)):
+            self.answered = sized.counts, reported
+        return fault
+
+    def _window_tokens(self) -> int:
+        """Return the window as it is known by now."""
+        limits = [limit for attempt in self.attempts if (limit := attempt.limit_tokens)]
+        return min([self.settings.window_tokens, *limits])
+
+    def _doubtful_answer(self) -> RecoveryResult:
+        """Return the answer that came with a fault, since none that is better can be had; the warnings say what it is."""
+        assert self._doubtful is not None  # noqa: S101 - asked for only where there is one
+        result, kept = self.result, self._doubtful
+        result.success, result.response = True, kept.response
+        result.request, result.transcript = kept.request, kept.transcript
+        result.strategy, result.tokens_reduced = kept.strategy, kept.tokens_reduced
+        return result
 
     # ── the end without an answer ────────────────────────────────────────────────────────────────────────────────
 

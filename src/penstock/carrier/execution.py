@@ -9,13 +9,14 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from penstock.carrier.course import CarrySettings, Course, Send, SendOutcome
-from penstock.carrier.replies import StreamWatch, begin_async_stream, begin_stream, is_stream
+from penstock.carrier.replies import plain
+from penstock.carrier.streams import StreamWatch, begin_async_stream, begin_stream, is_stream
 from penstock.context.recovery import MAX_CALLS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from penstock.carrier.course import RecoveryResult
+    from penstock.carrier.result import RecoveryResult
     from penstock.overflow import RefusalRule
     from penstock.store import Store
     from penstock.text.calls import Dialect
@@ -140,7 +141,11 @@ def drive(course: Course, send: Callable[[Json], Any], summarise: Callable[[str]
         try:
             if isinstance(step, Send):
                 value = send(step.request)
-                reply = SendOutcome(begin_stream(value, _watch(course)) if is_stream(value) else value)
+                if is_stream(value):
+                    begun = begin_stream(value, _watch(course))
+                    reply = SendOutcome(begun.stream, body=begun.body)
+                else:
+                    reply = SendOutcome(value, body=plain(value))
             else:
                 reply = SendOutcome(summarise(step.prompt) if summarise else None)
         except Exception as error:  # noqa: BLE001 - a foreign function: what is no overflow is raised again by the course
@@ -163,7 +168,11 @@ async def adrive(
         try:
             if isinstance(step, Send):
                 value = await _awaited(send(step.request))
-                reply = SendOutcome(await begin_async_stream(value, _watch(course)) if is_stream(value) else value)
+                if is_stream(value):
+                    begun = await begin_async_stream(value, _watch(course))
+                    reply = SendOutcome(begun.stream, body=begun.body)
+                else:
+                    reply = SendOutcome(value, body=plain(value))
             else:
                 reply = SendOutcome(await _awaited(summarise(step.prompt)) if summarise else None)
         except Exception as error:  # noqa: BLE001 - as in `drive`
@@ -176,7 +185,7 @@ async def adrive(
 
 def _watch(course: Course) -> StreamWatch:
     """Return what looks at the first events of a stream of this course."""
-    return StreamWatch(course.settings.wire, course.settings.rules)
+    return StreamWatch(course.settings.wire, course.settings.rules, course.answer_ended)
 
 
 async def _awaited(value: Any) -> Any:

@@ -1,5 +1,7 @@
 """How servers refuse that speak OpenAI's wire in words of their own: three generations of vLLM, beside each wire's own provider.
 
+A test may word a refusal itself, by a function of what was counted and what fits.
+
 vLLM's words have changed with what it counts: first input and reply together, then the input alone, now the input no further than
 its limit. Source: vLLM's own code. Law: `penstock.overflow` reads from each body what was refused, with exactly the numbers that it
 states. Keeps out: who counts, and over what: that is the caller's.
@@ -7,18 +9,18 @@ states. Keeps out: who counts, and over what: that is the caller's.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from penstock.wires.table import WIRES, wire_named
+from penstock.wires.wire import RequestSize
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from penstock.text.json_access import Json
-    from penstock.wires.wire import RequestSize
 
-RefusalForm: TypeAlias = str
-"""In whose words a double refuses, one of `FORMS`."""
+RefusalForm: TypeAlias = str | Callable[[RequestSize, int], "str | dict[str, Json]"]
+"""In whose words a double refuses: one of `FORMS`, or a function of the size and the limit that gives a sentence for the wire's own
+envelope, or a body of its own."""
 FORMS = (
     *dict.fromkeys(wire_named(wire).double.provider for wire in WIRES),
     "vllm",  # as it was to 0.10
@@ -46,8 +48,10 @@ def refuser(wire: str, form: RefusalForm | None = None) -> Refuser:
 
     Args:
         wire: the name of the wire.
-        form: in whose words, one of `FORMS`; None for the wire's own provider.
+        form: in whose words, one of `FORMS` or a function; None for the wire's own provider.
     """
+    if callable(form):
+        return _worded(wire, form)
     if form == "vllm":
         return Refuser(_flat_error, lambda size, limit: _flat_error(_vllm(size, limit), 400), True)
     if form == "vllm-input":
@@ -57,6 +61,17 @@ def refuser(wire: str, form: RefusalForm | None = None) -> Refuser:
     doubles = [wire_named(name).double for name in (wire, *WIRES)]
     double = next(double for double in doubles if form in {None, double.provider})
     return Refuser(double.error, double.refusal, double.counts_reply)
+
+
+def _worded(wire: str, form: Callable[[RequestSize, int], str | dict[str, Json]]) -> Refuser:
+    """Return how a server refuses whose words a test has written: in the wire's own envelope, unless they are a body."""
+    double = wire_named(wire).double
+
+    def refusal(size: RequestSize, limit_tokens: int) -> dict[str, Json]:
+        said = form(size, limit_tokens)
+        return double.error(said, 400) if isinstance(said, str) else said
+
+    return Refuser(double.error, refusal, double.counts_reply)
 
 
 def _told(sentence: str, status: int) -> dict[str, Json]:

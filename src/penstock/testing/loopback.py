@@ -41,8 +41,8 @@ class LoopbackProvider:
         window_tokens: how much it takes; above this it refuses as the provider does.
         script: steps as a `ScriptedModel` has them.
         policy: a function that sees only the request's body and gives a step; in place of a script.
-        refusal: in whose words it refuses, `vllm-input` for one (`penstock.models.refusals.FORMS`); the wire's own provider's
-            when left out.
+        refusal: in whose words it refuses, `vllm-input` for one (`penstock.models.refusals.FORMS`), or a function of what it
+            counted and its window that gives a sentence or a whole body; the wire's own provider's when left out.
         refuse_in_stream: refuse streamed requests by an error event after HTTP 200.
         strict: refuse what `penstock.transcript.violations` finds too, and a length of the reply that the wire does not take.
         count: the tokens of a text, an estimate when left out; `penstock.models.sizes` says which texts are counted.
@@ -72,7 +72,7 @@ class LoopbackProvider:
             policy = Script(script)
         elif policy is None or script is not None:
             raise CallerError("a LoopbackProvider answers by script= or by policy=, one of them")
-        if refusal is not None and refusal not in refusals.FORMS:
+        if refusal is not None and not callable(refusal) and refusal not in refusals.FORMS:
             raise CallerError(f"{refusal!r} is no form of refusal; there are {', '.join(refusals.FORMS)}")
         if window_tokens < 1:
             raise CallerError(f"a window holds a token at least, not {window_tokens}")

@@ -202,6 +202,8 @@ class AnswerLayout:
     """What the model said, as messages of the next request."""
     text: Callable[[Json], str]
     """The words of the answer for the user."""
+    stop_reason: Callable[[Json], str]
+    """Why the answer stopped, in the provider's word; empty where it does not say."""
     usage: UsageKeys
     stream: Callable[[], StreamReader]
     streamed_body: Callable[[dict[str, Json]], dict[str, Json]]

@@ -79,6 +79,7 @@ ANTHROPIC = Wire(
         is_answer=answers.is_answer,
         messages=answers.answer_messages,
         text=answers.answer_text,
+        stop_reason=answers.stop_reason,
         # Cached input is counted beside `input_tokens`, not inside it.
         usage=UsageKeys(
             holders=("usage",),

@@ -33,6 +33,11 @@ def answer_text(body: Json) -> str:
     return "".join(string(block.get("text")) for block in objects(field(body, "content")) if type_of(block) == "text")
 
 
+def stop_reason(body: Json) -> str:
+    """Return why the message stopped; empty where it does not say."""
+    return string(field(body, "stop_reason"))
+
+
 def streamed_body(body: dict[str, Json]) -> dict[str, Json]:
     """Return a request's body as it asks for a stream; `stream_options`, which is OpenAI's, is taken out."""
     return {**{key: value for key, value in body.items() if key != "stream_options"}, "stream": True}

@@ -70,6 +70,7 @@ BEDROCK = Wire(
         is_answer=answers.is_answer,
         messages=answers.answer_messages,
         text=answers.answer_text,
+        stop_reason=answers.stop_reason,
         # Cached input is counted beside `inputTokens`, not inside it.
         usage=UsageKeys(
             holders=("usage",),

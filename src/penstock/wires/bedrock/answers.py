@@ -38,6 +38,11 @@ def answer_text(body: Json) -> str:
     return "".join(string(block.get("text")) for block in blocks_of(field(body, "output", "message")))
 
 
+def stop_reason(body: Json) -> str:
+    """Return why the message stopped; empty where it does not say."""
+    return string(field(body, "stopReason"))
+
+
 def streamed_body(body: dict[str, Json]) -> dict[str, Json]:
     """Return the same body: whether an answer is streamed is said by the address."""
     return body

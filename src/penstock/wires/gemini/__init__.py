@@ -88,6 +88,7 @@ GEMINI = Wire(
         is_answer=answers.is_answer,
         messages=answers.answer_messages,
         text=answers.answer_text,
+        stop_reason=answers.stop_reason,
         # Cached input is part of `promptTokenCount` and not added to it (Bedrock counts it beside). What tools of the
         # provider put in, and thoughts, are counted beside prompt and candidates.
         usage=UsageKeys(

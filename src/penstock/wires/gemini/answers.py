@@ -46,6 +46,13 @@ def _words(parts: list[dict[str, Json]]) -> str:
     return "".join(string(get(part, "text")) for part in parts if get(part, "thought") is not True)
 
 
+def stop_reason(body: Json) -> str:
+    """Return why the first candidate stopped, or why the prompt was turned away; empty where neither is said."""
+    candidates = objects(field(body, "candidates"))
+    reason = get(candidates[0], "finishReason") if candidates else get(get(body, "promptFeedback"), "blockReason")
+    return string(reason)
+
+
 def streamed_body(body: dict[str, Json]) -> dict[str, Json]:
     """Return the same body: whether an answer is streamed is said by the address."""
     return body

@@ -69,6 +69,7 @@ OPENAI_CHAT = Wire(
         is_answer=answers.is_answer,
         messages=answers.answer_messages,
         text=answers.answer_text,
+        stop_reason=answers.stop_reason,
         usage=UsageKeys(holders=("usage",), input=("prompt_tokens",), output=("completion_tokens",)),
         stream=answers.ChunkReader,
         streamed_body=answers.streamed_body,

@@ -48,6 +48,12 @@ def answer_text(body: Json) -> str:
     return string(field(choices[0], "message", "content")) if choices else ""
 
 
+def stop_reason(body: Json) -> str:
+    """Return why the first choice stopped; empty where it does not say."""
+    choices = objects(field(body, "choices"))
+    return string(field(choices[0], "finish_reason")) if choices else ""
+
+
 def streamed_body(body: dict[str, Json]) -> dict[str, Json]:
     """Return a request's body as it asks for a stream that ends with the usage."""
     options = body.get("stream_options") or {}

@@ -51,6 +51,7 @@ OPENAI_RESPONSES = Wire(
         is_answer=answers.is_answer,
         messages=answers.answer_messages,
         text=answers.answer_text,
+        stop_reason=answers.stop_reason,
         usage=UsageKeys(holders=("usage",), input=("input_tokens",), output=("output_tokens",)),
         stream=answers.ResponseEvents,
         streamed_body=answers.streamed_body,

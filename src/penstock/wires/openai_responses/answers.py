@@ -34,6 +34,11 @@ def answer_text(body: Json) -> str:
     return "".join(string(part.get("text")) for part in parts if type_of(part) in {"text", "output_text"})
 
 
+def stop_reason(body: Json) -> str:
+    """Return why the response is incomplete; empty for one that came to its end."""
+    return string(field(body, "incomplete_details", "reason"))
+
+
 def streamed_body(body: dict[str, Json]) -> dict[str, Json]:
     """Return a request's body as it asks for a stream; `stream_options`, which is the chat API's, is taken out."""
     return {**{key: value for key, value in body.items() if key != "stream_options"}, "stream": True}

@@ -1,0 +1,62 @@
+"""How did it go? The value that `execute` and carriers return, and what it tells the user (O-6, O-7)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from penstock.context.compaction import Plan
+    from penstock.context.handoff import Handoff
+    from penstock.text.json_access import Json
+    from penstock.wires import Transcript
+
+TOOL_OUTPUT_WARNINGS = (
+    "A tool returned too much data for the context window.",
+    "Use more specific parameters or pagination.",
+)
+"""Warnings of a result that ended because tools returned more than could be cured (O-6)."""
+TOOL_OUTPUT_MESSAGE = """\
+[Tool output too large]
+A tool returned more data than the model can process.
+Session context cleared. Try a more specific query.
+Tip: Use count_files() before list_files() on large directories."""
+"""What the user is told of such an end."""
+
+
+@dataclass(kw_only=True)
+class RecoveryResult:
+    """How it went (O-7).
+
+    Attributes:
+        success: whether the provider answered.
+        response: what `send` returned, a stream included, whose first events come again.
+        attempts: requests that were sent with `send`.
+        strategy: `normal`, `lower_reserve`, the deepest rung that was needed (`offload`, `stale`, `clear`, `failed`, `spans`,
+            `model_summary`, `handoff`), and without success `tool_output_overflow` or `irreducible`.
+        tokens_reduced: by how much the request that was answered is smaller than the one that came in, by our count.
+        error: what ended it without success.
+        warnings: what the caller should know beside the answer; of a stream some come when it has ended.
+        overflow_severity: how far above its limit the provider called the first request that it refused (O-1).
+        request: what was sent last; with success, the request to go on from.
+        transcript: the conversation as it is shown now; its `entries` hold all of it.
+        plans: what was taken from view, one plan for each request that was made smaller.
+        handoff: what a session after this one begins with; None where none was needed.
+        fresh: without success, a request that the next prompt is added to; None where the instructions alone leave no room.
+        message: what to tell the user; empty with success.
+    """
+
+    success: bool
+    response: Any = None
+    attempts: int = 0
+    strategy: str = "normal"
+    tokens_reduced: int = 0
+    error: BaseException | None = None
+    warnings: list[str] = field(default_factory=list)
+    overflow_severity: str = "none"
+    request: Json = None
+    transcript: Transcript | None = None
+    plans: list[Plan] = field(default_factory=list)
+    handoff: Handoff | None = None
+    fresh: Json = None
+    message: str = ""

@@ -1,0 +1,375 @@
+"""How is a stream handed on that may be refused? Its first events are looked at before the caller has it (R-4).
+
+SDKs return a stream before the provider has said anything. It is read here up to its first content, so that a refusal
+can still be cured; behind that the caller gets the stream, and a refusal in it is named. Law: every event comes to the
+caller once, in its order, and the caller's object is the SDK's own wherever that is possible. Leaves to others: what is
+done about a refusal (`course`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from penstock.carrier.replies import is_error, plain
+from penstock.context.answers import overflow_in
+from penstock.errors import Refusal
+from penstock.text.json_access import as_json
+from penstock.wires import wire_named
+from penstock.wires.failures import Refused, Unreadable
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Generator, Sequence
+
+    from penstock.overflow import Overflow, RefusalRule
+    from penstock.text.json_access import Json
+
+# Responses sends two events before the first content, Anthropic one and pings.
+_MAX_HEAD_EVENTS = 64
+"""How many events are looked at before the first content: a stream of nothing else is handed on as it is."""
+
+
+class StreamRefused(Refusal):
+    """A stream that began with HTTP 200 told of an error.
+
+    Attributes:
+        overflow: what it said of the request's size; None where it is about something else.
+        received: the words of the answer that had come by then; none before the first content.
+    """
+
+    def __init__(self, message: str, overflow: Overflow | None, received: str = "") -> None:
+        """Keep what the error said, and what came before it."""
+        super().__init__(message)
+        self.overflow = overflow
+        self.received = received
+
+
+def _midway(said: str, words: str) -> str:
+    """Return what is said of a stream that was refused behind its first content."""
+    return (
+        f"The provider ended the stream with a refusal after {len(words)} characters of the answer; "
+        f"what came is in `received`. It said: {said}"
+    )
+
+
+class StreamWatch:
+    """Looks at the events of one stream: an error before the first content is a refusal, one behind it is the stream's named end.
+
+    Args:
+        wire: the wire whose events they are.
+        rules: a caller's own rules for refusals.
+        on_end: takes the body that the events add up to, once the stream came to its end.
+    """
+
+    def __init__(self, wire: str, rules: Sequence[RefusalRule], on_end: Callable[[Json], None]) -> None:
+        self._rules, self._on_end = rules, on_end
+        self._reader = wire_named(wire).answers.stream()
+        self._is_read = True
+        self._words: list[str] = []
+
+    def has_begun(self, event: Any) -> bool:
+        """Look at an event before the first content; return whether content begins with it.
+
+        Raises:
+            StreamRefused: for an error in the stream.
+        """
+        body = _event(event)
+        if is_error(body):
+            raise StreamRefused(as_json(body), overflow_in(body, rules=self._rules))
+        # Not an event of the wire: a caller's own stream of words, say. Whatever it is, it is content.
+        return not self._feeds(body) or self._reader.has_content
+
+    def look(self, event: Any) -> None:
+        """Look at an event behind the first content.
+
+        Raises:
+            StreamRefused: for an error in the stream, with what came before it.
+        """
+        body = _event(event)
+        if is_error(body):
+            raise self._ended(as_json(body), overflow_in(body, rules=self._rules))
+        self._feeds(body)
+
+    def named(self, error: Exception) -> Exception:
+        """Return what ends a stream that raised behind its first content: the error itself, or what names a refusal for size."""
+        overflow = overflow_in(error, rules=self._rules)
+        return error if overflow is None else self._ended(str(error), overflow)
+
+    def body(self) -> Json:
+        """Return the answer as far as it came; None where its events could not be read."""
+        return self._reader.body() if self._is_read else None
+
+    def end(self) -> None:
+        """Hand on the whole answer."""
+        self._on_end(self.body())
+
+    def _ended(self, said: str, overflow: Overflow | None) -> StreamRefused:
+        words = "".join(self._words)
+        return StreamRefused(_midway(said, words), overflow, words)
+
+    def _feeds(self, body: Json) -> bool:
+        """Give an event to the wire's reader; return whether it could be read."""
+        if not isinstance(body, dict):
+            self._is_read = False
+        if self._is_read:
+            try:
+                self._words.append(self._reader.feed(body))
+            # A client may make events of its own of the wire's; what the reader cannot follow says nothing.
+            except (Unreadable, Refused):
+                self._is_read = False
+        return self._is_read
+
+
+def _event(event: Any) -> Json:
+    """Return an event as JSON. OpenAI's managed chat stream wraps each chunk of the wire, beside a snapshot of all of them."""
+    return plain(getattr(event, "chunk", event))
+
+
+def is_stream(value: Any) -> bool:
+    """Return whether a value is a stream, or a context manager that makes the request only when it is entered."""
+    if isinstance(value, str | bytes | bytearray | list | tuple | set):
+        return False
+    if isinstance(value, Mapping):
+        return any(is_stream(inner) for inner in value.values() if not isinstance(inner, Mapping))
+    if isinstance(value, Iterator | AsyncIterator):
+        return True
+    is_iterable = hasattr(value, "__iter__") or hasattr(value, "__aiter__")
+    if is_iterable and callable(getattr(value, "model_dump", None)):
+        # pydantic's objects iterate over their fields.
+        return False
+    return is_iterable or hasattr(value, "__enter__") or hasattr(value, "__aenter__")
+
+
+class BegunStream(NamedTuple):
+    """A stream that has begun to say something, or has ended."""
+
+    stream: Any
+    """What the caller gets: the same object where that is possible, its first events included."""
+    body: Json = None
+    """The whole answer, where the stream ended without a word; None while there is more to come."""
+
+
+def begin_stream(value: Any, watch: StreamWatch) -> BegunStream:
+    """Return a stream once its first content has come.
+
+    Raises:
+        StreamRefused: for an error event before the first content; the stream is closed.
+        Exception: what the stream raises before it; the stream is closed.
+    """
+    if isinstance(value, Mapping):
+        held = {key: begin_stream(inner, watch) for key, inner in value.items() if is_stream(inner)}
+        body = next((begun.body for begun in held.values()), None)
+        return BegunStream({**value, **{key: begun.stream for key, begun in held.items()}}, body)
+    # Anthropic's `messages.stream(…)` sends when it is entered: entered here, its refusal is seen while something can
+    # still be done.
+    if not hasattr(value, "__iter__") and hasattr(value, "__enter__"):
+        entered = value.__enter__()
+        try:
+            stream, body = begin_stream(entered, watch)
+        except Exception as error:
+            value.__exit__(type(error), error, error.__traceback__)
+            raise
+        return BegunStream(_Entered(value, stream), body)
+    events = value if isinstance(value, Iterator) else iter(value)
+    head: list[Any] = []
+    try:
+        is_ended = True
+        for event in events:
+            head.append(event)
+            if watch.has_begun(event) or len(head) == _MAX_HEAD_EVENTS:
+                is_ended = False
+                break
+    except Exception:
+        _close(value)
+        raise
+    going_on = _watched(head, iter(()) if is_ended else _rest(value, events), None if is_ended else watch)
+    return BegunStream(_with_events(value, going_on, Replay), watch.body() if is_ended else None)
+
+
+async def begin_async_stream(value: Any, watch: StreamWatch) -> BegunStream:
+    """Return what `begin_stream` returns, for a stream that may be asynchronous."""
+    if isinstance(value, Mapping):
+        held = {key: await begin_async_stream(inner, watch) for key, inner in value.items() if is_stream(inner)}
+        body = next((begun.body for begun in held.values()), None)
+        return BegunStream({**value, **{key: begun.stream for key, begun in held.items()}}, body)
+    if not hasattr(value, "__aiter__"):
+        if not hasattr(value, "__aenter__"):
+            return begin_stream(value, watch)
+        entered = await value.__aenter__()
+        try:
+            stream, body = await begin_async_stream(entered, watch)
+        except Exception as error:
+            await value.__aexit__(type(error), error, error.__traceback__)
+            raise
+        return BegunStream(_Entered(value, stream), body)
+    events = aiter(value)
+    head: list[Any] = []
+    try:
+        is_ended = True
+        async for event in events:
+            head.append(event)
+            if watch.has_begun(event) or len(head) == _MAX_HEAD_EVENTS:
+                is_ended = False
+                break
+    except Exception:
+        await _aclose(value)
+        raise
+    going_on = _awatched(head, None if is_ended else _rest(value, events), None if is_ended else watch)
+    return BegunStream(_with_events(value, going_on, AsyncReplay), watch.body() if is_ended else None)
+
+
+def _rest(value: Any, events: Any) -> Any:
+    """Return the events that are still to come: from where the SDKs of OpenAI and Anthropic keep them, else as they were begun."""
+    return getattr(value, "_iterator", events)
+
+
+def _with_events(value: Any, events: Any, wrapped: Callable[[Any, Any], Any]) -> Any:
+    """Return a stream that gives these events.
+
+    The SDKs of OpenAI and Anthropic keep theirs in `_iterator`: with these put there, the caller has the very object that its own
+    code expects, with all its methods. Anything else is wrapped.
+    """
+    if not hasattr(value, "_iterator"):
+        return wrapped(value, events)
+    value._iterator = events
+    return value
+
+
+def _watched(head: list[Any], rest: Iterator[Any], watch: StreamWatch | None) -> Generator[Any, None, None]:
+    """Yield the events that were looked at, then the others, each looked at; nobody watches a stream that has ended."""
+    yield from head
+    if watch is None:
+        return
+    # What the consumer throws at a `yield` is its own error, and not the stream's: only `next` stands within `try`.
+    while True:
+        try:
+            event = next(rest)
+            watch.look(event)
+        except StopIteration:
+            break
+        except StreamRefused:
+            raise
+        except Exception as error:  # noqa: BLE001 - a foreign stream: what is no refusal is raised as it is
+            raise _or_itself(watch.named(error), error)  # noqa: B904 - its cause is set there
+        yield event
+    watch.end()
+
+
+async def _awatched(
+    head: list[Any], rest: AsyncIterator[Any] | None, watch: StreamWatch | None
+) -> AsyncGenerator[Any, None]:
+    """Yield what `_watched` yields, of an asynchronous stream."""
+    for event in head:
+        yield event
+    if watch is None or rest is None:
+        return
+    while True:
+        try:
+            event = await anext(rest)
+            watch.look(event)
+        except StopAsyncIteration:
+            break
+        except StreamRefused:
+            raise
+        except Exception as error:  # noqa: BLE001 - as above
+            raise _or_itself(watch.named(error), error)  # noqa: B904 - as above
+        yield event
+    watch.end()
+
+
+def _or_itself(named: Exception, error: Exception) -> Exception:
+    """Return what is raised for an error of a stream, with that error as its cause where it is another."""
+    if named is not error:
+        named.__cause__ = error
+    return named
+
+
+def _close(stream: Any) -> None:
+    """Close a stream that was refused, so that its connection is given back; one that cannot be closed is let go."""
+    close = getattr(stream, "close", None)
+    if callable(close):
+        with contextlib.suppress(Exception):
+            close()
+
+
+async def _aclose(stream: Any) -> None:
+    """Close an asynchronous stream, by whichever name it has for that."""
+    close = getattr(stream, "aclose", None) or getattr(stream, "close", None)
+    if callable(close):
+        with contextlib.suppress(Exception):
+            closed = close()
+            if hasattr(closed, "__await__"):
+                await closed
+
+
+class Replay:
+    """A stream whose first events were looked at and come again; everything else about it is the stream's own."""
+
+    def __init__(self, stream: Any, events: Iterator[Any]) -> None:
+        self._stream, self._events = stream, events
+
+    def __iter__(self) -> Generator[Any, None, None]:
+        yield from self._events
+
+    def __next__(self) -> Any:
+        return next(self._events)
+
+    def __enter__(self) -> Replay:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        _close(self._stream)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+class AsyncReplay:
+    """An asynchronous stream whose first events were looked at and come again; all else about it is its own."""
+
+    def __init__(self, stream: Any, events: AsyncIterator[Any]) -> None:
+        self._stream, self._events = stream, events
+
+    def __aiter__(self) -> AsyncIterator[Any]:
+        return self._events
+
+    async def __anext__(self) -> Any:
+        return await anext(self._events)
+
+    async def __aenter__(self) -> AsyncReplay:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await _aclose(self._stream)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+class _Entered:
+    """A context manager that was entered, since its request goes out then; entering it again gives its stream."""
+
+    def __init__(self, manager: Any, stream: Any) -> None:
+        self._manager, self._stream = manager, stream
+
+    def __enter__(self) -> Any:
+        return self._stream
+
+    def __exit__(self, *error: Any) -> Any:
+        return self._manager.__exit__(*error)
+
+    async def __aenter__(self) -> Any:
+        return self._stream
+
+    async def __aexit__(self, *error: Any) -> Any:
+        return await self._manager.__aexit__(*error)
+
+    def __iter__(self) -> Any:
+        return iter(self._stream)
+
+    def __aiter__(self) -> Any:
+        return aiter(self._stream)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)

@@ -1,0 +1,164 @@
+"""What is wrong with an answer that came as a success, and what does an error say of a request's size?
+
+Two questions that every door asks of what a provider sent back (`execute`, carriers, adapters, the agent), answered in one place
+so that all of them find the same: `fault_of` an answer, `overflow_in` an error. Law: an answer that says something is never thrown
+away for a doubt; what cures it is a smaller request, or nothing. Pure. Keeps out: what is done about it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from penstock.overflow import Overflow, diagnose, silent_overflow
+from penstock.overflow.kinds import STOPS
+from penstock.overflow.learned import SMALLEST_TOKENS
+from penstock.overflow.silent import reported_input
+from penstock.overflow.walk import layers
+from penstock.wires import Media, Opaque, Text, ToolCall, answer_messages, load, output_tokens, wire_named
+from penstock.wires.placeholders import NO_ANSWER
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.overflow import RefusalRule
+    from penstock.text.json_access import Json
+
+# A window may be believed four times too large (R-1): below this share of it, an empty answer has nothing to do with size.
+EMPTY_SHARE = 4
+"""An empty answer is taken for a refusal where the request was at least the window divided by this."""
+# Servers stop a few tokens before the length that was asked for, and before their window's end.
+_CAP_SHARE = 0.95
+# "… on tokens per min (TPM): Limit 30000, Requested 40000": what one request may take of a minute, and what this one would.
+_MINUTE = re.compile(r"limit:? ?(\d[\d,]{0,14})\b.{0,60}?requested:? ?(\d[\d,]{0,14})\b")
+
+
+# ── errors ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def overflow_in(error: object, http_status: int | None = None, *, rules: Sequence[RefusalRule] = ()) -> Overflow | None:
+    """Return what an error says of a request's size; None where a smaller request would not cure it (R-6).
+
+    Beside overflows of the context these are a request above the tokens of a whole minute, which no waiting cures, and a body of
+    too many bytes, also where nothing is said of it but HTTP 413.
+
+    Args:
+        error: an exception, a response body, an event of a stream, or a text.
+        http_status: the status, where the caller knows it.
+        rules: a caller's own rules for refusals.
+    """
+    told = diagnose(error, http_status, rules=rules)
+    if told.overflow is not None:
+        return told.overflow
+    if told.kind == "rate_limit_single_request":
+        return _above_the_minute(error) or Overflow(kind="context_input")
+    # Bytes are no tokens, and images take many of the one and few of the other: without a number, what can shrink is halved.
+    return Overflow(kind="context_input") if told.recovery in {"shrink_input", "shrink_payload"} else None
+
+
+def _above_the_minute(error: object) -> Overflow | None:
+    """Return the minute's tokens as a limit of this request; None where the refusal does not state both numbers."""
+    for evidence in layers(error):
+        for text in evidence.texts:
+            if (found := _MINUTE.search(text)) is None:
+                continue
+            limit, asked = (int(number.replace(",", "")) for number in found.groups())
+            if limit >= SMALLEST_TOKENS and asked > limit:
+                # The reply that is asked for counts towards the minute, so that lowering it is a cure as well.
+                return Overflow(kind="context_total", limit=limit, total=asked, excess=asked - limit, bound="approx")
+    return None
+
+
+# ── answers ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerFault:
+    """What is wrong with an answer that came as a success."""
+
+    kind: Literal["accepted", "dropped", "empty", "window", "length"]
+    """`accepted`: more than the window was taken; `dropped`: the beginning of the request was cut without a word; `empty`: nothing
+    is said; `window`: the reply ended where the window did; `length`: it ended at the length that was asked for."""
+    message: str
+    """What happened, for the caller or the person."""
+    overflow: Overflow | None = None
+    """What a smaller request is sized from, where one would cure it; None where it can only be told, or the reply gone on with."""
+
+
+def fault_of(
+    body: Json, wire: str, *, estimated_tokens: int, window_tokens: int, asked_tokens: int | None = None
+) -> AnswerFault | None:
+    """Return what is wrong with an answer; None for one that is as it should be, and for what is no answer of the wire (O-3, R-6).
+
+    Args:
+        body: the answer's body.
+        wire: the API's name.
+        estimated_tokens: the low end of the caller's own count of the request.
+        window_tokens: the window that was planned with.
+        asked_tokens: the length of reply that the request asked for; None where it named none.
+    """
+    layout = wire_named(wire).answers
+    silence = silent_overflow(body, window_tokens=window_tokens, estimated_tokens=estimated_tokens)
+    if silence is not None and silence.kind == "dropped":
+        kept = silence.reported_tokens
+        message = (
+            f"The provider reports {kept} tokens of input where at least {estimated_tokens} were sent: "
+            "it seems to have dropped the beginning without a word."
+        )
+        limit = kept if kept >= SMALLEST_TOKENS else None
+        return AnswerFault(kind="dropped", message=message, overflow=Overflow(kind="context_input", limit=limit))
+    if isinstance(body, dict) and layout.is_answer(body):
+        fault = _unfinished(body, wire, estimated_tokens, window_tokens, asked_tokens)
+        if fault is not None:
+            return fault
+    if silence is not None:
+        message = (
+            f"The provider reports {silence.reported_tokens} tokens of input, more than the window of {window_tokens}."
+        )
+        return AnswerFault(kind="accepted", message=message)
+    return None
+
+
+def _unfinished(
+    body: dict[str, Json], wire: str, estimated_tokens: int, window_tokens: int, asked_tokens: int | None
+) -> AnswerFault | None:
+    """Return what is wrong with how an answer ended."""
+    reason = wire_named(wire).answers.stop_reason(body)
+    stop = STOPS.get(reason.lower())
+    given, written = reported_input(body) or 0, output_tokens(body, wire) or 0
+    # A reply may stop short of what was asked for at a cap of the model's own; at the window it did so only if that is full.
+    is_short = stop == "output_stopped" and 0 < written < (asked_tokens or 0) * _CAP_SHARE
+    if stop == "context_total" or (is_short and given + written >= window_tokens * _CAP_SHARE):
+        limit = given + written if given and given + written >= SMALLEST_TOKENS else None
+        known = Overflow(kind="context_input", limit=limit, input=given if limit else None)
+        return AnswerFault(
+            kind="window",
+            message=f"The reply ended after {written} tokens because the window was full (stop reason {reason!r}).",
+            overflow=known,
+        )
+    if stop == "content_policy":
+        return None
+    if not _says_something(body, wire):
+        is_large = estimated_tokens * EMPTY_SHARE >= window_tokens and not written and stop is None
+        return AnswerFault(
+            kind="empty",
+            message=f"The model answered nothing (stop reason {reason!r}, {written} tokens of output).",
+            overflow=Overflow(kind="context_input") if is_large else None,
+        )
+    if stop == "output_stopped":
+        return AnswerFault(
+            kind="length", message=f"The reply is cut: it ended at its length limit (stop reason {reason!r})."
+        )
+    return None
+
+
+def _says_something(body: Json, wire: str) -> bool:
+    """Whether an answer has words, calls, or anything that only its own wire understands; thoughts alone say nothing."""
+    for entry in load(answer_messages(body, wire), wire).entries:
+        for part in entry.parts:
+            if isinstance(part, ToolCall | Media | Opaque):
+                return True
+            if isinstance(part, Text) and part.text.strip() and part.text != NO_ANSWER:
+                return True
+    return False

@@ -1,0 +1,173 @@
+"""A carrier remembers: what a provider said of one request sizes the next, for as long as that is worth believing (R-5)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.carrier.conftest import poster
+
+from penstock import Carrier
+from penstock.carrier.memory import LIFETIME_SECONDS
+from penstock.models import say
+from penstock.testing import LoopbackProvider
+from penstock.text import tokens
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from penstock.store import Store
+
+pytestmark = pytest.mark.proves("R-5")
+WINDOW = 40_000
+
+
+def counts_more(text: str) -> int:
+    """Forty percent more than tiktoken: what Claude, Gemini, proxies and local servers do in their own ways."""
+    return math.ceil(1.4 * tokens.count(text, model="gpt-4o", mode="exact").tokens)
+
+
+def history(steps: int, *, name: str = "run") -> dict[str, Any]:
+    """A request with so many steps, each of about a thousand tokens."""
+    messages: list[Any] = [{"role": "user", "content": f"Which of them is the {name}?"}]
+    for number in range(steps):
+        function = {"name": name, "arguments": json.dumps({"number": number})}
+        asked = [{"id": f"c{number}", "type": "function", "function": function}]
+        messages.append({"role": "assistant", "content": None, "tool_calls": asked})
+        content = "\n".join(f"{line}: the {name} of step {number}" for line in range(115))
+        messages.append({"role": "tool", "tool_call_id": f"c{number}", "content": content})
+    return {"model": "gpt-4o", "messages": messages}
+
+
+def provider(count: Any = counts_more, window: int = WINDOW) -> LoopbackProvider:
+    """One that counts in its own way, for any number of requests."""
+    return LoopbackProvider("openai-chat", window, policy=lambda _: say("done"), count=count)
+
+
+def refusals(served: LoopbackProvider, ask: Any) -> int:
+    """How often the provider refused while something was asked."""
+    before = served.refused
+    result = ask()
+    assert result.success, result.error
+    return served.refused - before
+
+
+@pytest.mark.parametrize("again", ["the same", "one turn longer"])
+def test_the_same_history_is_not_refused_twice(store: Store, again: str) -> None:
+    """A server that counts forty percent more refuses the first request, and none after it."""
+    carrier = Carrier(wire="openai-chat", window_tokens=WINDOW, store=store)
+    request = history(33)
+    with provider() as served:
+        send = poster(served)
+        assert refusals(served, lambda: carrier.execute(send, request)) == 1
+        if again == "one turn longer":
+            more = [{"role": "assistant", "content": "done"}, {"role": "user", "content": "And the last?"}]
+            request = {**request, "messages": [*request["messages"], *more]}
+        assert refusals(served, lambda: carrier.execute(send, request)) == 0
+        other = history(33, name="other")
+        assert refusals(served, lambda: carrier.execute(send, other)) == 0, "another history of the same model"
+
+
+def test_what_one_model_or_endpoint_said_is_no_other_ones(store: Store) -> None:
+    """The same name at another address counts in another way."""
+    about: Any = {"wire": "openai-chat", "window_tokens": WINDOW, "store": store}
+    here, there = Carrier(**about, endpoint="https://here"), Carrier(**about, endpoint="https://there")
+    with provider() as served:
+        send = poster(served)
+        assert refusals(served, lambda: here.execute(send, history(33))) == 1
+        assert refusals(served, lambda: there.execute(send, history(33))) == 1
+        assert refusals(served, lambda: here.execute(send, {**history(33, name="other"), "model": "gpt-4.1"})) == 1
+        assert refusals(served, lambda: Carrier(**about, endpoint="https://here").execute(send, history(33))) == 0
+
+
+_NEW_PROCESS = """
+import json, sys
+from penstock import Carrier
+from penstock.store import open_store
+from tests.carrier.test_carrier import history, provider, refusals
+carrier = Carrier(wire="openai-chat", window_tokens=40_000, store=open_store(sys.argv[1]))
+served = provider()
+print(refusals(served, lambda: carrier.execute(served.send, history(33))))
+"""
+
+
+def test_a_new_process_with_the_same_store_knows_what_was_learned(store: Store) -> None:
+    """Nothing is in memory there but what the store holds."""
+    url = store.url
+
+    def run() -> str:
+        done = subprocess.run([sys.executable, "-c", _NEW_PROCESS, url], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    assert [run(), run()] == ["1", "0"]
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_what_was_learned_expires_and_is_measured_again(store: Store, restarted: bool) -> None:
+    """A day later the provider may have changed its mind: a request that fits by our count is sent whole."""
+    now = [time.time()]  # the store writes down when it learned something by the same clock
+    about: Any = {"wire": "openai-chat", "window_tokens": WINDOW, "clock": lambda: now[0]}
+    carrier = Carrier(**about, store=store)
+    with provider() as served:
+        assert refusals(served, lambda: carrier.execute(poster(served), history(33))) == 1
+        now[0] += LIFETIME_SECONDS - 60
+        assert refusals(served, lambda: carrier.execute(poster(served), history(33, name="other"))) == 0
+        now[0] += LIFETIME_SECONDS + 120
+        if restarted:
+            carrier = Carrier(**about, store=store)
+        assert refusals(served, lambda: carrier.execute(poster(served), history(33, name="third"))) == 1
+
+
+def test_threads_share_a_carrier(store: Store) -> None:
+    """Twelve conversations at once: each is answered, and once it is known how the provider counts nobody is refused."""
+    carrier = Carrier(wire="openai-chat", window_tokens=WINDOW, store=store)
+    with provider() as served:
+        send = poster(served)
+        start = threading.Barrier(6)
+
+        def talk(number: int) -> list[bool]:
+            start.wait(30)
+            return [carrier.execute(send, history(33 + turn, name=f"tool{number}")).success for turn in range(2)]
+
+        with ThreadPoolExecutor(6) as pool:
+            assert list(pool.map(talk, range(6))) == [[True, True]] * 6
+        assert served.refused <= 6, "the first of each, at most"
+        assert refusals(served, lambda: carrier.execute(send, history(33, name="last"))) == 0
+
+
+def test_tasks_share_a_carrier(store: Store) -> None:
+    """The same on one loop."""
+    carrier = Carrier(wire="openai-chat", window_tokens=WINDOW, store=store)
+
+    async def all_of_them(served: LoopbackProvider) -> list[bool]:
+        async def send(body: Any) -> Any:
+            return await asyncio.to_thread(poster(served), body)
+
+        async def talk(number: int) -> bool:
+            first = await carrier.aexecute(send, history(33, name=f"tool{number}"))
+            second = await carrier.aexecute(send, history(34, name=f"tool{number}"))
+            return first.success and second.success and second.attempts == 1
+
+        return await asyncio.gather(*(talk(number) for number in range(6)))
+
+    with provider() as served:
+        assert asyncio.run(all_of_them(served)) == [True] * 6
+        assert served.refused <= 6
+
+
+def test_without_a_store_it_remembers_as_long_as_it_lives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is cut goes to the user's own store, what is learned stays in memory."""
+    monkeypatch.setenv("PENSTOCK_STORE", f"sqlite:///{tmp_path}/own.db")
+    carrier = Carrier(wire="openai-chat", window_tokens=WINDOW)
+    with provider() as served:
+        assert refusals(served, lambda: carrier.execute(poster(served), history(33))) == 1
+        assert refusals(served, lambda: carrier.execute(poster(served), history(33, name="other"))) == 0

@@ -1,0 +1,178 @@
+"""Streams of a caller's own: looked at before they are handed on, closed where they are refused, named where they break."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from penstock import Carrier, aexecute, execute
+from penstock.carrier.streams import StreamRefused
+from penstock.overflow import parse
+from penstock.wires import WIRES, dump, load_request, wire_named
+from penstock.wires.wire import AnswerContent
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+    from penstock.store import Store
+
+pytestmark = pytest.mark.proves("R-4")
+LONG = "prompt is too long: 90000 tokens > 8000 maximum"
+
+
+def request_on(wire: str) -> dict[str, Any]:
+    """A history of forty results that can be made smaller."""
+    messages: list[Any] = [{"role": "user", "content": "How many?"}]
+    for n in range(40):
+        function = {"name": "run", "arguments": json.dumps({"n": n})}
+        asked = {"id": f"c{n}", "type": "function", "function": function}
+        messages.append({"role": "assistant", "content": None, "tool_calls": [asked]})
+        messages.append({"role": "tool", "tool_call_id": f"c{n}", "content": f"result {n} " + "word " * 500})
+    spoken = wire_named(wire)
+    body = {"model": "m", "messages": messages}
+    held = dump(load_request(body, "openai-chat"), wire)
+    more = {"max_tokens": 500} if wire == "anthropic" else {}
+    return {"model": "m", spoken.body.messages_key: held, **more}
+
+
+def answer(wire: str, text: str = "Forty, I should say.") -> dict[str, Any]:
+    """An answer's body."""
+    content = AnswerContent(text=text, calls=(), number=1, model="m", input_tokens=6_000, output_tokens=9)
+    return wire_named(wire).double.answer(content)
+
+
+def events_of(wire: str, body: dict[str, Any]) -> list[Any]:
+    """The events of a streamed answer, as JSON."""
+    content = b"".join(
+        wire_named(wire).double.answer_events(body, {"stream": True, "stream_options": {"include_usage": True}})
+    )
+    frames = wire_named(wire).answers.frames
+    if frames is not None:
+        return [json.loads(event) for event in frames().feed(content)]
+    lines = [line[6:] for line in content.decode().splitlines() if line.startswith("data: ")]
+    return [json.loads(line) for line in lines if line != "[DONE]"]
+
+
+class Stream:
+    """A stream as an SDK has it: read once, closed once."""
+
+    def __init__(self, events: list[Any]) -> None:
+        self.events, self.closed = iter(events), 0
+
+    def __iter__(self) -> Iterator[Any]:
+        for event in self.events:
+            if isinstance(event, Exception):
+                raise event
+            yield event
+
+    def close(self) -> None:
+        """Give the connection back."""
+        self.closed += 1
+
+
+class AsyncStream(Stream):
+    """The same to be awaited."""
+
+    async def __aiter__(self) -> AsyncIterator[Any]:
+        for event in self.events:
+            await asyncio.sleep(0)
+            if isinstance(event, Exception):
+                raise event
+            yield event
+
+    async def aclose(self) -> None:
+        """Give the connection back."""
+        self.closed += 1
+
+
+def carried(wire: str, streams: list[Any], *, is_async: bool, store: Store) -> tuple[Any, list[Any]]:
+    """The result of a request whose answers are these streams, and the events that the caller got."""
+    given = iter(streams)
+    about: Any = {"wire": wire, "window_tokens": 100_000, "store": store}
+    if not is_async:
+        result = execute(lambda _: next(given), request_on(wire), **about)
+        return result, list(result.response)
+
+    async def all_of_it() -> tuple[Any, list[Any]]:
+        async def send(_: Any) -> Any:
+            return next(given)
+
+        made = await aexecute(send, request_on(wire), **about)
+        return made, [event async for event in made.response]
+
+    return asyncio.run(all_of_it())
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_refusal_before_the_first_content_is_recovered_and_its_stream_is_closed(
+    wire: str, is_async: bool, store: Store
+) -> None:
+    """As an event and as an exception, on every wire; the caller gets every event of the answer, each once."""
+    kind = AsyncStream if is_async else Stream
+    whole = events_of(wire, answer(wire))
+    for refusal in (wire_named(wire).double.error(LONG, 400), RuntimeError(LONG)):
+        refused, good = kind([refusal]), kind(whole)
+        result, seen = carried(wire, [refused, good], is_async=is_async, store=store)
+        assert (result.success, result.attempts, seen) == (True, 2, whole)
+        assert (refused.closed, good.closed) == (1, 0)
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+@pytest.mark.parametrize("wire", WIRES)
+def test_one_in_mid_stream_ends_with_what_came_and_is_named(wire: str, is_async: bool, store: Store) -> None:
+    """The events so far are the caller's; the error has the words that they add up to, and what the provider said."""
+    whole = events_of(wire, answer(wire))
+    at = len(whole) * 2 // 3
+    for refusal in (wire_named(wire).double.error(LONG, 400), RuntimeError(LONG)):
+        kind = AsyncStream if is_async else Stream
+        with pytest.raises(StreamRefused) as raised:
+            carried(wire, [kind([*whole[:at], refusal, *whole[at:]])], is_async=is_async, store=store)
+        overflow = parse(raised.value)
+        assert overflow is not None
+        assert (overflow.limit, overflow.input, raised.value.overflow) == (8_000, 90_000, overflow)
+        words = raised.value.received
+        assert words
+        assert "Forty, I should say.".startswith(words)
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_what_breaks_a_stream_and_is_no_refusal_is_the_callers(is_async: bool, store: Store) -> None:
+    """The very exception, behind the events before it."""
+    broken = ConnectionResetError("the connection is gone")
+    whole = events_of("openai-chat", answer("openai-chat"))
+    kind = AsyncStream if is_async else Stream
+    with pytest.raises(ConnectionResetError) as raised:
+        carried("openai-chat", [kind([*whole[:5], broken])], is_async=is_async, store=store)
+    assert raised.value is broken
+
+
+def test_a_stream_of_something_else_is_handed_on_as_it_is(store: Store) -> None:
+    """Words of a caller's own, and a stream that ends at once."""
+    _, seen = carried("openai-chat", [iter(["one", "two"])], is_async=False, store=store)
+    assert seen == ["one", "two"]
+    result, seen = carried("openai-chat", [iter(())], is_async=False, store=store)
+    assert (seen, result.attempts) == ([], 1)
+
+
+@pytest.mark.proves("R-5")
+@pytest.mark.parametrize("wire", WIRES)
+def test_what_a_stream_reports_at_its_end_is_told_and_learned(wire: str, store: Store) -> None:
+    """Its usage comes last: by then the result has gone to the caller, whose warnings are told there."""
+    body = answer(wire)
+    carrier = Carrier(wire=wire, window_tokens=100_000, store=store)
+    request = request_on(wire)
+    result = carrier.execute(lambda _: iter(events_of(wire, body)), request)
+    assert result.warnings == []
+    assert list(result.response)
+    assert "6000 tokens of input" in result.warnings[0]
+    assert "dropped the beginning" in result.warnings[0]
+    small = {**request, wire_named(wire).body.messages_key: request[wire_named(wire).body.messages_key][:20]}
+    before = store.learned(f"provider {wire}  m")
+    result = carrier.execute(lambda _: iter(events_of(wire, body)), small)
+    list(result.response)
+    assert (result.warnings, before) == ([], None)
+    assert store.learned(f"provider {wire}  m") is not None
