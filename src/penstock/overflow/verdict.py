@@ -14,6 +14,7 @@ import re
 from typing import TYPE_CHECKING
 
 from penstock.overflow import kinds, numbers
+from penstock.overflow.bound import Bound, checked, with_fields
 from penstock.overflow.refusal import Diagnosis, Overflow
 from penstock.overflow.waiting import retry_after
 
@@ -92,8 +93,8 @@ class Judge:
                 if (match := rule.match(text, self.status)) is not None:
                     if not rule.kind.startswith("context_"):
                         return self._plain(rule.kind, rule.recovery)
-                    bound = numbers.checked(
-                        numbers.Bound(
+                    bound = checked(
+                        Bound(
                             limit=match.get("limit"),
                             input=match.get("input"),
                             output=match.get("output"),
@@ -133,7 +134,7 @@ class Judge:
             return self._overflow_of(texts)
         for stop in self.evidence.stops:
             if (kind := kinds.STOPS.get(stop)) is not None:
-                return self._overflow(numbers.Bound(), kind) if kind == "context_total" else self._plain(kind)
+                return self._overflow(Bound(), kind) if kind == "context_total" else self._plain(kind)
         if (told := self._waiting()) is not None:
             return told
         speaking = [
@@ -240,12 +241,12 @@ class Judge:
 
         Texts are not added up: a message and its wrapper may count two different things, and one of them is right as a whole.
         """
-        best, best_text = numbers.Bound(), " ".join(texts[:2])
+        best, best_text = Bound(), " ".join(texts[:2])
         for text in texts:
             bound = numbers.bind(text)
             if bound.weight > best.weight:
                 best, best_text = bound, text
-        best = numbers.with_fields(best, self.evidence.fields)
+        best = with_fields(best, self.evidence.fields)
         # With the reply in it the kind is `context_total`. A reply of 0 tokens adds nothing, and characters never count one.
         both = best.output is not None or kinds.compiled(_BOTH).search(best_text) is not None
         kind = "context_total" if both and best.output != 0 and best.unit == "tokens" else "context_input"
@@ -260,7 +261,7 @@ class Judge:
             kind = "context_input"
         return self._overflow(best, kind)
 
-    def _overflow(self, bound: numbers.Bound, kind: str, recovery: str | None = None) -> Diagnosis:
+    def _overflow(self, bound: Bound, kind: str, recovery: str | None = None) -> Diagnosis:
         """Return the diagnosis of an overflow, with the cure that its numbers decide unless one is named."""
         overflow = Overflow(kind=kind, **bound._asdict())
         return Diagnosis(kind=kind, recovery=recovery or _cure(overflow, bound.largest_input), overflow=overflow)

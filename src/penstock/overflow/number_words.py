@@ -1,0 +1,213 @@
+"""Which words lend a number its role? The nouns, verbs, signs and units that stand beside counts, as patterns.
+
+Patterns are made when they are first needed. Keeps out: which of several proposals wins (`numbers`).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Final
+
+from penstock.overflow.bound import EXCESS, INPUT, LIMIT, OUTPUT, PART, TOTAL
+
+# Nouns and verbs that lend a number its role, in English and Chinese. Names of fields are among them (`n_ctx`, `max_tokens`),
+# since messages and dumps of fields use them alike.
+
+_HEDGE = r"(?:about|approximately|approx\.?|around|roughly|at least|an? estimated|estimated|some|~|≈)"
+OUTPUT_NAME = (
+    r"max_(?:completion_|new_|output_|gen_)?(?:tokens|len|length)(?:_to_sample)?(?!\w)|max_?outputtokens|maxtokens|"
+    r"maxtokencount|max_gen_len|num_predict"
+)
+OUTPUT_NOUN = (
+    rf"(?:{OUTPUT_NAME}|completion_tokens|output_tokens|completions?|outputs?|responses?|repl(?:y|ies)|generat(?:ion|"
+    rf"ed)|reserved?|输出|补全)"
+)
+_LIMIT_NOUN = (
+    r"(?:max(?!_(?:completion_|new_|output_)?tokens\b|tokens|_?output)\w*|limit(?!ed\b)\w*|context[ _-]?(?:length|"
+    r"window|size|limit|budget|capacity)|"
+    r"n_ctx(?:_\w+)?|\bctx|model[ _]length|window|capacity|ceiling|quota|allow(?:s|ed)|permitted|supports?|accepts?|"
+    r"\bcan (?:only )?(?:hold|handle|take|process|fit)|holds|handles|takes at most|最大|上限|限制|不超过|不能超过|最多)"
+)
+_INPUT_NOUN = (
+    r"(?:inputs?|input_\w+|prompts?|messages?|quer(?:y|ies)|conversation|history|requests?|contains?|contained|"
+    r"resulted|actual|current(?:ly)?|"
+    r"passed|given|received|got|sent|provided|consum\w+|used|uses|using|token count|length|sequence|texts?|"
+    r"contents?|documents?|body|chat|counted|"
+    r"n_(?:prompt_)?tokens|has|have|is using|输入|提示词?|当前|实际|请求|消息)"
+)
+_TOTAL_NOUN = r"(?:requested|requesting|total(?:s|ing|led)?|sum|combined|altogether|overall|needs?|requires|共|总计|总)"
+# What numbers stand behind that count nothing of the request: codes, statuses, places, attempts, parameters.
+_NO_COUNT = (
+    r"(?:n_keep|\w*error|code|status|http|retr\w*|attempts?|line|column|index|position|port|version|draft|top_k|seed|"
+    r"parameter=\w+, value|value|param|id|(?<!resulted )in|after|step|turn|item|batch|page|part|chunk|"
+    r"query length|cached|tier|level)"
+)
+_COMPARISON = (
+    r"(?:exceed\w*|surpass\w*|(?:long|great|larg|high|bigg|small|short|few|low)er than|more than|less than|"
+    r"above|over|beyond|under|below|"
+    r"at most|up to|limited to|\bvs\b\.?|versus|not exceed|>=?|<=?|≥|≤|超过|超出|大于|小于)"
+)
+
+
+@cache
+def number() -> re.Pattern[str]:
+    """Match a number that is written plainly as `value`, and any other as `odd`.
+
+    Groups of digits count where they cannot mean two things: "131,072", "1.048.576" and "1 048 576", also the Indian "10,48,576".
+    "128.000" may be 128 or 128,000 and is odd, as are "5000/4096", "2024-01-01", "12:30", "4k" and digits within names.
+    """
+    grouped = (
+        r"\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d{2})+,\d{3}|\d{1,3}(?:[_'\u00a0\u202f\u2009]\d{3})+|\d{1,3}(?:\.\d{3}){2,}|"
+        r"\d{1,3}(?: \d{3}){2,}"
+    )
+    return re.compile(
+        rf"(?<![\w.\-/#$@\\%])(?<![\d][,:])(?:(?P<value>(?:{grouped}|\d{{1,12}})(?:\.0{{1,2}})?)"
+        r"(?![\d%])(?![.,:/]\d)(?!,$)(?![a-z_])(?!-\d)"
+        r"|(?P<odd>\d[\w.,/:%-]*))"
+        r"(?P<after>\s*\)?[\s`'\"-]{0,3}(?P<unit>[a-z]+|字符|字|tokens?)?)"
+    )
+
+
+# A bare number of these is a status unless words behind it say what it counts: "400: prompt of 9000 tokens".
+STATUSES: Final = frozenset({*range(400, 432), *range(500, 512), *range(520, 531)})
+TOKEN_UNITS = frozenset({"token", "tokens", "tok", "toks"})
+CHAR_UNITS = frozenset({"char", "chars", "character", "characters", "字符", "字"})
+_OTHER_UNITS = """
+byte bytes b kb mb gb kib mib gib px pixel pixels s ms sec secs second seconds minute minutes min mins hour hours h day days
+times image images file files page pages retries attempts requests words k m thousand million draft cached reasoning items
+tools messages turns percent usd dollars credits status bad error
+"""
+OTHER_UNITS: Final = frozenset(_OTHER_UNITS.split())
+"""Units of what is no count of a request: sizes, times, money, and what a request has several of."""
+
+
+@cache
+def left() -> dict[str, re.Pattern[str]]:
+    """The patterns over the words before a number. Those that end in `$` must touch it; the others are searched in its clause."""
+    return {
+        # "exceeded by 954", "reduce it by", "over by": `by` makes the difference between a limit and what is above it.
+        "excess": re.compile(
+            rf"(?:(?:exceed\w*|over|too \w+|long|reduce\w*|shorten\w*|larger|longer|trim\w*|remove)\b[^.;]*\bby|"
+            rf"over by|(?:limit|window|length|size|maximum|context) by|excess(?: of)?|"
+            rf"overflow(?:ed|s)?(?: of| by)?|超出了|多出)\s*{_HEDGE}?\W*$"
+        ),
+        # Codes and places; "must be at least N", a minimum; "need 9000, have 8192", where it is not said what has so much.
+        "ignore": re.compile(
+            rf"(?:(?:^|[^\w]){_NO_COUNT}|must be at least)\W{{0,4}}$|^\W*(?:but )?(?:only )?ha(?:ve|s|d)\W*$"
+        ),
+        # "has 9000", "passed 9000": a verb that touches the number and says that the request is so large.
+        "verb": re.compile(
+            rf"(?:\bwith|has|have|had|having|contains?|contained|resulted in|passed|given|received|got|"
+            rf"sent|used|uses|using|provided|"
+            rf"requested|actual|current)(?: a total of)?[\s:(=]*{_HEDGE}?[\s:(=~`'\"]*$"
+        ),
+        # ", limit: 8192": words behind a number that name the next one, and so belong to it alone.
+        "named": re.compile(r"[\s,;)]+[a-z][\w`'\" ]{0,25}(?<=[\w`'\"])[=:]\s?\d"),
+        "told": re.compile(r"exceed\w*[^:;]*:\s*$"),  # "exceeds the window: N input tokens" counts what exceeds it
+        # "too large for model with 32768 maximum context length": this `with` is the model's, not the request's.
+        "model with": re.compile(r"\b(?:model|endpoint|deployment|window) with\W*$"),
+        "split": re.compile(
+            r",|;|:|\bbut\b|\bhowever\b|\bwhile\b|\bwhereas\b|\byet\b|\band\b|\bwhich\b|\bresulting in\b|，|；|但"
+        ),
+        "comparison": re.compile(_COMPARISON),
+        # In this order: `max_tokens` and "max_output_tokens" are the reply's before they are a maximum.
+        "noun": re.compile(
+            rf"(?<![a-z])(?:(?P<output>{OUTPUT_NOUN})|(?P<limit>{_LIMIT_NOUN})|(?P<total>{_TOTAL_NOUN})|"
+            rf"(?P<input>{_INPUT_NOUN}))(?![a-z])"
+        ),
+        # "prompt tokens + max_tokens (8500)" counts the sum.
+        "joint": re.compile(
+            rf"(?:input|prompt|messages?)\w*[`'\"]*(?: length| tokens?| token count)?,? (?:\+|and|plus) (?:max\w* )?"
+            rf"(?:{OUTPUT_NOUN}|prediction)[`'\"]*(?: length| tokens?| token count)?[\s(:=]*$"
+        ),
+        "context": re.compile(r"context|window|n_ctx|model"),
+    }
+
+
+@cache
+def right() -> list[tuple[str, re.Pattern[str]]]:
+    """The patterns over the words behind a number, with the roles that they propose: the first that matches counts.
+
+    All begin at the number. An excess comes first, since its words hold those of a limit ("tokens over the limit"); a whole input
+    ("9000 tokens in the prompt") before a part of it ("116 in the messages", which other parts may follow).
+    """
+    tokens = r"^[\s`'\"]*\)?[\s`'\"-]*"
+    count = r"(?:tokens?|characters?|chars?)\b(?! count)"
+    the = r"(?:the |your |this |its |all )?"
+    return [
+        (
+            EXCESS,
+            re.compile(
+                rf"{tokens}(?:{count} )?(?:too (?:many|long|large)|(?:over|above|beyond|past|more than|"
+                rf"in excess of) {the}(?:max\w* |allowed |"
+                r"model'?s? |context |token )*(?:limit|maximum|max\b|context|window|length|size|budget)|"
+                r"over(?=\W*$|[.,;])|excess\b)"
+            ),
+        ),
+        (
+            OUTPUT,
+            re.compile(
+                rf"{tokens}(?:{count} )?(?:(?:in|for|from|of|as) {the}(?:max\w* |requested )?(?:completion|"
+                rf"output|response|reply|generation|answer)"
+                rf"|(?:{OUTPUT_NAME}|(?:requested |max\w* )*(?:output|completion|generated|generation|response|new)\b))"
+            ),
+        ),
+        (
+            LIMIT,
+            re.compile(
+                rf"{tokens}(?:{count}[ -])?(?:(?:input|prompt) (?:token )?)?(?:(?:is|was) {the}(?:model'?s? )?)?(?:maximum|"
+                rf"max\b|limit\b|context[ -](?:window|length|limit|size)|"
+                r"window\b|cap\b|ceiling|allowed|at most|token (?:limit|maximum|context|window)|(?:max|maximum) )"
+            ),
+        ),
+        (
+            INPUT,
+            re.compile(
+                rf"{tokens}(?:(?:input|prompt|message|context)s?[`'\"]?(?: {count}|(?=\W*$|\s*[+,&]|\s+and\b))|"
+                rf"{count} (?:were |was |are |is )?"
+                r"(?:provided|sent|given|passed|received|used)\b|"
+                rf"{count} (?:prompt|input|request|message|conversation)s?\b|{count} (?:in|from|of|for) {the}(?:(?:text|"
+                rf"input|user|chat|system|new) )*(?:inputs?|prompt|messages?|request|conversation|history|"
+                rf"chat|query|text)\b"
+                r"|[`'\"]?inputs?[`'\"]? tokens)"
+            ),
+        ),
+        (
+            PART,
+            re.compile(
+                rf"{tokens}(?:{count} )?(?:in|from|of|for|as) {the}(?!total)(?:[a-z_`']+ ){{0,2}}(?:inputs?|"
+                rf"prompts?|messages?|functions?|tools?|"
+                r"schemas?|response_format|format|history|conversation|system|images?|audio|files?|documents?|"
+                r"definitions?|instructions?)\b"
+            ),
+        ),
+        (
+            TOTAL,
+            re.compile(
+                rf"{tokens}(?:total {count}|{count} (?:in total|altogether|combined|total\b|requested|(?:were |was )requested))"
+            ),
+        ),
+    ]
+
+
+@cache
+def joint() -> re.Pattern[str]:
+    """Match a sentence that limits the input and the reply together: a size that it counts is then the total."""
+    return re.compile(
+        r"(?:input|prompt|messages?|context)\w*[`'\"]*(?:\s\w+){0,2}\s*(?:\+|\band\b|\bplus\b|,)[^.\d]{0,25}"
+        r"(?:output|completion|prediction|max_?\w*tokens?|max_?new|generat\w+|response|reply)"
+    )
+
+
+@cache
+def expressions() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """Return the patterns of a sum above a limit, a difference, a range, and llama-cpp-python's sentence."""
+    n = r"(\d[\d,_]*)"
+    # Anthropic: "199759 + 8192 > 200000". vLLM: "(8192 > 8192 - 1000)". Qwen: "should be [1, 129024]".
+    return (
+        re.compile(rf"{n}(?: tokens)? ?\+ ?{n}(?: tokens)? ?(?:>=?|≥) ?{n}(?![\d.])"),
+        re.compile(rf"{n} ?>=? ?{n} ?- ?{n}(?![\d.])"),
+        re.compile(rf"\[ ?\d+ ?, ?{n} ?\]"),
+        re.compile(rf"requested tokens \(?{n}\)? exceed(?:s)? (?:the )?context window of {n}(?![\d.])"),
+    )
