@@ -131,6 +131,103 @@ def test_a_number_that_is_not_plain_or_cannot_be_true_is_left_out(text: str, num
     assert {key: value for key in NUMBERS if (value := getattr(found, key)) is not None} == numbers
 
 
+@pytest.mark.proves("O-2")
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        # what answering takes is the request with its answer
+        (
+            (
+                "The maximum context length of X is 8192. However, answering your request will take 39732 tokens. Please "
+                "reduce the length of the messages or the specified max_completion_tokens value."
+            ),
+            {"limit": 8192, "total": 39732, "excess": 31540},
+        ),
+        # what is left over was not asked for
+        (
+            "Your prompt has 9000 tokens and the context window is 8192 tokens, which leaves 0 output tokens",
+            {"limit": 8192, "input": 9000, "excess": 808},
+        ),
+        # a bare name of a maximum behind a comparison is the ceiling of what is compared
+        (
+            "Input is too long for the model to process: input_size(5120) was not less than maxTokens(4096)",
+            {"limit": 4096, "input": 5120, "excess": 1024},
+        ),
+        # how much of the sum is the new input is not said
+        (
+            "Input is too long for the model to process: current_step(700) + input_size(1000) was not less than maxTokens(1024)",
+            {"limit": 1024},
+        ),
+        # a line of a source is no count, whatever its name is made of
+        ("java.lang.IllegalStateException: prompt too long at RestProxyBase.java:390", {}),
+        (
+            (
+                "ERROR [serving_chat.py:198] This model's maximum context length is 8192 tokens. However, your request has 9000 "
+                "input tokens."
+            ),
+            {"limit": 8192, "input": 9000, "excess": 808},
+        ),
+        # so much of what there is
+        ("Prompt too long: over: 70000 of 65536", {"limit": 65536, "input": 70000, "excess": 4464}),
+        ("Too many tokens (70000 of 65536)", {"limit": 65536, "input": 70000, "excess": 4464}),
+        ("Prompt too long: part 30000 of 40000 does not fit", {}),
+        # what is said to be too large is told behind the colon, and does not become the limit
+        ("The context window was exceeded: 9000 tokens", {}),
+        # a name that is given a value says what the value is
+        (
+            'level=WARN msg="input exceeds context length" prompt=2900 limit=2048',
+            {"limit": 2048, "input": 2900, "excess": 852},
+        ),
+        # what is kept of a prompt is not its size
+        ("Cannot truncate prompt with n_keep (15000) >= n_ctx (7424)", {"limit": 7424}),
+        ("Trying to keep the first 15000 tokens when context overflows.", {}),
+        # a blank that was lost
+        (
+            (
+                "This model's maximum context length is 4096 tokens. However, you requested 4104tokens (3104 in the messages, "
+                "1000 in "
+                "the completion)."
+            ),
+            {"limit": 4096, "input": 3104, "output": 1000, "total": 4104, "excess": 8},
+        ),
+    ],
+)
+def test_a_number_counts_what_the_phrase_beside_it_says(text: str, numbers: dict[str, int]) -> None:
+    """Totals, what is left, ceilings, lines of sources, shares and names with values."""
+    found = parse(text, 400)
+    assert found is not None
+    assert {key: value for key in NUMBERS if (value := getattr(found, key)) is not None} == numbers
+
+
+@pytest.mark.proves("O-2")
+@pytest.mark.parametrize(
+    ("text", "status", "kind"),
+    [
+        (
+            "File content (28000 tokens) exceeds maximum allowed tokens (25000). Use offset and limit.",
+            None,
+            "tool_refusal",
+        ),
+        ("MaxReadError: File content (28000 tokens) exceeds maximum allowed tokens (25000).", None, "tool_refusal"),
+        ({"error": {"message": "The model big-32k (context length 32768 tokens) was not found"}}, 404, "bad_request"),
+        ({"error": {"message": "Its context window is 32768 tokens", "code": "model_not_found"}}, 404, "bad_request"),
+        (
+            "models/x-2.5 is not found for this version, its maximum context length is 1048576 tokens",
+            404,
+            "bad_request",
+        ),
+        ("ValueError: Prompt exceeds n_ctx", None, "context_input"),
+        ("The agent ran out of room in the model's context window. Start a new thread.", None, "context_input"),
+        ("API Error: The model has reached its context window limit.", None, "context_input"),
+    ],
+)
+def test_the_subject_of_a_sentence_decides_its_kind(text: Any, status: int | None, kind: str) -> None:
+    """A file, a model that is not there and a context, in the same words."""
+    found = diagnose(text, status)
+    assert found.kind == kind
+    assert (found.overflow is not None) == kind.startswith("context_")
+
+
 # ── where it is said ─────────────────────────────────────────────────────────────────────────────────────────────
 
 

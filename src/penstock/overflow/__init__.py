@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from penstock.overflow import walk
 from penstock.overflow.learned import Learned, LearnedLimits
+from penstock.overflow.prose import is_prose
 from penstock.overflow.refusal import CATASTROPHIC_TOKENS, MINOR_TOKENS, Diagnosis, Overflow, classify_overflow
 from penstock.overflow.rules import RefusalRule, read_rules
 from penstock.overflow.silent import Silence, silent_overflow
@@ -70,8 +71,13 @@ def diagnose(error: object, http_status: int | None = None, *, rules: Sequence[R
 
     Returns:
         The kind with its cure, the overflow where it is one, and how long the provider asks to wait. What says nothing that is
-        known has the kind `unknown` and the recovery `none`. Never raises (O-2).
+        known has the kind `unknown` and the recovery `none`, as has a text that only talks about errors: a page, a chat. Never
+        raises (O-2).
     """
+    unknown = Diagnosis(kind="unknown", recovery="none")
+    # A rule of the user's own knows its sentence, and a status says that something was refused: both outrank how a text looks.
+    if isinstance(error, str) and http_status is None and not rules and is_prose(error):
+        return unknown
     first: Diagnosis | None = None
     status = http_status if isinstance(http_status, int) else None
     # Outermost first, and the first that speaks for itself ends it: a ConnectionError raised while an overflow was handled is a
@@ -83,4 +89,4 @@ def diagnose(error: object, http_status: int | None = None, *, rules: Sequence[R
             return told
         if first is None or first.kind == "unknown":
             first = told
-    return first or Diagnosis(kind="unknown", recovery="none")
+    return first or unknown

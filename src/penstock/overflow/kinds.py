@@ -68,8 +68,8 @@ _MAX_TOKENS = (
 )
 # What holds a request: the context, under the names that it has.
 _CONTEXT = (
-    r"(?:context[ _-]?(?:length|window|size|limit|budget|capacity)|max_model_len|max_num_tokens|model'?s? (?:max\w* )?(?:length|"
-    r"token limit|input (?:limit|length)))"
+    r"(?:context[ _-]?(?:length|window|size|limit|budget|capacity)|n_ctx|max_model_len|max_num_tokens|model'?s? (?:max\w* )?"
+    r"(?:length|token limit|input (?:limit|length)))"
 )
 # "larger than it may be", as a verb, a comparison or a demand.
 _TOO = (
@@ -95,7 +95,7 @@ TOOL: Final = Sentence(
     r"^(?:error: )?(?:tool[ _])?(?:run|read|write|edit|view|list|search|find|grep|rg|bash|shell|sh|exec|"
     r"execute|open|fetch|glob|apply|create|delete|"
     r"move|ls|cat|web|ctx|get|set|outline|page|count|mcp|python|todo)(?:_\w+)*(?:\([^)]*\))?\s?:(?!//)|"
-    r"^(?:error: )?(?:the )?(?:file content|file|tool (?:result|response|output)|mcp tool|response from tool|"
+    r"^(?:\w*error: )?(?:the )?(?:file content|file|tool (?:result|response|output)|mcp tool|response from tool|"
     r"result|output of)\b[^.]{0,60}"
     r"(?:exceed|too (?:large|long)|larger than)",
 )
@@ -105,6 +105,15 @@ Looked for only where no HTTP status and no code says that a provider spoke: too
 """
 
 SUBJECTS: Final[tuple[Sentence, ...]] = (
+    # "The model `big-32k` (window 32768) does not exist": what a name says of a window was never compared with a request.
+    Sentence(
+        "bad_request",
+        ("model",),
+        r"model_?not_?found|(?:model|deployment)s?\b(?:[^.;]|\.\d){0,80}?(?:does not exist|doesn't exist|"
+        r"not found|no longer available|has been (?:deprecated|retired|decommissioned)|is not (?:available|supported|a valid))|"
+        r"(?:unknown|no such|invalid|could not find(?: the)?) model\b",
+        unless=rf"{_GIVEN}[^.;]{{0,80}}\b{_TOO}[^.;]{{0,80}}{_CONTEXT}",
+    ),
     # Anthropic's answer to long requests on plans without them: nothing is too long for the model, so shrinking is one of two ways.
     Sentence(
         "long_context_tier",
@@ -244,6 +253,8 @@ OVERFLOW_CODES: Final = (
     r"prompt_length_exceed|model_context_window|max_prompt_tokens|out_?of_?context"
 )
 """Codes, types and names of exceptions that say overflow, as a regular expression over the codes of an error in lower case."""
+NO_MODEL_CODES: Final = r"(?:model|deployment)_?not_?found|no_?such_?model|unknown_?model|invalid_?model\b"
+"""Codes that say that the model is not there: such an error is no refusal of a request, and may still mention a window."""
 OVERFLOW_NAMES: Final = (
     r"context_?overflow(?:error|exception)\b|"
     r"context_?(?:window|length|size|limit)_?(?:limit_?)?(?:exceeded|overflow(?:ed)?)(?:error|exception)?\b"
@@ -333,9 +344,12 @@ OVERFLOWS: Final[tuple[Sentence, ...]] = (
     # What was sent, "too", and a context in one sentence, in either order. A server that failed to compute its context is a fault.
     Sentence(
         "context",
-        ("context", "max_model_len", "max_num_tokens", "model"),
-        rf"{_GIVEN}[^.;]{{0,80}}\b{_TOO}[^.;]{{0,80}}{_CONTEXT}|{_TOO}[^.;]{{0,60}}{_CONTEXT}|"
-        rf"{_CONTEXT}[^.;]{{0,40}}(?:exceeded|overflow(?:ed|s)?\b(?! bug)|is full|reached|exceeds|too small for)|"
+        ("context", "n_ctx", "max_model_len", "max_num_tokens", "model"),
+        rf"{_GIVEN}[^.;]{{0,80}}>=? ?{_CONTEXT}|(?:reached|hit|hits|filled(?: up)?) (?:its|the|your|this model'?s?) "
+        rf"(?:max\w* |full )?{_CONTEXT}|(?:ran|run|running) out of (?:room|space|tokens)[^.;]{{0,30}}{_CONTEXT}|"
+        rf"\bcontext (?:the )?overflow(?:s|ed)\b|{_GIVEN}[^.;]{{0,80}}\b{_TOO}[^.;]{{0,80}}{_CONTEXT}|"
+        rf"{_TOO}[^.;]{{0,60}}{_CONTEXT}|{_CONTEXT}[^.;]{{0,40}}(?:exceeded|"
+        rf"overflow(?:ed|s)?\b(?! bug)|is full|reached|exceeds|too small for)|"
         rf"{_CONTEXT} (?:\(?\d[^.;]{{0,20}})?(?:is|was) (?:smaller|less|shorter|lower) than",
         unless=r"internal error|fail(?:ed|ure) to (?:compute|validate|determine|load)|too small \(|is not configured|not set",
     ),

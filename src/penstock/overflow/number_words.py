@@ -39,8 +39,8 @@ _INPUT_NOUN = (
 _TOTAL_NOUN = r"(?:requested|requesting|total(?:s|ing|led)?|sum|combined|altogether|overall|needs?|requires|共|总计|总)"
 # What numbers stand behind that count nothing of the request: codes, statuses, places, attempts, parameters.
 _NO_COUNT = (
-    r"(?:n_keep|\w*error|code|status|http|retr\w*|attempts?|line|column|index|position|port|version|draft|top_k|seed|"
-    r"parameter=\w+, value|value|param|id|(?<!resulted )in|after|step|turn|item|batch|page|part|chunk|"
+    r"(?:n_keep|keep(?: the)? first|\w*error|code|status|http|retr\w*|attempts?|line|column|index|position|port|version|draft|"
+    r"top_k|seed|parameter=\w+, value|value|param|id|(?<!resulted )in|after|step|turn|item|batch|page|part|chunk|"
     r"query length|cached|tier|level)"
 )
 _COMPARISON = (
@@ -63,7 +63,7 @@ def number() -> re.Pattern[str]:
     )
     return re.compile(
         rf"(?<![\w.\-/#$@\\%])(?<![\d][,:])(?:(?P<value>(?:{grouped}|\d{{1,12}})(?:\.0{{1,2}})?)"
-        r"(?![\d%])(?![.,:/]\d)(?!,$)(?![a-z_])(?!-\d)"
+        r"(?![\d%])(?![.,:/]\d)(?!,$)(?!(?!tokens?\b)[a-z_])(?!-\d)"
         r"|(?P<odd>\d[\w.,/:%-]*))"
         r"(?P<after>\s*\)?[\s`'\"-]{0,3}(?P<unit>[a-z]+|字符|字|tokens?)?)"
     )
@@ -96,6 +96,25 @@ def left() -> dict[str, re.Pattern[str]]:
         "ignore": re.compile(
             rf"(?:(?:^|[^\w]){_NO_COUNT}|must be at least)\W{{0,4}}$|^\W*(?:but )?(?:only )?ha(?:ve|s|d)\W*$"
         ),
+        # `RestProxyBase.java:390`, `serving_chat.py:198`: a line of a source, whatever words its name is made of.
+        "source line": re.compile(
+            r"\w\.(?:java|kt|scala|py|pyx|jsx?|mjs|cjs|tsx?|go|rs|rb|php|cs|fs|swift|exs?|erl|lua|zig|dart|m|mm|cc?|cpp|cxx|h|hpp):$"
+        ),
+        # "leaves 0 output tokens", "only 12 tokens remaining": what is left over was neither asked for nor sent.
+        "left over": re.compile(
+            r"(?:\bleav(?:es|ing|e)|\bleft|\bremain(?:s|ing|der)?|\bavailable|\bspare)(?: with| for| is| are)?(?: only| just)?\W*$"
+        ),
+        # "answering your request will take 39732 tokens": the request with its answer.
+        "answering": re.compile(
+            r"\b(?:answer|complet|serv|fulfil|process|generat|respond)\w*[^.;]{0,40}\b(?:takes?|needs?|requires?|uses?|costs?)\s"
+            rf"{_HEDGE}?\W*$"
+        ),
+        # `maxTokens(4096)` behind "was not less than": the bare name is the ceiling of what is compared with it.
+        "ceiling": re.compile(rf"{_COMPARISON}(?: the| its)?[\s`'\"]*max_?tokens[`'\"]?[\s(:=]*$"),
+        # `prompt=2782 limit=2048`: a name that is given a value says what the value is, whatever the sentence before was about.
+        "assigned": re.compile(
+            r"(?:^|[\s,;(\"'])(?P<name>(?:prompt|input|limit|requested|used|output|completion|total|window|n_ctx)(?:_tokens|_len|_size)?)=$"
+        ),
         # "has 9000", "passed 9000": a verb that touches the number and says that the request is so large.
         "verb": re.compile(
             rf"(?:\bwith|has|have|had|having|contains?|contained|resulted in|passed|given|received|got|"
@@ -111,6 +130,10 @@ def left() -> dict[str, re.Pattern[str]]:
             r",|;|:|\bbut\b|\bhowever\b|\bwhile\b|\bwhereas\b|\byet\b|\band\b|\bwhich\b|\bresulting in\b|，|；|但"
         ),
         "comparison": re.compile(_COMPARISON),
+        # "over: 70000 of 65536": what is said to be too large is told behind the colon; a demand ("at most: 4096") names the limit.
+        "too large": re.compile(
+            r"(?:exceed\w*|surpass\w*|(?:long|great|larg|high|bigg)er than|more than|above|over|beyond|超过|超出)\W*$"
+        ),
         # In this order: `max_tokens` and "max_output_tokens" are the reply's before they are a maximum.
         "noun": re.compile(
             rf"(?<![a-z])(?:(?P<output>{OUTPUT_NOUN})|(?P<limit>{_LIMIT_NOUN})|(?P<total>{_TOTAL_NOUN})|"
@@ -201,13 +224,22 @@ def joint() -> re.Pattern[str]:
 
 
 @cache
-def expressions() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """Return the patterns of a sum above a limit, a difference, a range, and llama-cpp-python's sentence."""
+def expressions() -> tuple[re.Pattern[str], ...]:
+    """Return the patterns of a sum above a limit, a difference, a range, llama-cpp-python's sentence, a share, a sum by names."""
     n = r"(\d[\d,_]*)"
+    word = r"(?<!\w)\w{1,40} ?\(\d[\d,_]*\)"
     # Anthropic: "199759 + 8192 > 200000". vLLM: "(8192 > 8192 - 1000)". Qwen: "should be [1, 129024]".
     return (
         re.compile(rf"{n}(?: tokens)? ?\+ ?{n}(?: tokens)? ?(?:>=?|≥) ?{n}(?![\d.])"),
         re.compile(rf"{n} ?>=? ?{n} ?- ?{n}(?![\d.])"),
         re.compile(rf"\[ ?\d+ ?, ?{n} ?\]"),
         re.compile(rf"requested tokens \(?{n}\)? exceed(?:s)? (?:the )?context window of {n}(?![\d.])"),
+        # "over: 70000 of 65536", "(70000 of 65536 tokens)": so much of what there is
+        re.compile(
+            rf"(?<![\w.,:/-]){n}(?: tokens?)? (?:out )?of (?:(?:the |a |max\w* |allowed )*){n}(?! ?(?:[a-z]?b|bytes|%))(?![\d.%])"
+        ),
+        # MediaPipe: "current_step(740) + input_size(1068) was not less than maxTokens(1024)"
+        re.compile(
+            rf"{word} ?\+ ?{word} (?:was |is )?(?:not less than|greater than|more than|exceeds|>=?) \w+ ?\({n}\)"
+        ),
     )

@@ -23,7 +23,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.overflow import number_words as words
-from penstock.overflow.bound import EXCESS, INPUT, LARGEST, LIMIT, OUTPUT, TOTAL, Bound
+from penstock.overflow.bound import EXCESS, INPUT, LARGEST, LIMIT, OUTPUT, SMALLEST_LIMIT, TOTAL, Bound
 from penstock.overflow.settling import Found, settle
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def bind(text: str) -> Bound:
 
 def _expression_numbers(text: str, note: Callable[..., None]) -> str:
     """Note the numbers of `A + B > C` and `[1, N]`, whose words stand before them; return the text without these expressions."""
-    sum_over, difference, span, llama = words.expressions()
+    sum_over, difference, span, llama, share, named_sum = words.expressions()
     for match in difference.finditer(text):  # repeats numbers that the sentence has named
         text = text.replace(match[0], " ")
     for match in sum_over.finditer(text):
@@ -121,6 +121,15 @@ def _expression_numbers(text: str, note: Callable[..., None]) -> str:
     for match in llama.finditer(text):  # llama-cpp-python counts the prompt alone here
         note(INPUT, _integer(match[1]))
         note(LIMIT, _integer(match[2]), 2)
+        text = text.replace(match[0], " ")
+    for match in share.finditer(text):  # of what may be had; "part 3 of 5" has no limit's size, and is left as it is
+        had, limit = _integer(match[1]), _integer(match[2])
+        if had > limit >= SMALLEST_LIMIT:
+            note(TOTAL if words.joint().search(text) else INPUT, had)
+            note(LIMIT, limit)
+            text = text.replace(match[0], " ")
+    for match in named_sum.finditer(text):  # how much of the sum is new is not said, so that no part of it is the input
+        note(LIMIT, _integer(match[1]), 2)
         text = text.replace(match[0], " ")
     return text
 
@@ -183,10 +192,16 @@ def _role(before: str, after: str, *, joint: bool, compared: bool) -> _Role | No
         compared: whether a sign says that it is above the next number.
     """
     left = words.left()
+    if (assigned := left["assigned"].search(before)) is not None:
+        before = assigned["name"]
     if left["excess"].search(before):
         return _Role(EXCESS)
-    if left["ignore"].search(before):
+    if any(left[name].search(before) for name in ("ignore", "source line", "left over")):
         return None
+    if left["answering"].search(before):
+        return _Role(TOTAL)
+    if left["ceiling"].search(before) and not joint:
+        return _Role(LIMIT)
     if left["joint"].search(before):
         return _Role(TOTAL)
     belongs_to_next = left["named"].match(after) is not None
@@ -225,7 +240,7 @@ def _left_role(before: str) -> _Role | None:
     """
     left = words.left()
     clauses = left["split"].split(before)
-    for clause in reversed(clauses[-3:]):
+    for position, clause in enumerate(reversed(clauses[-3:])):
         ends = [match.end() for match in left["comparison"].finditer(clause)]
         tail = clause[ends[-1] :] if ends else clause
         nouns = [(match.lastgroup, match) for match in left["noun"].finditer(tail)]
@@ -243,7 +258,8 @@ def _left_role(before: str) -> _Role | None:
         if re.fullmatch(r"\W*(?:number of )?tokens?\W*", tail) and not ends:
             return _Role(INPUT)
         if ends:
-            return _Role(LIMIT, _COMPARED_ONLY)
+            told = position > 0 and left["too large"].search(clause)
+            return None if told else _Role(LIMIT, _COMPARED_ONLY)
         if clause.strip(" \t:('\"`") and re.search(r"\w{3}", clause) and "token" not in clause:
             return None
     return None

@@ -112,7 +112,8 @@ class Judge:
         The order of belief, and what breaks without each step:
 
         1. A tool that refuses, where nothing shows a provider: "File content (29375 tokens) exceeds maximum allowed tokens".
-        2. A sentence that names its subject: "string too long" under a ContextWindowExceededError is about one field.
+        2. A sentence or a code that names its subject: "string too long" under a ContextWindowExceededError is about one field,
+           and a model that was not found has refused nothing, whatever is said of its window.
         3. A cap on the reply: "max_tokens: 128001 > 128000" has two numbers and a maximum, as an overflow has.
         4. A code that says overflow: newer SDKs hide the sentence, and the code holds under a 429 too.
         5. The reason for which an answer stopped, where an answer came in place of an error.
@@ -128,6 +129,8 @@ class Judge:
                 return self._plain(sentence.kind, sentence.recovery)
         if (told := self._by_code({"field_length"}, only=True)) is not None:
             return told
+        if kinds.compiled(kinds.NO_MODEL_CODES).search(self.codes) is not None:
+            return self._plain("bad_request")
         if self._caps_the_reply():
             return self._plain("output_cap")
         if kinds.compiled(kinds.OVERFLOW_CODES).search(self.codes) is not None and not self._tempo_by_name_only():
@@ -255,9 +258,9 @@ class Judge:
             and best.input is None
             and best.total is None
             and best.limit is not None
-            and best.output <= best.limit
+            and best.output < best.limit
         ):
-            # A reply that fits beside a limit, and no input in its unit: what is too long was counted in another one.
+            # A reply that leaves room below a limit, and no input in its unit: what is too long was counted in another one.
             kind = "context_input"
         return self._overflow(best, kind)
 

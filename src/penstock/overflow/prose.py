@@ -1,0 +1,82 @@
+"""Is a text a report of an error, or does it only talk about one? A page that explains refusals is none.
+
+Asked of bare text alone: who hands over an exception, a body or a status says by it that something failed. A page and a chat use
+the very sentences of providers, so that the words of a refusal decide nothing here; what decides is what stands around them. A
+machine writes marks (`Error code: 400`, `{"error": …`, a logger's level) or one to three sentences about this request. A person
+writes headings and tables, asks, supposes, says I and we.
+
+Law: a text that holds a mark of a machine is prose only where it is laid out as a page. Keeps out: what a refusal says (`kinds`).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+MAX_SENTENCES = 3
+"""How many sentences without a mark of a machine may be a refusal: Ollama, LM Studio and Codex write up to three."""
+MIN_PAGE_CHARS = 400
+"""The shortest text that is taken for a page by its layout: a short note with a heading may hold one pasted error."""
+
+
+def is_prose(text: str) -> bool:
+    """Whether a text only talks about errors: a page of documentation, a chat, a question that quotes a refusal.
+
+    >>> is_prose("What does 'prompt is too long: 213462 tokens > 200000 maximum' mean, and how do I get out of it?")
+    True
+    >>> is_prose("prompt is too long: 213462 tokens > 200000 maximum")
+    False
+
+    Args:
+        text: as it was written; its lines tell a page from a log. Only the first 8,192 characters are looked at.
+    """
+    head = text[:8192]
+    if len(head) >= MIN_PAGE_CHARS and _page().search(head) is not None and not head.lstrip().startswith(("{", "[")):
+        return True
+    if _mark().search(head) is not None:
+        return False
+    if _person().search(head) is not None:
+        return True
+    return len(_sentence_end().findall(head)) > MAX_SENTENCES
+
+
+@cache
+def _page() -> re.Pattern[str]:
+    """Headings, rules of tables, fences and links of Markdown, each at the beginning of a line; a chapter of reStructuredText."""
+    return re.compile(
+        r"(?m)^(?:#{1,6} \S.*\n\s*\n|\|[ :-]*-{3,}[ :|-]*\|?\s*$|```\w*\s*$|\[!?\[?[^\]\n]+\]\([^)\n]+\)|"
+        r"[=~^-]{4,}\n\n)"
+    )
+
+
+@cache
+def _mark() -> re.Pattern[str]:
+    """What only a machine writes around a refusal: codes, levels, names of exceptions, fields, traces."""
+    return re.compile(
+        r"[{\[]\s*[\"']\w+[\"']\s*:|^\W{0,2}\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\b(?:ERROR|WARN|WARNING|FATAL)\b|"
+        r"\b\w*(?:Error|Exception|EXCEPTION)\b\s*[:(\]|=-]|"
+        r"\b(?:[a-z]+[_.])+error\b|(?i:\berror (?:code|status)?:? ?\d|\berror[:=]|\bapi error\b|"
+        r"\bhttp/?[\d.]* ?[45]\d\d\b|\bstatus(?: code|_code)?\W{1,3}[45]\d\d\b|\btraceback \(most recent|\blevel=|"
+        r"\bmsg=|\bcode\W{1,3}\d|\bcode=|\brequest[ _-]?id\b|^\W*[45]\d\d\b|\bfailed (?:with|to)\b|"
+        r"\bexception\b.{0,20}:|\boccurred \(|_exceeded\b|_error\b|\berr(?:no)?\b\W|\bwarn(?:ing)?:)"
+    )
+
+
+_APOLOGY = r"(?! (?:couldn't|could not|can't|cannot|had a problem|am unable|were unable|are unable))"
+
+
+@cache
+def _person() -> re.Pattern[str]:
+    """What only a person writes: a question, a supposition, an example, a word for oneself that is no apology of a program."""
+    return re.compile(
+        rf"\bI\b(?![.'])(?<!sorry, I){_APOLOGY}|\bI(?:'ve|'d)\b|\b(?i:we|my|our|we've|let's)\b{_APOLOGY}"
+        r"|\?(?=\s|$|[\"')])|(?i:\bfor example\b|\be\.g\.|\bsuppose\b|\bimagine\b|\bas follows\b)"
+        r"|^(?i:when|whenever|if|how|why|what|which|should|could|can|does|is it|tell|explain|summari[sz]e|write|"
+        r"please (?:explain|tell|write|summari[sz]e))\b"
+    )
+
+
+@cache
+def _sentence_end() -> re.Pattern[str]:
+    """The end of a sentence before another one, or before the end of the text."""
+    return re.compile(r"[a-z\d)`\"'][.!](?=\s+[\"'`(]?[A-Z]|\s*$)|。")
