@@ -54,6 +54,27 @@ SECRETS = {
 }
 """What stands before a secret, and the secret."""
 AFTER = {"URL password": "@db/x", "password in quotes": '"', "client secret": "'", "token of a query": "&x=1"}
+ORDINARY = [
+    "password = getpass.getpass()",
+    "password=self.password,",
+    "    password=password_value,",
+    "    token: Optional[AccessToken] = None",
+    "api_key=os.environ['API_KEY']",
+    'headers = {"Authorization": f"Bearer {token}"}',
+    'password = "********"',
+    'secret = "${SECRET_FROM_ENV}"',
+    'response["next_token"] = "next_marker"',
+    'PASSWORD_FIELD = "password_field"',
+    '"arn:aws:secretsmanager:*:*:secret:redshift!*"',
+    "url = 'http://user:password@example.com/'",
+    "PWD=/home/me/project1",
+    'if line == "-----BEGIN RSA PRIVATE KEY-----":',
+    '.sk-fading-circle-with-a-long-name { animation: "sk-fading-circle-with-a-long-name" }',
+    "task-2026-11-21-with-a-long-name",
+    "the bearer authentication-scheme-of-old",
+    "c.eyJ.d",
+]
+"""Lines of programs that handle secrets and hold none."""
 PIECES = [before + secret for before, secret in SECRETS.values()]
 
 
@@ -79,29 +100,7 @@ def test_a_mark_says_what_it_was_and_how_long() -> None:
     assert mark_in("key AKIAIOSFODNN7EXAMPLE.") == ""
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        "password = getpass.getpass()",
-        "password=self.password,",
-        "    password=password_value,",
-        "    token: Optional[AccessToken] = None",
-        "api_key=os.environ['API_KEY']",
-        'headers = {"Authorization": f"Bearer {token}"}',
-        'password = "********"',
-        'secret = "${SECRET_FROM_ENV}"',
-        'response["next_token"] = "next_marker"',
-        'PASSWORD_FIELD = "password_field"',
-        '"arn:aws:secretsmanager:*:*:secret:redshift!*"',
-        "url = 'http://user:password@example.com/'",
-        "PWD=/home/me/project1",
-        'if line == "-----BEGIN RSA PRIVATE KEY-----":',
-        '.sk-fading-circle-with-a-long-name { animation: "sk-fading-circle-with-a-long-name" }',
-        "task-2026-11-21-with-a-long-name",
-        "the bearer authentication-scheme-of-old",
-        "c.eyJ.d",
-    ],
-)
+@pytest.mark.parametrize("code", ORDINARY)
 def test_ordinary_code_stays(code: str) -> None:
     """A program that handles secrets holds none."""
     assert redacted(code) == code

@@ -92,25 +92,17 @@ def drain(
             return Passed(result)
     # `coming` counts and holds the ends as a by-product, also of what the store never gets to see.
     spool = _Spool(chain(first, coming), keep_bytes)
-    handles: tuple[str, ...] = ()
-    fault = ""
     try:
-        if keep_bytes and open_store is not None:
-            handles = spool.into(open_store(), name)
-    except (PenstockError, OSError) as error:
-        fault = str(error)
+        handles, fault = _kept(spool, open_store if keep_bytes else None, name)
     finally:
         for _ in coming:  # whatever happened, the program at the other end is read to its end
             pass
         spool.close()
     whole = ends.measured(fitting.counter_of(allowance, chars_per_token))
-    if fault:
-        way = not_kept(fault)
-    elif len(handles) == 2:
+    way = not_kept(fault) if fault else None
+    if len(handles) == 2:
         half = spool.half
         way = _kept_in_part(handles[0], half, handles[1], keep_bytes - half, spool.lost_bytes, dialect)
-    else:
-        way = None
     if ends.fault:
         came = f"What came: {stand_ins.way_back(handles[0], dialect)}" if handles else fitting.NARROWER
         way = f"{escape.clip(ends.fault)} {way or came}"
@@ -128,6 +120,14 @@ def drain(
         chars_per_token=chars_per_token,
     )
     return Passed(result, handles, spool.lost_bytes if handles else 0, escape.clip(fault, 400) if fault else "")
+
+
+def _kept(spool: _Spool, open_store: Callable[[], Store] | None, name: str) -> tuple[tuple[str, ...], str]:
+    """Return the handles of what was kept, and why it could not be."""
+    try:
+        return (() if open_store is None else spool.into(open_store(), name)), ""
+    except (PenstockError, OSError) as error:
+        return (), str(error)
 
 
 def _kept_in_part(

@@ -22,6 +22,7 @@ from penstock.cobol.program import key
 from penstock.scribe.documenting import JOBS, MAX_PROMPT_TOKENS, run, subject
 from penstock.scribe.gathering import HEAD_BYTES, Skipped, gather
 from penstock.scribe.output import Output
+from penstock.scribe.results import Folder
 from penstock.text import window
 from penstock.version import __version__
 
@@ -65,7 +66,7 @@ class Documented:
     empty: tuple[Skipped, ...]
     """Files that were taken for COBOL and have none;"""
     run: DocumentingRun
-    written: int
+    written: int = 0
 
     def to_dict(self) -> dict[str, Json]:
         """Return what `run.json` says: the figures of the run, and what was left out."""
@@ -117,8 +118,6 @@ def document(
         CallerError: `out` cannot be written, or a budget has no room.
     """
     from penstock.cobol.estate import kind_of
-    from penstock.scribe import pages
-    from penstock.scribe.results import Folder
 
     output = Output(out)
     tell = step or _untold
@@ -146,28 +145,39 @@ def document(
         progress=progress,
         finished=finished,
     )
-    programs = {page: made[page] for ids in estate.pages.values() for page in ids if page in made}
     documented = Documented(
-        programs=programs,
+        programs={page: made[page] for ids in estate.pages.values() for page in ids if page in made},
         copybooks=_copybooks(estate, output, listings),
         members=estate.beside,
         others=found.others,
         skipped=found.skipped,
         empty=tuple(estate.empty),
         run=done,
-        written=output.written,
     )
-    title = _title(found.files, os.fsdecode(root.path))
-    told = pages.estate_of(title, programs, documented.copybooks, estate.linked)
-    for number, (path, text) in enumerate(_pages(told, listings)):
-        tell("pages", number, 0)
-        output.write(path, text)
+    _write_pages(_title(found.files, os.fsdecode(root.path)), documented, estate.linked, listings, output, tell)
     output.write("run.json", _json(documented.to_dict()))
     return replace(documented, written=output.written)
 
 
 def _untold(_what: str, _done: int, _total: int) -> None:
     """Do nothing: nobody wants to know how far it is."""
+
+
+def _write_pages(
+    title: str,
+    documented: Documented,
+    linked: Estate,
+    listings: Mapping[str, Sequence[tuple[int, str]]],
+    output: Output,
+    tell: Callable[[str, int, int], None],
+) -> None:
+    """Write what people read: Markdown beside the JSON of programs and copybooks, the index, and the site."""
+    from penstock.scribe import pages
+
+    told = pages.estate_of(title, documented.programs, documented.copybooks, linked)
+    for number, (path, text) in enumerate(_pages(told, listings)):
+        tell("pages", number, 0)
+        output.write(path, text)
 
 
 def _pages(told: EstateView, listings: Mapping[str, Sequence[tuple[int, str]]]) -> Iterator[tuple[str, str]]:

@@ -85,9 +85,6 @@ def run(
 ) -> DocumentingRun:
     """Document every subject; an interrupt keeps what is there.
 
-    Without a model one subject is taken at a time, and nothing of it is kept where `finished` takes it: an estate of any size needs
-    the memory of one file.
-
     Args:
         subjects: The files with programs, scanned.
         model: Who is asked; None for documents of what the code says.
@@ -95,8 +92,7 @@ def run(
         jobs: How many chunks are asked about at once.
         max_prompt_tokens: The most tokens of a whole prompt; a model with a smaller window has less.
         adaptive: Whether chunks are smaller where the code branches more.
-        reconcile: Whether the model is asked once more about a program of several chunks, to say in one wording what they said
-            alike.
+        reconcile: Whether the model says in one wording what several chunks of a program said alike.
         attempts: How often a request is sent that fails for what passes by itself.
         progress: Told after every chunk how far the work is.
         finished: Told of each subject and its documents as soon as the last chunk is done.
@@ -129,7 +125,7 @@ def run(
         if file.tasks:
             files.append(file)
         else:
-            complete(file)
+            complete(file)  # without a model one subject is in memory at a time, whatever the size of the estate
     if model is None:
         return made
     desk = ModelPool(model, reply_tokens=budget.reply_tokens, attempts=attempts, clock=clock, pause=pause)
@@ -137,14 +133,7 @@ def run(
     def work(task: ChunkTask) -> tuple[Answered, list[ChunkTask]]:
         return task.file.perform(task, desk, name)
 
-    pool = Pool(
-        work,
-        jobs=jobs,
-        stop=desk.stop,
-        progress=progress,
-        is_failed=lambda answered: answered.outcome == "failed",
-        clock=clock,
-    )
+    pool = Pool(work, jobs=jobs, stop=desk.stop, progress=progress, is_failed=_is_failed, clock=clock)
     for task, answered, smaller in pool.run(task for file in files for task in file.tasks):
         # A chunk that was too large turned into smaller ones, which are open in its place. Only this thread counts, so that a
         # file is complete exactly once.
@@ -166,6 +155,11 @@ def _count(made: DocumentingRun, file: FileWork, answered: Answered) -> None:
         made.relocated += verdict.outcome == "relocated"
         made.rejected += verdict.outcome == "rejected"
         made.contradicted += verdict.outcome == "contradicted"
+
+
+def _is_failed(answered: Answered) -> bool:
+    """Return whether a chunk is left without an answer."""
+    return answered.outcome == "failed"
 
 
 def planned(

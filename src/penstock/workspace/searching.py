@@ -149,13 +149,8 @@ def search(
     Raises:
         ToolError: The path or the pattern cannot be, or the child that runs it was ended before anything was found.
     """
-    state = _State(
-        line_finder(pattern, literal=literal, ignore_case=ignore_case, deadline=deadline),
-        offset,
-        limit,
-        context_lines,
-        deadline,
-    )
+    finder = line_finder(pattern, literal=literal, ignore_case=ignore_case, deadline=deadline)
+    state = _State(finder, offset, limit, context_lines, deadline)
     selection = selected(glob)
     relative = root.relative(path)
     try:
@@ -178,10 +173,23 @@ def search(
         include_ignored=include_ignored,
         deadline=deadline,
     )
+    for descriptor, inside in _open_files(root, walk, state, deadline):
+        try:
+            state.search_file(descriptor, inside)
+        except OSError:
+            walk.denied += 1
+        finally:
+            os.close(descriptor)
+        if progress is not None and state.searched % _REPORT == 0:
+            progress(state.searched)
+    return state.result(walk.omitted, walked=walk.complete)
+
+
+def _open_files(root: Root, walk: Walk, state: _State, deadline: Deadline) -> Iterator[tuple[int, bytes]]:
+    """Yield the files of a walk, each as (an open descriptor, its path), until the deadline cuts the walk short."""
     for prefix, folder, names in walk:
         for name in names:
             if deadline.passed:
-                state.complete = False
                 break
             inside = os.fsencode(prefix + name)
             try:
@@ -194,18 +202,10 @@ def search(
                 walk.denied += error.code == "denied"
                 walk.vanished += error.code not in {"secret", "denied"}
                 continue
-            try:
-                state.search_file(descriptor, inside)
-            except OSError:
-                walk.denied += 1
-            finally:
-                os.close(descriptor)
-            if progress is not None and state.searched % _REPORT == 0:
-                progress(state.searched)
+            yield descriptor, inside
         if deadline.passed:
             walk.complete = False
-            break
-    return state.result(walk.omitted, walked=walk.complete)
+            return
 
 
 def _opened(root: Root, folder: system.Folder, name: str, relative: bytes) -> int:

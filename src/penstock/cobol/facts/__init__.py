@@ -14,7 +14,7 @@ linear in it and its copybooks; what cannot be known is None, never guessed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ..program import key
 from .values import Facts
@@ -24,12 +24,16 @@ if TYPE_CHECKING:
 
     from ..program import Program
     from ..source import ScannedSource
+    from .calls import Calling
     from .code import Code
     from .expanding import EntryRow
     from .flow import Flow
+    from .interface import InterfaceOperations
+    from .naming import DataNames
     from .references import References
+    from .resolving import Values
     from .shape import Shape
-    from .values import ParagraphFacts, Transform, Undeclared
+    from .values import DataItem, ParagraphFacts, Transform, Undeclared
 
 __all__ = ["Copybooks", "Facts", "call_diagram", "facts", "flow_diagram"]
 
@@ -50,8 +54,7 @@ def facts(source: ScannedSource, program: Program, *, copybooks: Copybooks | Non
     Args:
         source: The file that was scanned.
         program: One of the programs in it; a nested one is a program of its own.
-        copybooks: Where COPY and EXEC SQL INCLUDE are looked up; None means that none is found. What is missing is
-            listed in `Facts.copybooks`, and nothing is guessed of what follows it in a record.
+        copybooks: Where COPY and EXEC SQL INCLUDE look, None for nowhere; `Facts.copybooks` lists what is missing.
 
     Example:
         >>> from penstock.cobol import scan
@@ -59,46 +62,29 @@ def facts(source: ScannedSource, program: Program, *, copybooks: Copybooks | Non
         >>> [(call.target, call.call_type, call.line) for call in facts(source, source.programs[0]).calls]
         [('TAX', 'static', 3)]
     """
-    from . import calls, cics, failing, files, ims, interface, mq, rules, sql, wording
+    from . import calls, failing, interface, rules, wording
     from .code import Code
     from .expanding import expand
     from .flow import flow
-    from .layout import layout
-    from .naming import DataNames
-    from .references import references
     from .resolving import Values
     from .shape import counts, shape, trees
 
     expanded = expand(source, program, _lookup(copybooks))
     code = Code(expanded.pieces)
-    described = layout(expanded.rows)
-    names = DataNames(described.items)
-    records = files.record_names(expanded.rows, described.items)
-    # Names are looked up twice: first among bare items, to find the references, then among the items with their
-    # lines, which everything after asks.
-    referred = references(code, names, records)
-    items = referred.applied(described.items)
-    names = DataNames(items)
-    values = Values(code, names)
+    data = _data(code, expanded.rows)
+    values = Values(code, data.names)
     # CALLs are read once for three readers: DL/I and MQ are called, too.
     called = calls.callings(code)
-    commands = cics.operations(code, values)
-    found = interface.InterfaceOperations(
-        files=files.files(expanded.rows, items, records, code, values.of),
-        sql=sql.operations(code),
-        cics=commands,
-        dli=ims.operations(code, names, values, called),
-        mq=mq.operations(code, values, called),
-    )
+    found = _operations(code, data, values, expanded.rows, called)
     # What needs statements within statements shares one set of trees.
     nested = trees(code)
     shapes = [shape(nodes) for nodes in nested]
     graph = flow(code, expanded.pieces, nested, expanded.uses)
-    checks = rules.Checks(code, names, found.files, commands, found.mq)
-    decided = rules.rules(code, nested, names, checks, program.name)
+    checks = rules.Checks(code, data.names, found.files, found.cics, found.mq)
+    decided = rules.rules(code, nested, data.names, checks, program.name)
     accesses = interface.crud(found)
-    inputs, outputs = interface.channels(code, found, accesses, names)
-    kind, reason = interface.type_of(program, code, found, names)
+    inputs, outputs = interface.channels(code, found, accesses, data.names)
+    kind, reason = interface.type_of(program, code, found, data.names)
     # Lines are counted in the file, not in the expanded program: a copybook is counted where it stands.
     kinds = source.kinds[program.start_line - 1 : program.end_line]
     return Facts(
@@ -111,28 +97,28 @@ def facts(source: ScannedSource, program: Program, *, copybooks: Copybooks | Non
         statements=sum(one.statements for one in shapes),
         complexity=1 + sum(one.decisions for one in shapes),
         depth=max((one.depth for one in shapes), default=0),
-        items=items,
-        constants=wording.constants(items, described.constants, names),
-        messages=wording.messages(code, names),
-        transforms=_transforms(code, referred),
-        undeclared=_undeclared(referred, source, program, expanded.rows),
+        items=data.items,
+        constants=wording.constants(data.items, data.constants, data.names),
+        messages=wording.messages(code, data.names),
+        transforms=_transforms(code, data.referred),
+        undeclared=_undeclared(data.referred, source, program, expanded.rows),
         files=found.files,
         sql=found.sql,
-        cics=commands,
+        cics=found.cics,
         dli=found.dli,
         mq=found.mq,
         crud=accesses,
         inputs=inputs,
         outputs=outputs,
-        calls=calls.calls(code, called, commands, values),
+        calls=calls.calls(code, called, found.cics, values),
         using=program.using,
-        linkage=tuple(item.name for item in items if item.section == "LINKAGE" and item.level in {1, 77}),
+        linkage=tuple(item.name for item in data.items if item.section == "LINKAGE" and item.level in {1, 77}),
         entry_points=program.entry_points,
         paragraphs=_paragraphs(program, graph, shapes),
         edges=graph.edges,
         outside=graph.outside,
         rules=decided,
-        errors=failing.sites(code, nested, decided, commands, found.sql, called),
+        errors=failing.sites(code, nested, decided, found.cics, found.sql, called),
         copybooks=expanded.uses,
         verbs=tuple(counts(code).items()),
         notes=(*expanded.notes, *graph.notes),
@@ -154,6 +140,48 @@ def call_diagram(found: Facts) -> str:
     from .diagrams import call_diagram as draw
 
     return draw(found)
+
+
+class _Data(NamedTuple):
+    """The data of a program, and who reads and writes it."""
+
+    items: tuple[DataItem, ...]
+    constants: tuple[tuple[str, str, int, str | None], ...]
+    names: DataNames
+    records: dict[str, list[int]]
+    referred: References
+
+
+def _data(code: Code, rows: tuple[EntryRow, ...]) -> _Data:
+    """Return the items that the entries declare, each with the lines that use it."""
+    from .files import record_names
+    from .layout import layout
+    from .naming import DataNames
+    from .references import references
+
+    described = layout(rows)
+    records = record_names(rows, described.items)
+    # Names are looked up twice: first among bare items, to find the references, then among the items with their
+    # lines, which everything after asks.
+    referred = references(code, DataNames(described.items), records)
+    items = referred.applied(described.items)
+    return _Data(items, described.constants, DataNames(items), records, referred)
+
+
+def _operations(
+    code: Code, data: _Data, values: Values, rows: tuple[EntryRow, ...], called: tuple[Calling, ...]
+) -> InterfaceOperations:
+    """Return what the program does with files, databases, terminals and queues."""
+    from . import cics, files, ims, mq, sql
+    from .interface import InterfaceOperations
+
+    return InterfaceOperations(
+        files=files.files(rows, data.items, data.records, code, values.of),
+        sql=sql.operations(code),
+        cics=cics.operations(code, values),
+        dli=ims.operations(code, data.names, values, called),
+        mq=mq.operations(code, values, called),
+    )
 
 
 def _lookup(copybooks: Copybooks | None) -> Callable[[str, str | None], ScannedSource | None]:

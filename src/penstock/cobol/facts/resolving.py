@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..program import key
 from .values import Resolved
 
 if TYPE_CHECKING:
@@ -223,8 +222,3 @@ def literal(text: str) -> str | None:
     quote = text[0]
     value = text[1:-1].replace(quote * 2, quote).rstrip()
     return value or None
-
-
-def is_figurative(text: str) -> bool:
-    """Return whether a word is a figurative constant: SPACES, ZERO and the like."""
-    return key(text) in _FIGURATIVE

@@ -98,21 +98,14 @@ def plan(
     steps: list[PlanStep] = []
     shrinks = size > limit
     done = actions(transcript) if shrinks else ()
+    view = View(transcript=current, actions=done, counter=counter, calls_left=calls_left, dialect=dialect, kept=kept)
     # Each round shrinks the transcript by at least a token or is the last, so this ends. A second round may
     # find work: what a later strategy left can be something for an earlier one.
     while shrinks:
         shrinks = False
         for strategy in strategies:
-            view = View(
-                transcript=current,
-                actions=done,
-                counter=counter,
-                size_tokens=size,
-                over_tokens=size - limit,
-                goal_tokens=size - goal,
-                calls_left=calls_left,
-                dialect=dialect,
-                kept=kept,
+            view = replace(
+                view, transcript=current, size_tokens=size, over_tokens=size - limit, goal_tokens=size - goal
             )
             proposed = lasting(strategy.steps(view))
             smaller = with_steps(current, proposed, lambda _step: SAMPLE_HANDLE)
