@@ -11,46 +11,5 @@ For a request that a provider has refused already, see `penstock.recovery`, or l
 
 from __future__ import annotations
 
-from penstock.context.compaction import (
-    CALLS_LEFT,
-    DEFAULT,
-    GENTLE,
-    LOW_WATER,
-    RECOVERY,
-    Clear,
-    FailedAttempts,
-    NewLines,
-    Offload,
-    Plan,
-    PlanStep,
-    Spans,
-    Stale,
-    Strategy,
-    Summary,
-    apply,
-    plan,
-    summary_problem,
-    summary_span,
-)
-
-__all__ = [
-    "CALLS_LEFT",
-    "DEFAULT",
-    "GENTLE",
-    "LOW_WATER",
-    "RECOVERY",
-    "Clear",
-    "FailedAttempts",
-    "NewLines",
-    "Offload",
-    "Plan",
-    "PlanStep",
-    "Spans",
-    "Stale",
-    "Strategy",
-    "Summary",
-    "apply",
-    "plan",
-    "summary_problem",
-    "summary_span",
-]
+from penstock.context.compaction import *  # noqa: F403 - the very names of that room
+from penstock.context.compaction import __all__  # noqa: F401
