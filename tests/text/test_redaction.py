@@ -30,7 +30,7 @@ SECRETS = {
     "Slack token": ("", "xoxb-123456789012-1234567890123-" + "aB3dE5fG7hJ9kL1mN3pQ5rS7"),
     "Google key": ("", "AIza" + "SyA1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q"),
     "AWS key": ("", "AKIAIOSFODNN7EXAMPLE"),
-    "AWS key and its secret": ("", "AKIAIOSFODNN7EXAMPLE, wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEYa"),
+    "AWS key and its secret": ("", "AKIAIOSFODNN7EXAMPLE, wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
     "JWT": ("", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"),
     "private key": ("", f"-----BEGIN RSA PRIVATE KEY-----\n{BODY}\n-----END RSA PRIVATE KEY-----"),
     "private key in JSON": (
@@ -89,8 +89,8 @@ def test_a_secret_of_each_kind_goes(name: str) -> None:
     assert clean.endswith(f"{after}\nlast")
     assert mark_in(clean)
     assert clean.count("\n") == text.count("\n")
-    for part in re.split(r"\n\d*\|?|\\n", secret):
-        assert part not in clean
+    for part in re.split(r"\n\d*\|?|\\n|, ", secret):
+        assert part[len(part) // 2 :] not in clean
 
 
 def test_a_mark_says_what_it_was_and_how_long() -> None:
