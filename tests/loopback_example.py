@@ -1,15 +1,17 @@
 """Runs an example with a provider on loopback in its environment: WIRE WINDOW STEPS CODE. Prints what came of each request.
 
-STEPS are separated by `|`: `say:TEXT`, or `call:TOOL` with JSON arguments behind a space. Any Python runs it.
+STEPS are separated by `|`: `say:TEXT`, or `call:TOOL` with JSON arguments behind a space, in which HANDLE is the first handle that
+the request names. Any Python runs it.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import tempfile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from penstock.models import call, say
 from penstock.testing import LoopbackProvider
@@ -18,19 +20,24 @@ if TYPE_CHECKING:
     from penstock.models import ScriptStep
 
 
-def step(text: str) -> ScriptStep:
-    """One step of a script."""
+def step(text: str, request: dict[str, Any]) -> ScriptStep:
+    """One step of a script, for the request that it answers."""
     kind, _, rest = text.partition(":")
     if kind == "say":
         return say(rest)
     name, _, arguments = rest.partition(" ")
-    return call(name, **json.loads(arguments or "{}"))
+    shown = re.search(r'handle=\\?"([\w-]{16,})', json.dumps(request["messages"]).replace("\\", ""))
+    return call(name, **json.loads((arguments or "{}").replace("HANDLE", shown[1] if shown else "")))
 
 
 def main(wire: str, window_tokens: str, steps: str, code: str) -> None:
     """Run the code."""
-    script = [step(text) for text in steps.split("|")]
-    with LoopbackProvider(wire, int(window_tokens), script=script) as provider, tempfile.TemporaryDirectory() as store:
+    script = iter(steps.split("|"))
+
+    def policy(request: dict[str, Any]) -> ScriptStep:
+        return step(next(script), request)
+
+    with LoopbackProvider(wire, int(window_tokens), policy=policy) as provider, tempfile.TemporaryDirectory() as store:
         os.environ["PENSTOCK_STORE"] = store
         for name in ("OPENAI", "ANTHROPIC"):
             os.environ.update({f"{name}_BASE_URL": provider.base_url, f"{name}_API_KEY": "none"})

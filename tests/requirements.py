@@ -104,6 +104,7 @@ BUILT: dict[str, str] = {
     "R-3": "a send is made only if it is smaller in what the provider counts",
     "R-4": "streams are first-class; a refusal inside HTTP 200 is one in every shape",
     "R-5": "a carrier keeps limits and ratios as long as the program lives",
+    "R-7": "a way back exists where a notice names one",
     "R-8": "five wires, each one record, complete by construction; what is another's is refused by name",
     "R-9": "repair FILE, and every fit and execute, leave valid requests, in linear time",
 }
@@ -122,7 +123,6 @@ PENDING: dict[str, str] = {
     "S-16": "files that two may write: nothing acknowledged is lost, nothing displaced vanishes",
     "S-17": "what is kept stays within bounds and can be removed for good; one place hides secrets",
     "R-6": "silent truncation, empty replies and `length` are detected everywhere; one request above the minute is cured",
-    "R-7": "a way back exists where a notice names one",
     "H-1": "hooks guard any tool's result of a host",
     "H-2": "commands through guard keep status, signals and streams",
     "H-3": "install and uninstall, shown as a diff, restored byte for byte",

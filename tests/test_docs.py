@@ -59,30 +59,34 @@ def test_what_a_page_tells_a_reader_to_type_works(page: Path, tmp_path: Path) ->
 def test_the_sdk_examples_of_the_readme_get_through(wire: str, window_tokens: int, calls: int, tmp_path: Path) -> None:
     """With the real client of a provider, and a provider on loopback; also where its window is far smaller than believed."""
     (code,) = blocks("README.md", f"py {wire}")
-    environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}", "PENSTOCK_STORE": f"{tmp_path / 'store'}"}
     name = {"openai": "openai-chat", "anthropic": "anthropic"}[wire]
-    done = subprocess.run(
-        [
-            sdk_python("sdks"),
-            "-W",
-            "error::DeprecationWarning",
-            ROOT / "tests" / "loopback_example.py",
-            name,
-            f"{window_tokens}",
-            "say:Number 199999.",
-            code,
-        ],
-        env=environment,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    first, answer, outcomes = done.stdout.splitlines()
+    first, answer, outcomes = printed_with_client(code, name, window_tokens, "say:Number 199999.", tmp_path)
     assert re.fullmatch(rf"calls: {calls}, tokens less: \d{{7}}", first)
     assert (answer, outcomes) == ("Number 199999.", " ".join(["refused"] * (calls - 1) + ["answered"]))
+
+
+@pytest.mark.proves("R-7")
+@pytest.mark.parametrize(("window_tokens", "refused"), [(128_000, 0), (1_200, 1)])
+def test_the_loop_with_ways_back_reads_what_was_cut(window_tokens: int, refused: int, tmp_path: Path) -> None:
+    """The real client; a model that searches for what it was not shown, then pages to it, and then says it."""
+    (code,) = blocks("docs/recovery.md", "py openai tools")
+    searching = 'call:ctx_find {"handle": "HANDLE", "pattern": "^123456 "}'
+    paging = 'call:ctx_page {"handle": "HANDLE", "offset": 123456, "limit": 1}'
+    steps = f"{searching}|{paging}|say:It was 200."
+    answer, outcomes = printed_with_client(code, "openai-chat", window_tokens, steps, tmp_path)
+    assert (answer, outcomes) == ("It was 200.", " ".join(["refused"] * refused + ["answered"] * 3))
+
+
+def printed_with_client(code: str, wire: str, window_tokens: int, steps: str, folder: Path) -> list[str]:
+    """The lines that an example prints, run by a Python that has the clients, with a provider on loopback."""
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}", "PENSTOCK_STORE": f"{folder / 'store'}"}
+    runner = ROOT / "tests" / "loopback_example.py"
+    command = [sdk_python("sdks"), "-W", "error::DeprecationWarning", runner, wire, f"{window_tokens}", steps, code]
+    done = subprocess.run(
+        command, env=environment, cwd=folder, capture_output=True, text=True, timeout=100, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
 
 
 def test_the_cobol_of_the_readme_is_documented(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -25,8 +27,11 @@ from penstock.wires import (
 )
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from penstock.store import Store
 
+pytestmark = pytest.mark.proves("R-7")
 FLOOD = "\n".join(f"{n}: src/some/module_{n}.py" for n in range(20_000))
 
 
@@ -120,3 +125,26 @@ def test_arguments_that_are_no_json_are_a_result_that_says_so(store: Store) -> N
     answered = ways_back("openai-chat", store).answer(made)
     assert answered["tool_call_id"] == "c"
     assert "no JSON object" in answered["content"]
+
+
+@pytest.mark.parametrize("offered", [False, True], ids=["no tools", "tools of ours"])
+@pytest.mark.parametrize("wire", WIRES)
+def test_what_fit_prints_names_a_way_that_there_is(wire: str, offered: bool, store: Store, tmp_path: Path) -> None:
+    """The tool that the request offers, else a command, which gives back what was cut."""
+    request = flooded(wire, tools=ways_back(wire, store).definitions if offered else None)
+    saved = tmp_path / "request.json"
+    saved.write_text(json.dumps(request))
+    penstock = [sys.executable, "-m", "penstock"]
+    command = [*penstock, "fit", str(saved), "--wire", wire, "--tokens", "16000", "--store", store.url]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    shown = str(messages_of(json.loads(done.stdout), wire))
+    if offered:
+        assert "ctx_page(handle=" in shown
+        assert "penstock page" not in shown
+        return
+    assert "page(handle=" not in shown
+    named = re.search(r"penstock find (\w+) [^ ]*…[^ ]* --store (sqlite:[\w/.-]+store\.db)", shown)
+    assert named is not None, shown[:2_000]
+    typed = [*penstock, "find", named[1], "^17123:", "--store", named[2]]
+    found = subprocess.run(typed, capture_output=True, text=True, check=False)
+    assert "module_17123.py" in found.stdout, found.stderr

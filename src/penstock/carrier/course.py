@@ -221,9 +221,14 @@ class Course:
             calls_left=self.settings.max_calls - self._calls,
             known=self.settings.known,
             min_reply_tokens=wire_named(self.settings.wire).body.min_reply_tokens(self.request),
-            dialect=self.settings.dialect or call_syntax(self.request, self.settings.wire, self.settings.store),
+            dialect=self.settings.dialect or self._call_syntax(),
             session_id=self.settings.session_id,
         )
+
+    def _call_syntax(self) -> Dialect:
+        """Return the syntax in which stubs name a way back that there is (R-7)."""
+        store = self.settings.store
+        return call_syntax(self.request, self.settings.wire, None if store is None else store.url)
 
     def _note(self, strategy: str, sized: Sized) -> None:
         """Remember in the result how the next request was made smaller, and by how much against the caller's."""

@@ -133,14 +133,14 @@ def ways_back(wire: str, store: Store | None = None, *, prefix: str = PREFIX) ->
     return WaysBack(wire, store, prefix=prefix)
 
 
-def call_syntax(request: Json, wire: str, store: Store | None = None) -> Dialect:
+def call_syntax(request: Json, wire: str, store_url: str | None = None) -> Dialect:
     """Return the syntax in which stubs of a request name the way back: the request's own tools, else the command line.
 
     Args:
         request: the body, whose tools decide.
         wire: the name of its wire.
-        store: where the texts are kept; a command names it where it is not the user's own. A URL that may hold a password is never
-            named: whoever has it knows it.
+        store_url: where the texts are kept, None for the user's own store; a command names another one. A URL that may hold a
+            password is never named: whoever has it knows it.
     """
     spoken = wire_named(wire)
     names = spoken.codec.tool_names(spoken.body.tools_of(request))
@@ -149,5 +149,5 @@ def call_syntax(request: Json, wire: str, store: Store | None = None) -> Dialect
     # knows it.
     if pages:
         return mcp(pages[0].removesuffix("page"))
-    is_named = store is not None and store.url != default_url() and "@" not in store.url
-    return CommandLine(store=store.url if store is not None and is_named else None)
+    is_named = store_url is not None and store_url != default_url() and "@" not in store_url
+    return CommandLine(store=store_url if is_named else None)

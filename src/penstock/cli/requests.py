@@ -145,15 +145,19 @@ def fit_command(
       penstock fit request.json --tokens 8000 > smaller.json
         the request itself, made to fit
     """
+    from penstock.carrier.ways_back import call_syntax
     from penstock.context.bill import counter_for
     from penstock.context.compaction import RECOVERY, apply, plan
     from penstock.text.allowance import Budget
     from penstock.wires import dump_valid, load_request
 
     request = saved_request(file)
-    transcript = load_request(request, wire or _wire_of(request))
+    spoken = wire or _wire_of(request)
+    transcript = load_request(request, spoken)
+    syntax = call_syntax(request, spoken, store_url)
     # `low_water=1.0`: only what does not fit is taken away. A session that goes on would make room for more turns.
-    made = plan(transcript, Budget(limit_tokens, counter=counter_for(request, model)), RECOVERY, low_water=1.0)
+    budget = Budget(limit_tokens, counter=counter_for(request, model))
+    made = plan(transcript, budget, RECOVERY, low_water=1.0, dialect=syntax)
     cleared: list[dict[str, object]] = []
     if made.steps and not only_plan:
         with opened(store_url) as store:
