@@ -81,12 +81,14 @@ def printed_with_client(code: str, wire: str, window_tokens: int, steps: str, fo
     """The lines that an example prints, run by a Python that has the clients, with a provider on loopback."""
     environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}", "PENSTOCK_STORE": f"{folder / 'store'}"}
     runner = ROOT / "tests" / "loopback_example.py"
-    command = [sdk_python("sdks"), "-W", "error::DeprecationWarning", runner, wire, f"{window_tokens}", steps, code]
+    python = [str(sdk_python("sdks")), "-W", "error::DeprecationWarning", str(runner)]
+    command = [*python, wire, f"{window_tokens}", steps, code]
     done = subprocess.run(
         command, env=environment, cwd=folder, capture_output=True, text=True, timeout=100, check=False
     )
     assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
+    lines: list[str] = done.stdout.splitlines()
+    return lines
 
 
 def test_the_cobol_of_the_readme_is_documented(tmp_path: Path) -> None:

@@ -146,6 +146,7 @@ class Course:
         """Those of the attempts that show how the provider counts: an answer without a word may have had other reasons."""
         self._calls = 0
         self._doubtful: _Doubtful | None = None
+        self._cuts_silently = False
         self._pending = self.original, self.budget.reserve_tokens
 
     def run(self) -> Generator[Send | SummaryRequest, SendOutcome, RecoveryResult]:
@@ -309,8 +310,10 @@ class Course:
             estimated_tokens=sum(count.low for count in sized.parts()),
             window_tokens=self._window_tokens(),
             asked_tokens=reserve_tokens or None,
+            cuts_silently=self._cuts_silently,
         )
         if fault is not None:
+            self._cuts_silently = self._cuts_silently or fault.kind == "dropped"
             self._warn(fault.message)
         # Only usage that agrees with what was sent is learned from: that of a request which was cut silently would make
         # every later one too large.

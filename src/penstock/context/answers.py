@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from penstock.overflow import Overflow, diagnose, silent_overflow
 from penstock.overflow.kinds import STOPS
 from penstock.overflow.learned import SMALLEST_TOKENS
-from penstock.overflow.silent import reported_input
+from penstock.overflow.silent import BRIM, reported_input
 from penstock.overflow.walk import layers
 from penstock.wires import Media, Opaque, Text, ToolCall, answer_messages, load, output_tokens, wire_named
 from penstock.wires.placeholders import NO_ANSWER
@@ -87,7 +87,13 @@ class AnswerFault:
 
 
 def fault_of(
-    body: Json, wire: str, *, estimated_tokens: int, window_tokens: int, asked_tokens: int | None = None
+    body: Json,
+    wire: str,
+    *,
+    estimated_tokens: int,
+    window_tokens: int,
+    asked_tokens: int | None = None,
+    cuts_silently: bool = False,
 ) -> AnswerFault | None:
     """Return what is wrong with an answer; None for one that is as it should be, and for what is no answer of the wire (O-3, R-6).
 
@@ -97,15 +103,20 @@ def fault_of(
         estimated_tokens: the low end of the caller's own count of the request.
         window_tokens: the window that was planned with.
         asked_tokens: the length of reply that the request asked for; None where it named none.
+        cuts_silently: whether the provider is known to cut at that window without a word: one that is full was cut again then,
+            though our own count is too coarse to tell.
     """
     layout = wire_named(wire).answers
     silence = silent_overflow(body, window_tokens=window_tokens, estimated_tokens=estimated_tokens)
-    if silence is not None and silence.kind == "dropped":
-        kept = silence.reported_tokens
-        message = (
-            f"The provider reports {kept} tokens of input where at least {estimated_tokens} were sent: "
-            "it seems to have dropped the beginning without a word."
+    is_full = cuts_silently and (reported_input(body) or 0) >= window_tokens * BRIM
+    if is_full or (silence is not None and silence.kind == "dropped"):
+        kept = reported_input(body) or 0
+        what = (
+            f"{kept} tokens of input where at least {estimated_tokens} were sent"
+            if kept < estimated_tokens
+            else f"{kept} tokens of input, all that its window holds"
         )
+        message = f"The provider reports {what}: it seems to have dropped the beginning without a word."
         limit = kept if kept >= SMALLEST_TOKENS else None
         return AnswerFault(kind="dropped", message=message, overflow=Overflow(kind="context_input", limit=limit))
     if isinstance(body, dict) and layout.is_answer(body):

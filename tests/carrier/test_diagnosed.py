@@ -1,0 +1,283 @@
+"""What is diagnosed is cured, and what cannot be is told: the minute, the body's size, silence, empty and cut replies."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.carrier.conftest import HttpRefused
+from tests.carrier.test_streams import request_on
+
+from penstock import Carrier, execute
+from penstock.context.answers import fault_of, overflow_in
+from penstock.wires import WIRES, wire_named
+from penstock.wires.wire import AnswerContent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from penstock.store import Store
+
+MINUTE = (
+    '{"error": {"message": "Request too large for gpt-4o in organization org-1 on tokens per min (TPM): Limit %d, '
+    'Requested %d. The input or output tokens must be reduced in order to run successfully.", "type": "tokens", '
+    '"code": "rate_limit_exceeded"}}'
+)
+
+
+def size(request: Any) -> int:
+    """How large a body is, as a server counts that knows no tokens."""
+    return len(json.dumps(request)) // 4
+
+
+def answer(wire: str, text: str = "Forty.", given: int = 100, written: int = 9) -> Any:
+    """An answer's body."""
+    content = AnswerContent(text=text, calls=(), number=1, model="m", input_tokens=given, output_tokens=written)
+    return wire_named(wire).double.answer(content)
+
+
+def stopped(wire: str, body: Any, reason: str) -> Any:
+    """The same, stopped for another reason, as the wire writes it."""
+    match wire:
+        case "openai-chat":
+            body["choices"][0]["finish_reason"] = reason
+        case "openai-responses":
+            body |= {"status": "incomplete", "incomplete_details": {"reason": reason}}
+        case "gemini":
+            body["candidates"][0]["finishReason"] = reason
+        case "bedrock":
+            body["stopReason"] = reason
+        case _:
+            body["stop_reason"] = reason
+    return body
+
+
+CUT = {
+    "openai-chat": "length",
+    "openai-responses": "max_output_tokens",
+    "anthropic": "max_tokens",
+    "gemini": "MAX_TOKENS",
+    "bedrock": "max_tokens",
+}
+
+
+def silent(wire: str, given: int, written: int = 0) -> Any:
+    """An answer without a word."""
+    body = answer(wire, "", given, written)
+    match wire:
+        case "openai-chat":
+            body["choices"][0]["message"]["content"] = ""
+        case "openai-responses":
+            body["output"] = []
+        case "gemini":
+            body["candidates"][0]["content"] = {"role": "model"}
+        case "bedrock":
+            body["output"]["message"]["content"] = []
+        case _:
+            body["content"] = []
+    return body
+
+
+def carried(wire: str, server: Callable[[Any], Any], store: Store, window: int = 100_000) -> tuple[Any, list[int]]:
+    """The result of a request of about 27,000 tokens, and the sizes of what was sent."""
+    sizes: list[int] = []
+
+    def send(body: Any) -> Any:
+        sizes.append(size(body))
+        return server(body)
+
+    return execute(send, request_on(wire), wire=wire, window_tokens=window, store=store), sizes
+
+
+# ── refusals that are no overflows of the context ────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_one_request_above_the_tokens_of_a_minute_is_cut_to_below_them(wire: str, store: Store) -> None:
+    """No waiting lets it through; the second call is below the number that the refusal states."""
+
+    def server(body: Any) -> Any:
+        if size(body) > 10_000:
+            raise HttpRefused(429, MINUTE % (10_000, size(body)))
+        return answer(wire, given=size(body))
+
+    result, sizes = carried(wire, server, store)
+    assert result.success
+    assert len(sizes) <= 3
+    assert sizes[-1] <= 10_000
+
+
+def test_a_minute_that_is_used_up_is_no_reason_to_cut(store: Store) -> None:
+    """The request fits a minute; waiting, which is the caller's, lets it through."""
+    text = (
+        "Rate limit reached on tokens per min (TPM): Limit 250000, Used 249900, Requested 546. Please try again in 2s."
+    )
+    for said in (text, text.replace("Used 249900, ", "")):
+
+        def server(_: Any, said: str = said) -> Any:
+            raise HttpRefused(429, said)
+
+        with pytest.raises(HttpRefused, match="250000"):
+            carried("openai-chat", server, store)
+        assert overflow_in(HttpRefused(429, said)) is None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "<html><head><title>413 Request Entity Too Large</title></head></html>",
+        '{"error": {"type": "request_too_large", "message": "Request exceeds the maximum size"}}',
+    ],
+    ids=["empty", "a proxy's page", "Anthropic's"],
+)
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_body_of_too_many_bytes_is_halved_until_it_passes(wire: str, body: str, store: Store) -> None:
+    """HTTP 413 with words or without any, in whatever form."""
+
+    def server(request: Any) -> Any:
+        if size(request) > 9_000:
+            raise HttpRefused(413, body)
+        return answer(wire, given=size(request))
+
+    result, sizes = carried(wire, server, store)
+    assert result.success
+    assert len(sizes) <= 4
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def test_images_that_make_a_body_too_large_go_as_results(store: Store) -> None:
+    """Bytes are no tokens: screenshots of a megabyte each, few tokens, and a limit of eight megabytes."""
+    messages: list[Any] = [{"role": "user", "content": "What is on the last screen?"}]
+    data = "A" * 1_000_000
+    for n in range(12):
+        used = {"type": "tool_use", "id": f"t{n}", "name": "screenshot", "input": {}}
+        image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
+        returned = {"type": "tool_result", "tool_use_id": f"t{n}", "content": [image]}
+        messages += [{"role": "assistant", "content": [used]}, {"role": "user", "content": [returned]}]
+    request = {"model": "m", "max_tokens": 500, "messages": messages}
+
+    def send(body: Any) -> Any:
+        if len(json.dumps(body)) > 8_000_000:
+            raise HttpRefused(413, "")
+        return answer("anthropic")
+
+    result = execute(send, request, wire="anthropic", window_tokens=200_000, store=store)
+    assert result.success
+    assert result.request["messages"][-1] == messages[-1], "the screen that is asked about"
+
+
+# ── answers with a fault ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_request_that_was_cut_without_a_word_is_sent_smaller(wire: str, store: Store) -> None:
+    """A server of 4,096 tokens that drops the beginning: the second request fits it whole, and its answer is the caller's."""
+
+    def server(body: Any) -> Any:
+        taken = min(size(body), 4_096)
+        return answer(wire, "guessed" if taken == 4_096 else "Forty.", taken)
+
+    result, sizes = carried(wire, server, store)
+    assert result.success
+    assert "Forty." in json.dumps(result.response)
+    assert sizes[-1] < 4_096
+    assert len(sizes) <= 3
+    assert "4096 tokens of input" in result.warnings[0]
+
+
+def test_a_carrier_keeps_below_a_silent_cut_from_then_on(store: Store) -> None:
+    """What the usage gave away is the window of the next request."""
+    carrier = Carrier(wire="openai-chat", window_tokens=100_000, store=store)
+
+    def server(body: Any) -> Any:
+        return answer("openai-chat", "Forty.", min(size(body), 4_096))
+
+    first = carrier.execute(server, request_on("openai-chat"))
+    again = carrier.execute(server, request_on("openai-chat"))
+    assert (first.attempts > 1, again.attempts, again.warnings) == (True, 1, [])
+    assert carrier.window_tokens("m") == 4_096
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_an_empty_reply_to_a_large_request_is_tried_smaller(wire: str, store: Store) -> None:
+    """Some servers say nothing at all where a window is full."""
+
+    def server(body: Any) -> Any:
+        return silent(wire, size(body)) if size(body) > 14_000 else answer(wire, given=size(body))
+
+    result, sizes = carried(wire, server, store, window=40_000)
+    assert result.success
+    assert "Forty." in json.dumps(result.response)
+    assert sizes[-1] <= 14_000
+    assert "answered nothing" in result.warnings[0]
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_an_empty_reply_that_nothing_cures_is_told_and_handed_over(wire: str, store: Store) -> None:
+    """To a small request at once, and where the model meant it; to a large one once smaller requests said nothing either."""
+    for window, calls, written in ((400_000, 1, 0), (40_000, 1, 3), (40_000, 4, 0)):
+
+        def server(body: Any, said: int = written) -> Any:
+            return silent(wire, size(body), said)
+
+        result, sizes = carried(wire, server, store, window=window)
+        assert (result.success, len(sizes) <= calls, len(result.warnings)) == (True, True, 1)
+        assert "answered nothing" in result.warnings[0]
+        assert result.response is not None
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_reply_that_is_cut_at_its_length_is_told(wire: str, store: Store) -> None:
+    """The words are the caller's, and so is whether to go on."""
+    cut = stopped(wire, answer(wire, "Forty, because", given=20_000, written=500), CUT[wire])
+    result, sizes = carried(wire, lambda _: cut, store)
+    assert (result.success, len(sizes), result.response) == (True, 1, cut)
+    assert "ended at its length limit" in result.warnings[0]
+
+
+def test_a_reply_that_the_window_cut_is_asked_for_again_beside_less(store: Store) -> None:
+    """Anthropic says so, others stop short of the length that was asked for with a full window."""
+    request = {**request_on("anthropic"), "max_tokens": 4_000}
+    full = stopped("anthropic", answer("anthropic", "Forty, bec", 27_000, 400), "model_context_window_exceeded")
+    given = iter([full, answer("anthropic", given=20_000)])
+    result = execute(lambda _: next(given), request, wire="anthropic", window_tokens=200_000, store=store)
+    assert (result.success, result.attempts) == (True, 2)
+    assert "the window was full" in result.warnings[0]
+    short = stopped("openai-chat", answer("openai-chat", "Forty, bec", 27_000, 400), "length")
+    about: Any = {"estimated_tokens": 26_000, "asked_tokens": 4_000}
+    found = fault_of(short, "openai-chat", window_tokens=27_400, **about)
+    assert found is not None
+    assert (found.kind, found.overflow is not None) == ("window", True)
+    capped = fault_of(short, "openai-chat", window_tokens=200_000, **about)
+    assert capped is not None
+    assert (capped.kind, capped.overflow) == ("length", None), "a cap of the model's own"
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_an_answer_as_it_should_be_has_no_fault(wire: str) -> None:
+    """Words or calls, any usage that can be; what a policy held back is nobody's overflow."""
+    for body in (answer(wire, given=5_000), answer(wire, given=0, written=0)):
+        assert fault_of(body, wire, estimated_tokens=5_000, window_tokens=8_000, asked_tokens=500) is None
+    assert fault_of({}, wire, estimated_tokens=5_000, window_tokens=8_000) is None
+    assert fault_of("words", wire, estimated_tokens=5_000, window_tokens=8_000) is None
+
+
+def test_an_error_behind_a_doubtful_answer_leaves_the_answer(store: Store) -> None:
+    """A rate limit on the second try: what came first is better than nothing."""
+    given: list[Any] = [
+        answer("openai-chat", "guessed", 4_096),
+        HttpRefused(429, "Rate limit reached, try again in 5s"),
+    ]
+
+    def server(_: Any) -> Any:
+        came = given.pop(0)
+        if isinstance(came, Exception):
+            raise came
+        return came
+
+    result, sizes = carried("openai-chat", server, store)
+    assert (result.success, len(sizes), result.attempts) == (True, 2, 2)
+    assert "guessed" in json.dumps(result.response)
+    assert result.request == request_on("openai-chat")
