@@ -17,15 +17,16 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.errors import CallerError
 from penstock.store import pieces, schema
+from penstock.store.database import Staged
 from penstock.store.kept import Event, JournalRecord, StoreFault
-from penstock.store.tables import Staged, Tables
+from penstock.store.tables import Tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import psycopg
 
-    from penstock.store.tables import Execute, Rows
+    from penstock.store.database import Execute, Rows
 
 SCHEMA = "penstock"
 """The schema of the database that holds our tables."""

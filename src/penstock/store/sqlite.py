@@ -25,15 +25,16 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.errors import CallerError
 from penstock.store import locks, pieces, schema
+from penstock.store.database import Staged
 from penstock.store.kept import Damaged, StoreFault
-from penstock.store.tables import Staged, Tables
+from penstock.store.tables import Tables
 from penstock.workspace.own_files import OwnFolder
 from penstock.workspace.system import flush, read_at, write_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from penstock.store.tables import Execute, Rows
+    from penstock.store.database import Execute, Rows
 
 DATABASE = "penstock.sqlite3"
 """The name of the database's file in the folder."""

@@ -1,0 +1,362 @@
+"""Artifacts as rows: a handle, its content, and how both come, are read and go.
+
+Every row that can do harm when it changes carries a seal. Law: a handle is given out only after its content is safe; what
+is taken away leaves a word.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import string
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from penstock.errors import CallerError, ToolError
+from penstock.store import pieces
+from penstock.store.database import Database, Execute, Staged
+from penstock.store.kept import ArtifactInfo, Damaged, Handle, StoreFault
+from penstock.text import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from penstock.store.pieces import Content, PieceLayout
+
+# A handle is a key to its content, for every client of a database: nobody shall guess one.
+_LETTERS = string.ascii_letters + string.digits
+_HANDLE_LETTERS = 22  # 130 bits
+_KEPT_LAYOUTS = 8
+_KEPT_PIECES = 4
+_TOMBSTONES = 10_000  # handles that are gone and still say so
+
+
+class HandleRow(NamedTuple):
+    """A handle with its content, as the tables hold them; `gone` says why the artifact was taken away, "" while it is there."""
+
+    handle: str
+    number: int
+    """Order of arrival. Times cannot give it: clocks go back."""
+    digest: str
+    name: str
+    kind: str
+    created: float
+    expires: float
+    gone: str
+    seal: str
+
+    def sealed(self) -> str:
+        """Return the seal that belongs to the other columns."""
+        return seal_of(*self[:-1])
+
+
+class ArtifactTables(Database):
+    """Artifacts in the tables of a database; `Database` has the arguments."""
+
+    def put(
+        self,
+        content: bytes | Iterable[bytes],
+        *,
+        name: str = "",
+        kind: str = "text",
+        life_seconds: float | None = None,
+    ) -> Handle:
+        """Keep `content` and return its handle, once it would survive a power cut; `Store.put` has the arguments."""
+        life = self.life_seconds if life_seconds is None else life_seconds
+        name, kind = escape.clip(name), escape.clip(kind, 64)
+        staged: Staged | None = None
+        removed: list[str] = []
+        try:
+            # Bytes at hand are hashed first: the same result again, which is common, then costs a look and no write. A
+            # stream can be read once only, so it is written before anybody knows whether it is new.
+            measured = pieces.measure(content) if isinstance(content, bytes) else None
+            if measured is None or not self._read("SELECT 1 FROM contents WHERE digest = ?", (measured.digest,)):
+                staged = self._staged_as(content, measured)
+                measured = staged.content
+            published = False
+            # Written outside the transaction, which is then short: others wait for rows and not for gigabytes.
+            with self._writing() as execute:
+                # Asked again, under the lock: another process may have put or pruned the same content since.
+                if not execute("SELECT 1 FROM contents WHERE digest = ?", (measured.digest,)):
+                    if staged is None:  # it was pruned in between
+                        assert isinstance(content, bytes)  # noqa: S101 - only those are measured before
+                        staged = self._staged_as(content, measured)
+                    removed = self._make_room(execute, measured.stored_bytes)
+                    place = self._publish(execute, staged)
+                    published = True
+                    row = (measured.digest, place, measured.bytes, measured.stored_bytes, measured.lines)
+                    packed = pieces.pack(measured.pieces)
+                    execute("INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?)", (*row, packed, seal_of(*row, packed)))
+                handle = self._name(execute, measured.digest, name, kind, life)
+            if published:
+                staged = None
+        finally:
+            if staged is not None:
+                self._discard(staged.place)
+        self._remove(removed)
+        return handle
+
+    def _staged_as(self, content: bytes | Iterable[bytes], measured: Content | None) -> Staged:
+        """Write content down; what was measured is not measured again."""
+        if measured is None or not isinstance(content, bytes):
+            return self._stage(content, self.limit_bytes)
+        if measured.bytes > self.limit_bytes:
+            raise StoreFault("full", f"More than the {self.limit_bytes} bytes that {self.url} may hold.")
+        return Staged(self._stage_pieces(pieces.cut(content)), measured)
+
+    def _name(self, execute: Execute, digest: str, name: str, kind: str, life: float) -> Handle:
+        """Return the handle of this content under this name: the one it has, whose life begins anew, or a new one."""
+        now = self._now(execute)
+        # The same result gets the same notice, so that a provider's prompt cache holds and a loop of equal calls can be
+        # seen.
+        known = execute(
+            "SELECT * FROM handles WHERE digest = ? AND name = ? AND kind = ? AND gone = '' AND expires > ?",
+            (digest, name, kind, now),
+        )
+        if known:
+            row = HandleRow(*known[0])
+            row = row._replace(expires=max(row.expires, now + life))
+            execute(
+                "UPDATE handles SET expires = ?, seal = ? WHERE handle = ?", (row.expires, row.sealed(), row.handle)
+            )
+            return Handle(row.handle)
+        handle = "".join(secrets.choice(_LETTERS) for _ in range(_HANDLE_LETTERS))
+        number = int(execute("SELECT COALESCE(MAX(number), 0) + 1 FROM handles")[0][0])
+        row = HandleRow(handle, number, digest, name, kind, now, now + life, "", "")
+        execute("INSERT INTO handles VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row._replace(seal=row.sealed()))
+        return Handle(handle)
+
+    def _make_room(self, execute: Execute, wanted: int) -> list[str]:
+        """Take away what has expired, then the oldest that nothing refers to, until `wanted` bytes fit; return the
+        places to remove.
+
+        Raises:
+            StoreFault: `full`: what is left is in use by sessions. The transaction takes back what was given up.
+        """
+        _, places = self._expire(execute)
+        used = int(execute("SELECT COALESCE(SUM(stored_bytes), 0) FROM contents")[0][0])
+        if used + wanted <= self.limit_bytes:
+            return places
+        # By number and not by time, and never what a session refers to: it could not be resumed without.
+        oldest = execute(
+            "SELECT h.handle, h.digest, c.stored_bytes FROM handles h JOIN contents c ON c.digest = h.digest "
+            "WHERE h.gone = '' AND NOT EXISTS (SELECT 1 FROM refs r WHERE r.handle = h.handle) ORDER BY h.number"
+        )
+        # Room is freed by content and not by handles: several may lead to one content, which goes with the last of
+        # them.
+        left: dict[str, int] = dict(execute("SELECT digest, COUNT(*) FROM handles WHERE gone = '' GROUP BY digest"))
+        dropped = []
+        for handle, digest, stored in oldest:
+            dropped.append(handle)
+            left[digest] -= 1
+            if not left[digest]:  # other names of the same content keep it
+                used -= stored
+            if used + wanted <= self.limit_bytes:
+                break
+        else:
+            raise StoreFault(
+                "full",
+                f"The store is full: {used} of its {self.limit_bytes} bytes are in use by sessions, {wanted} were wanted.",
+            )
+        self._give_up(execute, dropped, "it was the oldest when room was needed")
+        return places + self._sweep(execute)
+
+    def _expire(self, execute: Execute) -> tuple[int, list[str]]:
+        """Give up the handles whose time is over; return how many, and the places to remove."""
+        now = self._now(execute)
+        expired = [
+            handle
+            for (handle,) in execute(
+                "SELECT handle FROM handles h WHERE gone = '' AND expires <= ? "
+                "AND NOT EXISTS (SELECT 1 FROM refs r WHERE r.handle = h.handle)",
+                (now,),
+            )
+        ]
+        if not expired:
+            return 0, []
+        self._give_up(execute, expired, "its time was over")
+        # Of handles that are gone the newest 10,000 stay, to tell `expired` from `not_found`.
+        execute(
+            "DELETE FROM handles WHERE gone <> '' AND number < (SELECT MAX(number) FROM handles) - ?", (_TOMBSTONES,)
+        )
+        return len(expired), self._sweep(execute)
+
+    def _give_up(self, execute: Execute, handles: list[str], why: str) -> None:
+        """Mark handles as gone, with the reason that whoever asks for them will read."""
+        for handle in handles:
+            row = HandleRow(*execute("SELECT * FROM handles WHERE handle = ?", (handle,))[0])._replace(gone=why)
+            execute("UPDATE handles SET gone = ?, seal = ? WHERE handle = ?", (why, row.sealed(), handle))
+
+    def _sweep(self, execute: Execute) -> list[str]:
+        """Forget content that no handle leads to, and return its places."""
+        unused = execute(
+            "SELECT digest, place FROM contents c WHERE NOT EXISTS "
+            "(SELECT 1 FROM handles h WHERE h.digest = c.digest AND h.gone = '')"
+        )
+        for digest, _ in unused:
+            execute("DELETE FROM contents WHERE digest = ?", (digest,))
+            self._layouts.pop(digest, None)
+        return [place for _, place in unused]
+
+    def info(self, handle: str) -> ArtifactInfo:
+        """Return what is known of an artifact.
+
+        Raises:
+            ToolError: `not_found`, or `expired` when there was one.
+            Damaged: Its entry is not what was written.
+        """
+        row = self._row(handle)
+        layout_row = self._content(row.digest)
+        referenced = self._is_referenced(row.handle)
+        return _info(row, layout_row, referenced)
+
+    def _row(self, handle: str) -> HandleRow:
+        """Return the row of a handle that can be read, its seal checked. Raises `ToolError` and `Damaged`."""
+        # PostgreSQL refuses a NUL in a text; without it the handle is unknown, as it should be.
+        found = self._read("SELECT * FROM handles WHERE handle = ?", (str(handle).replace("\0", ""),))
+        if not found:
+            raise ToolError(
+                "not_found",
+                f"There is no artifact {escape.clip(handle, 64)}. Copy the handle from the notice that named it.",
+            )
+        row = HandleRow(*found[0])
+        if row.sealed() != row.seal:
+            raise Damaged(f"The entry of artifact {row.handle} is not what was written.")
+        if row.gone:
+            raise _expired(row.handle, row.gone)
+        if row.expires <= self._clock() and not self._is_referenced(row.handle):
+            raise _expired(row.handle, "its time was over")
+        return row
+
+    def _is_referenced(self, handle: str) -> bool:
+        return bool(self._read("SELECT 1 FROM refs WHERE handle = ? LIMIT 1", (handle,)))
+
+    def _content(self, digest: str) -> tuple[Any, ...]:
+        """Return the row of a content, its seal checked. Raises `Damaged`."""
+        found = self._read("SELECT * FROM contents WHERE digest = ?", (digest,))
+        if not found:
+            raise Damaged(f"The content {digest} is missing.")
+        *row, packed, seal = found[0]
+        if seal_of(*row, bytes(packed)) != seal:
+            raise Damaged(f"The entry of content {digest} is not what was written.")
+        return (*row, bytes(packed), seal)
+
+    def _layout(self, handle: str) -> PieceLayout:
+        """Return where the pieces of an artifact lie; the handle is looked up each time, since it may have expired."""
+        digest = self._row(handle).digest
+        with self._lock:
+            layout = self._layouts.get(digest)
+            if layout is not None:
+                self._layouts.move_to_end(digest)
+                return layout
+        _, place, total, _, _, packed, _ = self._content(digest)
+        layout = pieces.PieceLayout(digest, place, total, pieces.unpack(packed))
+        with self._lock:
+            self._layouts[digest] = layout
+            while len(self._layouts) > _KEPT_LAYOUTS:
+                self._layouts.popitem(last=False)
+        return layout
+
+    def _piece(self, layout: PieceLayout, number: int) -> bytes:
+        """Return one piece in plain, checked against its checksum. Raises `Damaged`."""
+        key = (layout.digest, number)
+        with self._lock:
+            if key in self._pieces:
+                self._pieces.move_to_end(key)
+                return self._pieces[key]
+        data = self._plain(layout, number)
+        # No lock is held between the look at the table and the read, so content may have moved once in between.
+        if data is None:  # compressed by another process since we looked?
+            with self._lock:
+                self._layouts.pop(layout.digest, None)
+            _, place, total, _, _, packed, _ = self._content(layout.digest)
+            layout = pieces.PieceLayout(layout.digest, place, total, pieces.unpack(packed))
+            data = self._plain(layout, number)
+        if data is None:
+            raise Damaged(
+                f"Content {layout.digest}: bytes {number * pieces.PIECE_BYTES} to "
+                f"{number * pieces.PIECE_BYTES + layout.plain_bytes(number)} are not what was written."
+            )
+        with self._lock:
+            self._pieces[key] = data
+            while len(self._pieces) > _KEPT_PIECES:
+                self._pieces.popitem(last=False)
+        return data
+
+    def _plain(self, layout: PieceLayout, number: int) -> bytes | None:
+        """Return one piece in plain by this layout, None when it is not there or not what was written."""
+        if number >= len(layout.pieces):
+            return None
+        piece = layout.pieces[number]
+        stored = self._stored(layout.place, number, layout.starts[number], piece.stored_bytes)
+        return None if stored is None else pieces.plain(stored, piece, layout.plain_bytes(number))
+
+    def read(self, handle: str, start_byte: int, count: int) -> bytes:
+        """Return up to `count` bytes from `start_byte` on, exactly; fewer only at the end. Raises `CallerError` below 0."""
+        if start_byte < 0:
+            raise CallerError("start_byte is 0 or more")
+        layout = self._layout(handle)
+        return layout.read(start_byte, count, lambda number: self._piece(layout, number))
+
+    def line_start(self, handle: str, line: int) -> int | None:
+        """Return the byte at which `line` (0-based) starts, None where there is no such line."""
+        layout = self._layout(handle)
+        return layout.line_start(line, lambda number: self._piece(layout, number))
+
+    def lines_before(self, handle: str, byte: int) -> int:
+        """Return how many lines end before `byte`."""
+        layout = self._layout(handle)
+        return layout.lines_before(byte, lambda number: self._piece(layout, number))
+
+    def artifacts(self) -> list[ArtifactInfo]:
+        """Return the artifacts that can be read, the oldest first."""
+        now = self._clock()
+        referenced = {handle for (handle,) in self._read("SELECT DISTINCT handle FROM refs")}
+        contents = {row[0]: row for row in self._read("SELECT * FROM contents")}
+        rows = map(HandleRow._make, self._read("SELECT * FROM handles WHERE gone = '' ORDER BY number"))
+        return [
+            _info(row, contents[row.digest], row.handle in referenced)
+            for row in rows
+            if row.digest in contents and (row.expires > now or row.handle in referenced)
+        ]
+
+    def _refer(self, execute: Execute, session: str, seq: int, handle: str) -> None:
+        """Note that a record refers to an artifact, which must be there. Raises `CallerError` and `ToolError`."""
+        found = execute("SELECT * FROM handles WHERE handle = ?", (str(handle),))
+        if not found:
+            raise CallerError(f"There is no artifact {escape.clip(handle, 64)} to refer to.")
+        row = HandleRow(*found[0])
+        # One that another record holds is there still, whatever its time.
+        held = execute("SELECT 1 FROM refs WHERE handle = ? LIMIT 1", (handle,))
+        if row.gone or (row.expires <= self._now(execute) and not held):
+            raise _expired(row.handle, row.gone or "its time was over")
+        execute("INSERT INTO refs VALUES (?, ?, ?)", (session, seq, row.handle))
+
+
+def seal_of(*values: object) -> str:
+    """Return a hash over the columns of a row, types and lengths included."""
+    return hashlib.sha256(repr(values).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _expired(handle: str, why: str) -> ToolError:
+    """Return the refusal of a handle that is gone: final, with what helps."""
+    return ToolError(
+        "expired",
+        f"Artifact {handle} has expired and cannot be read again: {why}. Call the tool that made it once more.",
+    )
+
+
+def _info(row: HandleRow, content: tuple[Any, ...], is_referenced: bool) -> ArtifactInfo:
+    """Return the rows of a handle and its content as callers see them."""
+    digest, _, total, stored, lines, *_ = content
+    return ArtifactInfo(
+        handle=Handle(row.handle),
+        bytes=total,
+        lines=lines,
+        digest=digest,
+        created=row.created,
+        expires=row.expires,
+        name=row.name,
+        kind=row.kind,
+        stored_bytes=stored,
+        is_referenced=is_referenced,
+    )

@@ -1,0 +1,150 @@
+"""A database as tables are kept in it: how statements run, how one writer is had, and where pieces of content lie.
+
+Content goes through three states. *Staged*: written, under a name that no row knows. *Published*: in its place, within
+the transaction that inserts its row. *Removed*: after the transaction that deletes its row. So a process that dies
+anywhere leaves content without a row, which `prune` finds, and never a row without content. Keeps out: what is in the
+tables (`tables` and what it stands on).
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from penstock.errors import CallerError
+from penstock.store.kept import LIFE_SECONDS, LIMIT_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from contextlib import AbstractContextManager
+
+    from penstock.store.pieces import Content, PieceLayout
+
+Rows = list[tuple[Any, ...]]
+"""What a statement gives: a list of rows, each a tuple of columns."""
+
+
+class Execute(Protocol):
+    """Run one statement within a transaction. Placeholders are `?`, in PostgreSQL too."""
+
+    def __call__(self, statement: str, parameters: Sequence[object] = ...) -> Rows:
+        """Return the rows of the statement."""
+        ...
+
+
+class Staged(NamedTuple):
+    """Content that is written but does not count yet: no row names its place."""
+
+    place: str
+    content: Content
+
+
+class Database(ABC):
+    """One database, its clock and its limits, and what was read of it last.
+
+    Args:
+        limit_bytes: What all artifacts together may take on disk.
+        life_seconds: How long an artifact lives after its last `put`.
+        clock: Seconds since 1970; tests give their own.
+
+    Raises:
+        CallerError: A number is not above 0.
+    """
+
+    url: str
+
+    def __init__(
+        self,
+        *,
+        limit_bytes: int = LIMIT_BYTES,
+        life_seconds: float = LIFE_SECONDS,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        if limit_bytes <= 0 or life_seconds <= 0:
+            raise CallerError("limit_bytes and life_seconds are above 0")
+        self.limit_bytes = limit_bytes
+        self.life_seconds = life_seconds
+        self._clock = clock
+        self._lock = threading.RLock()
+        # Tables of pieces and pieces in plain, used last: a page after the other of one artifact reads and checks a
+        # piece once.
+        self._layouts: OrderedDict[str, PieceLayout] = OrderedDict()
+        self._pieces: OrderedDict[tuple[str, int], bytes] = OrderedDict()
+        # The newest record of each session and its hash, as long as no other connection has written.
+        self._heads: dict[str, tuple[int, str]] = {}
+        self._generation: object = None
+        self._newest: tuple[str, int] | None = None  # the last record of the transaction in hand
+        self._lost: tuple[str, int] | None = None  # a record that was acknowledged and is not there
+
+    def _now(self, execute: Execute) -> float:
+        """Return a time that never goes back, kept in the store: a clock that is set back makes nothing younger."""
+        seen = float(execute("SELECT last_seen FROM clock")[0][0])
+        now = self._clock()
+        if now > seen:
+            execute("UPDATE clock SET last_seen = ?", (now,))
+        return max(now, seen)
+
+    @abstractmethod
+    def _read(self, statement: str, parameters: Sequence[object] = ()) -> Rows:
+        """Run one statement outside a transaction. Raises `StoreFault`."""
+
+    @abstractmethod
+    def _writing(self) -> AbstractContextManager[Execute]:
+        """Give the only writer of artifacts, in a transaction that is safe once the block ends. Raises `StoreFault`."""
+
+    @abstractmethod
+    def _appending(self) -> AbstractContextManager[Execute]:
+        """Give a transaction that adds records; it need not keep out writers of artifacts."""
+
+    @abstractmethod
+    def _seen_by_others(self) -> object:
+        """Return something that changes when another connection may have written; equal values mean that what was read
+        still holds.
+
+        None is equal to nothing.
+        """
+
+    @abstractmethod
+    def _stage(self, content: bytes | Iterable[bytes], limit_bytes: int) -> Staged:
+        """Write content down where it does not count yet. Raises `StoreFault`, `full` beyond `limit_bytes`."""
+
+    @abstractmethod
+    def _publish(self, execute: Execute, staged: Staged) -> str:
+        """Make staged content last, as part of the transaction, and return its place from then on."""
+
+    @abstractmethod
+    def _discard(self, place: str) -> None:
+        """Take away what was staged and is not wanted; nothing happens where it has gone."""
+
+    @abstractmethod
+    def _remove(self, places: list[str]) -> None:
+        """Take away content, after the transaction that gave it up."""
+
+    @abstractmethod
+    def _stored(self, place: str, number: int, start: int, count: int) -> bytes | None:
+        """Return piece `number`, `count` bytes that begin at byte `start` of what is stored; None when there is none."""
+
+    @abstractmethod
+    def _orphans(self, execute: Execute) -> list[str]:
+        """Return places that no table names, left by processes that ended."""
+
+    @abstractmethod
+    def _database_damage(self) -> list[str]:
+        """Return what the database itself finds wrong, each as a sentence."""
+
+    @abstractmethod
+    def facts(self) -> dict[str, str]:
+        """Return what durability rests on here: versions and settings that are in force."""
+        ...
+
+    @abstractmethod
+    def close(self) -> None:
+        """Give everything back; the store cannot be used after that."""
+        ...
+
+    @abstractmethod
+    def _stage_pieces(self, stored: Iterable[bytes]) -> str:
+        """Write pieces down as they are, and return their place."""
