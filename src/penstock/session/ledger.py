@@ -32,9 +32,11 @@ from penstock.session.known_files import (
     seen_after,
 )
 from penstock.session.verdicts import (
+    NO_LIMITS,
     ActVerdict,
     FileLimits,
     Limit,
+    advice,
     content_verdict,
     files_verdict,
     lines_verdict,
@@ -49,6 +51,8 @@ if TYPE_CHECKING:
     from penstock.text.calls import Dialect
     from penstock.text.json_access import Json
     from penstock.text.window import Window
+
+__all__ = ["NO_LIMITS", "FileLimits", "Ledger", "LedgerCounts", "Limit", "advice", "shown"]
 
 # The lines of a page that is recommended where no limit says so.
 _PAGE_LINES = 500

@@ -325,7 +325,7 @@ class _Pages:
                 last = self.call.but(offset=(lines - 1) // size * size or None, limit=limit)
                 last = last if len(last.arguments) > 1 else last.but(offset=0)
                 shown = self._window(empty, "end", None, said, first_line=0)
-                return _with_previous(shown, last)
+                return shown._replace(previous=last)
             return self._window(empty, "end", None, (*said, notices.end_of_file(0)))
         stop = self.source.store.line_start(self.source.handle, offset + size) if offset + size < lines else None
         stop = self.source.size_bytes if stop is None else stop
@@ -433,11 +433,6 @@ class _Pages:
             next=following,
             notices=said,
         )
-
-
-def _with_previous(shown: Window, previous: Call) -> Window:
-    """Return a page with the call for the one before."""
-    return shown._replace(previous=previous)
 
 
 class _Room:

@@ -5,7 +5,7 @@ Law: once a record is acknowledged it survives a kill and a power cut. A record 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from penstock.errors import CallerError
 from penstock.store import journal
@@ -62,7 +62,7 @@ class JournalTables(ArtifactTables):
                         at = float(self._clock())
                         row = journal.JournalRow(session, event.seq, kind, SCHEMA_VERSION, at, prev_hash, "", text)
                         row = row._replace(sha256=row.sealed())
-                        execute("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?)", _columns(row))
+                        execute("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?)", tuple(row))
                         for handle in dict.fromkeys(event.handles):
                             self._refer(execute, session, event.seq, handle)
                         records.append(row.record())
@@ -97,7 +97,7 @@ class JournalTables(ArtifactTables):
         found = execute(f"SELECT {_COLUMNS} FROM records WHERE session = ? AND seq = ?", (session, seq))  # noqa: S608
         if not found:
             raise Damaged(f"Session {session}: record {seq} is missing.")
-        row = _journal_row(found[0])
+        row = journal.JournalRow(*found[0])
         if row.sealed() != row.sha256:
             raise Damaged(f"Session {session}: record {seq} is not what was written: its SHA-256 differs.")
         if row.type != kind or not journal.same(row.payload, text):
@@ -118,7 +118,7 @@ class JournalTables(ArtifactTables):
         statement = f"SELECT {_COLUMNS} FROM records WHERE session = ? AND seq >= ? ORDER BY seq LIMIT {_BATCH}"  # noqa: S608
         while True:
             batch = self._read(statement, (session, from_seq))
-            yield from map(_journal_row, batch)
+            yield from map(journal.JournalRow._make, batch)
             if len(batch) < _BATCH:
                 return
             from_seq = int(batch[-1][1]) + 1
@@ -129,13 +129,3 @@ class JournalTables(ArtifactTables):
             "SELECT session, MAX(seq) + 1, MAX(at) FROM records GROUP BY session ORDER BY MAX(at) DESC, session"
         )
         return [SessionInfo(session=session, records=int(count), at=float(at)) for session, count, at in rows]
-
-
-def _columns(row: journal.JournalRow) -> tuple[object, ...]:
-    """Return a record as parameters of a statement, in the order of `_COLUMNS`."""
-    return tuple(row)
-
-
-def _journal_row(values: tuple[Any, ...]) -> journal.JournalRow:
-    """Return the columns of a row of `records` by name."""
-    return journal.JournalRow(*values)
