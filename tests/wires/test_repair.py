@@ -42,6 +42,14 @@ def test_the_first_of_two_results_wins() -> None:
     assert mended.actions == ("message 4: dropped a second result of 'a'",)
 
 
+@pytest.mark.parametrize("first", [results("x")["content"][0], text("so")])
+def test_results_are_put_first_only_where_words_stand_before_them(first: Any) -> None:
+    """A result that goes leaves the others where they stand."""
+    mixed = {"role": "user", "content": [first, *results("a")["content"], text("go on")]}
+    actions = repair([USER, uses("a"), mixed], "anthropic").actions
+    assert ("message 2: put the results first" in actions) is (first == text("so"))
+
+
 def test_a_result_that_strayed_is_brought_home() -> None:
     """A user message between call and result costs neither of them."""
     mended = repair([USER, chat_call("a"), USER, chat_result("a", "found")], "openai-chat")

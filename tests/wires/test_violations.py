@@ -147,6 +147,9 @@ BROKEN: dict[str, list[tuple[str, list[Any], list[int]]]] = {
         ("first_not_user", [YES, USER], [0]),
         ("roles_alternate", [USER, USER], [1]),
         ("roles_alternate", [USER, YES, YES], [2]),
+        # Both messages are looked at as one: their results have their calls, and there is no second finding.
+        ("roles_alternate", [USER, uses("a", "b"), results("a"), results("b")], [3]),
+        ("roles_alternate", [USER, uses("a"), uses("b"), results("a", "b")], [2]),
         ("system_place", [{"role": "system", "content": "Be brief."}, USER], [0]),
         ("wrong_role", [USER, YES, {"role": "user", "content": [THINKING, text("x")]}], [2]),
         ("wrong_role", [{"role": "user", "content": [text("x"), uses("a")["content"][0]]}], [0]),
