@@ -119,7 +119,7 @@ class ArtifactTables(Database):
                 "UPDATE handles SET expires = ?, seal = ? WHERE handle = ?", (row.expires, row.sealed(), row.handle)
             )
             return Handle(row.handle)
-        handle = "".join(secrets.choice(_LETTERS) for _ in range(_HANDLE_LETTERS))
+        handle = _new_handle()
         number = int(execute("SELECT COALESCE(MAX(number), 0) + 1 FROM handles")[0][0])
         row = HandleRow(handle, number, digest, name, kind, now, now + life, "", "")
         execute("INSERT INTO handles VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row._replace(seal=row.sealed()))
@@ -330,6 +330,15 @@ class ArtifactTables(Database):
         if row.gone or (row.expires <= self._now(execute) and not held):
             raise _expired(row.handle, row.gone or "its time was over")
         execute("INSERT INTO refs VALUES (?, ?, ?)", (session, seq, row.handle))
+
+
+def _new_handle() -> str:
+    """Return letters that nobody can guess; one draw for all of them, because each asks the system."""
+    drawn, letters = secrets.randbelow(len(_LETTERS) ** _HANDLE_LETTERS), []
+    for _ in range(_HANDLE_LETTERS):
+        drawn, at = divmod(drawn, len(_LETTERS))
+        letters.append(_LETTERS[at])
+    return "".join(letters)
 
 
 def seal_of(*values: object) -> str:

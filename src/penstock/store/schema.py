@@ -34,6 +34,10 @@ _STEPS: tuple[tuple[str, ...], ...] = (
     (  # 3: what was learned of others, by name
         "CREATE TABLE learned (name TEXT PRIMARY KEY, value TEXT NOT NULL, at REAL NOT NULL) STRICT, WITHOUT ROWID",
     ),
+    (  # 4: what each new artifact asks, how much is kept and what is over, without a look at every row
+        "CREATE INDEX contents_by_size ON contents (stored_bytes)",
+        "CREATE INDEX handles_by_end ON handles (expires) WHERE gone = ''",
+    ),
 )
 
 SQLITE = _STEPS

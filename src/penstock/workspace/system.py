@@ -173,11 +173,17 @@ def path_handle(path: str) -> int:
     return os.open(path, LOOK)
 
 
+@cache
+def _system() -> ctypes.CDLL:
+    """Return the C library; loading it makes classes, which takes longer than a call of it."""
+    return ctypes.CDLL(None, use_errno=True)
+
+
 def file_system(descriptor: int) -> int:
     """Return the type of the file system that an open file lies on (statfs(2)); 0 where the system does not say."""
     if sys.platform != "linux":
         return 0
     buffer = ctypes.create_string_buffer(256)
-    if ctypes.CDLL(None, use_errno=True).fstatfs(descriptor, buffer) != 0:
+    if _system().fstatfs(descriptor, buffer) != 0:
         return 0
     return int.from_bytes(buffer.raw[: ctypes.sizeof(ctypes.c_long)], sys.byteorder) & 0xFFFFFFFF
