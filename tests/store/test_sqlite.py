@@ -513,9 +513,10 @@ def test_a_database_with_flipped_bits_never_lies(path: Path) -> None:
 
 
 def test_a_new_artifact_looks_at_no_row_of_the_others(store: SqliteStore) -> None:
-    """With tens of thousands in the store it costs what it costs in an empty one, but for a sum over an index (the clock is a row)."""
+    """With tens of thousands in the store it costs what it costs in an empty one, but for a sum over an index."""
     store.put(b"warm")
-    connection, asked = store._connected(), set()
+    connection = store._connected()
+    asked: set[str] = set()
     connection.set_trace_callback(asked.add)
     store.put(b"one more")
     connection.set_trace_callback(None)
