@@ -1,10 +1,7 @@
-"""What is passed on? All that a fresh session needs to go on with the work of one that ends, as a versioned JSON
-document (S-9).
+"""The document that one session leaves to the next: its records, what each field takes, and its JSON (S-9).
 
 Eight keys are always there; the others stand beside them, and what is not known is carried along. Laws:
-`decode(encode(h)) == h`; unknown fields survive; a summary has at most 2,000 characters; nothing in it was guessed by a
-model. Leaves to others: files (a shell writes the text), the clock, digests of what is on disk, and when a session
-ends.
+`decode(encode(h)) == h`; unknown fields survive; a summary has at most 2,000 characters.
 """
 
 from __future__ import annotations
@@ -12,25 +9,19 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections import Counter
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from penstock.context import activity
 from penstock.errors import CallerError
-from penstock.text import escape, stand_ins
-from penstock.text.calls import PYTHON, Call
+from penstock.text import escape
 from penstock.text.json_access import parsed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable
     from dataclasses import Field
 
-    from penstock.context.activity import Action
-    from penstock.text.calls import Dialect
     from penstock.text.json_access import Json
-    from penstock.wires import Transcript
 
 SCHEMA = 1
 """The version of the document that is written; other versions are read as far as they are known."""
@@ -38,7 +29,6 @@ SUMMARY_CHARS = 2000
 """The most characters of a summary (S-9)."""
 REASONS = ("turns", "context", "domain", "errors", "manual", "crash")
 """Why a session may end, as the field `reason` says it."""
-
 SEED_KEYS = (
     "sessionId",
     "agent",
@@ -51,15 +41,10 @@ SEED_KEYS = (
 )
 """The eight keys that every handoff has, so that any reader of this shape finds what it expects."""
 _ALWAYS = {*SEED_KEYS, "schemaVersion"}
-# Of the first message; more of it is a document, and lies in the session's own log.
-_GOAL_CHARS = 4000
-_NEXT_CHARS = 2000
 # Of a command, an error, a path in a list.
-_LINE_CHARS = 200
+LINE_CHARS = 200
 # Of each list in a handoff that is made without a model: the newest.
-_MOST = 50
-# A file that was changed in the last ten turns is being worked on; beyond that it is stale (S-4).
-_ACTIVE_TURNS = 10
+MAX_ITEMS = 50
 # Levels of foreign JSON: deeper, the recursion that copies and writes it would end in an error of its own.
 _DEEPEST = 64
 # Of a number: Python prints at most 4,300 digits, so a larger one could be read and not written again.
@@ -75,9 +60,6 @@ def passed_on(text: str) -> str:
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
-
-
-# ── the document ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,7 +209,11 @@ def shortened(text: str, max_chars: int = SUMMARY_CHARS) -> str:
     return head.rstrip() + "…"
 
 
-# ── JSON ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+def begun_text(text: str, max_chars: int, where: str) -> str:
+    """Return a text, or its beginning and where the rest is."""
+    if len(text) <= max_chars:
+        return text
+    return f"{text[:max_chars]}\n(… {len(text) - max_chars} more characters: {where} of the session)"
 
 
 def encode(handoff: Handoff) -> str:
@@ -320,9 +306,6 @@ def _rank(priority: Json) -> float:
         return priority
     word = priority.strip().lower().removeprefix("p") if isinstance(priority, str) else ""
     return int(word) if word.isascii() and word.isdecimal() and len(word) < 10 else _RANKS.get(word, 2)
-
-
-# ── what a field takes ───────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _camel(name: str) -> str:
@@ -457,278 +440,3 @@ _READERS: dict[str, Callable[[Json, str], Json]] = {
     },
 }
 """How a field is checked, by the type that it is annotated with: what a caller gives and what a file holds alike."""
-
-
-# ── made without a model ─────────────────────────────────────────────────────────────────────────────────────────
-
-
-def mechanical(
-    transcript: Transcript,
-    *,
-    session_id: str,
-    agent: str = "",
-    turns: int | None = None,
-    reason: str = "context",
-    created_at: str | None = None,
-    handles: Sequence[str] = (),
-    completed: Sequence[str] = (),
-    pending: Sequence[str] = (),
-) -> Handoff:
-    """Return the handoff that the transcript itself gives: what was asked, done, and failed. No model is asked and
-    nothing is guessed.
-
-    Args:
-        transcript: the session so far; read from its original entries, whatever was forgotten since.
-        session_id: the session that ends.
-        agent: its agent.
-        turns: model calls so far; None counts the answers in the transcript.
-        reason: one of `REASONS`.
-        created_at: the time as text; None leaves it out.
-        handles: artifacts to name beside those of the transcript.
-        completed: titles of finished tasks.
-        pending: titles of pending tasks, the most important first.
-
-    Raises:
-        CallerError: for a reason that is none.
-    """
-    done = activity.actions(transcript)
-    turn_of = _turns(transcript)
-    last_turn = max(turn_of, default=0)
-    changed = [action for action in done if action.changes and action.path is not None]
-    task, newest = transcript.task(), transcript.newest_user()
-    asked_since = newest is not None and task is not None and newest.index != task.index
-    return Handoff(
-        session_id=session_id,
-        agent=agent,
-        turns_completed=last_turn if turns is None else turns,
-        completed_tasks=tuple(completed),
-        pending_tasks=tuple(pending),
-        modified_files=_newest(_path(action) for action in changed),
-        summary=activity.summary(done, max_chars=SUMMARY_CHARS),
-        created_at=created_at or "",
-        reason=reason,
-        goal=_begun(task.text, _GOAL_CHARS, f"message {task.index}") if task else "",
-        failed_attempts=_failures(done),
-        open_errors=_open_errors(done),
-        commands=_commands(done),
-        active_files=_newest(_path(a) for a in changed if turn_of[a.index] > last_turn - _ACTIVE_TURNS),
-        file_history=_history(changed, turn_of),
-        handles=tuple(dict.fromkeys((*transcript.handles(), *handles))),
-        next_step=_begun(newest.text, _NEXT_CHARS, f"message {newest.index}") if newest and asked_since else "",
-    )
-
-
-def _turns(transcript: Transcript) -> list[int]:
-    """Return, for each entry, the answers of the model up to it: entries of the assistant in a row are one."""
-    made: list[int] = []
-    count, before = 0, ""
-    for entry in transcript.entries:
-        if entry.role == "assistant" and before != "assistant":
-            count += 1
-        before = entry.role
-        made.append(count)
-    return made
-
-
-def _begun(text: str, max_chars: int, where: str) -> str:
-    """Return a text, or its beginning and where the rest is."""
-    if len(text) <= max_chars:
-        return text
-    return f"{text[:max_chars]}\n(… {len(text) - max_chars} more characters: {where} of the session)"
-
-
-def _path(action: Action) -> str:
-    """Return an action's path; empty for none."""
-    return action.path or ""
-
-
-def _newest(items: Iterable[str]) -> tuple[str, ...]:
-    """Return each item once, in the order of their last places."""
-    return tuple(reversed(dict.fromkeys(reversed(list(items)))))
-
-
-def _line(text: str) -> str:
-    """Return a text clipped to one item of a list."""
-    return text if len(text) <= _LINE_CHARS else text[: _LINE_CHARS - 1] + "…"
-
-
-def _what(action: Action) -> str:
-    """Return what an action was about: its command, or its tool and file."""
-    return _line(action.command or f"{action.name} {_path(action)}".strip())
-
-
-def _failures(done: Iterable[Action]) -> tuple[Failure, ...]:
-    """Return what failed, each kind of failure once with its number."""
-    counts = Counter((_what(action), action.error_head) for action in done if action.failed)
-    return tuple(Failure(what=what, error=error, count=count) for (what, error), count in counts.items())[-_MOST:]
-
-
-def _open_errors(done: Iterable[Action]) -> tuple[str, ...]:
-    """Return what failed and has not gone well since."""
-    last: dict[str, Action] = {}
-    for action in done:
-        last.pop(_what(action), None)
-        last[_what(action)] = action
-    return tuple(_said_of(what, action) for what, action in last.items() if action.failed)[-_MOST:]
-
-
-def _said_of(what: str, action: Action) -> str:
-    """Return a failure in one line."""
-    return ": ".join(part for part in (what, action.error_head or f"exit {action.exit_code}") if part)
-
-
-def _commands(done: Iterable[Action]) -> tuple[Command, ...]:
-    """Return each command once, with how it ended last."""
-    last: dict[str, Action] = {}
-    for action in done:
-        if action.kind == "run" and action.command:
-            last.pop(action.command, None)
-            last[action.command] = action
-    return tuple(Command(cmd=_line(cmd), exit=action.exit_code) for cmd, action in last.items())[-_MOST:]
-
-
-_BECAME = {"write": "modified", "create": "created", "delete": "deleted"}
-
-
-def _history(changed: Iterable[Action], turn_of: Sequence[int]) -> tuple[FileEvent, ...]:
-    """Return what became of each file, each kind of change once, where it came last."""
-    last: dict[tuple[str, str], FileEvent] = {}
-    for action in changed:
-        key = (_path(action), _BECAME[action.kind])
-        last.pop(key, None)
-        last[key] = FileEvent(path=key[0], turn=turn_of[action.index], action=key[1])
-    return tuple(last.values())
-
-
-# ── what a fresh session reads ───────────────────────────────────────────────────────────────────────────────────
-
-# How many items the lists show, step by step until all of it fits: of what is open, and of what is behind. What is
-# behind goes first, because nobody can act on it.
-_STEPS = (
-    (1 << 30, 1 << 30),
-    (50, 25),
-    (25, 12),
-    (12, 6),
-    (12, 3),
-    (12, 0),
-    (6, 0),
-    (3, 0),
-    (1, 0),
-    (0, 0),
-)
-
-
-def render(handoff: Handoff, *, max_chars: int, dialect: Dialect | None = None) -> str:
-    """Return the text with which a fresh session starts: inert, at most `max_chars`, the goal word for word as long as
-    that fits.
-
-    Lists become shorter first, what is behind before what is open, and say how many items are not shown; then the
-    summary goes; at last the next step is only begun, and then the goal.
-
-    Args:
-        handoff: what is passed on.
-        max_chars: the most characters.
-        dialect: how the calls are written that read what was kept; None is Python's.
-    """
-    max_chars = max(0, max_chars)
-    brief = replace(handoff, next_step=_begun(handoff.next_step, max_chars // 4, "the end"))
-    begun = replace(brief, goal=_begun(handoff.goal, max_chars // 2, "the beginning"))
-    # At most thirty texts are written, each of them short: measuring is simpler and surer than predicting what each
-    # list takes.
-    for shown in (handoff, brief, begun):
-        for still, behind in _STEPS:
-            text = "\n\n".join(part for part in _parts(shown, still, behind, dialect or PYTHON) if part)
-            if len(text) <= max_chars:
-                return text
-    return text[:max_chars]
-
-
-def _parts(handoff: Handoff, still: int, behind: int, dialect: Dialect) -> list[str]:
-    """Return the parts of the text in their order; a part that says nothing is empty."""
-    return [
-        _head(handoff),
-        _block("Goal", handoff.goal),
-        _list("Constraints", handoff.constraints, still, newest=False),
-        _list("Pending tasks, the most important first", handoff.pending_tasks, still, newest=False),
-        _block("Next", handoff.next_step),
-        _list("Open errors", handoff.open_errors, still),
-        _list("Changed files; look at them again before you rely on them", map(_file, _files(handoff)), still),
-        _list("Files in use", [path for path in handoff.active_files if path not in handoff.modified_files], still),
-        _list("Kept, to be read again", [dialect.write(_page(handle)) for handle in handoff.handles], still),
-        *(
-            (
-                _list("Tried in vain", map(_failure, handoff.failed_attempts), behind),
-                _list("Decided", map(_decision, handoff.decisions), behind),
-                _list("Done", handoff.completed_tasks, behind),
-                _list("Commands run", map(_command, handoff.commands), behind),
-                _block("Summary", handoff.summary),
-            )
-            if behind
-            else ()
-        ),
-    ]
-
-
-def _head(handoff: Handoff) -> str:
-    """Return the first line, by which `asked_in` knows the text again."""
-    agent = f" of {_shown(handoff.agent)}" if handoff.agent else ""
-    why = f", ended by {handoff.reason}" if handoff.reason else ""
-    return f"[This goes on with session {_shown(handoff.session_id)}{agent}: {handoff.turns_completed} turns{why}.]"
-
-
-_HEAD = re.compile(r"\[This goes on with session ")
-_ASKED = re.compile(r"^(?:Next|Goal):\n(.*?)(?=\n\n|\Z)", re.MULTILINE | re.DOTALL)
-
-
-def asked_in(text: str) -> str:
-    """Return what a text of `render` says is to be done: the next step, else the goal. Empty for any other text."""
-    asked = _ASKED.findall(text) if _HEAD.match(text) else []
-    return asked[-1] if asked else ""
-
-
-def _shown(text: str) -> str:
-    """Return one item of a list, clipped and inert."""
-    return escape.clip(text, 2 * _LINE_CHARS)
-
-
-def _block(title: str, text: str) -> str:
-    """Return a titled text, inert and without anything that could be taken for a notice; empty for none."""
-    return f"{title}:\n{stand_ins.disarm(escape.show_text(text))}" if text.strip() else ""
-
-
-def _list(title: str, items: Iterable[str], most: int, *, newest: bool = True) -> str:
-    """Return a titled list with at most so many items, and how many are left out."""
-    rows = list(items)
-    if not rows:
-        return ""
-    kept = rows[-most:] if newest and most else rows[:most]
-    left_out = [f"- … {len(rows) - len(kept)} {'earlier' if newest else 'more'}"] if len(kept) < len(rows) else []
-    shown = [f"- {_shown(row)}" for row in kept]
-    return "\n".join([f"{title}:", *(left_out + shown if newest else shown + left_out)])
-
-
-def _files(handoff: Handoff) -> list[FileEvent]:
-    """Return every changed file once, with what became of it last."""
-    last = {event.path: event for event in handoff.file_history}
-    return [last.get(path, FileEvent(path=path)) for path in dict.fromkeys((*handoff.modified_files, *last))]
-
-
-def _file(event: FileEvent) -> str:
-    return event.path if event.action == "modified" else f"{event.path} ({event.action})"
-
-
-def _failure(failure: Failure) -> str:
-    times = f" (×{failure.count})" if failure.count > 1 else ""
-    return ": ".join(part for part in (failure.what, failure.error) if part) + times
-
-
-def _decision(decision: Decision) -> str:
-    return f"{decision.what}, because {decision.why}" if decision.why else decision.what
-
-
-def _command(command: Command) -> str:
-    return command.cmd if command.exit is None else f"{command.cmd} → exit {command.exit}"
-
-
-def _page(handle: str) -> Call:
-    return Call("page", {"handle": escape.show_argument(handle)})

@@ -1,0 +1,164 @@
+"""A handoff made from a transcript without a model: nothing in it was guessed.
+
+Leaves to others: the clock, digests of what is on disk, and when a session ends.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from penstock.context import activity
+from penstock.context.handoff.document import (
+    LINE_CHARS,
+    MAX_ITEMS,
+    SUMMARY_CHARS,
+    Command,
+    Failure,
+    FileEvent,
+    Handoff,
+    begun_text,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from penstock.context.activity import Action
+    from penstock.wires import Transcript
+
+# Of the first message; more of it is a document, and lies in the session's own log.
+_GOAL_CHARS = 4000
+_NEXT_CHARS = 2000
+# A file that was changed in the last ten turns is being worked on; beyond that it is stale (S-4).
+_ACTIVE_TURNS = 10
+
+
+def mechanical(
+    transcript: Transcript,
+    *,
+    session_id: str,
+    agent: str = "",
+    turns: int | None = None,
+    reason: str = "context",
+    created_at: str | None = None,
+    handles: Sequence[str] = (),
+    completed: Sequence[str] = (),
+    pending: Sequence[str] = (),
+) -> Handoff:
+    """Return the handoff that the transcript itself gives: what was asked, done, and failed. No model is asked and
+    nothing is guessed.
+
+    Args:
+        transcript: the session so far; read from its original entries, whatever was forgotten since.
+        session_id: the session that ends.
+        agent: its agent.
+        turns: model calls so far; None counts the answers in the transcript.
+        reason: one of `REASONS`.
+        created_at: the time as text; None leaves it out.
+        handles: artifacts to name beside those of the transcript.
+        completed: titles of finished tasks.
+        pending: titles of pending tasks, the most important first.
+
+    Raises:
+        CallerError: for a reason that is none.
+    """
+    done = activity.actions(transcript)
+    turn_of = _turns(transcript)
+    last_turn = max(turn_of, default=0)
+    changed = [action for action in done if action.changes and action.path is not None]
+    task, newest = transcript.task(), transcript.newest_user()
+    asked_since = newest is not None and task is not None and newest.index != task.index
+    return Handoff(
+        session_id=session_id,
+        agent=agent,
+        turns_completed=last_turn if turns is None else turns,
+        completed_tasks=tuple(completed),
+        pending_tasks=tuple(pending),
+        modified_files=_newest(_path(action) for action in changed),
+        summary=activity.summary(done, max_chars=SUMMARY_CHARS),
+        created_at=created_at or "",
+        reason=reason,
+        goal=begun_text(task.text, _GOAL_CHARS, f"message {task.index}") if task else "",
+        failed_attempts=_failures(done),
+        open_errors=_open_errors(done),
+        commands=_commands(done),
+        active_files=_newest(_path(a) for a in changed if turn_of[a.index] > last_turn - _ACTIVE_TURNS),
+        file_history=_history(changed, turn_of),
+        handles=tuple(dict.fromkeys((*transcript.handles(), *handles))),
+        next_step=begun_text(newest.text, _NEXT_CHARS, f"message {newest.index}") if newest and asked_since else "",
+    )
+
+
+def _turns(transcript: Transcript) -> list[int]:
+    """Return, for each entry, the answers of the model up to it: entries of the assistant in a row are one."""
+    made: list[int] = []
+    count, before = 0, ""
+    for entry in transcript.entries:
+        if entry.role == "assistant" and before != "assistant":
+            count += 1
+        before = entry.role
+        made.append(count)
+    return made
+
+
+def _path(action: Action) -> str:
+    """Return an action's path; empty for none."""
+    return action.path or ""
+
+
+def _newest(items: Iterable[str]) -> tuple[str, ...]:
+    """Return each item once, in the order of their last places."""
+    return tuple(reversed(dict.fromkeys(reversed(list(items)))))
+
+
+def one_line(text: str) -> str:
+    """Return a text clipped to one item of a list."""
+    return text if len(text) <= LINE_CHARS else text[: LINE_CHARS - 1] + "…"
+
+
+def _what(action: Action) -> str:
+    """Return what an action was about: its command, or its tool and file."""
+    return one_line(action.command or f"{action.name} {_path(action)}".strip())
+
+
+def _failures(done: Iterable[Action]) -> tuple[Failure, ...]:
+    """Return what failed, each kind of failure once with its number."""
+    counts = Counter((_what(action), action.error_head) for action in done if action.failed)
+    return tuple(Failure(what=what, error=error, count=count) for (what, error), count in counts.items())[-MAX_ITEMS:]
+
+
+def _open_errors(done: Iterable[Action]) -> tuple[str, ...]:
+    """Return what failed and has not gone well since."""
+    last: dict[str, Action] = {}
+    for action in done:
+        last.pop(_what(action), None)
+        last[_what(action)] = action
+    return tuple(_said_of(what, action) for what, action in last.items() if action.failed)[-MAX_ITEMS:]
+
+
+def _said_of(what: str, action: Action) -> str:
+    """Return a failure in one line."""
+    return ": ".join(part for part in (what, action.error_head or f"exit {action.exit_code}") if part)
+
+
+def _commands(done: Iterable[Action]) -> tuple[Command, ...]:
+    """Return each command once, with how it ended last."""
+    last: dict[str, Action] = {}
+    for action in done:
+        if action.kind == "run" and action.command:
+            last.pop(action.command, None)
+            last[action.command] = action
+    return tuple(Command(cmd=one_line(cmd), exit=action.exit_code) for cmd, action in last.items())[-MAX_ITEMS:]
+
+
+_BECAME = {"write": "modified", "create": "created", "delete": "deleted"}
+
+
+def _history(changed: Iterable[Action], turn_of: Sequence[int]) -> tuple[FileEvent, ...]:
+    """Return what became of each file, each kind of change once, where it came last."""
+    last: dict[tuple[str, str], FileEvent] = {}
+    for action in changed:
+        key = (_path(action), _BECAME[action.kind])
+        last.pop(key, None)
+        last[key] = FileEvent(path=key[0], turn=turn_of[action.index], action=key[1])
+    return tuple(last.values())

@@ -1,0 +1,147 @@
+"""A handoff in words: the text that a fresh session begins with, and the task in it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from penstock.context.handoff.document import LINE_CHARS, Command, Decision, Failure, FileEvent, Handoff, begun_text
+from penstock.text import escape, stand_ins
+from penstock.text.calls import PYTHON, Call
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from penstock.text.calls import Dialect
+
+# How many items the lists show, step by step until all of it fits: of what is open, and of what is behind. What is
+# behind goes first, because nobody can act on it.
+_STEPS = (
+    (1 << 30, 1 << 30),
+    (50, 25),
+    (25, 12),
+    (12, 6),
+    (12, 3),
+    (12, 0),
+    (6, 0),
+    (3, 0),
+    (1, 0),
+    (0, 0),
+)
+
+
+def render(handoff: Handoff, *, max_chars: int, dialect: Dialect | None = None) -> str:
+    """Return the text with which a fresh session starts: inert, at most `max_chars`, the goal word for word as long as
+    that fits.
+
+    Lists become shorter first, what is behind before what is open, and say how many items are not shown; then the
+    summary goes; at last the next step is only begun, and then the goal.
+
+    Args:
+        handoff: what is passed on.
+        max_chars: the most characters.
+        dialect: how the calls are written that read what was kept; None is Python's.
+    """
+    max_chars = max(0, max_chars)
+    brief = replace(handoff, next_step=begun_text(handoff.next_step, max_chars // 4, "the end"))
+    begun = replace(brief, goal=begun_text(handoff.goal, max_chars // 2, "the beginning"))
+    # At most thirty texts are written, each of them short: measuring is simpler and surer than predicting what each
+    # list takes.
+    for shown in (handoff, brief, begun):
+        for still, behind in _STEPS:
+            text = "\n\n".join(part for part in _parts(shown, still, behind, dialect or PYTHON) if part)
+            if len(text) <= max_chars:
+                return text
+    return text[:max_chars]
+
+
+def _parts(handoff: Handoff, still: int, behind: int, dialect: Dialect) -> list[str]:
+    """Return the parts of the text in their order; a part that says nothing is empty."""
+    return [
+        _head(handoff),
+        _block("Goal", handoff.goal),
+        _list("Constraints", handoff.constraints, still, newest=False),
+        _list("Pending tasks, the most important first", handoff.pending_tasks, still, newest=False),
+        _block("Next", handoff.next_step),
+        _list("Open errors", handoff.open_errors, still),
+        _list("Changed files; look at them again before you rely on them", map(_file, _files(handoff)), still),
+        _list("Files in use", [path for path in handoff.active_files if path not in handoff.modified_files], still),
+        _list("Kept, to be read again", [dialect.write(_page(handle)) for handle in handoff.handles], still),
+        *(
+            (
+                _list("Tried in vain", map(_failure, handoff.failed_attempts), behind),
+                _list("Decided", map(_decision, handoff.decisions), behind),
+                _list("Done", handoff.completed_tasks, behind),
+                _list("Commands run", map(_command, handoff.commands), behind),
+                _block("Summary", handoff.summary),
+            )
+            if behind
+            else ()
+        ),
+    ]
+
+
+def _head(handoff: Handoff) -> str:
+    """Return the first line, by which `asked_in` knows the text again."""
+    agent = f" of {_shown(handoff.agent)}" if handoff.agent else ""
+    why = f", ended by {handoff.reason}" if handoff.reason else ""
+    return f"[This goes on with session {_shown(handoff.session_id)}{agent}: {handoff.turns_completed} turns{why}.]"
+
+
+_HEAD = re.compile(r"\[This goes on with session ")
+_ASKED = re.compile(r"^(?:Next|Goal):\n(.*?)(?=\n\n|\Z)", re.MULTILINE | re.DOTALL)
+
+
+def asked_in(text: str) -> str:
+    """Return what a text of `render` says is to be done: the next step, else the goal. Empty for any other text."""
+    asked = _ASKED.findall(text) if _HEAD.match(text) else []
+    return asked[-1] if asked else ""
+
+
+def _shown(text: str) -> str:
+    """Return one item of a list, clipped and inert."""
+    return escape.clip(text, 2 * LINE_CHARS)
+
+
+def _block(title: str, text: str) -> str:
+    """Return a titled text, inert and without anything that could be taken for a notice; empty for none."""
+    return f"{title}:\n{stand_ins.disarm(escape.show_text(text))}" if text.strip() else ""
+
+
+def _list(title: str, items: Iterable[str], most: int, *, newest: bool = True) -> str:
+    """Return a titled list with at most so many items, and how many are left out."""
+    rows = list(items)
+    if not rows:
+        return ""
+    kept = rows[-most:] if newest and most else rows[:most]
+    left_out = [f"- … {len(rows) - len(kept)} {'earlier' if newest else 'more'}"] if len(kept) < len(rows) else []
+    shown = [f"- {_shown(row)}" for row in kept]
+    return "\n".join([f"{title}:", *(left_out + shown if newest else shown + left_out)])
+
+
+def _files(handoff: Handoff) -> list[FileEvent]:
+    """Return every changed file once, with what became of it last."""
+    last = {event.path: event for event in handoff.file_history}
+    return [last.get(path, FileEvent(path=path)) for path in dict.fromkeys((*handoff.modified_files, *last))]
+
+
+def _file(event: FileEvent) -> str:
+    return event.path if event.action == "modified" else f"{event.path} ({event.action})"
+
+
+def _failure(failure: Failure) -> str:
+    times = f" (×{failure.count})" if failure.count > 1 else ""
+    return ": ".join(part for part in (failure.what, failure.error) if part) + times
+
+
+def _decision(decision: Decision) -> str:
+    return f"{decision.what}, because {decision.why}" if decision.why else decision.what
+
+
+def _command(command: Command) -> str:
+    return command.cmd if command.exit is None else f"{command.cmd} → exit {command.exit}"
+
+
+def _page(handle: str) -> Call:
+    return Call("page", {"handle": escape.show_argument(handle)})
