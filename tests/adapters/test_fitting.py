@@ -327,3 +327,72 @@ class Nowhere:
         assert content is not None
         assert name
         return "qX7Zk2Wp9TrJ4mGs8LnB3v"
+
+
+def _counted(shown: list[Any]) -> int:
+    """The tokens of what is sent, as a server counts."""
+    return sum(len(str(item)) for item in shown) // 4
+
+
+def _body(text: str, given: int) -> Any:
+    """An answer on the wire of the fitting."""
+    content = [{"type": "output_text", "text": text}] if text else []
+    said = {"type": "message", "role": "assistant", "content": content}
+    return {"output": [said], "usage": {"input_tokens": given, "output_tokens": 0}}
+
+
+@pytest.mark.proves("R-6")
+@pytest.mark.parametrize("is_async", [False, True])
+def test_an_answer_with_a_fault_is_asked_for_again_smaller(
+    store: Store, is_async: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Of a server that cuts without a word, and of one that says nothing where its window is full; what is wrong is logged."""
+    history = [*asked(), *(item for number in range(32) for item in turn(number))]
+
+    def cutting(shown: list[Any], _reply: int | None) -> Any:
+        given = min(_counted(shown), 2_000)
+        return _body("guessed" if given == 2_000 else "Forty.", given)
+
+    def dumb(shown: list[Any], _reply: int | None) -> Any:
+        return _body("" if _counted(shown) > 8_000 else "Forty.", _counted(shown))
+
+    def hopeless(shown: list[Any], _reply: int | None) -> Any:
+        return _body("", _counted(shown))
+
+    for server, expected in ((cutting, "Forty."), (dumb, "Forty."), (hopeless, "")):
+        fitted = fitting(store, 44_000, said=lambda body: body)
+        caplog.clear()
+        body = {"model": "m", "input": history}
+        if is_async:
+
+            async def send(shown: list[Any], reply: int | None, ask: Any = server) -> Any:
+                return ask(shown, reply)
+
+            answer = asyncio.run(fitted.acall(send, history, body))
+        else:
+            answer = fitted.call(server, history, body)
+        assert answer["output"][0]["content"] == ([{"type": "output_text", "text": expected}] if expected else [])
+        assert caplog.records, expected
+
+
+@pytest.mark.proves("R-6")
+@pytest.mark.parametrize(
+    "said",
+    [
+        (429, "Request too large for m on tokens per min (TPM): Limit 5000, Requested 12000."),
+        (413, ""),
+    ],
+)
+def test_what_a_smaller_request_cures_is_cured(store: Store, said: tuple[int, str]) -> None:
+    """A request above the minute is cut to below it, a body of too many bytes is halved; the framework hears of neither."""
+    history = [*asked(), *(item for number in range(12) for item in turn(number))]
+    sizes: list[int] = []
+
+    def send(shown: list[Any], _reply: int | None) -> str:
+        sizes.append(_counted(shown))
+        if sizes[-1] > 5_000:
+            raise Refused(*said)
+        return "done"
+
+    assert fitting(store, 200_000).call(send, history, {"model": "m", "input": history}) == "done"
+    assert len(sizes) <= 3

@@ -124,3 +124,23 @@ def test_an_adapter_without_its_framework_says_which_package_is_missing(framewor
     with pytest.raises(ImportError, match=rf"needs the package {package}: No module named"):
         __import__(f"penstock.adapters.{framework}")
     assert f"penstock.adapters.{framework}" not in sys.modules
+
+
+@pytest.mark.parametrize("framework", PINS)
+@pytest.mark.proves("R-6")
+def test_a_request_above_the_tokens_of_a_minute_is_cut_to_below_them(seen: Seen, framework: str) -> None:
+    """The framework would wait for ever, or end; the request is made smaller instead, once."""
+    for name, case in played(seen(framework), "minute", framework).items():
+        assert (case["answer"], case["raised"]) == ("done", ""), name
+        assert 1 <= case["outcomes"].count("refused") <= 2, name
+
+
+@pytest.mark.parametrize("framework", PINS)
+@pytest.mark.proves("R-6")
+def test_a_server_that_cuts_without_a_word_is_kept_below(seen: Seen, framework: str) -> None:
+    """Plain answers are looked at before the framework has them: the same is asked again smaller."""
+    for name, case in played(seen(framework), "silent", framework).items():
+        assert (case["answer"], case["raised"]) == ("done", ""), name
+        if name.endswith("/plain") and framework != "strands":  # which always streams
+            assert len(case["outcomes"]) > 21, name
+            assert case["had"] == list(range(1, 21)), name

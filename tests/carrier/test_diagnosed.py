@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from penstock.store import Store
 
+pytestmark = pytest.mark.proves("R-6")
 MINUTE = (
     '{"error": {"message": "Request too large for gpt-4o in organization org-1 on tokens per min (TPM): Limit %d, '
     'Requested %d. The input or output tokens must be reduced in order to run successfully.", "type": "tokens", '

@@ -15,11 +15,14 @@ smaller (`context.compaction`, `context.recovery`).
 
 from __future__ import annotations
 
+import logging
 import threading
 from dataclasses import replace
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from penstock.carrier.memory import Memory
+from penstock.context.answers import fault_of, overflow_in
 from penstock.context.bill import counter_for
 from penstock.context.compaction import apply, plan
 from penstock.context.recovery import (
@@ -35,7 +38,6 @@ from penstock.context.recovery import (
 from penstock.context.sized import ESTIMATOR, Sized
 from penstock.errors import CallerError, PenstockError
 from penstock.guard.output import TurnBudget, default_allowance, default_store
-from penstock.overflow import parse
 from penstock.text.allowance import Allowance, Budget
 from penstock.text.calls import mcp
 from penstock.text.fitting import CHARS_PER_TOKEN
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable, Sequence
 
     from penstock.context.compaction import Plan
+    from penstock.overflow import Overflow
     from penstock.store import Store
     from penstock.text.json_access import Json
     from penstock.wires import Transcript
@@ -62,6 +65,11 @@ REMEMBERED = 64
 # `page` and `find` are names that agents use themselves: as over MCP, the tools are ctx_page and ctx_find.
 DIALECT = mcp()
 """The syntax of the calls that notices and stubs print."""
+
+
+def _nothing_said(answer: object) -> Json:
+    """Return nothing for an answer that is not looked at: a stream, say."""
+    del answer
 
 
 class _Known(NamedTuple):
@@ -83,6 +91,9 @@ class Fitting(Generic[M]):
         window_tokens: how many tokens a request may have, the reply included. Refusals lower it to what the provider states.
         reserve_tokens: is kept for the reply where a request does not say how long that may be.
         store: where what is taken from view goes; the user's default store when left out.
+        said: gives what `send` answered as the body of an answer on the wire, so that one that is empty, cut, or of a request that
+            was cut without a word is found (R-6); None where it is a stream.
+        watched: gives back a stream that hands the body of its answer on when it has ended: what is wrong with it is logged.
 
     Raises:
         CallerError: for a wire that is none, and a window that is no whole number above 0.
@@ -96,11 +107,14 @@ class Fitting(Generic[M]):
         *,
         reserve_tokens: int | None = None,
         store: Store | None = None,
+        said: Callable[[Any], Json] = _nothing_said,
+        watched: Callable[[Any, Callable[[Json], Any]], Any] | None = None,
     ) -> None:
         if type(window_tokens) is not int or window_tokens < 1:
             raise CallerError(f"window_tokens is a whole number above 0, not {window_tokens!r}")
         self.window_tokens = window_tokens
         self._wire, self._read, self._store = wire, read, store
+        self._said, self._watched = said, watched
         self._reserve_tokens = reserve_tokens
         self._memory = Memory()
         self._known: list[_Known] = []
@@ -171,30 +185,38 @@ class Fitting(Generic[M]):
         """
         turn = self._turn(messages, body)
         shown = next(turn)
-        while True:
-            try:
-                answer = send(*shown)
-            except Exception as error:  # noqa: BLE001 - a foreign function: what is no overflow is raised again
-                shown = turn.throw(error)
-            else:
-                turn.close()
-                return answer
+        try:
+            while True:
+                try:
+                    answer = send(*shown)
+                except Exception as error:  # noqa: BLE001 - a foreign function: what is no overflow is raised again
+                    shown = turn.throw(error)
+                else:
+                    shown = turn.send(answer)
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]
+        finally:
+            turn.close()
 
     async def acall(self, send: Callable[[list[M], int | None], Awaitable[R]], messages: Sequence[M], body: Json) -> R:
         """Return the same as `call`, with a `send` that is awaited."""
         turn = self._turn(messages, body)
         shown = next(turn)
-        while True:
-            try:
-                answer = await send(*shown)
-            except Exception as error:  # noqa: BLE001 - as above
-                shown = turn.throw(error)
-            else:
-                turn.close()
-                return answer
+        try:
+            while True:
+                try:
+                    answer = await send(*shown)
+                except Exception as error:  # noqa: BLE001 - as above
+                    shown = turn.throw(error)
+                else:
+                    shown = turn.send(answer)
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]
+        finally:
+            turn.close()
 
-    def _turn(self, messages: Sequence[M], body: Json) -> Generator[tuple[list[M], int | None], None, None]:
-        """Yield what to send; is thrown what that was refused with, and closed when it was answered.
+    def _turn(self, messages: Sequence[M], body: Json) -> Generator[tuple[list[M], int | None], Any, Any]:
+        """Yield what to send; is sent what that was answered with, or thrown what it was refused with; returns the answer.
 
         A generator, so that `call` and `acall` drive the same course and differ in what they await. However it ends (answered,
         refused for good, cancelled), what was shown last is remembered for the next request of this history.
@@ -211,31 +233,60 @@ class Fitting(Generic[M]):
         made = plan(transcript, budget, dialect=DIALECT)
         sized = sized.showing(self._applied(transcript, made))
         attempts: list[Attempt] = []
+        doubtful: list[Any] = []  # answers that a smaller request may better: the newest is better than none
         try:
             for calls_left in range(MAX_CALLS - 1, -1, -1):
+                refused: Exception | None = None
                 try:
                     shown = self._read(dump(sized.transcript, self._wire), written, messages)
-                    yield shown, None if reply == asked else reply
-                # Only an overflow is cured; a rate limit, a fault or a bug of the framework goes to whoever asked.
+                    answer = yield shown, None if reply == asked else reply
+                # Only what a smaller request cures is; a rate limit, a fault or a bug of the framework goes to whoever asked.
                 except Exception as error:
-                    overflow = parse(error)
-                    if overflow is None:
+                    overflow, refused = overflow_in(error), error
+                    if overflow is None and not doubtful:
                         raise
-                    attempts.append(Attempt(sized=sized, overflow=overflow, reserve_tokens=reply or 0))
-                    cure = self._cure(attempts, budget._replace(reserve_tokens=reply or 0), calls_left)
-                    if isinstance(cure, Irreducible):
-                        raise cure.error from error
+                else:
+                    body = self._said(answer)
+                    overflow = self._doubt(body, sized, reply, cut=bool(doubtful))
+                    doubtful += [] if overflow is None else [answer]
+                    if overflow is None and body is None and self._watched is not None:
+                        return self._watched(answer, partial(self._doubt, sized=sized, asked_tokens=reply))
+                    if overflow is None:
+                        return answer
+                if overflow is None:
+                    return doubtful[-1]
+                attempts.append(Attempt(sized=sized, overflow=overflow, reserve_tokens=reply or 0))
+                cure = self._cure(attempts, budget._replace(reserve_tokens=reply or 0), calls_left)
+                if isinstance(cure, Irreducible):
+                    if doubtful:
+                        return doubtful[-1]
+                    raise cure.error from refused
+                # An answer without a word may have had other reasons than its size.
+                if refused is not None or overflow.limit is not None:
                     self._memory = self._memory.refused(attempts[-1])
                     self.window_tokens = self._memory.window(self.window_tokens)
-                    sized = sized.showing(self._applied(sized.transcript, cure.plan))
-                    reply = cure.reserve_tokens or None
-                else:
-                    return
+                sized = sized.showing(self._applied(sized.transcript, cure.plan))
+                reply = cure.reserve_tokens or None
         finally:
             # In place of what was known of this history; the newest are at the end, and the oldest are forgotten.
             with self._lock:
                 others = [one for one in self._known if one is not known]
                 self._known = [*others[1 - REMEMBERED :], _Known(written, sized.transcript)]
+
+    def _doubt(self, body: Json, sized: Sized, asked_tokens: int | None, *, cut: bool = False) -> Overflow | None:
+        """Return what a smaller request is sized from, where one would bring a better answer; what is wrong is logged."""
+        fault = fault_of(
+            body,
+            self._wire,
+            estimated_tokens=sum(count.low for count in sized.parts()),
+            window_tokens=self.window_tokens,
+            asked_tokens=asked_tokens,
+            cuts_silently=cut,
+        )
+        if fault is None:
+            return None
+        logging.getLogger(__name__).warning("%s", fault.message)
+        return fault.overflow
 
     def _cure(self, attempts: Sequence[Attempt], budget: Budget, calls_left: int) -> SendSmaller | Irreducible:
         """Return the smaller request for a refusal, or the proof that there is none; after the last call only the proof."""

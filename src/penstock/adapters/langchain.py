@@ -42,7 +42,9 @@ class ContextWindow(AgentMiddleware):
 
     def __init__(self, window_tokens: int, *, reserve_tokens: int | None = None, store: Store | None = None) -> None:
         super().__init__()
-        self._fitting = Fitting("anthropic", _PARTS.read, window_tokens, reserve_tokens=reserve_tokens, store=store)
+        self._fitting = Fitting(
+            "anthropic", _PARTS.read, window_tokens, reserve_tokens=reserve_tokens, store=store, said=_said
+        )
         self.tools = [tool(function) for function in self._fitting.tools()]
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
@@ -135,6 +137,16 @@ def _text(block: Any) -> str:
 def _with_text(block: Any, text: str) -> Any:
     """Return a block of content with another text."""
     return {**block, "text": text} if isinstance(block, dict) else text
+
+
+def _said(response: Any) -> Json:
+    """Return what the model answered as an answer of the wire, with its usage and why it stopped."""
+    message = next((one for one in getattr(response, "result", [response]) if isinstance(one, AIMessage)), None)
+    if message is None:
+        return None
+    about = message.response_metadata
+    reason = about.get("finish_reason") or about.get("stop_reason") or about.get("stopReason")
+    return {"content": _blocks(message)[1], "stop_reason": reason, "usage": dict(message.usage_metadata or {})}
 
 
 def _edited(message: Any, texts: dict[str, str | None]) -> Any:

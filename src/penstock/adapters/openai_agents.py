@@ -31,9 +31,10 @@ except ImportError as error:
     raise missing("openai-agents", error) from error
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
     from penstock.store import Store
+    from penstock.text.json_access import Json
 
 
 class ContextWindow(ModelProvider):
@@ -57,7 +58,13 @@ class ContextWindow(ModelProvider):
         provider: Any = None,
     ) -> None:
         self._fitting: Fitting[Any] = Fitting(
-            "openai-responses", _read, window_tokens, reserve_tokens=reserve_tokens, store=store
+            "openai-responses",
+            _read,
+            window_tokens,
+            reserve_tokens=reserve_tokens,
+            store=store,
+            said=_said,
+            watched=_watched,
         )
         self._provider = MultiProvider() if provider is None else provider
         self.tools = [function_tool(function) for function in self._fitting.tools()]
@@ -164,6 +171,23 @@ def _read(shown: Any, _written: Any, _messages: Any) -> list[Any]:
     """Return the SDK's items behind those of a request, which are the same."""
     # The SDK's items are the wire's: what is left of the request is what the SDK sends.
     return list(shown)
+
+
+def _said(answer: Any) -> Json:
+    """Return what the model answered as an answer of the wire, with its usage; None for a stream."""
+    output, usage = getattr(answer, "output", None), getattr(answer, "usage", None)
+    if not isinstance(output, list) or usage is None:
+        return None
+    items = [item.model_dump(exclude_none=True) if hasattr(item, "model_dump") else item for item in output]
+    return {"output": items, "usage": {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}}
+
+
+async def _watched(events: AsyncIterator[Any], ended: Callable[[Json], Any]) -> AsyncIterator[Any]:
+    """Yield the events of a stream; hand the response on that its last event holds."""
+    async for event in events:
+        if event.type in {"response.completed", "response.incomplete"}:
+            ended(event.response.model_dump(exclude_none=True))
+        yield event
 
 
 def _says_nothing(event: Any) -> bool:

@@ -33,7 +33,7 @@ except ImportError as error:
     raise missing("pydantic-ai", error) from error
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable
 
     from penstock.store import Store
     from penstock.text.json_access import Json
@@ -49,7 +49,9 @@ class ContextWindow(AbstractCapability[Any]):
     """
 
     def __init__(self, window_tokens: int, *, reserve_tokens: int | None = None, store: Store | None = None) -> None:
-        self._fitting = Fitting("anthropic", _read, window_tokens, reserve_tokens=reserve_tokens, store=store)
+        self._fitting = Fitting(
+            "anthropic", _read, window_tokens, reserve_tokens=reserve_tokens, store=store, said=_said, watched=_watched
+        )
 
     def get_toolset(self) -> Any:
         """Return the tools that lead back to what was cut or cleared."""
@@ -184,6 +186,27 @@ def _shown(item: Any) -> Json:
             return IMAGE if item.is_image else file_block(item.data)
         case _:
             return text_block(item if isinstance(item, str) else str(item))
+
+
+def _said(answer: Any) -> Json:
+    """Return what the model answered as an answer of the wire, with its usage and why it stopped; None for a stream."""
+    if not isinstance(answer, said.ModelResponse):
+        return None
+    usage = {"input_tokens": answer.usage.input_tokens, "output_tokens": answer.usage.output_tokens}
+    return {"content": _blocks(answer)[1], "stop_reason": answer.finish_reason, "usage": usage}
+
+
+def _watched(stream: Any, ended: Callable[[Json], Any]) -> Any:
+    """Return the stream; hand what it added up to on when its events have ended."""
+    events = stream.__dict__["_events"]
+
+    async def all_of_them() -> AsyncIterator[Any]:
+        async for event in events:
+            yield event
+        ended(_said(stream.get()))
+
+    stream.__dict__["_events"] = all_of_them()
+    return stream
 
 
 def _edited(message: Any, texts: dict[str, str | None]) -> Any:

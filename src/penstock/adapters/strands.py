@@ -9,6 +9,7 @@ by nobody else. Keeps out: what fits, and how a request is made smaller (`fittin
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from penstock.adapters.fitting import Fitting, begun, missing
@@ -23,6 +24,8 @@ from penstock.adapters.parts import (
 )
 from penstock.errors import Refusal
 from penstock.overflow import parse
+from penstock.wires import wire_named
+from penstock.wires.failures import Unreadable
 
 try:
     from strands import tool
@@ -52,7 +55,9 @@ class ContextWindow(Plugin):
 
     def __init__(self, window_tokens: int, *, reserve_tokens: int | None = None, store: Store | None = None) -> None:
         super().__init__()
-        self._fitting = Fitting("anthropic", _PARTS.read, window_tokens, reserve_tokens=reserve_tokens, store=store)
+        self._fitting = Fitting(
+            "anthropic", _PARTS.read, window_tokens, reserve_tokens=reserve_tokens, store=store, watched=_watched
+        )
 
     @property
     def tools(self) -> list[Any]:
@@ -98,6 +103,20 @@ class ContextWindow(Plugin):
             "tools": context.tool_specs,
             "max_tokens": config.get("max_tokens") or (config.get("params") or {}).get("max_tokens"),
         }
+
+
+async def _watched(events: AsyncIterator[Any], ended: Callable[[Json], Any]) -> AsyncIterator[Any]:
+    """Yield the events of a stream, which are Bedrock's whatever the provider; hand the answer on that they add up to."""
+    reader = wire_named("bedrock").answers.stream()
+    async for event in events:
+        with suppress(Unreadable, AttributeError):
+            reader.feed(event.get("event") or {})
+        yield event
+    body = reader.body()
+    message, usage = body.get("output", {}).get("message", {}), body.get("usage") or {}
+    counted = {"input_tokens": usage.get("inputTokens"), "output_tokens": usage.get("outputTokens")}
+    content = [_block(block) for block in message.get("content") or ()]
+    ended({"content": content, "stop_reason": body.get("stopReason"), "usage": counted})
 
 
 def _says_nothing(event: Any) -> bool:

@@ -11,13 +11,16 @@ from __future__ import annotations
 import json
 import time
 import uuid
+from copy import copy
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Protocol
 
+from penstock.context.answers import fault_of, overflow_in
 from penstock.context.compaction import apply
 from penstock.context.handoff import encode, render
+from penstock.context.sized import Sized
 from penstock.errors import CallerError
 from penstock.models import Cancelled
 from penstock.overflow import diagnose
@@ -59,6 +62,7 @@ from penstock.wires import (
     begin,
     compose_request,
     output_tokens,
+    placeholders,
     result_messages,
     text_message,
 )
@@ -66,7 +70,9 @@ from penstock.wires import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from penstock.context.answers import AnswerFault
     from penstock.models import Model
+    from penstock.overflow import Overflow
     from penstock.session import Event
     from penstock.session.effects import Intent, Settled
     from penstock.store import Store
@@ -78,6 +84,12 @@ BEGUN = "Begun"
 SEEN, TRACKED = "Seen", "Tracked"
 """Types of records beside the events: which files a tool showed or changed (`Seen`), and what they were then (`Tracked`)."""
 _CHARS_PER_TOKEN = 3
+MAX_DOUBTS = 2
+"""How often in a row an answer is not taken because a smaller request may bring a better one."""
+MAX_CONTINUATIONS = 3
+"""How often a model is asked to go on with a reply that was cut at its length."""
+GO_ON = "[Your reply was cut at its length limit. Go on exactly where it stopped, without repeating anything.]"
+"""What a model is told whose reply was cut."""
 # Of a provider's error, for the journal.
 _MESSAGE_CHARS = 500
 
@@ -167,6 +179,8 @@ class AgentRun:
     """Compactions in this run."""
     recoveries: int = 0
     """Requests of this run that were refused as too large."""
+    warnings: tuple[str, ...] = ()
+    """What was wrong with answers that came: cut without a word, empty, ended at their length (R-6)."""
 
 
 class Agent:
@@ -206,6 +220,7 @@ class Agent:
         self._seq = next_seq
         self._recoveries = 0
         self._stopped = False
+        self._begin_run()
         self._can_stream = "on_text" in signature(model.send).parameters
         self._streams = streams
 
@@ -260,12 +275,13 @@ class Agent:
         if prompt is not None:
             self.feed(Prompted(message=text_message(self.session.state.transcript.wire, "user", self._redact(prompt))))
         self._recoveries, self._stopped = 0, False
+        self._begin_run()
         most = None if max_turns is None else before.all_turns + max_turns
         outcome, message = self._until_done(most)
         ended = self.session.state
         return AgentRun(
             session=self.session.session_id,
-            answer=_last_words(ended.transcript) if outcome == "answered" else "",
+            answer="".join([*self._said, _last_words(ended.transcript)]) if outcome == "answered" else "",
             outcome=outcome,
             message=message,
             turns=ended.all_turns - before.all_turns,
@@ -275,14 +291,25 @@ class Agent:
             },
             cuts=ended.compactions - before.compactions,
             recoveries=self._recoveries,
+            warnings=tuple(self._warnings),
         )
+
+    def _begin_run(self) -> None:
+        """Forget what was wrong with the answers of another run."""
+        self._warnings: list[str] = []
+        self._said: list[str] = []
+        """The parts of a reply that was cut, but for the last."""
+        self._is_cut = self._was_empty = False
+        self._cut_at: Overflow | None = None
 
     def _until_done(self, max_turns: int | None) -> tuple[str, str]:
         """Carry out steps until there is none; return the outcome and what to tell the person."""
         while True:
             step = self.session.next_step()
             if isinstance(step, Await):
-                return "answered", ""
+                if not self._goes_on():
+                    return "answered", ""
+                continue
             if isinstance(step, Stop):
                 if self.session.state.phase != "ended":
                     self.feed(Closed(reason=step.reason))
@@ -333,6 +360,10 @@ class Agent:
         except CallerError as error:
             self._failed("server_error", str(error))
             return
+        fault = self._fault(step, body)
+        if fault is not None and self._is_not_taken(fault):
+            return
+        self._is_cut = fault is not None and fault.kind in {"length", "window"}
         replied = Replied(
             messages=messages,
             input_tokens=reported_input(body),
@@ -357,15 +388,71 @@ class Agent:
 
     def _refused(self, error: Exception) -> None:
         """Feed an error of the model as a refusal where it is about size, else as a failure."""
-        told = diagnose(error)
-        if told.overflow is not None or told.recovery == "shrink_input":
-            overflow = {"kind": "context_input"} if told.overflow is None else asdict(told.overflow)
-            self._recoveries += 1
-            self.feed(Ticked(now_seconds=self._clock()))
-            self.feed(Refused(overflow=overflow))
-            self.listener.step(self.session, f"refused: {told.kind}")
+        told, overflow = diagnose(error), overflow_in(error)
+        if overflow is not None:
+            self._too_large(overflow, told.kind)
             return
         self._failed(told.kind, str(error), told.retry_after_seconds)
+
+    def _too_large(self, overflow: Overflow, kind: str) -> None:
+        """Feed what shows that a request was too large."""
+        self._recoveries += 1
+        self.feed(Ticked(now_seconds=self._clock()))
+        self.feed(Refused(overflow=asdict(overflow)))
+        self.listener.step(self.session, f"refused: {kind}")
+
+    # ── answers with a fault (R-6) ───────────────────────────────────────────────────────────────────────────────
+
+    def _fault(self, step: Ask, body: Json) -> AnswerFault | None:
+        """Return what is wrong with an answer, which the listener and the run's result are told; None where nothing is."""
+        sized = Sized(step.transcript, self.session.counter)
+        fault = fault_of(
+            body,
+            self.model.wire,
+            estimated_tokens=sum(count.low for count in sized.parts()),
+            window_tokens=self.session.state.limits.window_tokens,
+            asked_tokens=step.reserve_tokens,
+        )
+        if fault is not None and fault.message not in self._warnings:
+            self._warnings.append(fault.message)
+            self.listener.step(self.session, fault.message)
+        return fault
+
+    def _is_not_taken(self, fault: AnswerFault) -> bool:
+        """Whether an answer is asked for anew, smaller where that cures it; what cannot be cured is taken as it is."""
+        # A server that cuts does it at the same number each time; another number is a count of something else.
+        counts_otherwise = (
+            fault.kind == "dropped" and fault.overflow not in {self._cut_at, None} and self._cut_at is not None
+        )
+        if fault.kind == "dropped":
+            self._cut_at = self._cut_at or fault.overflow
+        if fault.overflow is not None and not counts_otherwise and self._can_shrink(fault.overflow):
+            self._too_large(fault.overflow, fault.kind)
+            return True
+        # A fault of the server, which may pass; said twice it is what the model has to say.
+        if fault.kind == "empty" and not self._was_empty:
+            self._was_empty = True
+            self._failed("server_error", fault.message)
+            return True
+        return False
+
+    def _can_shrink(self, overflow: Overflow) -> bool:
+        """Whether the session has a smaller request for what an answer shows: without one, the answer is better than none."""
+        if len(self.session.state.refusals) >= MAX_DOUBTS:
+            return False
+        ahead = copy(self.session)
+        ahead.feed(Refused(overflow=asdict(overflow)))
+        return isinstance(ahead.next_step(), Compact | Summarise)
+
+    def _goes_on(self) -> bool:
+        """Whether the model was asked to go on with a reply that was cut."""
+        if not self._is_cut or len(self._said) >= MAX_CONTINUATIONS:
+            return False
+        self._is_cut = False
+        self._said.append(_last_words(self.session.state.transcript))
+        self.listener.step(self.session, "asks the model to go on with its reply")
+        self.feed(Prompted(message=text_message(self.session.state.transcript.wire, "user", GO_ON)))
+        return True
 
     def _failed(self, kind: str, message: str, retry_after_seconds: float | None = None) -> None:
         """Feed a failure, with the time, which decides about waiting."""
@@ -497,7 +584,8 @@ def _escalated(row: int) -> str:
 def _last_words(transcript: Any) -> str:
     """Return the text of the last answer; empty where the last entry is none."""
     last = transcript.entries[-1] if transcript.entries else None
-    return last.text if last is not None and last.role == "assistant" else ""
+    words = last.text if last is not None and last.role == "assistant" else ""
+    return "" if words == placeholders.NO_ANSWER else words
 
 
 def new_id() -> str:

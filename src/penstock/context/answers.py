@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from penstock.overflow import RefusalRule
     from penstock.text.json_access import Json
 
-# A window may be believed four times too large (R-1): below this share of it, an empty answer has nothing to do with size.
-EMPTY_SHARE = 4
+# A window may be believed four times too large (R-1), and the low end of an estimate is more than half of what is sent: below this
+# share of the window, an empty answer has nothing to do with size.
+EMPTY_SHARE = 8
 """An empty answer is taken for a refusal where the request was at least the window divided by this."""
 # Servers stop a few tokens before the length that was asked for, and before their window's end.
 _CAP_SHARE = 0.95
@@ -117,8 +118,9 @@ def fault_of(
             else f"{kept} tokens of input, all that its window holds"
         )
         message = f"The provider reports {what}: it seems to have dropped the beginning without a word."
-        limit = kept if kept >= SMALLEST_TOKENS else None
-        return AnswerFault(kind="dropped", message=message, overflow=Overflow(kind="context_input", limit=limit))
+        # No window is that small: such a server counts something else, and nothing is known of what it kept.
+        cure = Overflow(kind="context_input", limit=kept) if kept >= SMALLEST_TOKENS else None
+        return AnswerFault(kind="dropped", message=message, overflow=cure)
     if isinstance(body, dict) and layout.is_answer(body):
         fault = _unfinished(body, wire, estimated_tokens, window_tokens, asked_tokens)
         if fault is not None:

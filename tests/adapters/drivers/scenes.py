@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from penstock.guard.output import default_store
 from penstock.models import call, calls, fail, say
-from penstock.models.sizes import text_of
+from penstock.models.sizes import estimate, text_of
 from penstock.testing import LoopbackProvider
 from penstock.wires import messages_of, violations
 
@@ -129,6 +129,34 @@ def refused(case: Case, mode: str) -> Json:
     return case.play(provider, 20 * case.window_tokens, mode)
 
 
+def minute(case: Case, mode: str) -> Json:
+    """The minute holds a third of what is asked for at the end: no waiting cures that."""
+    script = [*(call("read", number=number) for number in range(1, 21)), say("done")]
+
+    def said(size: Any, limit: int) -> str:
+        return (
+            f"Request too large for m on tokens per min (TPM): Limit {limit}, Requested {size.input_tokens + size.reply_tokens}. "
+            "The input or output tokens must be reduced in order to run successfully."
+        )
+
+    provider = LoopbackProvider(case.wire, case.window_tokens, script=script, refusal=said)
+    return case.play(provider, 20 * case.window_tokens, mode)
+
+
+def silent(case: Case, mode: str) -> Json:
+    """The server cuts what is above half of the window without a word; only its usage shows it."""
+    most = case.window_tokens // 2
+
+    def policy(request: Json) -> ScriptStep:
+        read = [int(number) for number in re.findall(r"chapter (\d+), verse", text_of(messages_of(request, case.wire)))]
+        return say("done") if 20 in read else call("read", number=max(read, default=0) + 1)
+
+    provider = LoopbackProvider(
+        case.wire, 100 * case.window_tokens, policy=policy, count=lambda text: min(estimate(text), most)
+    )
+    return case.play(provider, 20 * case.window_tokens, mode)
+
+
 def failed(case: Case, mode: str) -> Json:
     """The provider fails in a way that is no overflow."""
     script = [call("read", number=1), fail(418, {"error": {"type": "teapot", "message": "short and stout"}})]
@@ -142,7 +170,7 @@ def hopeless(case: Case, mode: str) -> Json:
 
 
 SCENES = {"flood": flood, "listing": listing, "long": long, "together": together, "refused": refused}
-SCENES |= {"failed": failed, "hopeless": hopeless}
+SCENES |= {"failed": failed, "hopeless": hopeless, "minute": minute, "silent": silent}
 MODES = ("plain", "streamed", "in stream")
 
 

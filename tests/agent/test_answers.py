@@ -1,0 +1,125 @@
+"""What is wrong with an answer that came as a success is found in the loop too: asked for again, gone on with, or told (R-6)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.carrier.test_diagnosed import CUT, MINUTE, answer, silent, size, stopped
+
+from penstock.agent.loop import GO_ON, MAX_CONTINUATIONS
+from penstock.models import ScriptedModel, call, fail, refuse, say
+from penstock.wires import WIRES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from penstock.agent.loop import Agent
+
+pytestmark = pytest.mark.proves("R-6")
+
+
+class Served:
+    """A model whose answers are bodies that a test writes."""
+
+    name, window_tokens = "m", None
+
+    def __init__(self, wire: str, server: Callable[[Any], Any]) -> None:
+        self.wire, self.server = wire, server
+        self.sizes: list[int] = []
+
+    def send(self, request: Any) -> Any:
+        """The body."""
+        self.sizes.append(size(request))
+        return self.server(request)
+
+
+def grown(begun: Callable[..., Agent], model: Served, turns: int = 8, window: int = 60_000) -> Agent:
+    """An agent that has read several pages of a log, and now talks to that model."""
+    script = [*(call("view", file_path="large.log", offset=1_000 * n, limit=300) for n in range(turns)), say("Read.")]
+    agent = begun(ScriptedModel(script, model.wire), window=window)
+    assert agent.run("Read the log.").outcome == "answered"
+    agent.model = model
+    agent._can_stream = False
+    return agent
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("refusal", [(429, MINUTE % (9_000, 40_000)), (413, ""), (413, "<html>413</html>")])
+def test_what_a_smaller_request_cures_is_cured(
+    begun: Callable[..., Agent], wire: str, refusal: tuple[int, str]
+) -> None:
+    """Above the minute or of too many bytes: not waited for, and no end."""
+    script = [
+        *(call("view", file_path="large.log", offset=1_000 * n, limit=300) for n in range(8)),
+        fail(*refusal),
+        say("It says nothing."),
+    ]
+    model = ScriptedModel(script, wire)
+    run = begun(model, window=60_000).run("What does the log say?")
+    assert (run.outcome, run.recoveries, run.answer) == ("answered", 1, "It says nothing.")
+    before, after = (size(request) for request in model.requests[-2:])
+    assert after < before
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_request_that_was_cut_without_a_word_is_sent_smaller(begun: Callable[..., Agent], wire: str) -> None:
+    """The answer of a server that dropped the beginning is not the run's."""
+
+    def server(request: Any) -> Any:
+        taken = min(size(request), 4_096)
+        return answer(wire, "guessed" if taken == 4_096 else "Forty.", taken)
+
+    model = Served(wire, server)
+    run = grown(begun, model).run("How many?")
+    assert (run.outcome, run.answer) == ("answered", "Forty.")
+    assert model.sizes[-1] < 4_096 < model.sizes[0]
+    assert "4096 tokens of input" in run.warnings[0]
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_an_answer_that_no_smaller_request_betters_is_taken(begun: Callable[..., Agent], wire: str) -> None:
+    """A question alone cannot shrink: its answer is the run's, and the person is told what is wrong with it."""
+    run = begun(Served(wire, lambda _: answer(wire, "Forty.", 100))).run("How many?")
+    assert (run.outcome, run.answer, run.recoveries) == ("answered", "Forty.", 0)
+    assert "100 tokens of input" in run.warnings[0]
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_an_empty_reply_is_tried_smaller_or_once_more(begun: Callable[..., Agent], wire: str) -> None:
+    """Smaller where the request is a large part of the window, else as it was: it may have been a fault that passes."""
+
+    def large(request: Any) -> Any:
+        return silent(wire, size(request)) if size(request) > 12_000 else answer(wire, given=size(request))
+
+    model = Served(wire, large)
+    run = grown(begun, model).run("How many?")
+    assert (run.answer, run.recoveries) == ("Forty.", 1)
+    given = iter([silent(wire, 4_000), answer(wire, given=4_000)])
+    run = begun(Served(wire, lambda _: next(given)), window=30_000).run("How many?")
+    assert (run.answer, run.recoveries) == ("Forty.", 0)
+    assert "answered nothing" in run.warnings[0]
+    run = begun(Served(wire, lambda _: silent(wire, 4_000)), window=30_000).run("How many?")
+    assert (run.outcome, run.turns, run.answer) == ("answered", 1, ""), "said twice it is what the model has to say"
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_reply_that_was_cut_is_gone_on_with(begun: Callable[..., Agent], wire: str) -> None:
+    """Its parts are one answer; after a few the person is told."""
+    given = iter([stopped(wire, answer(wire, "Forty, be", 4_000, 8_000), CUT[wire]), answer(wire, "cause so.", 4_100)])
+    model = Served(wire, lambda _: next(given))
+    agent = begun(model)
+    run = agent.run("How many?")
+    assert (run.outcome, run.answer) == ("answered", "Forty, because so.")
+    assert GO_ON in json.dumps([entry.raw for entry in agent.session.state.transcript.entries])
+    endless = Served(wire, lambda _: stopped(wire, answer(wire, "and ", 4_000, 8_000), CUT[wire]))
+    run = begun(endless).run("How many?")
+    assert (run.answer, run.turns) == ("and " * (MAX_CONTINUATIONS + 1), MAX_CONTINUATIONS + 1)
+    assert "length limit" in run.warnings[0]
+
+
+def test_a_refusal_is_still_a_refusal(begun: Callable[..., Agent]) -> None:
+    """An answer without a fault says nothing."""
+    run = begun(ScriptedModel([refuse(33_000, of=20_000), say("Forty.")]), window=32_000).run("How many? " * 5_000)
+    assert run.warnings == ()
