@@ -81,9 +81,9 @@ def test_a_request_that_was_cut_without_a_word_is_sent_smaller(begun: Callable[.
 @pytest.mark.parametrize("wire", WIRES)
 def test_an_answer_that_no_smaller_request_betters_is_taken(begun: Callable[..., Agent], wire: str) -> None:
     """A question alone cannot shrink: its answer is the run's, and the person is told what is wrong with it."""
-    run = begun(Served(wire, lambda _: answer(wire, "Forty.", 100))).run("How many?")
+    run = begun(Served(wire, lambda _: answer(wire, "Forty.", 300))).run("How many?")
     assert (run.outcome, run.answer, run.recoveries) == ("answered", "Forty.", 0)
-    assert "100 tokens of input" in run.warnings[0]
+    assert "300 tokens of input" in run.warnings[0]
 
 
 @pytest.mark.parametrize("wire", WIRES)
