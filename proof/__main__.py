@@ -37,6 +37,7 @@ RIGS = {
     "R17": "chunks",
     "R18": "claims",
     "R19": "recovery",
+    "R20": "mended",
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -48,6 +49,7 @@ REASONING = {"id": "rs_1", "type": "reasoning", "summary": []}
 REFERENCE = {"type": "item_reference", "id": "fc_1"}
 
 
+PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
 RAN = {"type": "code_execution_tool_result", "tool_use_id": "s", "content": []}
 
 
@@ -115,6 +117,11 @@ BROKEN: dict[str, list[tuple[str, list[Any], list[int]]]] = {
         ("duplicate_result", [USER, chat_call("a"), chat_result("a"), chat_result("a")], [3]),
         ("duplicate_call", [USER, chat_call("a", "a"), chat_result("a")], [1]),
         ("bad_arguments", [USER, chat_call("a", arguments='{"path": "a'), chat_result("a")], [1]),
+        ("bad_shape", [{**chat_call("a"), "role": "user", "content": "hi"}], [0]),
+        ("wrong_role", [{"role": "system", "content": [text("hi"), PICTURE]}, USER], [0]),
+        ("wrong_role", [USER, said(text("see"), PICTURE)], [1]),
+        ("wrong_role", [{"role": "user", "content": [text("hi"), chat_call("a")["tool_calls"][0]]}], [0]),
+        ("wrong_role", [{"role": "user", "content": [{"type": "input_text", "text": "hi"}]}], [0]),
         ("bad_arguments", [USER, chat_call("a", arguments=""), chat_result("a")], [1]),
         ("bad_arguments", [USER, chat_call("a", arguments="NaN"), chat_result("a")], [1]),
         ("empty_content", [USER, {"role": "assistant", "content": ""}], [1]),
@@ -135,6 +142,10 @@ BROKEN: dict[str, list[tuple[str, list[Any], list[int]]]] = {
         ("duplicate_result", [USER, item_call("a"), item_output("a"), item_output("a")], [3]),
         ("duplicate_call", [USER, item_call("a"), item_output("a"), item_call("a")], [3]),
         ("bad_arguments", [USER, item_call("a", '{"path"'), item_output("a")], [1]),
+        ("bad_shape", [USER, {"type": "input_text", "text": "hi"}], [1]),
+        ("wrong_role", [USER, said({"type": "input_text", "text": "yes"})], [1]),
+        ("wrong_role", [{"role": "user", "content": [{"type": "output_text", "text": "hi"}]}], [0]),
+        ("wrong_role", [{"role": "system", "content": [{"type": "refusal", "refusal": "no"}]}], [0]),
         ("reasoning_alone", [USER, REASONING], [1]),
         ("reasoning_alone", [USER, REASONING, USER], [1]),
     ],
@@ -162,6 +173,10 @@ BROKEN: dict[str, list[tuple[str, list[Any], list[int]]]] = {
         ("duplicate_call", [USER, uses("a"), results("a"), said(text("x"), uses("a")["content"][0]), USER], [3]),
         ("results_first", [USER, uses("a"), {"role": "user", "content": [text("and"), result("a")]}], [2]),
         ("bad_arguments", [USER, said({"type": "tool_use", "id": "a", "name": "view", "input": "{}"}), results("a")], [1]),
+        ("bad_id", [USER, uses("functions.view:0"), results("functions.view:0")], [1]),
+        ("wrong_role", [USER, {"role": "system", "content": [text("be brief"), uses("a")["content"][0]]}], [1]),
+        ("wrong_role", [USER, {"role": "system", "content": [THINKING, text("be brief")]}], [1]),
+        ("wrong_role", [USER, {"role": "system", "content": [result("a"), text("be brief")]}], [1]),
         ("empty_content", [USER, {"role": "assistant", "content": []}], [1]),
         ("empty_content", [{"role": "user", "content": " "}], [0]),
         ("empty_text", [USER, said(text(""), text("yes"))], [1]),
@@ -172,6 +187,7 @@ BROKEN: dict[str, list[tuple[str, list[Any], list[int]]]] = {
     ],
     "gemini": [
         ("empty", [], [0]),
+        ("bad_id", [HI, model(asks(id="a")), user({"functionResponse": {"name": "x", "id": "a", "response": {}}})], [2]),
         ("bad_shape", [HI, "hello"], [1]),
         ("bad_shape", [HI, {"role": "assistant", "parts": [{"text": "yes"}]}], [1]),
         ("bad_shape", [{"role": "user", "parts": "hi"}], [0]),
@@ -220,6 +236,10 @@ BROKEN: dict[str, list[tuple[str, list[Any], list[int]]]] = {
         ("duplicate_result", [HELLO, use("a"), give("a", "a")], [2]),
         ("duplicate_call", [HELLO, use("a"), give("a"), said({"text": "x"}, *use("a")["content"]), HELLO], [3]),
         ("results_first", [HELLO, use("a"), asked({"text": "and"}, *give("a")["content"])], [2]),
+        ("bad_id", [HELLO, use("functions.view:0"), give("functions.view:0")], [1]),
+        ("bad_id", [HELLO, use("x" * 65), give("x" * 65)], [1]),
+        ("bad_shape", [asked({"text": "hi", "cachePoint": {"type": "default"}})], [0]),
+        ("thinking_last", [HELLO, said({"text": "yes"}, {"reasoningContent": {"reasoningText": {"text": "hm"}}})], [1]),
         ("bad_arguments", [HELLO, said({"toolUse": {"toolUseId": "a", "name": "view", "input": "{}"}}), give("a")], [1]),
         ("empty_content", [HELLO, said()], [1]),
         ("empty_text", [HELLO, said({"text": " "}, {"text": "yes"})], [1]),
@@ -258,6 +278,29 @@ def test_a_broken_invariant_is_mended_and_said(wire: str, code: str, messages: l
 def test_every_invariant_is_broken_by_some_test(wire: str) -> None:
     """The table of invariants and the table of this module name the same codes."""
     assert {code for code, _, _ in BROKEN[wire]} == set(CODES[wire])
+
+
+@pytest.mark.parametrize(
+    ("wire", "call", "answer", "key"),
+    [
+        ("anthropic", uses, results, "tool_use_id"),
+        ("bedrock", use, give, "toolUseId"),
+    ],
+)
+def test_an_id_that_is_refused_becomes_one_that_is_taken_for_call_and_result(
+    wire: str, call: Any, answer: Any, key: str
+) -> None:
+    """Ids of another server ("functions.view:0") keep their pairs, also beside an id that the new one would repeat."""
+    first = USER if wire == "anthropic" else HELLO
+    mended = repair(
+        [first, call("functions.view:0", "functions_view_0"), answer("functions.view:0", "functions_view_0")], wire
+    )
+    written = json.dumps(mended.messages)
+    assert mended.left == ()
+    assert "functions.view:0" not in written
+    assert written.count('"functions_view_0"') == 2
+    assert written.count('"functions_view_0_2"') == 2
+    assert key in written
 
 
 VALID: dict[str, list[list[Any]]] = {

@@ -12,6 +12,7 @@ of a wire.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,11 +21,11 @@ from penstock.wires.draft import orphan_text, with_blocks
 from penstock.wires.message_list import Pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from penstock.text.json_access import Json
-    from penstock.wires.draft import RepairDraft
-    from penstock.wires.message_list import MessageList
+    from penstock.wires.draft import RepairDraft, RepairStep
+    from penstock.wires.message_list import Finding, MessageList
 
 UNNAMED = "function:"
 """What the id of a call begins with that has none on its wire: name and place stand in for it, in one batch only."""
@@ -106,6 +107,68 @@ def batch_pairs(form: BatchForm) -> Callable[[MessageList], Pairs]:
         return pairs
 
     return look
+
+
+def bad_ids(form: BatchForm, allowed: str) -> Callable[[MessageList], Iterator[Finding]]:
+    """Return the check that finds every call whose id is not made as the wire demands.
+
+    Args:
+        form: how the wire writes batches.
+        allowed: a regular expression for a whole id.
+    """
+
+    def check(seen: MessageList) -> Iterator[Finding]:
+        for index, message in enumerate(seen.messages):
+            for _, call in form.calls(message) if isinstance(message, dict) and form.is_assistants(message) else ():
+                if re.fullmatch(allowed, call) is None:
+                    yield index, call
+
+    return check
+
+
+def mend_ids(form: BatchForm, allowed: str, renamed: Callable[[Json, str], Json], max_chars: int = 64) -> RepairStep:
+    """Return the repair that gives calls whose id the wire refuses a new one, and their results the same.
+
+    Args:
+        form: how the wire writes batches.
+        allowed: a regular expression for a whole id.
+        renamed: the block of a call or a result under another id.
+        max_chars: how long the new id may be.
+    """
+
+    def mend(draft: RepairDraft) -> None:
+        places = [
+            (form.calls if form.is_assistants(message) else _all_results(form))(message) for _, message in draft.rows
+        ]
+        ids = dict.fromkeys(place.call_id for row in places for place in row)
+        bad = [call for call in ids if re.fullmatch(allowed, call) is None]
+        names: dict[str, str] = {}
+        for call in bad:
+            plain = re.sub(r"[^a-zA-Z0-9_-]", "_", call)[: max_chars - 8]
+            number = 1
+            while (name := plain if number == 1 else f"{plain}_{number}") in ids:
+                number += 1
+            names[call] = name
+            ids[name] = None
+        if not names:
+            return
+        rows: list[tuple[int, Json]] = []
+        for (place, message), row in zip(draft.rows, places, strict=True):
+            held, mended = form.blocks(message), message
+            wanted = {number: names[call] for number, call in row if call in names}
+            if wanted:
+                draft.note(place, f"gave calls an id that the provider takes ({len(wanted)})")
+                written = [renamed(block, wanted[n]) if n in wanted else block for n, block in enumerate(held)]
+                mended = {**message, form.content_key: written}
+            rows.append((place, mended))
+        draft.rows = rows
+
+    return mend
+
+
+def _all_results(form: BatchForm) -> Callable[[Json], list[Place]]:
+    """Return the function that finds the results of a message that name their call themselves."""
+    return lambda message: form.results(message, None)
 
 
 def pair_batches(form: BatchForm) -> Callable[[RepairDraft], None]:

@@ -19,6 +19,7 @@ from penstock.wires.alternation import alternate_roles
 from penstock.wires.anthropic.codec import text_message
 from penstock.wires.anthropic.rules import (
     FORM,
+    ID_CHARS,
     SERVER_CALLS,
     block_fault,
     ends_thinking,
@@ -29,7 +30,7 @@ from penstock.wires.anthropic.rules import (
     newest_loop,
     shown_text,
 )
-from penstock.wires.batches import pair_batches
+from penstock.wires.batches import mend_ids, pair_batches
 from penstock.wires.draft import as_object, keep_blocks, mend_content, with_blocks
 from penstock.wires.message_list import content_fault, is_bad_block
 
@@ -176,11 +177,17 @@ def _trim_end(draft: RepairDraft) -> None:
         draft.rows[-1] = place, {**message, "content": text.rstrip() if plain else [*content[:-1], ended]}
 
 
+def _renamed(block: Json, call_id: str) -> Json:
+    """Return a call or a result under another id."""
+    return {**block, "id" if type_of(block) == "tool_use" else "tool_use_id": call_id}
+
+
 REPAIRS = (
     _mend_shapes,
     _mend_blocks,
     alternate_roles(lambda message: blocks(message["content"]), text_message),
     _drop_unfinished_thinking,
+    mend_ids(FORM, ID_CHARS, _renamed),
     pair_batches(FORM),
     _pair_server_calls,
     _trim_end,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from penstock.text.json_access import blocks, field, objects, role_of, string, type_of
 from penstock.wires.alternation import ALTERNATION
 from penstock.wires.anthropic.codec import closing, is_signed, read
-from penstock.wires.batches import BatchForm, Place, batch_pairs
+from penstock.wires.batches import BatchForm, Place, bad_ids, batch_pairs
 from penstock.wires.entries import Text, ToolResult
 from penstock.wires.message_list import NOT_EMPTY, Invariant, Pairs, content_fault, pair_invariants, shape_check
 
@@ -27,7 +27,8 @@ SERVER_CALLS = frozenset({"server_tool_use", "mcp_tool_use"})
 """Calls of tools that the provider itself runs."""
 _THINKING = frozenset({"thinking", "redacted_thinking"})
 # Blocks that a message of that role may not hold.
-_MISPLACED = {"assistant": {"tool_result"}, "user": {"tool_use"} | _THINKING | SERVER_CALLS}
+_ASSISTANTS = {"tool_use"} | _THINKING | SERVER_CALLS
+_MISPLACED = {"assistant": {"tool_result"}, "user": _ASSISTANTS, "system": _ASSISTANTS | {"tool_result"}}
 
 
 # ── single messages and blocks ───────────────────────────────────────────────────────────────────────────────────
@@ -64,7 +65,7 @@ def is_server_result(block: dict[str, Json]) -> bool:
 
 def is_misplaced(role: Json, block: dict[str, Json]) -> bool:
     """Whether a block stands in a message of the wrong role."""
-    return type_of(block) in _MISPLACED.get(role, ()) or (role == "user" and is_server_result(block))
+    return type_of(block) in _MISPLACED.get(role, ()) or (role != "assistant" and is_server_result(block))
 
 
 def is_unsigned(block: dict[str, Json]) -> bool:
@@ -116,6 +117,8 @@ def shown_text(block: Json) -> str:
     return "\n".join(part.text for part in shown if isinstance(part, ToolResult | Text))
 
 
+ID_CHARS = r"[a-zA-Z0-9_-]+"
+"""What an id of a call is made of, as the API's refusal says: "String should match pattern '^[a-zA-Z0-9_-]+$'"."""
 FORM = BatchForm(
     content_key="content",
     assistant="assistant",
@@ -160,7 +163,7 @@ def _bad_input(seen: MessageList) -> Iterator[Finding]:
 
 def _misplaced_blocks(seen: MessageList) -> Iterator[Finding]:
     """Yield every block in a message of the wrong role."""
-    for index, message in seen.with_role("user", "assistant"):
+    for index, message in seen.with_role("user", "assistant", "system"):
         for block in objects(message.get("content")):
             if is_misplaced(message["role"], block):
                 yield index, f"{block['type']} of the {message['role']}"
@@ -230,6 +233,7 @@ INVARIANTS = (
     Invariant("wrong_role", "Calls and thinking are the assistant's, results the user's", _misplaced_blocks),
     *pair_invariants(batch_pairs(FORM)),
     *pair_invariants(_server_pairs),
+    Invariant("bad_id", "Ids of calls are letters, digits, _ and -", bad_ids(FORM, ID_CHARS)),
     Invariant("results_first", "Results come first in their message", _results_behind_words),
     Invariant("bad_arguments", "The input of a call is an object", _bad_input),
     Invariant("empty_content", "A message says something", _empty_messages),

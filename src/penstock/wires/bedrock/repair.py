@@ -7,19 +7,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.text.json_access import as_json, field, objects, role_of, string
+from penstock.text.json_access import as_json, field, role_of, string
 from penstock.wires import placeholders
 from penstock.wires.alternation import alternate_roles
-from penstock.wires.batches import pair_batches
-from penstock.wires.bedrock.codec import blocks_of, calls_in, text_message
+from penstock.wires.batches import mend_ids, pair_batches
+from penstock.wires.bedrock.codec import blocks_of, calls_in, is_signed, text_message
 from penstock.wires.bedrock.rules import (
     FORM,
+    ID_CHARS,
     ROLES,
     block_fault,
     ends_thinking,
     has_lone_document,
     is_blank,
     is_misplaced,
+    is_sound_part,
     message_fault,
     result_text,
 )
@@ -64,7 +66,7 @@ def _mended_block(draft: RepairDraft, place: int, block: Json) -> Json:
     draft.note(place, "wrote a result as blocks")
     content = result.get("content")
     if isinstance(content, list):
-        return {**block, "toolResult": {**result, "content": objects(content)}}
+        return {**block, "toolResult": {**result, "content": [part for part in content if is_sound_part(part)]}}
     text = content if isinstance(content, str) else "" if content is None else as_json(content)
     return {**block, "toolResult": {**result, "content": [{"text": text}]}}
 
@@ -89,6 +91,13 @@ def _mend_blocks(draft: RepairDraft) -> None:
 
     def change(place: int, message: Json) -> Json:
         made = [kept for block in blocks_of(message) for kept in mended(place, message["role"], block)]
+        if not made:
+            draft.note(place, "dropped, it says nothing")
+            return None
+        # Reasoning without a signature is nobody's proof, and goes alone.
+        while message["role"] == "assistant" and made and ends_thinking({"content": made}) and not is_signed(made[-1]):
+            draft.note(place, "dropped reasoning without its signature at the end")
+            made.pop()
         if not made:
             draft.note(place, "dropped, it says nothing")
             return None
@@ -125,12 +134,19 @@ def _trim_end(draft: RepairDraft) -> None:
         draft.rows[-1] = place, {**message, "content": [*blocks[:-1], {**blocks[-1], "text": text.rstrip()}]}
 
 
+def _renamed(block: Json, call_id: str) -> Json:
+    """Return a call or a result under another id."""
+    kind = "toolUse" if "toolUse" in block else "toolResult"
+    return {**block, kind: {**block[kind], "toolUseId": call_id}}
+
+
 # Roles before pairs: merging brings the results of a batch, stored one by one, into the one message that is looked
 # at. Words and white space last: what ends a message is decided by all others.
 REPAIRS = (
     _mend_shapes,
     _mend_blocks,
     alternate_roles(blocks_of, text_message),
+    mend_ids(FORM, ID_CHARS, _renamed),
     pair_batches(FORM),
     _add_words,
     _trim_end,

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.text.json_access import as_json, field, objects, role_of, string
+from penstock.text.json_access import as_json, field, role_of, string
 from penstock.wires.alternation import ALTERNATION
-from penstock.wires.batches import BatchForm, batch_pairs
-from penstock.wires.bedrock.codec import blocks_of, calls_in, closing, is_signed, read, results_in
+from penstock.wires.batches import BatchForm, bad_ids, batch_pairs
+from penstock.wires.bedrock.codec import blocks_of, calls_in, closing, read, results_in
 from penstock.wires.entries import ToolResult
 from penstock.wires.message_list import NOT_EMPTY, Invariant, pair_invariants, shape_check
 
@@ -37,6 +37,8 @@ def result_text(block: Json) -> str:
     return "\n".join(part.text for part in parts if isinstance(part, ToolResult))
 
 
+ID_CHARS = r"[a-zA-Z0-9_-]{1,64}"
+"""What a toolUseId is made of, as the API reference of ToolUseBlock says."""
 FORM = BatchForm(
     content_key="content",
     assistant="assistant",
@@ -66,6 +68,9 @@ def block_fault(block: Json) -> str:
         return "a block is no object that holds something"
     if "type" in block:
         return "a block with a type, as another API has them"
+    # A union, as the API reference has it: SDKs refuse a block with two members before it is sent.
+    if len(block) != 1 or block.keys() & {"role", "content"}:
+        return "a block that does not hold one thing"
     if "text" in block and not isinstance(block["text"], str):
         return "a block whose text is none"
     if "toolUse" in block and not (
@@ -76,9 +81,14 @@ def block_fault(block: Json) -> str:
         content = field(block, "toolResult", "content")
         if not string(field(block, "toolResult", "toolUseId")):
             return "a toolResult without toolUseId"
-        if not isinstance(content, list) or len(objects(content)) < len(content):
+        if not isinstance(content, list) or not all(map(is_sound_part, content)):
             return "a toolResult whose content is no list of blocks"
     return ""
+
+
+def is_sound_part(part: Json) -> bool:
+    """Whether a part of a result holds one thing."""
+    return isinstance(part, dict) and len(part) == 1
 
 
 def is_own_result(block: Json) -> bool:
@@ -99,9 +109,9 @@ def is_blank(block: Json) -> bool:
 
 
 def ends_thinking(message: Json) -> bool:
-    """Whether the last block of a message is signed reasoning, which Claude takes only before something else."""
+    """Whether the last block of a message is reasoning, which Claude takes only before something else."""
     last = blocks_of(message)[-1:]
-    return bool(last) and is_signed(last[0])
+    return bool(last) and "reasoningContent" in last[0]
 
 
 def has_lone_document(message: Json) -> bool:
@@ -175,6 +185,7 @@ INVARIANTS = (
     *ALTERNATION,
     Invariant("wrong_role", "Calls and reasoning are the assistant's, results the user's", _misplaced_blocks),
     *pair_invariants(batch_pairs(FORM)),
+    Invariant("bad_id", "Ids of calls are up to 64 letters, digits, _ and -", bad_ids(FORM, ID_CHARS)),
     Invariant("results_first", "Results come first in their message", _results_behind_words),
     Invariant("bad_arguments", "The input of a call is an object", _bad_input),
     Invariant("empty_content", "A message says something", _empty_messages),
@@ -182,6 +193,6 @@ INVARIANTS = (
     Invariant(
         "trailing_whitespace", "The last message, if the assistant's, ends without white space", _trailing_white_space
     ),
-    Invariant("thinking_last", "The last block of a message is not signed reasoning", _thinking_last),
+    Invariant("thinking_last", "The last block of a message is not reasoning", _thinking_last),
     Invariant("document_alone", "A document stands beside words", _lone_documents),
 )

@@ -13,7 +13,7 @@ from penstock.wires.batches import pair_batches
 from penstock.wires.draft import keep_blocks
 from penstock.wires.gemini.codec import calls_in, parts_of, response_text, responses_in, role_in, text_message
 from penstock.wires.gemini.keys import get, spelling
-from penstock.wires.gemini.rules import FORM, content_fault, is_blank, is_misplaced, part_fault
+from penstock.wires.gemini.rules import FORM, content_fault, is_blank, is_misplaced, misnamed, part_fault
 
 if TYPE_CHECKING:
     from penstock.text.json_access import Json
@@ -46,7 +46,12 @@ def _mend_shapes(draft: RepairDraft) -> None:
 
 
 def _mended_part(draft: RepairDraft, place: int, part: Json) -> Json:
-    """Return a part whose response is an object, and a text for a response that does not say whose it is."""
+    """Return a part whose response is an object and whose ids are text, and a text for a response that does not say whose it is."""
+    for name in ("functionCall", "functionResponse"):
+        held = get(part, name)
+        if isinstance(held, dict) and not isinstance(held.get("id"), str | None):
+            draft.note(place, "left out an id that is no text")
+            part = {**part, spelling(part, name): {key: value for key, value in held.items() if key != "id"}}
     response = get(part, "functionResponse")
     if not part_fault(part) or not isinstance(response, dict):
         return part
@@ -97,6 +102,28 @@ def _mend_parts(draft: RepairDraft) -> None:
     draft.change_each(change)
 
 
+def _mend_names(draft: RepairDraft) -> None:
+    """Give responses the name of the call whose id they give; one that stands beside the right one goes."""
+    wrong: dict[int, dict[int, str]] = {}
+    for index, number, name in misnamed(content for _, content in draft.rows):
+        wrong.setdefault(index, {})[number] = name
+    for index, names in wrong.items():
+        place, content = draft.rows[index]
+        held = parts_of(content)
+        right = {get(get(part, "functionResponse"), "id") for number, part in enumerate(held) if number not in names}
+        parts: list[Json] = []
+        for number, part in enumerate(held):
+            key = spelling(part, "functionResponse")
+            if number not in names:
+                parts.append(part)
+            elif part[key]["id"] in right:
+                draft.note(place, f"dropped a response of another name under the id {part[key]['id']!r}")
+            else:
+                draft.note(place, f"named a response after its call, {names[number]!r}")
+                parts.append({**part, key: {**part[key], "name": names[number]}})
+        draft.rows[index] = place, {**content, "parts": parts}
+
+
 def _join_turns(draft: RepairDraft) -> None:
     """Join calls with the content of the model before them, and responses with those before them; begin with the user."""
     rows: list[tuple[int, Json]] = []
@@ -124,4 +151,4 @@ def _join_turns(draft: RepairDraft) -> None:
 
 # Shapes first: the others read only what has one. Pairs last: joined turns have all calls and responses of a batch in
 # one content each, which is what they are held against.
-REPAIRS = (_mend_shapes, _mend_parts, _join_turns, pair_batches(FORM))
+REPAIRS = (_mend_shapes, _mend_parts, _join_turns, _mend_names, pair_batches(FORM))

@@ -18,7 +18,7 @@ from penstock.wires.gemini.keys import both, get
 from penstock.wires.message_list import NOT_EMPTY, Invariant, pair_invariants, shape_check
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from penstock.text.json_access import Json
     from penstock.wires.message_list import Finding, MessageList
@@ -27,6 +27,8 @@ _NO_DATA = frozenset(
     both("thought", "thoughtSignature", "partMetadata", "videoMetadata", "mediaResolution", "mediaProcessing")
 )
 """What stands beside a part's data and is none."""
+# What other APIs call a part's kind and whose it is: Google refuses an unknown name, and nothing of this wire stands under these.
+_FOREIGN = frozenset({"type", "role", "content"})
 
 FORM = BatchForm(
     content_key="parts",
@@ -62,7 +64,7 @@ def part_fault(part: Json) -> str:
         return "a part is no object"
     held = {key: value for key, value in part.items() if value is not None}
     # A signature alone is no data either, but has to come back as it came.
-    if not held.keys() - _NO_DATA and not is_signed(part):
+    if not held.keys() - _NO_DATA - _FOREIGN and not is_signed(part):
         return "a part without data"
     if "text" in held and not isinstance(held["text"], str):
         return "a part whose text is none"
@@ -70,6 +72,8 @@ def part_fault(part: Json) -> str:
         value = get(part, key)
         if value is not None and not string(get(value, "name")):
             return f"a {key} without name"
+        if not isinstance(get(value, "id"), str | None):
+            return f"a {key} whose id is no text"
     response = get(part, "functionResponse")
     if response is not None and not isinstance(get(response, "response"), dict):
         return "a functionResponse whose response is no object"
@@ -92,6 +96,18 @@ def is_misplaced(content: Json, part: Json) -> bool:
     return get(part, "functionResponse" if is_models else "functionCall") is not None
 
 
+def misnamed(contents: Iterable[Json]) -> Iterator[tuple[int, int, str]]:
+    """Yield the content and the part of each response that gives the id of a call and not its name, and the name of that call."""
+    names: dict[str, str] = {}
+    for index, content in enumerate(contents):
+        for number, part in enumerate(parts_of(content)):
+            call, response = get(part, "functionCall"), get(part, "functionResponse")
+            if string(get(call, "id")):
+                names[call["id"]] = string(get(call, "name"))
+            if (name := names.get(string(get(response, "id")), "")) and name != get(response, "name"):
+                yield index, number, name
+
+
 def follows_the_user(contents: list[Json], index: int) -> bool:
     """Whether the content at `index` has something of the user's before it."""
     return index > 0 and role_in(contents[index - 1]) == "user"
@@ -103,6 +119,11 @@ def _misplaced_parts(seen: MessageList) -> Iterator[Finding]:
             if role_in(content) is not None and is_misplaced(content, part):
                 yield index, "functionResponse" if role_in(content) == "assistant" else "functionCall"
                 break
+
+
+def _misnamed_responses(seen: MessageList) -> Iterator[Finding]:
+    for index, _, name in misnamed(seen.messages):
+        yield index, name
 
 
 def _calls_out_of_turn(seen: MessageList) -> Iterator[Finding]:
@@ -138,6 +159,7 @@ INVARIANTS = (
     Invariant("wrong_role", "Calls are the model's, responses the user's", _misplaced_parts),
     Invariant("call_place", "Calls follow something of the user's", _calls_out_of_turn),
     *pair_invariants(batch_pairs(FORM)),
+    Invariant("bad_id", "A response with the id of a call has its name", _misnamed_responses),
     Invariant("bad_arguments", "The arguments of a call are an object", _bad_arguments),
     Invariant("empty_content", "A content has parts", _empty_contents),
     Invariant("empty_text", "A part of text says something", _empty_texts),

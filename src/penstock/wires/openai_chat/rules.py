@@ -24,6 +24,28 @@ ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 _CALL_FIELDS = {"function": ("name", "arguments"), "custom": ("name", "input")}
 
 
+# Which kinds of parts a message may hold, by role. A call within content is one that came from another API. Results are left out:
+# OpenAI takes text there, other servers pictures too.
+_SHOWN = {"image_url", "input_audio", "file", "video_url"}
+_PARTS_OF = {
+    "user": {"text", *_SHOWN},
+    "assistant": {"text", "refusal"},
+    "system": {"text"},
+    "developer": {"text"},
+}
+_PARTS = {
+    "text",
+    "refusal",
+    *_SHOWN,
+    *_CALL_FIELDS,
+    "tool_use",
+    "tool_result",
+    "function_call",
+    "input_text",
+    "output_text",
+}
+
+
 def message_fault(message: Json) -> str:
     """Say what is wrong with the shape of one message; empty when nothing is."""
     if not isinstance(message, dict):
@@ -39,6 +61,8 @@ def message_fault(message: Json) -> str:
         calls = message["tool_calls"]
         if not isinstance(calls, list) or not calls or any(map(is_bad_call, calls)):
             return "tool_calls is no list of calls with id, name and arguments"
+        if role != "assistant":
+            return f"calls of the {role}"
     # A message that calls says nothing, as a rule, and a function may return nothing.
     content = message.get("content")
     if content is None and role in {"assistant", "function"}:
@@ -94,6 +118,20 @@ def _pairs(seen: MessageList) -> Pairs:
     return pairs
 
 
+def is_misplaced(role: str, part: Json) -> bool:
+    """Whether a part of content is of a kind that is known here, and that a message of its role may not hold."""
+    return type_of(part) in _PARTS - _PARTS_OF.get(role, _PARTS)
+
+
+def _misplaced_parts(seen: MessageList) -> Iterator[Finding]:
+    """Yield messages with a part that their role may not hold."""
+    for index, message in seen.with_role(*_PARTS_OF):
+        for part in objects(message.get("content")):
+            if is_misplaced(message["role"], part):
+                yield index, f"{type_of(part)} of the {message['role']}"
+                break
+
+
 def _bad_arguments(seen: MessageList) -> Iterator[Finding]:
     """Yield calls of functions whose arguments are no JSON; what a custom tool gets is free text."""
     for index, message in seen.with_role("assistant"):
@@ -113,6 +151,7 @@ def _empty_messages(seen: MessageList) -> Iterator[Finding]:
 INVARIANTS = (
     NOT_EMPTY,
     Invariant("bad_shape", "A message has a role and content", shape_check(message_fault)),
+    Invariant("wrong_role", "Pictures and sound are the user's, refusals the assistant's", _misplaced_parts),
     *pair_invariants(_pairs),
     Invariant("bad_arguments", "Arguments of a call are JSON", _bad_arguments),
     Invariant("empty_content", "A message without calls says something", _empty_messages),

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.text.json_access import as_json, parsed, role_of
+from penstock.text.json_access import as_json, parsed, role_of, string, type_of
 from penstock.wires.draft import as_json_arguments, mend_content, orphan_message
 from penstock.wires.entries import ToolResult
 from penstock.wires.openai_responses.codec import CALLS, OUTPUTS, ROLES, call_id, closing, kind_of, read
-from penstock.wires.openai_responses.rules import item_fault, lone_reasoning
+from penstock.wires.openai_responses.rules import PARTS, holder, is_misplaced, item_fault, lone_reasoning
 
 if TYPE_CHECKING:
     from penstock.text.json_access import Json
@@ -25,14 +25,17 @@ def _mend_shapes(draft: RepairDraft) -> None:
 
     def change(place: int, item: Json) -> Json:
         fault = item_fault(item)
-        if not fault:
-            return item
         kind = kind_of(item)
         if kind == "message" and role_of(item) in ROLES:
-            message = mend_content(draft, place, item)
-            if isinstance(message["content"], list):
+            message = _with_own_parts(draft, place, mend_content(draft, place, item))
+            if isinstance(message["content"], list | str):
                 return message
-        elif kind == "function_call" and isinstance(item.get("arguments"), dict):
+        if not fault:
+            return _with_own_parts(draft, place, item) if holder(item)[1] == "output" else item
+        if kind in PARTS and string(item.get("text")).strip():
+            draft.note(place, f"made a message of a {kind}")
+            return {"role": "user", "content": item["text"]}
+        if kind == "function_call" and isinstance(item.get("arguments"), dict):
             mended = {**item, "arguments": as_json(item["arguments"])}
             if not item_fault(mended):
                 draft.note(place, f"wrote the arguments of {call_id(item)!r} as JSON")
@@ -46,6 +49,23 @@ def _mend_shapes(draft: RepairDraft) -> None:
         return None
 
     draft.change_each(change)
+
+
+def _with_own_parts(draft: RepairDraft, place: int, message: Json) -> Json:
+    """Return the message or output with its words as parts of its own role's kind, without other parts that it may not hold."""
+    role, key = holder(message)
+    content = message.get(key)
+    if not isinstance(content, list) or not any(is_misplaced(role, part) for part in content):
+        return message
+    kept: list[Json] = []
+    for part in content:
+        if not is_misplaced(role, part):
+            kept.append(part)
+            continue
+        words = string(part.get("text") or part.get("refusal"))
+        draft.note(place, f"{'rewrote' if words else 'dropped'} a {type_of(part)} of the {role}")
+        kept += [{"type": "output_text" if role == "assistant" else "input_text", "text": words}] if words else []
+    return {**message, key: kept}
 
 
 def _output_text(item: Json) -> str:

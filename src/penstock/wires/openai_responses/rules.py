@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.text.json_access import parsed, role_of, string
+from penstock.text.json_access import objects, parsed, role_of, string, type_of
 from penstock.wires.message_list import Invariant, Pairs, content_fault, pair_invariants, shape_check
 from penstock.wires.openai_responses.codec import CALLS, OUTPUTS, ROLES, call_id, kind_of, read
 
@@ -21,6 +21,14 @@ if TYPE_CHECKING:
     from penstock.wires.message_list import Finding, MessageList
 
 
+# Which kinds of parts a message may hold: what is put in is the user's, what came out the assistant's.
+_PUT_IN = {"input_text", "input_image", "input_file", "input_audio"}
+_CAME_OUT = {"output_text", "refusal"}
+_PARTS_OF = {"user": _PUT_IN, "system": _PUT_IN, "developer": _PUT_IN, "assistant": _CAME_OUT}
+PARTS = frozenset({*_PUT_IN, *_CAME_OUT, "text"})
+"""The parts of messages that are known here; none of them is an item of its own."""
+
+
 def item_fault(item: Json) -> str:
     """Say what is wrong with the shape of one item; empty when nothing is."""
     if not isinstance(item, dict):
@@ -28,6 +36,8 @@ def item_fault(item: Json) -> str:
     kind = kind_of(item)
     if not kind:
         return "neither a type nor a role"
+    if kind in PARTS:
+        return f"a {kind} is a part of a message"
     if kind == "message":
         if role_of(item) not in ROLES:
             return "the role is none of this wire's"
@@ -42,6 +52,30 @@ def item_fault(item: Json) -> str:
         if kind in {"function_call_output", "custom_tool_call_output"}:
             return content_fault(item.get("output"))
     return ""
+
+
+def holder(item: Json) -> tuple[str, str]:
+    """Return whose parts an item holds, and under which key: an output's are those of the user. Empty for any other item."""
+    kind = kind_of(item)
+    if kind == "message":
+        return role_of(item), "content"
+    return ("user", "output") if kind in {"function_call_output", "custom_tool_call_output"} else ("", "")
+
+
+def is_misplaced(role: str, part: Json) -> bool:
+    """Whether a part of a message is of a kind that is known here, and that a message of its role may not hold."""
+    return type_of(part) in PARTS - _PARTS_OF[role]
+
+
+def _misplaced_parts(seen: MessageList) -> Iterator[Finding]:
+    """Yield messages and outputs with a part that they may not hold."""
+    for index, item in enumerate(seen.messages):
+        role, key = holder(item)
+        if role in _PARTS_OF:
+            for part in objects(item.get(key)):
+                if is_misplaced(role, part):
+                    yield index, f"{type_of(part)} of the {role}"
+                    break
 
 
 def lone_reasoning(items: list[Json]) -> list[int]:
@@ -107,6 +141,7 @@ def _reasoning_alone(seen: MessageList) -> Iterator[Finding]:
 
 INVARIANTS = (
     Invariant("bad_shape", "An item has a type and its fields", shape_check(item_fault)),
+    Invariant("wrong_role", "What is put in is not the assistant's, what came out is", _misplaced_parts),
     *pair_invariants(_pairs),
     Invariant("bad_arguments", "Arguments of a call are JSON", _bad_arguments),
     Invariant("reasoning_alone", "Reasoning stays with the item that follows it", _reasoning_alone),
