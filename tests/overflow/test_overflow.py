@@ -170,6 +170,10 @@ def test_a_number_that_is_not_plain_or_cannot_be_true_is_left_out(text: str, num
         # so much of what there is
         ("Prompt too long: over: 70000 of 65536", {"limit": 65536, "input": 70000, "excess": 4464}),
         ("Too many tokens (70000 of 65536)", {"limit": 65536, "input": 70000, "excess": 4464}),
+        (
+            "The prompt token count is above the max token count (70000 / 65536).",
+            {"limit": 65536, "input": 70000, "excess": 4464},
+        ),
         ("Prompt too long: part 30000 of 40000 does not fit", {}),
         # what is said to be too large is told behind the colon, and does not become the limit
         ("The context window was exceeded: 9000 tokens", {}),
@@ -209,6 +213,11 @@ def test_a_number_counts_what_the_phrase_beside_it_says(text: str, numbers: dict
             "tool_refusal",
         ),
         ("MaxReadError: File content (28000 tokens) exceeds maximum allowed tokens (25000).", None, "tool_refusal"),
+        (
+            "* Read(a/b.md)\n  > Error: File content (28000 tokens) exceeds maximum allowed tokens (25000).",
+            None,
+            "tool_refusal",
+        ),
         ({"error": {"message": "The model big-32k (context length 32768 tokens) was not found"}}, 404, "bad_request"),
         ({"error": {"message": "Its context window is 32768 tokens", "code": "model_not_found"}}, 404, "bad_request"),
         (

@@ -95,7 +95,9 @@ TOOL: Final = Sentence(
     r"^(?:error: )?(?:tool[ _])?(?:run|read|write|edit|view|list|search|find|grep|rg|bash|shell|sh|exec|"
     r"execute|open|fetch|glob|apply|create|delete|"
     r"move|ls|cat|web|ctx|get|set|outline|page|count|mcp|python|todo)(?:_\w+)*(?:\([^)]*\))?\s?:(?!//)|"
-    r"^(?:\w*error: )?(?:the )?(?:file content|file|tool (?:result|response|output)|mcp tool|response from tool|"
+    # "Read(a.md) Error: File content …": a host's transcript, with the call before its answer
+    r"^(?:\W{0,8}\w{1,40}\([^()]{0,200}\)\W{0,8})?"
+    r"(?:\w*error: )?(?:the )?(?:file content|file|tool (?:result|response|output)|mcp tool|response from tool|"
     r"result|output of)\b[^.]{0,60}"
     r"(?:exceed|too (?:large|long)|larger than)",
 )

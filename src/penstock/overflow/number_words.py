@@ -234,9 +234,10 @@ def expressions() -> tuple[re.Pattern[str], ...]:
         re.compile(rf"{n} ?>=? ?{n} ?- ?{n}(?![\d.])"),
         re.compile(rf"\[ ?\d+ ?, ?{n} ?\]"),
         re.compile(rf"requested tokens \(?{n}\)? exceed(?:s)? (?:the )?context window of {n}(?![\d.])"),
-        # "over: 70000 of 65536", "(70000 of 65536 tokens)": so much of what there is
+        # "over: 70000 of 65536", "(70000 of 65536 tokens)", "(70000 / 65536)": so much of what there is
         re.compile(
-            rf"(?<![\w.,:/-]){n}(?: tokens?)? (?:out )?of (?:(?:the |a |max\w* |allowed )*){n}(?! ?(?:[a-z]?b|bytes|%))(?![\d.%])"
+            rf"(?<![\w.,:/-]){n}(?: tokens?)? (?:(?:out )?of|/) (?:(?:the |a |max\w* |allowed )*)"
+            rf"{n}(?! ?(?:[a-z]?b|bytes|%))(?![\d.%])"
         ),
         # MediaPipe: "current_step(740) + input_size(1068) was not less than maxTokens(1024)"
         re.compile(
