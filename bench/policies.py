@@ -13,6 +13,7 @@ from bench.sessions import spoken
 
 from penstock.context import compaction
 from penstock.context.compaction import DEFAULT
+from penstock.context.compaction.spans import neighbours
 from penstock.text.allowance import Budget
 from penstock.text.tokens import Count
 from penstock.wires import Cleared
@@ -68,6 +69,41 @@ class Mask:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Summaries:
+    """Once the prompt is above so many tokens, all but the newest turns give way to a text of fixed length.
+
+    A stand-in for the summary of a model: its text says nothing, and nothing is paid for writing it. What a real one would
+    repeat is missing here, and what it would cost as well.
+    """
+
+    above_tokens: int
+    keep_share: float = 0.25
+    """The share of the limit that the newest turns may take."""
+    summary_tokens: int = 500
+
+    def plan(self, transcript: Transcript, /) -> list[tuple[int, int]]:
+        sizes = {entry.index: len(spoken(entry)) for entry in transcript.visible()}
+        if sum(sizes.values()) <= self.above_tokens * CHARS_PER_TOKEN:
+            return []
+        room = int(self.above_tokens * CHARS_PER_TOKEN * self.keep_share)
+        turns, protected = transcript.turns(), transcript.protected()
+        newest = len(turns)
+        while newest and (room := room - sum(sizes[entry.index] for entry in turns[newest - 1].entries)) >= 0:
+            newest -= 1
+        old = [turn for turn in turns[:newest] if not protected & {entry.index for entry in turn.entries}]
+        rows = [
+            (row[0].first, row[-1].last, sum(sizes[entry.index] for turn in row for entry in turn.entries))
+            for row in neighbours(old, turns)
+        ]
+        return [(first, last) for first, last, size in rows if size > self.summary_tokens * CHARS_PER_TOKEN]
+
+    def apply(self, transcript: Transcript, plan: list[tuple[int, int]], _: Keep, /) -> Transcript:
+        for first, last in plan:
+            transcript = transcript.drop_span(first, last, "." * self.summary_tokens * CHARS_PER_TOKEN)
+        return transcript
+
+
+@dataclass(frozen=True, kw_only=True)
 class Ours:
     """`penstock.compaction` as it comes, with so many tokens as its budget."""
 
@@ -87,5 +123,6 @@ def policies(above_tokens: int) -> dict[str, Policy]:
         "raw": Mask(),
         "rolling, keep 5": Mask(keep_results=5),
         "batch, keep 5": Mask(keep_results=5, above_tokens=above_tokens),
+        "summaries": Summaries(above_tokens=above_tokens),
         "penstock": Ours(budget=Budget(above_tokens, counter=Quarters())),
     }

@@ -1,11 +1,12 @@
 """What does forgetting cost, and what does it lose? Public sessions, call by call, under our plan and under what is in use.
 
-    python bench/replay.py [--data DIR] [--above TOKENS] [--hidden]      (or PENSTOCK_DATA=DIR)
+    python bench/replay.py [--data DIR] [--half 0|1] [--above TOKENS] [--hidden]      (or PENSTOCK_DATA=DIR)
 
 Before each call of the model a policy may edit the history; edits stay, the history grows. A token is four characters. The cost
-of a prompt is 0.1 for what it has in common with the prompt before, in whole messages from the start, and 1.25 for the rest. An
-edit's text is "visible" where it stands in the prompt that led to the edit, of those whose text stood anywhere before it.
-`--hidden` lists the others. Where the data lies, and what was measured, is in docs/replay.md.
+of a prompt is 0.1 for what it has in common with the prompt before, in whole messages from the start, and 1.25 for the rest. What
+a call needs, the text that an edit replaces or an identifier that an argument names, is "visible" where it stands in the prompt
+that led to the call, of what stood anywhere before it. `--hidden` lists the rest. `--half 0` takes the sessions that policies are
+chosen on, `--half 1` the others. Where the data lies, and what was measured, is in docs/replay.md.
 """
 
 from __future__ import annotations
@@ -35,12 +36,13 @@ if TYPE_CHECKING:
     from penstock.wires import Entry
 
 READ, WRITE = 0.1, 1.25  # of the price of a token: Anthropic's cache of five minutes
-# The sessions of SWE-agent all end below 60,000 tokens: nothing would be forgotten.
+# The sessions of SWE-agent and the dialogues all end below 60,000 tokens: nothing would be forgotten.
 CORPORA = {
     "pi/large-session.jsonl": 60_000,
     "pi/before-compaction.jsonl": 60_000,
     "swe-agent": 8_000,
     "acr": 8_000,
+    "tau-bench": 4_000,
 }
 
 
@@ -59,6 +61,7 @@ class Outcome:
     kept_bytes: int = 0
     violations: int = 0
     plans: int = 0
+    cannot: int = 0
     seconds: list[float] = field(default_factory=list)
 
 
@@ -101,6 +104,7 @@ def replay(session: Session, policy: Policy, store: Store, into: Outcome) -> Tra
         started = time.process_time()
         plan = policy.plan(talk)
         into.seconds.append(time.process_time() - started)
+        into.cannot += getattr(plan, "outcome", "") == "cannot"
         if plan:
             talk = policy.apply(talk, plan, keep)
             into.plans += 1
@@ -169,7 +173,7 @@ def _hidden(before: Iterable[Entry], edit: Cleared | Collapsed) -> bytes:
 def table(sessions: Sequence[Session], above_tokens: int) -> dict[str, Outcome]:
     """One corpus under every policy, printed."""
     print("| policy | tokens | cost | needed text visible | cleared, back by handle | violations | plans |", end=" ")
-    print("largest prompt | planning, median and slowest |\n|" + "---|" * 9)
+    print("`cannot` | largest prompt | planning, median and slowest |\n|" + "---|" * 10)
     outcomes: dict[str, Outcome] = {}
     for name, policy in policies(above_tokens).items():
         made = outcomes[name] = Outcome()
@@ -183,10 +187,11 @@ def table(sessions: Sequence[Session], above_tokens: int) -> dict[str, Outcome]:
             name,
             f"{100 * made.chars / raw.chars:.1f} %",
             f"{100 * made.cost / raw.cost:.1f} %",
-            f"{made.visible} of {made.needed}, {100 * made.visible / made.needed:.1f} %",
+            f"{made.visible} of {made.needed}, {100 * made.visible / max(1, made.needed):.1f} %",
             f"{made.gone_bytes} B, {100 * made.kept_bytes / made.gone_bytes:.0f} %" if made.gone_bytes else "",
             str(made.violations),
             str(made.plans),
+            str(made.cannot),
             str(made.largest_chars // CHARS_PER_TOKEN),
             f"{1000 * statistics.median(made.seconds):.1f}, {1000 * max(made.seconds):.1f} ms",
         ]
@@ -199,7 +204,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", default=os.environ.get("PENSTOCK_DATA"))
     parser.add_argument("--above", type=int, help="tokens above which results are cleared, instead of each table's own")
-    parser.add_argument("--hidden", action="store_true", help="list the edits whose text was not visible, and why")
+    parser.add_argument("--half", type=int, choices=(0, 1), help="only the sessions of that half")
+    parser.add_argument(
+        "--hidden", action="store_true", help="list the texts that were needed and not visible, and why"
+    )
     chosen = parser.parse_args()
     if chosen.data is None:
         parser.error("no data: --data or PENSTOCK_DATA names its folder; docs/replay.md says how to fill it")
@@ -209,9 +217,13 @@ def main() -> None:
         if not os.path.exists(place):
             print(f"{name}: not there\n")
             continue
-        sessions = list(corpus(place))
+        sessions = list(corpus(place, chosen.half))
+        if not sessions:
+            print(f"{name}: nothing in this half\n")
+            continue
         calls = sum(len(session.calls) for session in sessions)
-        print(f"{name}: {len(sessions)} sessions, {calls} calls, above {above_tokens} tokens, sha256 {digest(place)}\n")
+        print(f"{name}: {len(sessions)} sessions, {calls} calls, above {above_tokens} tokens, sha256 {digest(place)}")
+        print("all of it\n" if chosen.half is None else f"half {chosen.half}\n")
         outcomes = table(sessions, above_tokens)
         if chosen.hidden:
             for policy, made in outcomes.items():

@@ -1,4 +1,4 @@
-"""What did agents really say? Public transcripts as message lists that a provider would take, and what their edits needed.
+"""What did agents really say? Public transcripts as message lists that a provider would take, and what their calls needed.
 
 Where they lie is `docs/replay.md`'s matter. Keeps out: what is forgotten of them (`policies`), and what that costs (`replay`).
 """
@@ -12,12 +12,15 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from penstock.text.json_access import as_json
 from penstock.wires import load, repair
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from penstock.wires import Entry, Transcript
+
+    Needed = Callable[[Transcript], dict[int, list[str]]]
 
 Json = Any
 
@@ -28,7 +31,9 @@ _MOVES = {"goto", "scroll_up", "scroll_down"}
 
 @dataclass(frozen=True, kw_only=True)
 class Session:
-    """A conversation on a wire. `needs` has, by the index of an assistant's message, the texts that its edits replace."""
+    """A conversation on a wire. `needs` has, by the index of an assistant's message, the texts that its calls need: what an
+    edit replaces, or in a dialogue the identifiers that it names.
+    """
 
     name: str
     wire: str
@@ -41,18 +46,26 @@ class Session:
         return [index for index, message in enumerate(self.messages) if message["role"] == "assistant"]
 
 
-def session(name: str, wire: str, messages: list[Json]) -> Session:
+def session(name: str, wire: str, messages: list[Json], needed: Needed | None = None) -> Session:
     """As a provider takes it: calls that nobody answered are closed, empty messages dropped, neighbours merged."""
     whole = repair(messages, wire)
     if whole.left:
         raise ValueError(f"{name} cannot be sent: {whole.left[0]}")
-    return Session(name=name, wire=wire, messages=whole.messages, needs=needs(load(whole.messages, wire)))
+    found = (needed or needs)(load(whole.messages, wire))
+    return Session(name=name, wire=wire, messages=whole.messages, needs=found)
 
 
-def corpus(place: str) -> Iterator[Session]:
-    """The session in a file, or those below a folder in the order of their names."""
+def corpus(place: str, half: int | None = None) -> Iterator[Session]:
+    """The sessions in a file, or those below a folder in the order of their names; of one half, 0 or 1, or all."""
     for name, content in _contents(place):
-        yield READERS[os.path.splitext(name)[1]](name, content.decode())
+        for one in READERS[os.path.splitext(name)[1]](name, content.decode()):
+            if half is None or half_of(one.name) == half:
+                yield one
+
+
+def half_of(name: str) -> int:
+    """The half that a session belongs to, by its name alone; the trials of one task are in the same."""
+    return hashlib.sha256(f"penstock {name.partition('#')[0]}".encode()).digest()[0] % 2
 
 
 def digest(place: str) -> str:
@@ -74,11 +87,11 @@ def _contents(place: str) -> Iterator[tuple[str, bytes]]:
 # ── pi: one JSON line per event, in the words of Anthropic's API ─────────────────────────────────────────────────────
 
 
-def pi(name: str, text: str) -> Session:
+def pi(name: str, text: str) -> list[Session]:
     """A session of the coding agent pi; its own compactions are passed over, so that the history is whole."""
     rows = [json.loads(line) for line in text.splitlines()]
     said = [row["message"] for row in rows if row["type"] == "message"]
-    return session(name, "anthropic", [_from_pi(message) for message in said])
+    return [session(name, "anthropic", [_from_pi(message) for message in said])]
 
 
 def _from_pi(message: Json) -> Json:
@@ -119,7 +132,7 @@ def _block(part: Json) -> Json:
 # ── SWE-agent: one JSON document, with calls or with commands in the text ────────────────────────────────────────────
 
 
-def swe_agent(name: str, text: str) -> Session:
+def swe_agent(name: str, text: str) -> list[Session]:
     """A trajectory of SWE-agent on the wire of OpenAI chat; a command in the text becomes a call, what it printed its result."""
     messages: list[Json] = []
     asked, shown = "", ""
@@ -139,7 +152,7 @@ def swe_agent(name: str, text: str) -> Session:
             asked, shown = "", _open_file(content)
         else:
             messages.append({"role": said["role"], "content": content})
-    return session(name, "openai-chat", messages)
+    return [session(name, "openai-chat", messages)]
 
 
 def _words(content: Json) -> str:
@@ -185,7 +198,19 @@ def _open_file(text: str) -> str:
     return found[-1] if found and found[-1] != "n/a" else ""
 
 
-READERS: dict[str, Callable[[str, str], Session]] = {".jsonl": pi, ".traj": swe_agent}
+# ── tau-bench: a customer and an agent with tools, in the words of OpenAI's API ──────────────────────────────────────
+
+
+def tau(name: str, text: str) -> list[Session]:
+    """The dialogues of tau-bench in a file, each named by its task and its trial."""
+    stem = os.path.splitext(name)[0]
+    return [
+        session(f"{stem} {one['task_id']}#{one['trial']}", "openai-chat", one["traj"], identifiers)
+        for one in json.loads(text)
+    ]
+
+
+READERS: dict[str, Callable[[str, str], Sequence[Session]]] = {".jsonl": pi, ".traj": swe_agent, ".json": tau}
 
 
 # ── what an edit needed ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -205,6 +230,28 @@ def needs(transcript: Transcript) -> dict[int, list[str]]:
                 found.setdefault(entry.index, []).append(text)
         before.append(spoken(entry))
     return found
+
+
+_IDENTIFIER = re.compile(r'"([^"\s]{5,}|[A-Z]{2,}\d+)"')
+
+
+def identifiers(transcript: Transcript) -> dict[int, list[str]]:
+    """By the index of the message that calls: what its arguments name that was said before and has a digit.
+
+    Numbers of customers, orders and flights, dates, means of payment: a model that cannot see them has to ask again, or guesses.
+    """
+    found: dict[int, list[str]] = {}
+    before: list[str] = []
+    for entry in transcript.entries:
+        named = {text for call in entry.calls for text in _IDENTIFIER.findall(as_json(call.values))}
+        needed = [text for text in sorted(named) if _DIGIT.search(text) and any(text in said for said in before)]
+        if needed:
+            found[entry.index] = needed
+        before.append(spoken(entry))
+    return found
+
+
+_DIGIT = re.compile(r"\d")
 
 
 def _numbered(values: dict[str, Json], before: Sequence[str]) -> str:

@@ -61,7 +61,7 @@ def pi_session(files: int, lines: int) -> sessions.Session:
         old = f"def function_{edited}_3(): ..."
         rows += pi_step(number, "edit", {"path": f"m{edited}.py", "oldText": old, "newText": "def g(): ..."}, "Done.")
     rows.append(pi_event({"role": "assistant", "content": [{"type": "text", "text": "Renamed."}]}))
-    return sessions.pi("made.jsonl", "\n".join(rows))
+    return sessions.pi("made.jsonl", "\n".join(rows))[0]
 
 
 def trajectory(*steps: tuple[str, str]) -> str:
@@ -86,7 +86,7 @@ def test_a_session_of_pi_becomes_a_valid_list_of_messages() -> None:
         *pi_step(1, "read", {"path": "a"}, "alpha"),
         *pi_step(2, "bash", {"command": "ls"}, None),
     ]
-    session = sessions.pi("made.jsonl", "\n".join(rows))
+    (session,) = sessions.pi("made.jsonl", "\n".join(rows))
     assert violations(session.messages, "anthropic") == []
     assert calls(session) == [("read", {"path": "a"}), ("bash", {"command": "ls"})]
     assert session.calls == [1, 3]
@@ -104,7 +104,7 @@ def test_commands_in_the_text_become_calls_with_path_and_lines() -> None:
         ("python a.py", "1\n"),
         ("submit", "diff"),
     )
-    assert calls(sessions.swe_agent("made.traj", text)) == [
+    assert calls(sessions.swe_agent("made.traj", text)[0]) == [
         ("open", {"path": "/repo/a.py", "line": 2}),
         ("scroll_down", {"path": "/repo/a.py"}),
         ("goto", {"path": "/repo/a.py", "line": 2}),
@@ -118,14 +118,65 @@ def test_commands_in_the_text_become_calls_with_path_and_lines() -> None:
 
 def test_an_edit_by_line_numbers_needs_the_lines_as_they_were_shown() -> None:
     """The newest view of the open file that holds all of them is what the edit was made from."""
-    session = sessions.swe_agent("made.traj", trajectory(("open /repo/a.py", VIEW), ("edit 2:3\nx\nend_of_edit", VIEW)))
+    text = trajectory(("open /repo/a.py", VIEW), ("edit 2:3\nx\nend_of_edit", VIEW))
+    (session,) = sessions.swe_agent("made.traj", text)
     assert session.needs == {4: ["\n2:def f():\n3:    return 1\n"]}
 
 
 def test_an_edit_of_what_was_never_shown_is_not_asked_for() -> None:
     """A text that stands nowhere in the history could not have been kept by anybody."""
     rows = [pi_said("Mend it."), *pi_step(1, "edit", {"path": "a", "oldText": "unseen", "newText": ""}, "No match.")]
-    assert sessions.pi("made.jsonl", "\n".join(rows)).needs == {}
+    assert sessions.pi("made.jsonl", "\n".join(rows))[0].needs == {}
+
+
+def dialogue(*said: str | tuple[str, dict[str, Any], str]) -> list[dict[str, Any]]:
+    """Words of a customer and of an agent by turns, and calls with their results between."""
+    messages: list[dict[str, Any]] = [{"role": "system", "content": "You book flights."}]
+    for number, one in enumerate(said):
+        if isinstance(one, str):
+            messages.append({"role": "user" if messages[-1]["role"] != "user" else "assistant", "content": one})
+            continue
+        name, arguments, result = one
+        call = {"id": f"c{number}", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
+        messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        messages.append({"role": "tool", "tool_call_id": f"c{number}", "content": result})
+    return messages
+
+
+def test_a_dialogue_needs_the_identifiers_that_were_said_before() -> None:
+    """What the customer or a tool named and a call repeats; not what the model makes up, nor words without a digit."""
+    said = dialogue(
+        "I am mia_li_3668, to Seattle on 2024-05-20.",
+        ("get_user", {"user": "mia_li_3668"}, '{"card": "card_7447", "home": "austin"}'),
+        ("book", {"card": "card_7447", "home": "austin", "seat": "made_up_1", "day": "2024-05-20", "no": "7"}, "done"),
+    )
+    (session,) = sessions.tau("gpt.json", json.dumps([{"task_id": 3, "trial": 1, "traj": said}]))
+    assert session.name == "gpt 3#1"
+    assert session.needs == {2: ["mia_li_3668"], 4: ["2024-05-20", "card_7447"]}
+
+
+def test_the_trials_of_a_task_are_in_one_half_and_both_halves_are_all(tmp_path: Path) -> None:
+    """What a policy was chosen on says nothing of what it was not: no task is in both."""
+    said = dialogue("Hello.")
+    rows = [{"task_id": task, "trial": trial, "traj": said} for task in range(30) for trial in range(2)]
+    (tmp_path / "made.json").write_text(json.dumps(rows))
+    whole = [session.name for session in sessions.corpus(str(tmp_path))]
+    halves = [{session.name for session in sessions.corpus(str(tmp_path), half)} for half in (0, 1)]
+    assert halves[0] | halves[1] == set(whole)
+    tasks = [{name.partition("#")[0] for name in half} for half in halves]
+    assert min(map(len, tasks)) > 5
+    assert not tasks[0] & tasks[1]
+
+
+def test_a_summary_of_fixed_length_takes_the_place_of_all_but_the_newest_turns(store: Store) -> None:
+    """The stand-in for pruning with summaries: the task and the newest stay, the edit of the first file comes too late."""
+    session, made = pi_session(files=30, lines=60), replay.Outcome()
+    talk = replay.replay(session, policies(above_tokens=4_000)["summaries"], store, made)
+    assert (made.visible, made.needed) == (1, 2)
+    assert made.plans > 1
+    assert made.violations == 0
+    assert made.largest_chars <= 4_000 * 4 + 2_000
+    assert talk.visible()[0].text == "Rename the functions."
 
 
 def test_cost_is_what_is_read_from_the_cache_and_what_is_written(store: Store) -> None:
