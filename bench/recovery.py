@@ -263,7 +263,7 @@ def rung_request(ladder: Ladder, rung: int, request: Any) -> Any:
 
 def dialect_of(request: Any, wire: str) -> Any:
     """Return the syntax in which `execute` names the way back in this request."""
-    return call_syntax(request, wire, NoStore())  # type: ignore[arg-type]  # all that is asked of a store
+    return call_syntax(request, wire, NoStore.url)
 
 
 def best_fit(first: Any, provider: Provider, believed: int) -> float:

@@ -66,11 +66,12 @@ def test_thirty_turns_in_a_window_of_twelve_end_without_a_refusal(seen: Seen, fr
 
 
 @pytest.mark.parametrize("framework", PINS)
-def test_forty_results_at_once_are_fitted_before_they_are_sent(seen: Seen, framework: str) -> None:
-    """All of them can be had from the one request that follows."""
+def test_forty_results_at_once_are_cut_before_they_are_sent(seen: Seen, framework: str) -> None:
+    """By our own count they fit then; a provider that counts more refuses once. All can be had from the answered request."""
     for name, case in played(seen(framework), "together", framework).items():
         assert (case["answer"], case["raised"]) == ("done", ""), name
-        assert case["outcomes"] == ["answered"] * 2, name
+        assert case["outcomes"] in (["answered"] * 2, ["answered", "refused", "answered"]), name
+        assert max(case["tokens"]) < 1.25 * 8_000, name
         assert case["had"] == case["whole"] == list(range(1, 41)), name
 
 
@@ -93,14 +94,14 @@ def test_an_error_that_is_no_overflow_is_the_frameworks_own(seen: Seen, framewor
 
 
 @pytest.mark.parametrize("framework", PINS)
-def test_what_cannot_shrink_is_not_sent_and_named(seen: Seen, framework: str) -> None:
+def test_what_cannot_shrink_is_asked_once_and_named(seen: Seen, framework: str) -> None:
     """A question ten times the window ends the run with its bill; deepagents keeps such a question in a file of its own."""
     for name, case in played(seen(framework), "hopeless", framework).items():
         if name.startswith("deepagents"):
             assert case["answer"] == "never", name
             continue
-        assert case["outcomes"] == [], name
-        assert "penstock.recovery.TooLarge" in case["raised"], name
+        assert case["outcomes"] == ["refused"], name
+        assert "TooLarge" in case["raised"], name
         assert "newest user message" in case["raised"] or "task" in case["raised"], name
 
 

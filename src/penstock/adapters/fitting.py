@@ -34,6 +34,7 @@ from penstock.context.recovery import (
     SummaryWanted,
     decide,
     give_up,
+    trim,
 )
 from penstock.context.sized import ESTIMATOR, Sized
 from penstock.errors import CallerError, PenstockError
@@ -232,6 +233,10 @@ class Fitting(Generic[M]):
         reply = budget.reserve_tokens if asked else None
         made = plan(transcript, budget, dialect=DIALECT)
         sized = sized.showing(self._applied(transcript, made))
+        # A batch of results that has not been answered yet is no history: a plan leaves it, and it may be too large alone.
+        cut = trim(Situation(sized=sized, budget=budget, calls_left=MAX_CALLS, dialect=DIALECT))
+        if isinstance(cut, SendSmaller):
+            sized = sized.showing(self._applied(sized.transcript, cut.plan))
         attempts: list[Attempt] = []
         doubtful: list[Any] = []  # answers that a smaller request may better: the newest is better than none
         try:

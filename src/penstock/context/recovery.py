@@ -306,27 +306,33 @@ def trim(situation: Situation, *, can_summarise: bool = False) -> SendSmaller | 
     would fit, the count or the window is in doubt, and the provider is the one to ask.
     """
     sized, room = situation.sized, situation.budget.input_tokens
+
+    def fits_by_our_count(counts: KindCounts) -> bool:
+        return counts.total + MESSAGE_TOKENS * counts.messages <= room - room // MARGIN
+
+    # The low end decides because trimming unasked is the worse mistake: a refusal costs one call and brings a number; what
+    # was cut for nothing is lost.
+    is_too_large = sum(count.low for count in sized.parts()) > situation.budget.context_tokens
+    rules = [fits_by_our_count] if is_too_large else []
     if situation.known:
         likely = Likelihood(situation.known)
 
-        def fits(counts: KindCounts) -> bool:
+        def fits_as_is_likely(counts: KindCounts) -> bool:
             return likely.chance_that_fits(counts, room) >= LIKELY
 
-        if fits(sized.counts):
+        if fits_as_is_likely(sized.counts):
             return None
-    else:
-        # The low end decides because trimming unasked is the worse mistake: a refusal costs one call and brings a
-        # number; what was cut for nothing is lost.
-        if sum(count.low for count in sized.parts()) <= situation.budget.context_tokens:
-            return None
-
-        def fits(counts: KindCounts) -> bool:
-            return counts.total + MESSAGE_TOKENS * counts.messages <= room - room // MARGIN
-
+        rules.insert(0, fits_as_is_likely)
+    if not rules:
+        return None
     ladder = situation.ladder(sized)
-    rung = ladder.first(lambda rung: fits(ladder.counts(rung)))
-    # Not even the floor fits by our count: then the count, or the window that the caller believes in, is in doubt.
-    if not fits(ladder.counts(rung)):
+    for fits in rules:
+        rung = ladder.first(lambda rung, fits=fits: fits(ladder.counts(rung)))  # type: ignore[misc]
+        if fits(ladder.counts(rung)):
+            break
+        # What little a provider has said (the usage of one short answer) may leave even the floor in doubt. A request that
+        # is too large by our own count is then cut by that.
+    else:  # not even the floor fits by our count: that, or the window that the caller believes in, is in doubt
         return None
     if can_summarise and situation.calls_left > 1 and rung > ladder.gentle:
         asked = _summary_of(situation)
