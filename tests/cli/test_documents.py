@@ -283,3 +283,39 @@ def test_a_copybook_of_a_library_is_the_one_that_is_named(tmp_path: Path) -> Non
     made = json.loads((tmp_path / "docs/programs/MAIN.json").read_text())
     assert [used["path"] for used in made["copybooks_used"]] == ["b/REC.cpy"]
     assert [item["name"] for item in made["data_items"]] == ["RIGHT-REC", "RIGHT-ID"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a name is text, or is made so")
+@pytest.mark.parametrize("ending", [".cbl", ".py"])
+@pytest.mark.parametrize(
+    "command", [("structure",), ("chunk", "--max-tokens", "400"), ("document", "--out", "docs")], ids=lambda c: c[0]
+)
+def test_a_name_that_is_no_text_is_shown_inert(tmp_path: Path, command: tuple[str, ...], ending: str) -> None:
+    """A byte that is no UTF-8, an escape and a line feed in a name reach neither a person's screen nor a script as they are."""
+    name = f"sur\udcff\x1b[31m\n{ending}"
+    inert = rf"sur\xff\x1b[31m\x0a{ending}"
+    shutil.copy(ESTATE / "cbl/MWB010.cbl", tmp_path / name)
+    for typed in (name, inert):
+        status, out, err = run(*command, typed, cwd=tmp_path)
+        assert status in {0, 1, 6}
+        assert "Traceback" not in err
+        assert "\x1b" not in out + err
+        if command[0] != "document" or ending == ".py":
+            assert inert in out
+        status_of_json, told, _ = run(*command, typed, "--json", cwd=tmp_path)
+        assert status_of_json == status
+        value = json.loads(told)
+        assert command[0] == "document" or inert == value.get("path", value.get("file"))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a name is text, or is made so")
+def test_a_plan_for_prompts_takes_a_name_that_is_no_text(tmp_path: Path) -> None:
+    """The chunks are the same as under any other name, whether the name is typed as it is or as it is shown."""
+    shutil.copy(ESTATE / "cbl/MWB010.cbl", tmp_path / "sur\udcff.cbl")
+    shutil.copy(ESTATE / "cbl/MWB010.cbl", tmp_path / "plain.cbl")
+    plain = as_json("chunk", "plain.cbl", cwd=tmp_path)
+    for typed in ("sur\udcff.cbl", r"sur\xff.cbl"):
+        assert as_json("chunk", typed, cwd=tmp_path) == {**plain, "file": r"sur\xff.cbl"}
+    (tmp_path / "tool\udcff.py").write_text("import os\n")
+    status, _, err = run("chunk", "tool\udcff.py", cwd=tmp_path)
+    assert (status, r"tool\xff.py is python" in err) == (2, True)

@@ -50,13 +50,14 @@ def _rooted(root: str, paths: tuple[str, ...]) -> tuple[Root, tuple[str, ...]]:
 
 
 def _source(root: str, file: str, source_format: Format | None) -> tuple[str, ScannedSource]:
-    """Return a file's path from the root, and what it says."""
+    """Return a file's path from the root, made inert, and what it says."""
     from penstock.cobol import scan
     from penstock.scribe.gathering import read_whole
 
     looking, (path,) = _rooted(root, (file,))
     with closing(looking):
-        return path, scan(read_whole(looking, path), source_format=source_format)
+        shown = escape.show_name(looking.relative(path))
+        return shown, scan(read_whole(looking, path), source_format=source_format)
 
 
 _format_option = click.option(
@@ -133,7 +134,7 @@ def _landmarks(path: str, source: ScannedSource) -> list[str]:
             f"        {len(program.performs)} PERFORM, {len(program.gotos)} GO TO, {len(program.calls)} CALL, "
             f"{len(program.copies)} COPY, {len(program.execs)} EXEC, {len(program.statements)} statements"
         )
-    told += [f"line {line}: {escape.shorten(text)}" for line, text in source.warnings]
+    told += [f"line {line}: {escape.shorten(escape.show_argument(text))}" for line, text in source.warnings]
     if not source.programs:
         told.append("There is no COBOL in it.")
     return told
@@ -196,7 +197,7 @@ def _planned(
     adaptive: bool,
     source_format: Format | None,
 ) -> tuple[str, ChunkPlan, Callable[[str], Prompt]]:
-    """Return the path from the root, the plan, and what gives the prompt of a chunk."""
+    """Return the path from the root, made inert, the plan, and what gives the prompt of a chunk."""
     from penstock.chunk import ChunkPlan, chunk, plan
     from penstock.cobol import scan
     from penstock.cobol.estate import kind_of
@@ -210,22 +211,27 @@ def _planned(
 
     looking, (path, *beside) = _rooted(root, (file, *copybooks))
     with closing(looking):
+        # The path as its bytes are: a name may be typed in the escaped form that listings show.
+        path = os.fsdecode(looking.relative(path))
+        shown = escape.show_name(path)
         data = read_whole(looking, path)
         language = language_of(path, data)
         # Text without a language may be COBOL whose name does not tell: the scanner decides, and says what it found.
         if language not in {None, "cobol", "text"}:
             if max_tokens is None:
-                raise CallerError(f"{path} is {language}: say how much text a chunk may have, with --max-tokens")
+                raise CallerError(
+                    f"{escape.shorten(shown)} is {language}: say how much text a chunk may have, with --max-tokens"
+                )
             pieces = chunk(data, language, max_tokens)
             lines = max((last for one in pieces for _, last in one.spans), default=0)
-            return path, ChunkPlan(lines=lines, budget_tokens=max_tokens, chunks=tuple(pieces)), no_prompt
+            return shown, ChunkPlan(lines=lines, budget_tokens=max_tokens, chunks=tuple(pieces)), no_prompt
         found = gather(looking, [path, *beside], kind_of)
     if max_tokens is not None:
         source = scan(data, source_format=source_format)
-        return path, plan(source, source_tokens=max_tokens, adaptive=adaptive), no_prompt
+        return shown, plan(source, source_tokens=max_tokens, adaptive=adaptive), no_prompt
     # The prompts are those of `document`, byte for byte: what is planned here is what would be sent.
     (one,) = subjects(found.files, [path], source_format)
-    return path, *planned(one, max_prompt_tokens=max_prompt_tokens or MAX_PROMPT_TOKENS, adaptive=adaptive)
+    return shown, *planned(one, max_prompt_tokens=max_prompt_tokens or MAX_PROMPT_TOKENS, adaptive=adaptive)
 
 
 def _chunk_lines(path: str, made: ChunkPlan) -> list[str]:
@@ -310,7 +316,11 @@ def document_command(
             progress=None if as_json else _progress_of_chunks(line),
             **how,
         )
-    answer.give({"out": out, **done.to_dict()}, "\n".join(_summary(done, out, asked=model is not None)), as_json)
+    answer.give(
+        {"out": out, **done.to_dict()},
+        "\n".join(_summary(done, escape.show_argument(out), asked=model is not None)),
+        as_json,
+    )
     # The order is that of what a script has to do: go on, look elsewhere, look at what failed.
     if done.run.was_interrupted:
         return answer.INTERRUPTED
@@ -376,8 +386,8 @@ def _summary(done: Documented, out: str, *, asked: bool) -> list[str]:
             f"What the code says is all there. Purpose, summaries and the words of rules need a model: --model NAME asks "
             f"about {count(run.chunks, 'chunk')}."
         )
-    shown += [f"Not read: {escape.shorten(one.path)}: {one.reason}" for one in done.skipped]
-    shown += [f"Nothing to document: {escape.shorten(one.path)}: {one.reason}" for one in done.empty]
+    shown += [f"Not read: {escape.clip(one.path)}: {escape.show_argument(one.reason)}" for one in done.skipped]
+    shown += [f"Nothing to document: {escape.clip(one.path)}: {escape.show_argument(one.reason)}" for one in done.empty]
     if run.was_interrupted:
         shown.append("Stopped; what is done is kept. The same command goes on.")
     elif run.failed:

@@ -147,7 +147,7 @@ def _read(root: Root, path: str, kind_of: Callable[[str, bytes], Kind | None], i
 
 def _whole(file: OpenFile, path: str) -> bytes:
     if file.status.st_size > MAX_BYTES:
-        said = f"{escape.shorten(path)} has {file.status.st_size} bytes; a source has {MAX_BYTES} at most."
+        said = f"{escape.clip(path)} has {file.status.st_size} bytes; a source has {MAX_BYTES} at most."
         raise ToolError("binary", said)
     data = b""
     while part := system.read_at(file.descriptor, MAX_BYTES, len(data)):

@@ -30,7 +30,7 @@ class Output:
         try:
             os.makedirs(self.path, exist_ok=True)
         except OSError as error:
-            raise CallerError(f"Documents cannot be written to {escape.shorten(path)}: {error.strerror}") from error
+            raise CallerError(f"Documents cannot be written to {escape.clip(path)}: {error.strerror}") from error
         self._root = Root(self.path)
 
     def folder(self, name: str) -> str:
