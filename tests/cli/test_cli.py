@@ -348,3 +348,43 @@ def test_a_long_walk_tells_a_terminal_how_far_it_is(tmp_path: Path) -> None:
     assert "\x1b[?25h" in drawn.rpartition("3000/")[2], "the cursor is there again"
     assert drawn.endswith("\x1b[2K"), "the line is gone"
     assert run("count", "--path", "many", cwd=tmp_path).stderr == ""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "view big.txt",
+        "view big.txt --json",
+        "list",
+        "chunk src/app.py --max-tokens 99",
+        "view --help",
+        "--help",
+        "--version",
+        "",
+    ],
+)
+def test_a_reader_that_has_gone_is_no_fault(tree: Path, line: str) -> None:
+    """Exit status 0 and no word; 1 would say that nothing was found."""
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        done = subprocess.run(
+            [*PENSTOCK, *line.split()], cwd=tree, stdout=write, stderr=subprocess.PIPE, timeout=60, check=False
+        )
+    finally:
+        os.close(write)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is full")
+@pytest.mark.parametrize(
+    "line", ["view big.txt", "view big.txt --json", "view --help", "--help", "--version", "", "mistyped --json"]
+)
+def test_a_full_disk_is_a_fault_in_one_line(tree: Path, line: str) -> None:
+    """Exit status 8, whatever was to be printed, help and errors too."""
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*PENSTOCK, *line.split()], cwd=tree, stdout=full, stderr=subprocess.PIPE, timeout=60, check=False
+        )
+    assert done.returncode == 8
+    assert re.fullmatch(rb"penstock: .*No space left on device\n", done.stderr)

@@ -64,6 +64,16 @@ def main(arguments: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
     if "_PENSTOCK_COMPLETE" in os.environ:  # a shell asks: click looks for the shell before it looks for the command
         from penstock.cli import shells  # noqa: F401 - imported for what it registers
+    try:
+        return _status_of(arguments)
+    except BrokenPipeError:
+        return answer.quiet_pipe()
+    except OSError as error:  # what was to be printed cannot be: the disk is full
+        return answer.report(error, {})
+
+
+def _status_of(arguments: list[str]) -> int:
+    """Run one command and return its exit status. Raises OSError where nothing can be printed."""
     as_json = "--json" in arguments  # click has not parsed anything where it cannot parse
     try:
         status = cli.main(args=arguments, prog_name="penstock", standalone_mode=False)
@@ -76,7 +86,5 @@ def main(arguments: list[str] | None = None) -> int:
         return answer.fail("usage", error.format_message(), way, answer.USAGE, as_json=as_json)
     except (click.Abort, KeyboardInterrupt):
         return answer.INTERRUPTED
-    except BrokenPipeError:
-        return answer.quiet_pipe()
     else:
         return status if isinstance(status, int) else 0

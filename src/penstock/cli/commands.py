@@ -9,6 +9,7 @@ Keeps out: what the commands do, and how an error is printed (`answer`).
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from importlib import import_module
 from inspect import cleandoc
 from itertools import chain
@@ -20,7 +21,7 @@ from penstock.cli import answer
 from penstock.errors import PenstockError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 HELP_WIDTH = 110  # columns that a help page uses at most; a narrower terminal makes it narrower
 _SUGGESTED = 2  # "Did you mean" of more than two is no answer
@@ -69,7 +70,7 @@ class HelpPage(click.Command):
         """Run the command; what it raises on purpose, or meets on disk, becomes its answer."""
         try:
             return super().invoke(ctx)
-        except BrokenPipeError:  # an OSError too, but the reader has gone: `main` ends without a word
+        except BrokenPipeError:  # an OSError too, but the reader has gone: the table of commands ends without a word
             raise
         except (PenstockError, OSError) as error:
             return answer.report(error, ctx.params)
@@ -125,6 +126,16 @@ class CommandTable(CommandGroup):
             name: module for modules in table.values() for module, names in modules.items() for name in names
         }
 
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        """Read the arguments; `--help` and `--version` print here, before anything is invoked."""
+        with _quiet_pipe():
+            return super().make_context(*args, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command that was named; it ends without a word where the reader of its output has gone."""
+        with _quiet_pipe():
+            return super().invoke(ctx)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return all names, in the order of the table."""
         del ctx
@@ -144,6 +155,15 @@ class CommandTable(CommandGroup):
         found = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         assert isinstance(found, click.Command)  # noqa: S101 - the table names commands; a test asks for each
         return found
+
+
+@contextmanager
+def _quiet_pipe() -> Iterator[None]:
+    """End with 0 where the reader has gone: click itself would end with 1, which is to say that nothing was found."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise click.exceptions.Exit(answer.quiet_pipe()) from None
 
 
 def command(name: str) -> Callable[[Callable[..., Any]], HelpPage]:
