@@ -319,3 +319,42 @@ def test_a_plan_for_prompts_takes_a_name_that_is_no_text(tmp_path: Path) -> None
     (tmp_path / "tool\udcff.py").write_text("import os\n")
     status, _, err = run("chunk", "tool\udcff.py", cwd=tmp_path)
     assert (status, r"tool\xff.py is python" in err) == (2, True)
+
+
+@pytest.mark.parametrize("name", ["server.log", "notes.txt", "notes"])
+def test_text_is_cut_by_its_size_alone(tmp_path: Path, name: str) -> None:
+    """A log or a text is no COBOL, whose chunks nothing could be sent of: without --max-tokens the answer says what is missing."""
+    text = "".join(f"2026-01-01 ERROR line {n}: the words of a log.\n" for n in range(400))
+    (tmp_path / name).write_text(text)
+    status, out, err = run("chunk", name, cwd=tmp_path)
+    assert (status, out) == (2, "")
+    assert f"{name} is text" in err
+    assert "--max-tokens" in err
+    made = as_json("chunk", name, "--max-tokens", "300", cwd=tmp_path)
+    assert made["lines"] == 400
+    assert len(made["chunks"]) > 10
+    assert all(one["tokens"] <= 300 for one in made["chunks"])
+
+
+def test_cobol_under_another_name_is_planned_for_prompts(tmp_path: Path) -> None:
+    """A program, and data alone, in a file whose name says nothing; and whatever --format calls COBOL."""
+    shutil.copy(ESTATE / "cbl/MWB010.cbl", tmp_path / "MWB010")
+    (tmp_path / "REC.txt").write_text("       01  REC.\n           05  A PIC X.\n")
+    (tmp_path / "odd.txt").write_text("Nothing to see.\n")
+    for named in (["MWB010"], ["REC.txt"], ["odd.txt", "--format", "free"]):
+        assert as_json("chunk", *named, cwd=tmp_path)["chunks"][0]["prompt_tokens"] > 0
+
+
+def test_a_chunk_above_the_budget_is_exit_status_7(tmp_path: Path) -> None:
+    """One line or statement that cannot be cut is shown, said to be too large, and told by the exit status."""
+    (tmp_path / "long.py").write_text(f"x = 1\ny = '{'many words ' * 400}'\n")
+    literal = "".join(f"           'ITEM {n}'\n" for n in range(400))
+    lines = "       IDENTIFICATION DIVISION.\n       PROGRAM-ID. BIG.\n       PROCEDURE DIVISION.\n           DISPLAY\n"
+    (tmp_path / "BIG.cbl").write_text(f"{lines}{literal}           .\n           GOBACK.\n")
+    for named in (["long.py", "--max-tokens", "50"], ["BIG.cbl", "--max-tokens", "500"]):
+        status, out, _ = run("chunk", *named, cwd=tmp_path)
+        assert status == 7
+        assert "LARGER THAN THE BUDGET" in out
+        status, told, _ = run("chunk", *named, "--json", cwd=tmp_path)
+        assert status == 7
+        assert not all(one["fits"] for one in json.loads(told)["chunks"])

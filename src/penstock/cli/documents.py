@@ -167,8 +167,8 @@ _adaptive_option = click.option("--adaptive", is_flag=True, help="Smaller chunks
 def chunk_command(file: str, prompt_id: str | None, root: str, as_json: bool, **about: Any) -> int:
     """Say in which chunks FILE is read, without asking any model.
 
-    Each line is in exactly one chunk, and none is above the budget. COBOL is cut for whole prompts and along its call graph; any
-    other language at its landmarks, for --max-tokens of text.
+    Each line is in exactly one chunk. COBOL is cut for whole prompts and along its call graph; anything else at its landmarks, for
+    --max-tokens of text. Exit status 7 where a chunk is above the budget and cannot be cut: it is never sent.
 
     Examples:
       penstock chunk PAYROLL.cbl --max-prompt-tokens 8000
@@ -184,7 +184,7 @@ def chunk_command(file: str, prompt_id: str | None, root: str, as_json: bool, **
         answer.give({"id": prompt_id, **prompt._asdict()}, "\n\n".join(prompt), as_json)
     else:
         answer.give({"file": path, **made.to_dict()}, "\n".join(_chunk_lines(path, made)), as_json)
-    return 0
+    return 0 if all(one.fits for one in made.chunks) else answer.OVER_BUDGET
 
 
 def _planned(
@@ -199,10 +199,9 @@ def _planned(
 ) -> tuple[str, ChunkPlan, Callable[[str], Prompt]]:
     """Return the path from the root, made inert, the plan, and what gives the prompt of a chunk."""
     from penstock.chunk import ChunkPlan, chunk, plan
-    from penstock.cobol import scan
     from penstock.cobol.estate import kind_of
     from penstock.outline import language_of
-    from penstock.scribe import MAX_PROMPT_TOKENS, subjects
+    from penstock.scribe import MAX_PROMPT_TOKENS, says_anything, subjects
     from penstock.scribe.documenting import planned
     from penstock.scribe.gathering import gather, read_whole
 
@@ -216,21 +215,22 @@ def _planned(
         shown = escape.show_name(path)
         data = read_whole(looking, path)
         language = language_of(path, data)
-        # Text without a language may be COBOL whose name does not tell: the scanner decides, and says what it found.
-        if language not in {None, "cobol", "text"}:
-            if max_tokens is None:
-                raise CallerError(
-                    f"{escape.shorten(shown)} is {language}: say how much text a chunk may have, with --max-tokens"
-                )
-            pieces = chunk(data, language, max_tokens)
-            lines = max((last for one in pieces for _, last in one.spans), default=0)
-            return shown, ChunkPlan(lines=lines, budget_tokens=max_tokens, chunks=tuple(pieces)), no_prompt
-        found = gather(looking, [path, *beside], kind_of)
+        one = None
+        if language in {None, "cobol", "text"}:
+            found = gather(looking, [path, *beside], kind_of)
+            (one,) = subjects(found.files, [path], source_format)
+    # Text without a language may be COBOL whose name does not tell: the scanner decides.
+    if one is None or (language != "cobol" and source_format is None and not says_anything(one)):
+        if max_tokens is None:
+            raise CallerError(
+                f"{escape.shorten(shown)} is {language or 'text'}: say how much text a chunk may have, with --max-tokens"
+            )
+        pieces = chunk(data, language or "text", max_tokens)
+        lines = max((last for piece in pieces for _, last in piece.spans), default=0)
+        return shown, ChunkPlan(lines=lines, budget_tokens=max_tokens, chunks=tuple(pieces)), no_prompt
     if max_tokens is not None:
-        source = scan(data, source_format=source_format)
-        return shown, plan(source, source_tokens=max_tokens, adaptive=adaptive), no_prompt
+        return shown, plan(one.source, source_tokens=max_tokens, adaptive=adaptive), no_prompt
     # The prompts are those of `document`, byte for byte: what is planned here is what would be sent.
-    (one,) = subjects(found.files, [path], source_format)
     return shown, *planned(one, max_prompt_tokens=max_prompt_tokens or MAX_PROMPT_TOKENS, adaptive=adaptive)
 
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from penstock.context.bill import Bill
     from penstock.context.compaction import Plan
 
+MAX_REQUEST_BYTES = 256 << 20
+"""The largest saved request that is read: JSON takes several times its size in memory, and standard input may be endless."""
+
 _request_argument = click.argument("file", type=options.OWN_FILE, metavar="FILE|-")
 _wire_option = click.option(
     "--wire", type=click.Choice(WIRES), help="The API that the request is for, where the body does not show it."
@@ -232,18 +235,21 @@ def saved_request(file: str) -> Any:
         file: Its path, or `-` for standard input.
 
     Raises:
-        CallerError: It holds no JSON.
+        CallerError: It holds no JSON, or more than `MAX_REQUEST_BYTES`.
         OSError: It cannot be read.
     """
     from penstock.workspace.own_files import open_own
 
     if file == "-":
-        content = sys.stdin.buffer.read()
+        content = sys.stdin.buffer.read(MAX_REQUEST_BYTES + 1)
     else:
         with open_own(file) as stream:
-            content = stream.read()
+            content = stream.read(MAX_REQUEST_BYTES + 1)
+    shown = escape.show_argument(file)
+    if len(content) > MAX_REQUEST_BYTES:
+        raise CallerError(f"{shown} has more than the {MAX_REQUEST_BYTES >> 20} MiB that are read of a request")
     try:
         return json.loads(content)
     except (ValueError, RecursionError) as error:
         where = f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
-        raise CallerError(f"{file} holds no JSON that can be read{where}") from error
+        raise CallerError(f"{shown} holds no JSON that can be read{where}") from error

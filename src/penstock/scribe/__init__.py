@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
     from penstock.workspace.root import Root
 
-__all__ = ["JOBS", "MAX_PROMPT_TOKENS", "Documented", "document", "subjects"]
+__all__ = ["JOBS", "MAX_PROMPT_TOKENS", "Documented", "document", "says_anything", "subjects"]
 
 MOST_SHOWN = 1_000
 """The most letters of a line in a listing: four times what a line of COBOL may have."""
@@ -236,7 +236,7 @@ class _Files:
         for number, file in enumerate(sources):
             tell("reading", number, len(sources))
             one = _subject(file, self.shelf, source_format)
-            if not _says_anything(one):
+            if not says_anything(one):
                 self.empty.append(_empty(file, one))
             elif _is_copybook(one):
                 self.copybooks.append(one)
@@ -287,7 +287,7 @@ def _is_copybook(one: Subject) -> bool:
     return all(part.program.kind == "copybook" for part in one.parts)
 
 
-def _says_anything(one: Subject) -> bool:
+def says_anything(one: Subject) -> bool:
     """Return whether there is a program, or data: any other text has something that looks like a sentence of COBOL."""
     return not _is_copybook(one) or any(
         part.facts.items or part.program.copies or part.program.paragraphs for part in one.parts

@@ -1,0 +1,85 @@
+"""Ends of streams on the command line: a reader that has gone, a disk that is full, an input that does not end."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.cli.screens import PENSTOCK
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "big.txt").write_text("".join(f"line {n}\n" for n in range(1, 251)))
+    (tmp_path / "src" / "app.py").write_text("import os\n\n\ndef main():\n    return 1\n" * 40)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "view big.txt",
+        "view big.txt --json",
+        "list",
+        "chunk src/app.py --max-tokens 99",
+        "view --help",
+        "--help",
+        "--version",
+        "",
+    ],
+)
+def test_a_reader_that_has_gone_is_no_fault(tree: Path, line: str) -> None:
+    """Exit status 0 and no word; 1 would say that nothing was found."""
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        done = subprocess.run(
+            [*PENSTOCK, *line.split()], cwd=tree, stdout=write, stderr=subprocess.PIPE, timeout=60, check=False
+        )
+    finally:
+        os.close(write)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is full")
+@pytest.mark.parametrize(
+    "line", ["view big.txt", "view big.txt --json", "view --help", "--help", "--version", "", "mistyped --json"]
+)
+def test_a_full_disk_is_a_fault_in_one_line(tree: Path, line: str) -> None:
+    """Exit status 8, whatever was to be printed, help and errors too."""
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*PENSTOCK, *line.split()], cwd=tree, stdout=full, stderr=subprocess.PIPE, timeout=60, check=False
+        )
+    assert done.returncode == 8
+    assert re.fullmatch(rb"penstock: .*No space left on device\n", done.stderr)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("violations", "--wire", "openai-chat"), ("repair",), ("bill",), ("fit", "--tokens", "9")],
+    ids=lambda c: c[0],
+)
+def test_a_request_without_an_end_is_an_error_that_names_the_bound(tree: Path, command: tuple[str, ...]) -> None:
+    """Neither an endless input nor a giant file is read whole."""
+    with Path("/dev/zero").open("rb") as endless:
+        done = subprocess.run(
+            [*PENSTOCK, command[0], "-", *command[1:]],
+            cwd=tree,
+            stdin=endless,
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr == b"penstock: - has more than the 256 MiB that are read of a request\n"
+    with (tree / "giant.json").open("wb") as giant:
+        giant.truncate(1 << 40)
+    of_file = subprocess.run(
+        [*PENSTOCK, command[0], "giant.json", *command[1:]], cwd=tree, capture_output=True, timeout=60, check=False
+    )
+    assert (of_file.returncode, of_file.stderr) == (2, done.stderr.replace(b"-", b"giant.json", 1))
