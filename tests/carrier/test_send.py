@@ -12,6 +12,7 @@ from tests.carrier.conftest import HttpRefused, poster
 from penstock import aexecute, execute, overflow
 from penstock.context.handoff import decode
 from penstock.context.recovery import TooLarge
+from penstock.errors import CallerError
 from penstock.models import fail, refuse, say
 from penstock.store import StoreFault
 from penstock.testing import LoopbackProvider
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 WIRES = ("openai-chat", "openai-responses", "anthropic")
 FLOOD = "\n".join(f"src/package/module_{number:05d}.py" for number in range(40_000))
+
+SAID = "This model's maximum context length is 8192 tokens. However, your messages resulted in 9012 tokens."
 
 
 def chat(*results: str, task: str = "How many modules are there?", **settings: Any) -> dict[str, Any]:
@@ -357,3 +360,115 @@ def test_a_request_that_was_made_smaller_can_be_made_smaller_again(wire: str, st
         assert result.success, result.error
         request = result.request
         assert "How many modules are there?" in json.dumps(request)
+
+
+PICTURE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo" * 400}}
+DOCUMENT = {
+    "type": "document",
+    "source": {"type": "text", "media_type": "text/plain", "data": "a line of it\n" * 9_000},
+}
+
+
+@pytest.mark.proves("O-8", "R-7")
+@pytest.mark.parametrize("part", [PICTURE, DOCUMENT], ids=["picture", "document"])
+@pytest.mark.parametrize("number", [1, 30])
+def test_what_is_no_text_leaves_a_stub_with_its_handle(part: dict[str, Any], number: int, store: Store) -> None:
+    """An empty result would be a lie: the model cannot know that there was anything."""
+    messages: list[Any] = [{"role": "user", "content": "Click through."}]
+    for at in range(number):
+        used = {"type": "tool_use", "id": f"t{at}", "name": "screenshot", "input": {}}
+        returned = {"type": "tool_result", "tool_use_id": f"t{at}", "content": [part]}
+        messages += [{"role": "assistant", "content": [used]}, {"role": "user", "content": [returned]}]
+    sent: list[Any] = []
+
+    def send(body: Any) -> Any:
+        sent.append(body)
+        if len(sent) == 1:
+            raise ValueError(f"prompt is too long: {4_000 * number} tokens > {1_000 * number} maximum")
+        return {"content": [{"type": "text", "text": "Seen."}]}
+
+    request = {"model": "claude-sonnet-5", "max_tokens": 500, "messages": messages}
+    result = execute(send, request, wire="anthropic", window_tokens=10**6, store=store)
+    assert result.success
+    results = [block for message in sent[-1]["messages"] for block in message["content"] if "tool_use_id" in block]
+    cleared = [block["content"] for block in results if isinstance(block["content"], str)]
+    assert cleared
+    assert all("screenshot" in text and "penstock page" in text for text in cleared)
+
+
+@pytest.mark.proves("R-4")
+@pytest.mark.parametrize(
+    "refused",
+    [
+        [{"error": {"code": 400, "message": SAID}}],
+        {"choices": [{"index": 0, "finish_reason": "error", "error": {"code": 400, "message": SAID}}]},
+        {"detail": SAID},
+        {"Message": SAID},
+        {"code": "InvalidParameter", "message": SAID},
+        {"error_code": 336007, "error_msg": SAID},
+        {"success": False, "errors": [{"code": 5021, "message": SAID}]},
+        {"base_resp": {"status_code": 1039, "status_msg": SAID}},
+        {"object": "error", "message": SAID, "type": "BadRequestError", "code": 400},
+    ],
+    ids=["array", "choice", "detail", "aws", "dashscope", "baidu", "cloudflare", "minimax", "vllm"],
+)
+def test_a_gateways_own_form_of_an_error_is_a_refusal(refused: Any, store: Store) -> None:
+    """It came with HTTP 200, where no wire has an answer."""
+    answers = [refused, {"choices": [{"message": {"role": "assistant", "content": "done"}}]}]
+    result = execute(
+        lambda _: answers.pop(0), chat("x " * 9_000), wire="openai-chat", window_tokens=200_000, store=store
+    )
+    assert (result.success, result.attempts, answers) == (True, 2, [])
+
+
+@pytest.mark.proves("R-4")
+def test_an_answer_of_a_kind_of_its_own_that_speaks_of_refusals_is_an_answer(store: Store) -> None:
+    """Ollama's has a `message` with the model's words."""
+    answer = {"model": "m", "message": {"role": "assistant", "content": SAID}, "done": True}
+    result = execute(lambda _: answer, chat("x"), wire="openai-chat", window_tokens=8_000, store=store)
+    assert (result.success, result.attempts, result.response) == (True, 1, answer)
+
+
+@pytest.mark.proves("R-4")
+def test_an_empty_413_that_nobody_raised_is_a_refusal(store: Store) -> None:
+    """As HTTP clients hand it on that raise nothing by themselves."""
+
+    class Response:
+        status_code, text = 413, ""
+
+        def json(self) -> Any:
+            raise ValueError("no JSON")
+
+    answers = [Response(), {"choices": [{"message": {"role": "assistant", "content": "done"}}]}]
+    result = execute(
+        lambda _: answers.pop(0), chat("x " * 9_000), wire="openai-chat", window_tokens=200_000, store=store
+    )
+    assert (result.success, result.attempts) == (True, 2)
+
+
+def test_a_function_to_await_is_refused_by_the_door_that_awaits_nothing(store: Store) -> None:
+    """Nothing was sent; the error names the other door."""
+
+    async def send(_: Any) -> Any:
+        raise AssertionError("never awaited")
+
+    with pytest.raises(CallerError, match="aexecute"):
+        execute(send, chat("x"), wire="openai-chat", window_tokens=8_000, store=store)
+
+
+@pytest.mark.proves("R-6", "O-3")
+@pytest.mark.parametrize("share", [0.3, 0.45], ids=["counts a third", "left out what it had cached"])
+def test_an_answer_is_not_given_up_for_a_count_that_is_only_low(share: float, store: Store) -> None:
+    """It is told; sent again smaller it would cost an answer, and a window that is not there would be learned."""
+    calls: list[Any] = []
+
+    def send(body: Any) -> Any:
+        calls.append(body)
+        reported = int(share * len(json.dumps(body)) / 4)
+        message = {"role": "assistant", "content": "done"}
+        return {"choices": [{"message": message, "finish_reason": "stop"}], "usage": {"prompt_tokens": reported}}
+
+    words = "the quick brown fox jumps over a lazy dog " * 1_500
+    result = execute(send, chat(words), wire="openai-chat", window_tokens=128_000, store=store)
+    assert (len(calls), result.success, result.tokens_reduced) == (1, True, 0)
+    assert "seems to have dropped" in result.warnings[0]

@@ -311,6 +311,7 @@ class Course:
             window_tokens=self._window_tokens(),
             asked_tokens=reserve_tokens or None,
             cuts_silently=self._cuts_silently,
+            taken_tokens=max((seen.high for seen in self.settings.known if seen.is_stated and seen.high), default=0),
         )
         if fault is not None:
             self._cuts_silently = self._cuts_silently or fault.kind == "dropped"

@@ -12,6 +12,7 @@ from penstock.carrier.course import CarrySettings, Course, Send, SendOutcome
 from penstock.carrier.replies import plain
 from penstock.carrier.streams import StreamWatch, begin_async_stream, begin_stream, is_stream
 from penstock.context.recovery import MAX_CALLS
+from penstock.errors import CallerError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -140,7 +141,7 @@ def drive(course: Course, send: Callable[[Json], Any], summarise: Callable[[str]
     while True:
         try:
             if isinstance(step, Send):
-                value = send(step.request)
+                value = _not_awaitable(send(step.request))
                 if is_stream(value):
                     begun = begin_stream(value, _watch(course))
                     reply = SendOutcome(begun.stream, body=begun.body)
@@ -154,6 +155,15 @@ def drive(course: Course, send: Callable[[Json], Any], summarise: Callable[[str]
             step = steps.send(reply)
         except StopIteration as done:
             return done.value  # type: ignore[no-any-return]
+
+
+def _not_awaitable(value: Any) -> Any:
+    """Return what `send` returned. Raises `CallerError` where nothing was sent yet, because it is still to be awaited."""
+    if not inspect.isawaitable(value):
+        return value
+    if inspect.iscoroutine(value):
+        value.close()  # Python would warn at some other place that it was never awaited
+    raise CallerError("`send` returned something to await: use `aexecute`, which awaits it")
 
 
 async def adrive(

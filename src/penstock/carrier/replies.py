@@ -16,6 +16,7 @@ from penstock.context.answers import overflow_in
 from penstock.errors import Refusal
 from penstock.overflow import Overflow
 from penstock.text.json_access import as_json, parsed, type_of
+from penstock.wires import WIRES, wire_named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +32,8 @@ def plain(value: Any) -> Json:
     """
     if isinstance(value, Mapping):
         return dict(value)
+    if isinstance(value, list):
+        return value
     if isinstance(value, bytes | bytearray | str):
         text = value if isinstance(value, str) else bytes(value).decode("utf-8", "replace")
         is_json, read = parsed(text)
@@ -56,13 +59,16 @@ def refusal_in(value: Any, rules: Sequence[RefusalRule] = ()) -> tuple[Overflow 
     # A response of an HTTP library that does not raise by itself: its text says what the provider said.
     status = getattr(value, "status_code", None)
     if isinstance(status, int) and status >= 400:
-        body = getattr(value, "text", None) or plain(value)
+        body = getattr(value, "text", None) or plain(value) or ""
         return overflow_in(body, status, rules=rules), Refusal(
             f"HTTP {status}: {body if isinstance(body, str) else as_json(body)}"
         )
-    body = plain(value)
+    body = _unwrapped(plain(value))
     if is_error(body):
         return overflow_in(body, rules=rules), Refusal(as_json(body))
+    # Gateways write errors in forms of their own: one that names an overflow where no wire has an answer is a refusal.
+    if _may_be_error(body) and (overflow := overflow_in(body, rules=rules)) is not None:
+        return overflow, Refusal(as_json(body))
     if _is_bare(value, body):
         return Overflow(kind="context_input"), Refusal("HTTP 200, and nothing in it that is an answer")
     return None, None
@@ -81,8 +87,31 @@ def _is_bare(value: Any, body: Json) -> bool:
     return not any(body.get(key) for key in ("candidates", "prompt_feedback", "promptFeedback", "usage_metadata"))
 
 
+def _unwrapped(body: Json) -> Json:
+    """Return the object in which a provider tells of an error, out of what it puts around it; anything else as it is."""
+    if isinstance(body, list) and body:  # Google's stream without `alt=sse`
+        return body[0] if isinstance(body[0], Mapping) and "error" in body[0] else body
+    choices = body.get("choices") if isinstance(body, Mapping) else None
+    if isinstance(choices, list) and choices and isinstance(choices[0], Mapping) and choices[0].get("error"):
+        return {"error": choices[0]["error"]}  # OpenRouter
+    return body
+
+
+# FastAPI, AWS behind a gateway, Cloudflare, Baidu, MiniMax, DashScope.
+_ERROR_FIELDS = ("detail", "message", "Message", "errors", "error_msg", "base_resp")
+
+
+def _may_be_error(body: Json) -> bool:
+    """Return whether a body has a field in which gateways tell of errors, and an answer of no wire."""
+    if not isinstance(body, dict) or any(wire_named(wire).answers.is_answer(body) for wire in WIRES):
+        return False
+    # An answer of Ollama's own has a `message` too, an object with the model's words.
+    return any(body.get(name) and not (name == "message" and isinstance(body[name], dict)) for name in _ERROR_FIELDS)
+
+
 def is_error(body: Json) -> bool:
     """Return whether a body, or an event of a stream, is an error in the place of an answer."""
+    body = _unwrapped(body)
     if not isinstance(body, Mapping):
         return False
     is_failed = type_of(body) in {"error", "response.failed"} or body.get("object") == "error"

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 # share of the window, an empty answer has nothing to do with size.
 EMPTY_SHARE = 8
 """An empty answer is taken for a refusal where the request was at least the window divided by this."""
+# A provider may count a quarter of what we do (R-1), and the low end of an estimate is about three quarters of it.
+CUT_FACTOR = 3
+"""Reported input below the low end of our count divided by this was cut; above it, it may be counted otherwise."""
 # Servers stop a few tokens before the length that was asked for, and before their window's end.
 _CAP_SHARE = 0.95
 # "… on tokens per min (TPM): Limit 30000, Requested 40000": what one request may take of a minute, and what this one would.
@@ -95,6 +98,7 @@ def fault_of(
     window_tokens: int,
     asked_tokens: int | None = None,
     cuts_silently: bool = False,
+    taken_tokens: float = 0,
 ) -> AnswerFault | None:
     """Return what is wrong with an answer; None for one that is as it should be, and for what is no answer of the wire (O-3, R-6).
 
@@ -106,6 +110,7 @@ def fault_of(
         asked_tokens: the length of reply that the request asked for; None where it named none.
         cuts_silently: whether the provider is known to cut at that window without a word: one that is full was cut again then,
             though our own count is too coarse to tell.
+        taken_tokens: the most input that the provider has reported before; 0 where it has reported none.
     """
     layout = wire_named(wire).answers
     silence = silent_overflow(body, window_tokens=window_tokens, estimated_tokens=estimated_tokens)
@@ -118,8 +123,11 @@ def fault_of(
             else f"{kept} tokens of input, all that its window holds"
         )
         message = f"The provider reports {what}: it seems to have dropped the beginning without a word."
-        # No window is that small: such a server counts something else, and nothing is known of what it kept.
-        cure = Overflow(kind="context_input", limit=kept) if kept >= SMALLEST_TOKENS else None
+        # Some providers count a quarter of what we do, some report only what they had not cached. An answer that says something
+        # is given up only for a cut that neither explains; the rest is told.
+        is_cut = is_full or kept >= window_tokens * BRIM or kept * CUT_FACTOR < estimated_tokens
+        is_window = kept >= max(SMALLEST_TOKENS, taken_tokens * BRIM)
+        cure = Overflow(kind="context_input", limit=kept) if is_cut and is_window else None
         return AnswerFault(kind="dropped", message=message, overflow=cure)
     if isinstance(body, dict) and layout.is_answer(body):
         fault = _unfinished(body, wire, estimated_tokens, window_tokens, asked_tokens)

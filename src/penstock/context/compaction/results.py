@@ -186,6 +186,9 @@ class Offload:
         # more.
         came = view.transcript.entries[result.entry.index].results
         text = "\n".join(part.text for part in came if part.call_id == result.part.call_id)
+        # Of an image or a document there are no ends to show. No text takes more tokens than bytes: what does is not in it.
+        if len(text.encode("utf-8", "surrogatepass")) < result.tokens:
+            return view.short_stub(self.name, result, stand_ins.CLEARED)
         said = [
             fitting.fit(text, allowance, Keep.ENDS, handle, name=name, dialect=view.dialect).text
             for handle in (None, HANDLE)
