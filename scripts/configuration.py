@@ -13,13 +13,15 @@ from pathlib import Path
 
 from penstock import settings
 from penstock.guard.output import MAX_TOOL_OUTPUT_CHARS
+from penstock.scribe import MAX_PROMPT_TOKENS
 from penstock.session.limits import PROFILES, ErrorLimits, Limits
 from penstock.store.kept import LIFE_SECONDS, LIMIT_BYTES
 from penstock.text.fitting import CHARS_PER_TOKEN
 from penstock.wires import WIRES, wire_named
 
 SOURCE = Path(__file__).parent.parent / "src" / "penstock"
-VARIABLE = re.compile(r"(?:PENSTOCK|QQ)_[A-Z_]+")
+VARIABLE = re.compile(r"(?:PENSTOCK|QQ|SCRIBE)_[A-Z_]+")
+MODEL_VARIABLE = re.compile(r"(?:AWS|ANTHROPIC|GEMINI|GOOGLE)_[A-Z_]+|OPENAI_(?!CHAT|RESPONSES)[A-Z_]+")
 INTERNAL = {"PENSTOCK_COMPLETE", "PENSTOCK_LINE", "PENSTOCK_BREAKS"}
 """Set by the scripts of `penstock completion` for one call; nobody sets them by hand."""
 
@@ -38,6 +40,10 @@ ENVIRONMENT = {
         f"{CHARS_PER_TOKEN:g}",
         "How many characters the notices of the guard take for a token where nothing was counted.",
     ),
+    "SCRIBE_MAX_PROMPT_TOKENS": (
+        f"{MAX_PROMPT_TOKENS}",
+        "How many tokens a whole prompt of `chunk` and [`document`](document.md) may have; `--max-prompt-tokens` wins.",
+    ),
     "QQ_MAX_TOOL_OUTPUT": ("", "Another name of `PENSTOCK_MAX_TOOL_OUTPUT`, which wins."),
     "QQ_CHARS_PER_TOKEN": ("", "Another name of `PENSTOCK_CHARS_PER_TOKEN`, which wins."),
 }
@@ -45,6 +51,26 @@ FOREIGN = {
     "XDG_STATE_HOME": "Where the folder `penstock` with the store and the token of `mcp --http` lies, instead of `~/.local/state`.",
     "NO_COLOR": "Set to anything, it turns colours off on a terminal.",
     "TERM": "`dumb` turns tables, progress and colours off.",
+    "TMPDIR": "Where the private folder of a session's [commands](acting.md) is made, instead of `/tmp`; and scratch files where "
+    "`/var/tmp` cannot be written.",
+}
+MODELS = {
+    "AWS_REGION": "The region of Amazon Bedrock.",
+    "AWS_DEFAULT_REGION": "The same, where `AWS_REGION` is not set.",
+    "AWS_ACCESS_KEY_ID": "With the next one the keys that requests to Bedrock are signed with where there is no bearer token; they "
+    "come before those that boto3, which has to be installed, finds.",
+    "AWS_SECRET_ACCESS_KEY": "The secret of that key.",
+    "AWS_SESSION_TOKEN": "What belongs to keys that expire.",
+    "OPENAI_ORG_ID": "The organisation that OpenAI bills.",
+    "OPENAI_PROJECT_ID": "The project that OpenAI bills.",
+}
+CONNECTIONS = {
+    "HTTPS_PROXY": "The proxy to providers whose address is `https://…`; a server on this machine is asked directly.",
+    "HTTP_PROXY": "The same for addresses with `http://…`.",
+    "ALL_PROXY": "The proxy where neither is set.",
+    "NO_PROXY": "Hosts that are asked directly, with commas between; `*` for all. All four are read in small letters too.",
+    "SSL_CERT_FILE": "A file of the certificate authorities that are trusted, instead of the system's.",
+    "SSL_CERT_DIR": "The same as a folder, where no file is named.",
 }
 LIMITS = {
     "name": "How reports call the profile.",
@@ -121,6 +147,12 @@ A model over HTTP takes its key and its address from the variables that its prov
 | Wire | Key | Address | Default address |
 |---|---|---|---|
 """
+MODELS_ALSO = """
+Beside those, for the connection and for one provider:
+
+| Variable | What it is |
+|---|---|
+"""
 SERVER = """
 ## An MCP server
 
@@ -139,7 +171,9 @@ stands in the host's configuration:
 
 def page() -> str:
     """Return the page. An `AssertionError` names what the code reads and the page lacks, or the other way round."""
-    _must_equal(_variables_of_source(), set(ENVIRONMENT), "variables")
+    of_records = {f"PENSTOCK_{name.upper()}" for name in settings.Settings._fields}
+    _must_equal(_strings_of_source(VARIABLE) - of_records - INTERNAL, set(ENVIRONMENT), "variables")
+    _must_equal(_strings_of_source(MODEL_VARIABLE) - _in_the_table_of_models(), set(MODELS), "variables of models")
     _must_equal({field.name for field in fields(Limits)}, set(LIMITS), "limits")
     _must_equal({field.name for field in fields(ErrorLimits)}, set(ERRORS), "limits of errors")
     names = ", ".join(f"`{name}`" for name in PROFILES)
@@ -157,6 +191,8 @@ def page() -> str:
             *(f"| `{name}` | | {what} |\n" for name, what in FOREIGN.items()),
             MODELS_HEAD,
             *_model_rows(),
+            MODELS_ALSO,
+            *(f"| `{name}` | {what} |\n" for name, what in (MODELS | CONNECTIONS).items()),
             SERVER,
         )
     )
@@ -207,15 +243,22 @@ def _attribute_docstrings(path: Path, name: str) -> dict[str, str]:
     return found
 
 
-def _variables_of_source() -> set[str]:
-    """Return the variables that the source names in its strings, without those of `Settings` and of completion."""
+def _strings_of_source(pattern: re.Pattern[str]) -> set[str]:
+    """Return the names of a pattern that the source has in its strings."""
     found: set[str] = set()
     for path in SOURCE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                found.update(VARIABLE.findall(node.value))
-    of_records = {f"PENSTOCK_{name.upper()}" for name in settings.Settings._fields}
-    return {name for name in found if not name.endswith("_")} - of_records - INTERNAL
+                found.update(pattern.findall(node.value))
+    return {name for name in found if not name.endswith("_")}
+
+
+def _in_the_table_of_models() -> set[str]:
+    """Return the variables of keys and addresses, which have columns of their own."""
+    services = [wire_named(wire).service for wire in WIRES]
+    return {key.variable for service in services for key in service.keys} | {
+        service.base_url_variable for service in services
+    }
 
 
 def _must_equal(read: set[str], told: set[str], what: str) -> None:
