@@ -68,14 +68,14 @@ def test_a_request_that_was_cut_without_a_word_is_sent_smaller(begun: Callable[.
     """The answer of a server that dropped the beginning is not the run's."""
 
     def server(request: Any) -> Any:
-        taken = min(size(request), 4_096)
-        return answer(wire, "guessed" if taken == 4_096 else "Forty.", taken)
+        taken = min(size(request), 3_000)
+        return answer(wire, "guessed" if taken == 3_000 else "Forty.", taken)
 
     model = Served(wire, server)
     run = grown(begun, model).run("How many?")
     assert (run.outcome, run.answer) == ("answered", "Forty.")
-    assert model.sizes[-1] < 4_096 < model.sizes[0]
-    assert "4096 tokens of input" in run.warnings[0]
+    assert model.sizes[-1] < 3_000 < model.sizes[0]
+    assert "3000 tokens of input" in run.warnings[0]
 
 
 @pytest.mark.parametrize("wire", WIRES)
