@@ -1,8 +1,8 @@
 """Other ways out of a refusal, for `bench.recovery`: each sends through a provider until it answers or the ladder ends.
 
 A ladder takes (request, provider, the window that the caller believes in, counter) and returns whether an answer came. What a
-provider raises is a refusal. `floor at once` and `halving` are toys that mark the two ends. `pi` and `Cline` are written after what
-the sources of these agents do, with their default settings:
+provider refuses it says by `Refused`. `floor at once` and `halving` are toys that mark the two ends. `pi` and `Cline` are written
+after what the sources of these agents do, with their default settings:
 
 - pi (github.com/badlogic/pi-mono at 0430917, packages/coding-agent/src/core/compaction/compaction.ts): above the window less 16,384
   tokens, and once after a refusal, what is older than the newest 20,000 tokens becomes a summary by a model.
@@ -32,6 +32,12 @@ if TYPE_CHECKING:
     from penstock.wires import Entry, Transcript
 
 Request = Any
+
+
+class Refused(Exception):
+    """What a provider raises, in its words."""
+
+
 SUMMARY_TOKENS = 800
 """What a model's summary takes; pi allows 13,107 and Cline 4,096."""
 RECENT_TOKENS = 20_000
@@ -164,7 +170,7 @@ def _rung(ladder: Ladder, rung: int, request: Request) -> Request:
 def _answers(provider: Any, request: Request) -> bool:
     try:
         provider(request)
-    except Exception:
+    except Refused:
         return False
     return True
 

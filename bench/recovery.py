@@ -26,7 +26,7 @@ from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from bench.ladders import PEERS
+from bench.ladders import PEERS, Refused
 
 from penstock import execute
 from penstock.carrier.ways_back import call_syntax
@@ -134,10 +134,6 @@ def history(dice: random.Random, wire: str) -> dict[str, Any]:
 
 
 # ── providers ────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-class Refused(Exception):
-    """What a provider raises, in its words."""
 
 
 @dataclass

@@ -106,6 +106,18 @@ def test_what_was_cleared_stays_cleared_while_the_history_grows(store: Store) ->
     assert not any(violations(items, "openai-responses") for items in sent)
 
 
+def test_a_batch_that_is_too_large_alone_is_cut_before_it_is_sent(store: Store) -> None:
+    """Forty results that no model has seen are no history, which a plan leaves; by our own count they cannot fit."""
+    served = provider()
+    agent = Agent(fitting(store), served)
+    agent.call()
+    turns = [turn(number) for number in range(40)]
+    agent.history += [call for call, _ in turns] + [result for _, result in turns]
+    agent.call()
+    assert max(received.input_tokens for received in served.requests) < 1.3 * WINDOW
+    assert served.requests[-1].outcome == "answered"
+
+
 def test_conversations_of_one_fitting_are_told_apart(store: Store) -> None:
     """Two that take turns are each shown as if they were alone; so are two that begin with the same words."""
     served = provider()
