@@ -23,7 +23,7 @@ import pytest
 from penstock.agent.editing import Editing
 from penstock.agent.loop import Agent
 from penstock.agent.toolbox import INSTRUCTIONS
-from penstock.context.compaction import DEFAULT, plans, spans, views
+from penstock.context.compaction import GROWN, plans, spans, views
 from penstock.models import RemoteModel, call, calls, say
 from penstock.session import decisions
 from penstock.session.limits import PROFILES
@@ -451,10 +451,10 @@ MUTANTS = {
     "a note repeats what was said": Mutant("combines", LOST, partial(without_remarks, of_notes=False)),
     "a note repeats what older notes do": Mutant("keeps", r"tide \?", partial(without_remarks, of_notes=True)),
     "what no model has seen stays": Mutant(
-        "combines", "I did not see", lambda patch: patch.setattr(decisions, "DEFAULT", (Unseen(), *DEFAULT))
+        "combines", "I did not see", lambda patch: patch.setattr(decisions, "GROWN", (Unseen(), *GROWN))
     ),
     "the newest steps stay": Mutant(
-        "combines", LOST, lambda patch: patch.setattr(decisions, "DEFAULT", (Newest(), *DEFAULT))
+        "combines", LOST, lambda patch: patch.setattr(decisions, "GROWN", (Newest(), *GROWN))
     ),
     "a result has its call": Mutant("combines", INVALID, without_whole_turns),
     "a call has its result": Mutant(

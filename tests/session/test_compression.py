@@ -404,7 +404,7 @@ def test_a_small_cut_is_worth_it_where_the_reply_would_not_fit() -> None:
     for size, expected in ((14_900, Ask), (15_300, Compact)):
         stage = Stage(window=16_000, reserve=1_000)
         stage.prompt("x" * 200)
-        for _ in range(8):
+        for _ in range(6):
             stage.view("a line\n" * 25)
         stage.turn()
         stage.fill(size)

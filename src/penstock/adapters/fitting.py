@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from penstock.carrier.memory import Memory
 from penstock.context.answers import fault_of, overflow_in
 from penstock.context.bill import counter_for
-from penstock.context.compaction import apply, plan
+from penstock.context.compaction import GROWN, apply, plan
 from penstock.context.recovery import (
     MAX_CALLS,
     Attempt,
@@ -231,7 +231,7 @@ class Fitting(Generic[M]):
         budget = Budget(window, min(asked or likely, window // 2), counter_for(body))
         sized = Sized(transcript, budget.counter or ESTIMATOR)
         reply = budget.reserve_tokens if asked else None
-        made = plan(transcript, budget, dialect=DIALECT)
+        made = plan(transcript, budget, GROWN, repaid=False, dialect=DIALECT)
         sized = sized.showing(self._applied(transcript, made))
         # A batch of results that has not been answered yet is no history: a plan leaves it, and it may be too large alone.
         cut = trim(Situation(sized=sized, budget=budget, calls_left=MAX_CALLS, dialect=DIALECT))

@@ -71,6 +71,8 @@ class Action:
     """The exit code that the result states; None where it states none."""
     error_head: str
     """The line of a failed result that says what failed, clipped; empty otherwise."""
+    asked: str = ""
+    """The arguments as they were written, clipped, of a call that names neither a file nor a command; empty otherwise."""
 
     @property
     def changes(self) -> bool:
@@ -120,6 +122,7 @@ def actions(transcript: Transcript) -> tuple[Action, ...]:
                     failed=ended.failed,
                     exit_code=ended.exit_code,
                     error_head=ended.error_head,
+                    asked="" if path or command else _inert(call.arguments),
                 )
             )
     return tuple(made)
@@ -186,9 +189,15 @@ def _rows(done: Sequence[Action]) -> list[tuple[str, list[str]]]:
         ),
         ("read", _reads(ok)),
         ("ran", _counted(commands)),
+        ("called", _counted(_inert(f"{a.name} {a.asked}") for a in ok if a.asked and not a.changes)),
         ("failed", _counted(map(_inert, failures))),
-        ("searched", _counted(_inert(f"{a.command or '*'} in {a.path or '.'}") for a in ok if a.kind == "search")),
+        ("searched", _counted(_inert(f"{a.command or '*'} in {a.path or '.'}") for a in ok if _searches(a))),
     ]
+
+
+def _searches(action: Action) -> bool:
+    """Whether an action says what was searched for or where; `search_flights` with arguments of its own is a call."""
+    return action.kind == "search" and not action.asked
 
 
 _CHANGES: tuple[tuple[str, Kind], ...] = (("modified", "write"), ("created", "create"), ("deleted", "delete"))
@@ -509,9 +518,9 @@ _EXIT = re.compile(
     r"(?i)(?:\b(?:exit(?:ed)?(?: with)?(?: exit)?[ _-]?(?:code|status)|return[ _]?code)|exitcode)"
     r"[\"'>]{0,2}\s{0,2}[:=]?\s{0,2}[\"']?(-?\d{1,6})\b"
 )
-_ERROR = re.compile(
-    r"\s{0,4}(?:<[\w-]{1,30}>)?\[?(?i:error|fatal|exception)\b[^\n]{0,40}?:|Your proposed edit has introduced"
-)
+_ERROR = re.compile(r"\s{0,4}(?:<[\w-]{1,30}>)?\[?(?i:error|fatal|exception)\b[^\n]{0,40}?:")
+# SWE-agent, above the file as it would have been: long, and a failure all the same.
+_REFUSED = "Your proposed edit has introduced"
 _RAISED = re.compile(r"[A-Za-z_][\w.]{0,200}(?::|$)")
 _TRACEBACK = "Traceback (most recent call last)"
 _SAYS_NOTHING = re.compile(r"(?i)\W*|</?[\w-]{1,30}>|.{0,40}(?:exit(?:ed)?|return).{0,20}(?:code|status).{0,20}")
@@ -533,6 +542,7 @@ def _ended(call: ToolCall, result: ToolResult, raw: Json) -> _Ended:
     last = text[-_LOOK_CHARS:].rstrip().rpartition("\n")[2]
     is_raised = kind in {"run", "other"} and _TRACEBACK in text[-_TRACE_CHARS:] and _RAISED.match(last) is not None
     is_told = (kind == "run" or len(text) < _SHORT_CHARS) and _ERROR.match(text) is not None
+    is_told = is_told or text.lstrip().startswith(_REFUSED)
     # The wire's own flag first; then a stated exit code, which outranks words; words only where no code was stated.
     if not (result.is_error or (is_raised or is_told if code is None else code)):
         return _Ended(exit_code=code)

@@ -15,7 +15,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from penstock.context import recovery
-from penstock.context.compaction import DEFAULT, RECOVERY, plan
+from penstock.context.compaction import GROWN, RECOVERY, plan
 from penstock.context.handoff import mechanical
 from penstock.context.recovery import Attempt, Irreducible, SendSmaller, Situation
 from penstock.context.recovery import SummaryWanted as AskForSummary
@@ -210,9 +210,14 @@ class Decider:
         # empty plan: there is nothing worth a rewrite.
         if by_turns >= Pressure.COMPACT or state.subtask_done:
             aim = min(limit, size - 1 if size > limits.from_tokens(Pressure.WATCH) // 2 else size)
-        strategies = RECOVERY if by_tokens >= Pressure.HAND_OFF else DEFAULT
+        strategies = RECOVERY if by_tokens >= Pressure.HAND_OFF else GROWN
         made = plan(
-            state.transcript, Budget(aim, counter=self.counter), strategies, dialect=self.dialect, kept=self.kept
+            state.transcript,
+            Budget(aim, counter=self.counter),
+            strategies,
+            repaid=False,
+            dialect=self.dialect,
+            kept=self.kept,
         )
         worth = any(made.after_tokens <= most < size for most in (limit, self._most))
         return made if made.steps and (worth or made.freed_tokens * 10 >= size) else None

@@ -74,7 +74,9 @@ def failed_with(error_head: str) -> str:
     return f"failed attempt, cleared: {error_head}" if error_head else "failed attempt, cleared"
 
 
-def cleared(why: str, label: str, tokens: int, lines: int, handle: str | None, dialect: Dialect | None) -> str:
+def cleared(
+    why: str, label: str, tokens: int, lines: int, handle: str | None, dialect: Dialect | None, names: str = ""
+) -> str:
     """Return what stands in place of a result: what it was, how much, and the way back to it.
 
     Args:
@@ -84,9 +86,11 @@ def cleared(why: str, label: str, tokens: int, lines: int, handle: str | None, d
         lines: how many it had.
         handle: where it is kept; None where it is not.
         dialect: how the call is written that shows it; None is Python's.
+        names: what it named, inert; empty where that is not said.
     """
     way = "run it again to see it" if handle is None else f"the whole: {way_back(handle, dialect)}"
-    return f"[{why}: {escape.show_text(label)}; about {tokens} tokens, {lines} lines; {way}]"
+    named = f"named {names}; " if names else ""
+    return f"[{why}: {escape.show_text(label)}; about {tokens} tokens, {lines} lines; {named}{way}]"
 
 
 def only_new(body: str, lines: int, hidden: int, handle: str | None, dialect: Dialect | None) -> str:

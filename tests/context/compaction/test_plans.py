@@ -43,7 +43,7 @@ reads 5914 tokens anew after the first edit, repaid after 11 calls
 def test_a_plan_can_be_printed() -> None:
     """What goes, what it frees, what it costs."""
     talk = told("openai-chat", *[step(viewed(f"file{at}.py")) for at in range(12)])
-    assert str(plan(talk, 10_000)) == GOLDEN
+    assert str(plan(talk, 10_000, [Clear()])) == GOLDEN
 
 
 def test_a_plan_with_nothing_to_do_says_so_and_is_false() -> None:
@@ -111,7 +111,7 @@ def test_a_plan_is_for_the_transcript_that_it_was_made_for() -> None:
 def test_without_a_shelf_the_originals_are_in_the_transcript() -> None:
     """The stubs say how the result is had again: by the same call."""
     talk = told("openai-chat", *[step(viewed(f"a{at}.py")) for at in range(12)])
-    after = apply(talk, plan(talk, 8_000))
+    after = apply(talk, plan(talk, 8_000, [Clear()]))
     assert after.handles() == ()
     assert after.entries == talk.entries
     stub = after.visible()[2].results[0].text

@@ -17,16 +17,18 @@ from typing import TYPE_CHECKING
 from penstock.context.activity import actions
 from penstock.context.bill import bill_of
 from penstock.context.compaction.plans import SAMPLE_HANDLE, Plan, PlanStep, apply, lasting, with_steps
+from penstock.context.compaction.prices import prices_of
 from penstock.context.compaction.results import Clear, NewLines, Offload, Stale
 from penstock.context.compaction.spans import FailedAttempts, Spans, Summary, summary_problem, summary_span
-from penstock.context.compaction.strategies import DEFAULT, GENTLE, RECOVERY, Strategy
-from penstock.context.compaction.views import CALLS_LEFT, View
+from penstock.context.compaction.strategies import DEFAULT, GENTLE, GROWN, RECOVERY, Strategy
+from penstock.context.compaction.views import CALLS_LEFT, View, answers_begun
 from penstock.context.sized import ESTIMATOR, measure_entry, size_of
 from penstock.text.allowance import Budget
 from penstock.wires import ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from collections.abc import Set as AbstractSet
 
     from penstock.text.calls import Dialect
     from penstock.text.tokens import TokenCounter
@@ -36,6 +38,7 @@ __all__ = [
     "CALLS_LEFT",
     "DEFAULT",
     "GENTLE",
+    "GROWN",
     "LOW_WATER",
     "RECOVERY",
     "Clear",
@@ -64,21 +67,25 @@ def plan(
     strategies: Sequence[Strategy] = DEFAULT,
     *,
     low_water: float = LOW_WATER,
-    calls_left: int = CALLS_LEFT,
+    calls_left: int | None = None,
+    repaid: bool = True,
     dialect: Dialect | None = None,
     kept: frozenset[tuple[int, str]] = frozenset(),
 ) -> Plan:
     """Return how to bring a transcript within a budget: no steps where it fits, else steps down to `low_water` of it.
 
     The strategies are gone through in order, each aiming at the goal, until half of the way from the limit to it is
-    free; while the end is above the limit they are tried again as long as anything shrinks.
+    free; then only as far as it takes to repay the rewrite of the cached prompt before the next plan is due. While the
+    end is above the limit they are tried again as long as anything shrinks.
 
     Args:
         transcript: what a request shows; unchanged.
         budget: the window and the reply's reserve, or that many tokens of input; its counter decides, None estimates.
         strategies: what may go, in this order.
-        low_water: the share of the limit to go down to, 0 to 1.
-        calls_left: how many calls of the model are still expected: early text is edited only where they repay it.
+        low_water: the share of the limit to go down to, 0 to 1; at 1 nothing goes that does not have to.
+        calls_left: how many calls of the model are still expected: early text is edited only where they repay it. None
+            is as many as there were, and at least `CALLS_LEFT`.
+        repaid: whether a plan that is low enough goes on until its rewrite is repaid; else memory comes before price.
         dialect: how the calls are written that bring the whole back; None is Python's.
         kept: results that stay as they are, each as (index of its entry, id of its call), beside pins, the task and the
             newest words of the user.
@@ -89,14 +96,18 @@ def plan(
     budget = Budget(budget) if isinstance(budget, int) else budget
     counter = budget.counter or ESTIMATOR
     limit = budget.input_tokens
-    goal = int(limit * low_water)
-    # Two marks: each strategy aims at the goal, but half of the way there is enough to spare the next strategy, whose
-    # loss is worse.
-    enough = (limit + goal) // 2
     current = transcript
     before = size = size_of(current, counter)
     steps: list[PlanStep] = []
     shrinks = size > limit
+    goal = int(limit * low_water)
+    # Two marks: each strategy aims at the goal, but half of the way there is enough to spare the next strategy, whose
+    # loss is worse.
+    enough = (limit + goal) // 2
+    target = goal
+    if calls_left is None:
+        calls_left = max(CALLS_LEFT, sum(answers_begun(transcript.entries)))
+    prices = prices_of(transcript, counter, size, limit, calls_left)
     done = actions(transcript) if shrinks else ()
     view = View(transcript=current, actions=done, counter=counter, calls_left=calls_left, dialect=dialect, kept=kept)
     # Each round shrinks the transcript by at least a token or is the last, so this ends. A second round may
@@ -105,7 +116,7 @@ def plan(
         shrinks = False
         for strategy in strategies:
             view = replace(
-                view, transcript=current, size_tokens=size, over_tokens=size - limit, goal_tokens=size - goal
+                view, transcript=current, size_tokens=size, over_tokens=size - limit, goal_tokens=size - target
             )
             proposed = lasting(strategy.steps(view))
             smaller = with_steps(current, proposed, lambda _step: SAMPLE_HANDLE)
@@ -116,7 +127,13 @@ def plan(
                 current, size, shrinks = smaller, measured, True
                 steps += proposed
             if size <= enough:
-                break
+                # Enough, unless the next plan would be due before this one is repaid: then it goes on, only that far.
+                if not repaid or goal == limit:
+                    break
+                staying = _behind(current, steps, counter, current.protected())
+                target = prices.repaid_tokens(size, _behind(current, steps, counter), staying)
+                if target >= size:
+                    break
         shrinks = shrinks and size > limit
     irreducible = bill_of(current, counter) if size > limit else None
     # A result that was first cut and then went with its span is one step, the last: `lasting` drops the first, and what
@@ -153,9 +170,15 @@ def _resized(transcript: Transcript, steps: Sequence[PlanStep], counter: TokenCo
     ]
 
 
-def _behind(transcript: Transcript, steps: Sequence[PlanStep], counter: TokenCounter) -> int:
-    """Return the tokens that stand behind the first edit: a provider's cache no longer knows them."""
+def _behind(
+    transcript: Transcript, steps: Sequence[PlanStep], counter: TokenCounter, among: AbstractSet[int] | None = None
+) -> int:
+    """Return the tokens that stand behind the first edit, of all messages or some: a provider's cache no longer knows them."""
     first = min((step.first for step in steps), default=None)
     if first is None:
         return 0
-    return sum(measure_entry(entry, counter).high for entry in transcript.visible() if entry.last_index >= first)
+    return sum(
+        measure_entry(entry, counter).high
+        for entry in transcript.visible()
+        if entry.last_index >= first and (among is None or entry.index in among)
+    )

@@ -11,8 +11,9 @@ from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
 from penstock.context import activity
+from penstock.context.compaction.names import names_in
 from penstock.context.compaction.plans import HANDLE, SAMPLE_HANDLE, PlanStep
-from penstock.context.compaction.views import WORTH_TOKENS, View, answers_begun
+from penstock.context.compaction.views import NAMES_SHARE, WORTH_TOKENS, View, answers_begun
 from penstock.context.sized import measure_entry
 from penstock.overflow import diagnose
 from penstock.text import escape, stand_ins
@@ -20,6 +21,7 @@ from penstock.text import escape, stand_ins
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from penstock.context.activity import Action
     from penstock.wires import Entry, Transcript, Turn
 
 NOTE_CHARS = 6_000
@@ -45,7 +47,9 @@ class FailedAttempts:
         made: list[PlanStep] = []
         for name, row in groupby(turns, lambda turn: _failed_name(turn, failed)):
             runs = neighbours(list(row), view.transcript.turns()) if name else ()
-            made += [span_step(view, self.name, run, users=False) for run in runs if len(run) > 1]
+            made += [
+                span_step(view, self.name, run, users=False, names_share=NAMES_SHARE) for run in runs if len(run) > 1
+            ]
         spans = [(step.first, step.last) for step in made]
         for result in view.results:
             action = result.action
@@ -78,6 +82,8 @@ class Spans:
     """Whether turns that changed a file go too: what an edit wrote is what a later one replaces."""
     low_water: float = 0.0
     """Goes no lower than this share of the limit: words are needed longer than results."""
+    note_share: float = 1.0
+    """The characters that a note may have for each token that goes, names apart: at 1 about a quarter of it."""
     name: str = "spans"
 
     def steps(self, view: View) -> Sequence[PlanStep]:
@@ -97,7 +103,9 @@ class Spans:
             # A note in place of notes would lose what they repeat and free next to nothing.
             if all(turn.kind == "note" for turn in turns):
                 continue
-            step = span_step(view, self.name, turns, users=self.users)
+            step = span_step(
+                view, self.name, turns, users=self.users, note_share=self.note_share, names_share=NAMES_SHARE
+            )
             if step.after_tokens < step.before_tokens:
                 made.append(step)
                 freed += step.before_tokens - step.after_tokens
@@ -221,7 +229,15 @@ def _size(view: View, turn: Turn) -> int:
     return sum(measure_entry(entry, view.counter).high for entry in turn.entries)
 
 
-def span_step(view: View, strategy: str, turns: Sequence[Turn], *, users: bool, note_share: float = 1.0) -> PlanStep:
+def span_step(
+    view: View,
+    strategy: str,
+    turns: Sequence[Turn],
+    *,
+    users: bool,
+    note_share: float = 1.0,
+    names_share: float = 0.0,
+) -> PlanStep:
     """Return the step that shows a note in place of some turns: as much as is worth it, less where that would not shrink.
 
     Args:
@@ -230,6 +246,7 @@ def span_step(view: View, strategy: str, turns: Sequence[Turn], *, users: bool, 
         turns: turns that stand side by side.
         users: whether the user's own words are quoted in the note; else the turns hold none.
         note_share: the characters that the note may have for each token that goes.
+        names_share: the characters that identifiers may have beside, for each token of the original turns.
     """
     before = sum(_size(view, turn) for turn in turns)
     first, last = turns[0].first, turns[-1].last
@@ -242,17 +259,38 @@ def span_step(view: View, strategy: str, turns: Sequence[Turn], *, users: bool, 
         if text.strip()
     ]
     rounds = _rounds(view, turns)
-    # At a share of 1, a character for each token that goes: about a third of it, at most.
+    told = list(_foreign(view, done, first, last)) if names_share else []
     max_chars = max(_MIN_NOTE_CHARS, min(NOTE_CHARS, int(before * note_share)))
+    # By the original turns: a note of notes would have room for fewer names each time. But never more than about a third
+    # of what goes now.
+    came = sum(measure_entry(entry, view.counter).high for entry in view.transcript.entries[first : last + 1])
+    names_chars = min(int(came * names_share), before)
     while True:
         facts = activity.summary(done, max_chars=max_chars // 2)
-        said = [stand_ins.note(rounds, facts, words, max_chars, handle, view.dialect) for handle in (None, HANDLE)]
+        names = names_in(told, names_chars)
+        if names:
+            facts = f"{facts}\nnamed: {names}".lstrip()
+        room = max_chars + len(names)
+        said = [stand_ins.note(rounds, facts, words, room, handle, view.dialect) for handle in (None, HANDLE)]
         step = note_step(view, strategy, turns, said)
         if step.after_tokens < step.before_tokens or max_chars == _MIN_NOTE_CHARS:
             return step
         # Text that is dear to count (hexadecimal, other scripts) may be no smaller as a note of that length: shorter
         # ones are tried, so at most six are written.
-        max_chars = max(_MIN_NOTE_CHARS, max_chars // 2)
+        max_chars, names_chars = max(_MIN_NOTE_CHARS, max_chars // 2), names_chars // 2
+
+
+def _foreign(view: View, done: Sequence[Action], first: int, last: int) -> Iterator[str]:
+    """Yield what was said from `first` to `last`, and what tools returned that neither read a file nor ran a command.
+
+    From the originals: what a note in the span repeats of them is not all that they named.
+    """
+    asked = {(action.index, action.call_id) for action in done if action.asked}
+    known = {(action.result_index, action.call_id) for action in done if not action.asked}
+    for entry in view.transcript.entries[first : last + 1]:
+        yield entry.text
+        yield from (call.arguments for call in entry.calls if (entry.index, call.id) in asked)
+        yield from (part.text for part in entry.results if (entry.index, part.call_id) not in known)
 
 
 def _remarks(entry: Entry, *, users: bool) -> list[tuple[str, str]]:

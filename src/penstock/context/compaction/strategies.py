@@ -7,6 +7,7 @@ last resort. Leaves to others: how far to go (`plan`), where the whole is kept (
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from penstock.context.compaction.results import Clear, Offload, Stale
@@ -32,7 +33,23 @@ class Strategy(Protocol):
         ...
 
 
-DEFAULT: tuple[Strategy, ...] = (
+@dataclass(frozen=True, kw_only=True)
+class LastResort:
+    """Another strategy, while a transcript does not fit: what it loses is lost to no price and no better margin."""
+
+    strategy: Strategy
+
+    @property
+    def name(self) -> str:
+        """The name of the other strategy."""
+        return self.strategy.name
+
+    def steps(self, view: View) -> Sequence[PlanStep]:
+        """Return what the other strategy would do; nothing where the limit is met."""
+        return self.strategy.steps(view) if view.over_tokens > 0 else ()
+
+
+GROWN: tuple[Strategy, ...] = (
     Stale(),
     Clear(),
     FailedAttempts(),
@@ -40,8 +57,8 @@ DEFAULT: tuple[Strategy, ...] = (
     Spans(low_water=0.75),
     Offload(min_tokens=1_000),
 )
-"""The order for a transcript that has grown: what is needless or old first, words later than results, what changed a
-file later still.
+"""The order for a conversation that goes on and can begin afresh: what is needless or old first, words later than
+results, what changed a file later still; the newest steps stay, whatever that costs.
 """
 GENTLE: tuple[Strategy, ...] = (Offload(), Stale(), Clear(), FailedAttempts(), Spans())
 """The order for a request that was refused (O-4): the flood first, then what is old, then what is finished."""
@@ -53,5 +70,21 @@ LAST_RESORT: tuple[Strategy, ...] = (
     Clear(keep=0, active=True),
 )
 """What goes when nothing gentle is left: active views, unseen results, the words of the user."""
+_BRIEF = 1 / 3
+"""A note of that share takes about a twelfth of what goes. It is written anew by each plan: in a small window it counts."""
+DEFAULT: tuple[Strategy, ...] = (
+    Stale(),
+    Clear(),
+    FailedAttempts(),
+    Spans(changes=False, note_share=_BRIEF),
+    Spans(low_water=0.75, note_share=_BRIEF),
+    Spans(keep_turns=1, changes=False, note_share=_BRIEF),
+    Spans(keep_turns=1, note_share=_BRIEF),
+    Offload(),
+    *(LastResort(strategy=strategy) for strategy in LAST_RESORT),
+)
+"""The order for a budget: as `GROWN` with shorter notes, then all steps but the newest for a rewrite that would not be
+repaid otherwise, then `LAST_RESORT`: a plan cannot only where what has to stay is too much.
+"""
 RECOVERY: tuple[Strategy, ...] = (*GENTLE, *LAST_RESORT)
 """`GENTLE`, then `LAST_RESORT`: at its end only what is pinned, the task and the newest user message are as they were."""

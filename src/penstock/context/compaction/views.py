@@ -5,12 +5,14 @@ Leaves to others: what goes (`results`, `spans`), and how far (`plan`).
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from penstock.context.compaction.names import names_in
 from penstock.context.compaction.plans import HANDLE, SAMPLE_HANDLE, PlanStep
 from penstock.context.sized import ESTIMATOR, measure_entry
 from penstock.text import escape, stand_ins
@@ -30,6 +32,10 @@ CALLS_LEFT = 20
 # A stub takes about 70 tokens: of less than twice that there is nothing to gain.
 WORTH_TOKENS = 150
 """Results that are not larger than this are left alone."""
+NAMES_SHARE = 0.5
+"""The characters that the names in a stand-in may have for each token that goes: about a sixth of it."""
+_SHOWN_CHARS = 600
+"""A change whose result is longer shows the file as it is now; a shorter one says that it was made."""
 _ACTIVE_SHARE = 0.5
 """The share of the limit that the newest views of modified files may keep together."""
 
@@ -97,25 +103,36 @@ class View:
 
     @cached_property
     def active(self) -> frozenset[tuple[int, str]]:
-        """The results that hold the newest view of a file that was modified: where each edit starts from.
+        """The results that hold the newest views of a file that was modified: where each edit starts from.
 
-        The newest ones that take at most `_ACTIVE_SHARE` of the limit together: beyond that there would be room for little else.
+        The newest read, and what the newest change showed of the file. The newest ones that take at most `_ACTIVE_SHARE` of
+        the limit together: beyond that there would be room for little else.
         """
         modified = {action.path for action in self.actions if action.changes}
         newest = {
-            action.path: (action.result_index, action.call_id, action.result_chars)
+            (action.path, action.kind == "read"): (action.result_index, action.call_id, action.result_chars)
             for action in self.actions
-            if action.kind == "read" and action.path in modified and not action.failed
+            if action.path in modified
+            and not action.failed
+            and (action.kind == "read" or (action.changes and action.result_chars > _SHOWN_CHARS))
         }
-        views = set(newest.values())
+        views = {place: path for (path, _), place in newest.items()}
         room = (self.size_tokens - self.over_tokens) * _ACTIVE_SHARE
         found: set[tuple[int, str]] = set()
+        shown: dict[str | None, set[str]] = {}
         for result in reversed(self.results):
             place = result.entry.index, result.part.call_id
             # of its original length: one that was cleared or cut is no view any more
-            if (*place, len(result.part.text)) in views and result.tokens <= room:
-                room -= result.tokens
-                found.add(place)
+            view = (*place, len(result.part.text))
+            if view not in views or result.tokens > room:
+                continue
+            # A change shows the file around it: the read before it is needed only where it shows other lines.
+            lines = _lines(result.part.text)
+            if len(lines & shown.get(views[view], set())) > len(lines) // 2:
+                continue
+            shown[views[view]] = lines
+            room -= result.tokens
+            found.add(place)
         return frozenset(found)
 
     def entries_between(self, first: int, last: int) -> Sequence[Entry]:
@@ -157,11 +174,22 @@ class View:
     def short_stub(self, strategy: str, result: ShownResult, why: str) -> PlanStep:
         """Return the step that leaves one line of a result: why it went, what it was, how large, and the way to it."""
         lines = result.part.text.count("\n") + 1
+        # Of a file or a command the label is enough to find it again.
+        is_foreign = result.action is not None and result.action.asked
+        names = names_in([result.part.text], int(result.tokens * NAMES_SHARE)) if is_foreign else ""
         said = [
-            stand_ins.cleared(why, _label(result.action), result.tokens, lines, handle, self.dialect)
+            stand_ins.cleared(why, _label(result.action), result.tokens, lines, handle, self.dialect, names)
             for handle in (None, HANDLE)
         ]
         return self.stub(strategy, result, *said)
+
+
+_NUMBER = re.compile(r"^[ \t]*L?\d+(?:\t|→|:| ?\|)", re.MULTILINE)
+
+
+def _lines(text: str) -> set[str]:
+    """Return the lines of a view, without their numbers: a change moves those behind it."""
+    return {line.strip() for line in _NUMBER.sub("", text).split("\n")} - {""}
 
 
 def answers_begun(entries: Sequence[Entry]) -> list[bool]:
