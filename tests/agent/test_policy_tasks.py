@@ -28,6 +28,7 @@ from penstock.models import RemoteModel, call, calls, say
 from penstock.session import decisions
 from penstock.session.limits import PROFILES
 from penstock.store import open_store
+from penstock.store.texts import put_texts
 from penstock.testing import LoopbackProvider
 from penstock.tools import NAVIGATION
 from penstock.wires import Transcript, history, load_request
@@ -35,7 +36,7 @@ from penstock.wires.anthropic import codec
 from penstock.workspace.root import Root
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from penstock.models import ScriptStep
     from penstock.wires import Entry, Turn
@@ -316,8 +317,11 @@ def without_the_way(patch: pytest.MonkeyPatch, *, of_spans: bool) -> None:
 
 def without_the_whole(patch: pytest.MonkeyPatch) -> None:
     """Of what is cleared the beginning is kept."""
-    keep = Agent._keep
-    patch.setattr(Agent, "_keep", lambda agent, content, name: keep(agent, content[:500], name))
+
+    def beginnings(store: Any, texts: Iterable[tuple[str, str]]) -> list[str]:
+        return put_texts(store, [(text[:500], name) for text, name in texts])
+
+    patch.setattr("penstock.agent.loop.put_texts", beginnings)
 
 
 def without_remarks(patch: pytest.MonkeyPatch, *, of_notes: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import random
 import threading
 from typing import TYPE_CHECKING
 
@@ -86,6 +87,52 @@ def test_equal_content_is_kept_once(store: Tables) -> None:
     assert one != two
     assert store.put(b"x" * 1000, name="a") == one
     assert (store.size().artifacts, store.size().stored_bytes) == (2, 1000)
+
+
+@pytest.mark.proves("G-3")
+def test_many_at_once_are_kept_as_one_by_one(store: Tables) -> None:
+    """In order, across transactions, with equal ones once: whoever puts them again gets the same handles."""
+    dice = random.Random(2026)
+    known = [store.put(b"%d" % number, name="run") for number in range(3)]
+    given = [(b"%d" % dice.randrange(200), dice.choice(("run", "view"))) for _ in range(300)]
+    given += [(b"x" * (3 << 20), "flood"), (b"y" * (9 << 20), "flood"), (b"", "empty"), (b"z" * 2 * PIECE_BYTES, "two")]
+    handles = store.put_many(given, kind="result", life_seconds=DAY)
+    assert [store.put(content, name=name, kind="result") for content, name in given] == handles
+    assert [store.read(handle, 0, 10 << 20) for handle in handles] == [content for content, _ in given]
+    assert len(set(handles)) == len(set(given))
+    assert not set(handles) & set(known)  # of another kind
+    assert {store.info(handle).kind for handle in handles} == {"result"}
+    assert store.put_many([]) == []
+    assert store.check() == []
+
+
+@pytest.mark.proves("G-3")
+def test_of_many_that_do_not_fit_none_is_kept(opened: Callable[..., Tables]) -> None:
+    """The store is as it was, and says why."""
+    store = opened(limit_bytes=1_000)
+    held = store.put(b"h" * 500)
+    store.append("session", 0, "begun", {}, handles=[held])
+    with pytest.raises(StoreFault) as caught:
+        store.put_many([(b"%d" % number * 100, "run") for number in range(9)])
+    assert caught.value.code == "full"
+    assert [info.handle for info in store.artifacts()] == [held]
+    assert (store.size().artifacts, store.size().stored_bytes) == (1, 500)
+    assert store.check() == []
+
+
+def test_what_many_name_again_is_not_given_up_for_the_others(opened: Callable[..., Tables], clock: Clock) -> None:
+    """Neither the oldest, for room, nor what has just expired: its handle is given out by the same call."""
+    store = opened(limit_bytes=1_000)
+    oldest, newer = store.put(b"o" * 300, name="run"), store.put(b"n" * 300, name="run")
+    handles = store.put_many([(b"o" * 300, "run"), (b"1" * 300, "run"), (b"2" * 300, "run")])
+    assert handles[0] == oldest
+    assert [store.read(handle, 0, 1) for handle in handles] == [b"o", b"1", b"2"]
+    with pytest.raises(ToolError, match="it was the oldest"):
+        store.read(newer, 0, 1)
+    clock.now += 8 * DAY
+    again = store.put_many([(b"o" * 300, "run"), (b"3" * 300, "run")])
+    assert [store.read(handle, 0, 1) for handle in again] == [b"o", b"3"]
+    assert store.check() == []
 
 
 @pytest.mark.proves("G-3")

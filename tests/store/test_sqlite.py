@@ -339,6 +339,48 @@ def test_a_write_that_fails_leaves_nothing(
     assert store.read(store.put(LARGE), 0, len(LARGE)) == LARGE
 
 
+@pytest.mark.parametrize("after", [0, 7])
+def test_many_writes_of_which_one_fails_leave_nothing(
+    store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch, after: int
+) -> None:
+    """Neither a partial file nor those before it, which no row will name."""
+    handle = store.put(b"earlier")
+    real, written = backend._write, 0
+
+    def failing(descriptor: int, piece: bytes) -> None:
+        nonlocal written
+        written += 1
+        if written > after:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        real(descriptor, piece)
+
+    many = [(b"%d" % number, "run") for number in range(9)]
+    with monkeypatch.context() as patch:
+        patch.setattr(backend, "_write", failing)
+        with pytest.raises(StoreFault, match="disk is full"):
+            store.put_many(many)
+    assert len(list((path / "contents").iterdir())) == 1
+    assert store.read(handle, 0, 7) == b"earlier"
+    assert len(store.put_many(many)) == 9
+    assert store.check() == []
+
+
+def test_many_files_are_flushed_before_their_rows_are(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row that survives a power cut without its content would be a handle that leads nowhere."""
+    done: list[str] = []
+    real = system.flush
+
+    def flush(descriptor: int) -> None:
+        done.append("flush")
+        real(descriptor)
+
+    monkeypatch.setattr(system, "flush", flush)
+    store._connected().set_trace_callback(lambda said: done.append(said.split()[0]))
+    store.put_many([(b"%d" % number, "run") for number in range(9)])
+    assert (done.count("flush"), done.count("COMMIT")) == (9, 1)
+    assert done[done.index("COMMIT") :].count("flush") == 0
+
+
 def test_a_full_disk_at_a_commit_loses_nothing_earlier(store: SqliteStore) -> None:
     """The call fails, the store can be read, and all earlier records are present (H28)."""
     for n in range(20):

@@ -39,6 +39,7 @@ from penstock.context.recovery import (
 from penstock.context.sized import ESTIMATOR, Sized
 from penstock.errors import CallerError, PenstockError
 from penstock.guard.output import TurnBudget, default_allowance, default_store
+from penstock.store.texts import put_texts
 from penstock.text.allowance import Allowance, Budget
 from penstock.text.calls import mcp
 from penstock.text.fitting import CHARS_PER_TOKEN
@@ -326,15 +327,14 @@ class Fitting(Generic[M]):
     def _applied(self, transcript: Transcript, made: Plan) -> Transcript:
         """Return the transcript after a plan, with what it clears in the store; where that fails, without handles."""
         try:
-            return apply(transcript, made, self._keep)
+            return apply(transcript, made, keep_all=self._keep_all)
         # A store that is full or gone ends no run: the framework's history still holds what is cleared, and stubs name no handle.
         except (PenstockError, OSError):
             return apply(transcript, made)
 
-    def _keep(self, content: str, name: str) -> str:
-        """Return the handle under which a content is kept from now on."""
-        store = self._store if self._store is not None else default_store()
-        return store.put(content.encode("utf-8", "surrogatepass"), name=name)
+    def _keep_all(self, texts: Sequence[tuple[str, str]]) -> list[str]:
+        """Return the handles under which what a plan clears is kept from now on."""
+        return put_texts(self._store if self._store is not None else default_store(), texts)
 
 
 def missing(package: str, error: ImportError) -> ImportError:

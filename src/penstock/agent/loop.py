@@ -13,6 +13,7 @@ import time
 import uuid
 from copy import copy
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from hashlib import sha256
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Protocol
@@ -55,6 +56,7 @@ from penstock.session import (
     to_dict,
 )
 from penstock.session.effects import settled_later
+from penstock.store.texts import put_text, put_texts
 from penstock.text.redaction import redacted
 from penstock.wires import (
     answer_messages,
@@ -536,7 +538,7 @@ class Agent:
     def _compact(self, step: Compact) -> None:
         """Apply a plan, keep what it takes from view, and feed the edits."""
         before = self.session.state.transcript
-        smaller = apply(before, step.plan, self._keep)
+        smaller = apply(before, step.plan, keep_all=partial(put_texts, self.store))
         # The edits and not the plan: handles are known only now, and a replay must not store anything again.
         edits = tuple(asdict(edit) for edit in smaller.edits[len(before.edits) :])
         handles = tuple(edit["handle"] for edit in edits if edit["handle"])
@@ -559,16 +561,12 @@ class Agent:
         whole = "".join(
             json.dumps(entry.raw, ensure_ascii=False) + "\n" for entry in self.session.state.transcript.visible()
         )
-        handle = self._keep(whole, "conversation")
+        handle = put_text(self.store, whole, "conversation")
         passed_on = step.handoff.with_handle(handle)
         text = render(passed_on, max_chars=step.max_tokens * _CHARS_PER_TOKEN, dialect=self.session.dialect)
         document = json.loads(encode(passed_on))
         self.feed(HandedOff(handoff=document, text=text, reason=step.reason, evidence=step.evidence), (handle,))
         self.listener.step(self.session, f"handed off: {step.reason}, {step.evidence}")
-
-    def _keep(self, content: str, name: str) -> str:
-        """Keep a text in the store and return its handle."""
-        return self.store.put(content.encode("utf-8", "surrogatepass"), name=name)
 
 
 def _interrupted(session_id: str) -> str:

@@ -28,6 +28,7 @@ from penstock.context.sized import Sized
 from penstock.errors import CallerError, PenstockError, Refusal
 from penstock.overflow import Overflow, classify_overflow
 from penstock.overflow.silent import reported_input
+from penstock.store.texts import put_text, put_texts
 from penstock.text import escape
 from penstock.text.allowance import Budget
 from penstock.text.json_access import as_json
@@ -242,7 +243,7 @@ class Course:
             return sized
         self.result.plans.append(cure.plan)
         try:
-            return sized.showing(apply(sized.transcript, cure.plan, self._keep))
+            return sized.showing(apply(sized.transcript, cure.plan, keep_all=self._keep_all))
         except (PenstockError, OSError) as error:
             self._warn(_not_stored(str(error)))
             # Without a store the request still has to shrink; notes then name no handle, and a warning says why.
@@ -367,18 +368,22 @@ class Course:
 
     # ── the store ────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _keep(self, content: str, name: str) -> str:
-        """Keep a text in the store and return its handle; the user's own store is opened at the first need."""
+    def _store(self) -> Store:
+        """Return the store; the user's own is opened at the first need."""
         if self.settings.store is None:
             from penstock.guard.output import default_store
 
             self.settings.store = default_store()
-        return self.settings.store.put(content.encode("utf-8", "surrogatepass"), name=name)
+        return self.settings.store
+
+    def _keep_all(self, texts: Sequence[tuple[str, str]]) -> list[str]:
+        """Keep what a plan takes from view, and return the handles."""
+        return put_texts(self._store(), texts)
 
     def _put(self, content: str, name: str) -> str | None:
         """Return the handle of a text that was kept; None, with a warning, where it could not be."""
         try:
-            return self._keep(content, name)
+            return put_text(self._store(), content, name)
         except (PenstockError, OSError) as error:
             self._warn(_not_stored(str(error)))
             return None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -151,6 +152,7 @@ def fit_command(
     from penstock.carrier.ways_back import call_syntax
     from penstock.context.bill import counter_for
     from penstock.context.compaction import RECOVERY, apply, plan
+    from penstock.store.texts import put_texts
     from penstock.text.allowance import Budget
     from penstock.wires import dump_valid, load_request
 
@@ -164,12 +166,7 @@ def fit_command(
     cleared: list[dict[str, object]] = []
     if made.steps and not only_plan:
         with opened(store_url) as store:
-            transcript = apply(
-                transcript,
-                made,
-                # Lone surrogates are in what providers send; the store keeps the text as it was.
-                lambda content, name: str(store.put(content.encode("utf-8", "surrogatepass"), name=name)),
-            )
+            transcript = apply(transcript, made, keep_all=partial(put_texts, store))
         # Each step put one thing into the store, in its order: so the handles and the steps belong together.
         steps = zip(transcript.handles(), made.steps, strict=True)
         cleared = [{"handle": handle, "tokens": step.before_tokens} for handle, step in steps]

@@ -18,7 +18,7 @@ from penstock.store.kept import ArtifactInfo, Damaged, Handle, StoreFault
 from penstock.text import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from penstock.store.pieces import Content, PieceLayout
 
@@ -27,6 +27,10 @@ _LETTERS = string.ascii_letters + string.digits
 _HANDLE_LETTERS = 22  # 130 bits
 _KEPT_LAYOUTS = 8
 _KEPT_PIECES = 4
+# What one transaction of several contents takes: other writers wait for it, five seconds at most, and a disk needs some ten
+# milliseconds for a flush.
+_BATCH_CONTENTS = 128
+_BATCH_BYTES = 8 << 20
 _TOMBSTONES = 10_000  # handles that are gone and still say so
 
 
@@ -83,10 +87,8 @@ class ArtifactTables(Database):
                     removed = self._make_room(execute, measured.stored_bytes)
                     place = self._publish(execute, staged)
                     published = True
-                    row = (measured.digest, place, measured.bytes, measured.stored_bytes, measured.lines)
-                    packed = pieces.pack(measured.pieces)
-                    execute("INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?)", (*row, packed, seal_of(*row, packed)))
-                handle = self._name(execute, measured.digest, name, kind, life)
+                    self._insert(execute, measured, place)
+                handle = self._name(execute, measured.digest, name, kind, self._now(execute), life)
             if published:
                 staged = None
         finally:
@@ -94,6 +96,46 @@ class ArtifactTables(Database):
                 self._discard(staged.place)
         self._remove(removed)
         return handle
+
+    def put_many(
+        self, contents: Iterable[tuple[bytes, str]], *, kind: str = "text", life_seconds: float | None = None
+    ) -> list[Handle]:
+        """Keep several contents, each with its name, and return their handles in order; `Store.put_many` has the arguments."""
+        handles: list[Handle] = []
+        for batch in _batches(contents):
+            handles += self._put_batch(batch, kind, life_seconds)
+        return handles
+
+    def _put_batch(self, batch: list[tuple[bytes, str]], kind: str, life_seconds: float | None) -> list[Handle]:
+        """Keep some contents in one transaction: all of them, or none."""
+        if len(batch) == 1:
+            content, name = batch[0]
+            return [self.put(content, name=name, kind=kind, life_seconds=life_seconds)]
+        life, kind = self.life_seconds if life_seconds is None else life_seconds, escape.clip(kind, 64)
+        named = [(pieces.measure(content), escape.clip(name)) for content, name in batch]
+        given = {measured.digest: (content, measured) for (content, _), (measured, _) in zip(batch, named, strict=True)}
+        removed: list[str] = []
+        with self._writing() as execute:
+            new = _unknown(execute, given)
+            if new:
+                wanted = sum(given[digest][1].stored_bytes for digest in new)
+                # What is there already and named by this batch stays: its handle is given out below.
+                removed = self._make_room(execute, wanted, frozenset(given))
+                # Asked again: what had expired has just gone, and comes back with no more room than it has left.
+                new = _unknown(execute, given)
+                places = self._write(execute, [given[digest] for digest in new])
+                for digest, place in zip(new, places, strict=True):
+                    self._insert(execute, given[digest][1], place)
+            now = self._now(execute)
+            handles = [self._name(execute, measured.digest, name, kind, now, life) for measured, name in named]
+        self._remove(removed)
+        return handles
+
+    def _insert(self, execute: Execute, content: Content, place: str) -> None:
+        """Add the row of a content that lies at a place."""
+        row = (content.digest, place, content.bytes, content.stored_bytes, content.lines)
+        packed = pieces.pack(content.pieces)
+        execute("INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?)", (*row, packed, seal_of(*row, packed)))
 
     def _staged_as(self, content: bytes | Iterable[bytes], measured: Content | None) -> Staged:
         """Write content down; what was measured is not measured again."""
@@ -103,9 +145,8 @@ class ArtifactTables(Database):
             raise StoreFault("full", f"More than the {self.limit_bytes} bytes that {self.url} may hold.")
         return Staged(self._stage_pieces(pieces.cut(content)), measured)
 
-    def _name(self, execute: Execute, digest: str, name: str, kind: str, life: float) -> Handle:
+    def _name(self, execute: Execute, digest: str, name: str, kind: str, now: float, life: float) -> Handle:
         """Return the handle of this content under this name: the one it has, whose life begins anew, or a new one."""
-        now = self._now(execute)
         # The same result gets the same notice, so that a provider's prompt cache holds and a loop of equal calls can be
         # seen.
         known = execute(
@@ -125,9 +166,14 @@ class ArtifactTables(Database):
         execute("INSERT INTO handles VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row._replace(seal=row.sealed()))
         return Handle(handle)
 
-    def _make_room(self, execute: Execute, wanted: int) -> list[str]:
+    def _make_room(self, execute: Execute, wanted: int, spared: frozenset[str] = frozenset()) -> list[str]:
         """Take away what has expired, then the oldest that nothing refers to, until `wanted` bytes fit; return the
         places to remove.
+
+        Args:
+            execute: The transaction.
+            wanted: The bytes that have to fit.
+            spared: Digests of contents that are not given up for room.
 
         Raises:
             StoreFault: `full`: what is left is in use by sessions. The transaction takes back what was given up.
@@ -146,6 +192,8 @@ class ArtifactTables(Database):
         left: dict[str, int] = dict(execute("SELECT digest, COUNT(*) FROM handles WHERE gone = '' GROUP BY digest"))
         dropped = []
         for handle, digest, stored in oldest:
+            if digest in spared:
+                continue
             dropped.append(handle)
             left[digest] -= 1
             if not left[digest]:  # other names of the same content keep it
@@ -339,6 +387,25 @@ def _new_handle() -> str:
         drawn, at = divmod(drawn, len(_LETTERS))
         letters.append(_LETTERS[at])
     return "".join(letters)
+
+
+def _batches(contents: Iterable[tuple[bytes, str]]) -> Iterator[list[tuple[bytes, str]]]:
+    """Yield contents, with their names, as many at a time as go into one transaction; what is large goes alone."""
+    batch: list[tuple[bytes, str]] = []
+    size = 0
+    for content, name in contents:
+        if batch and (len(batch) == _BATCH_CONTENTS or size + len(content) > _BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append((content, name))
+        size += len(content)
+    if batch:
+        yield batch
+
+
+def _unknown(execute: Execute, digests: Iterable[str]) -> list[str]:
+    """Return those of some contents that the tables do not hold."""
+    return [digest for digest in digests if not execute("SELECT 1 FROM contents WHERE digest = ?", (digest,))]
 
 
 def seal_of(*values: object) -> str:

@@ -116,6 +116,14 @@ class Database(ABC):
         """Make staged content last, as part of the transaction, and return its place from then on."""
 
     @abstractmethod
+    def _write(self, execute: Execute, contents: Sequence[tuple[bytes, Content]]) -> list[str]:
+        """Write several contents as part of the transaction, all of them safe once it ends, and return their places.
+
+        Raises:
+            StoreFault: Nothing of them stays.
+        """
+
+    @abstractmethod
     def _discard(self, place: str) -> None:
         """Take away what was staged and is not wanted; nothing happens where it has gone."""
 

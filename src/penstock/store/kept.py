@@ -183,6 +183,21 @@ class Store(Protocol):
         """
         ...
 
+    def put_many(
+        self, contents: Iterable[tuple[bytes, str]], *, kind: str = "text", life_seconds: float | None = None
+    ) -> list[Handle]:
+        """Keep several contents and return their handles in order, once all of them would survive a power cut.
+
+        As `put` of each, at a fraction of its price: up to 128 of them, or 8 MiB, go in one transaction and wait for the
+        disk together. Where one fails, nothing of its transaction is kept.
+
+        Args:
+            contents: Bytes, each with what made it, as `name` is for `put`.
+            kind: What they are, for listings.
+            life_seconds: How long they live; None for the store's own time.
+        """
+        ...
+
     def read(self, handle: str, start_byte: int, count: int) -> bytes:
         """Return up to `count` bytes from `start_byte` on, exactly; fewer only at the end."""
         ...

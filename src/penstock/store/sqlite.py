@@ -381,10 +381,7 @@ class SqliteStore(Tables):
                 _write(descriptor, piece)
                 written += len(piece)
                 if written - flushed >= _WRITE_BACK_BYTES:  # the disk works while more comes
-                    # `DONTNEED` of dirty pages starts to write them: the flush at the end of a gigabyte finds most of
-                    # it done.
-                    if sys.platform == "linux":
-                        os.posix_fadvise(descriptor, flushed, written - flushed, os.POSIX_FADV_DONTNEED)
+                    _start_write_back(descriptor, flushed, written - flushed)
                     flushed = written
 
             fill(write)
@@ -430,6 +427,34 @@ class SqliteStore(Tables):
         except OSError as error:
             raise _fault(error) from error
         return place
+
+    def _write(self, execute: Execute, contents: Sequence[tuple[bytes, pieces.Content]]) -> list[str]:
+        """Give each content a file with its last name, and flush all of them together."""
+        del execute
+        folder = self._kept()
+        places: list[str] = []
+        # No lock on a file that is being written: pruning, which alone takes such files away, waits for the writer's lock.
+        name = _PENDING + secrets.token_hex(8)
+        try:
+            for data, measured in contents:
+                descriptor = folder.create(name)
+                try:
+                    _write(descriptor, data)
+                    _start_write_back(descriptor, 0, 0)
+                finally:
+                    os.close(descriptor)
+                folder.rename(name, measured.digest)
+                places.append(measured.digest)
+            # The disk has been at work since the first of them: these flushes wait for one write and not for each in turn.
+            self._flush(lambda: folder.flush(*places))
+        except BaseException as error:
+            for place in (name, *places):
+                with suppress(OSError):
+                    folder.remove(place)
+            if isinstance(error, OSError):
+                raise _fault(error) from error
+            raise
+        return places
 
     def _discard(self, place: str) -> None:
         """Remove a file that was staged."""
@@ -581,6 +606,12 @@ def _write(descriptor: int, piece: bytes) -> None:
     view = memoryview(piece)
     while view:
         view = view[os.write(descriptor, view) :]
+
+
+def _start_write_back(descriptor: int, start_byte: int, count: int) -> None:
+    """Let the disk begin with a part of a file, a count of 0 being all that follows: the flush later finds most of it done."""
+    if sys.platform == "linux":  # where `DONTNEED` of pages that are not on the disk yet starts to write them
+        os.posix_fadvise(descriptor, start_byte, count, os.POSIX_FADV_DONTNEED)
 
 
 def _quoted(path: str) -> str:

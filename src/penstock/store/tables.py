@@ -10,7 +10,7 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from penstock.store import pieces
-from penstock.store.artifacts import HandleRow, seal_of
+from penstock.store.artifacts import HandleRow
 from penstock.store.database import Staged
 from penstock.store.kept import Damage, Damaged, Pruned, Size, StoreFault
 from penstock.store.records import JournalTables
@@ -97,10 +97,8 @@ class Tables(JournalTables):
                 content = pieces.Content(digest=digest, bytes=bytes_, lines=lines, pieces=tuple(entries))
                 new = self._publish(execute, Staged(staged, content))
                 staged = ""
-                row = (digest, new, bytes_, content.stored_bytes, lines)
-                packed = pieces.pack(entries)
                 execute("DELETE FROM contents WHERE digest = ?", (digest,))
-                execute("INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?)", (*row, packed, seal_of(*row, packed)))
+                self._insert(execute, content, new)
                 removed = [place]
         finally:
             if staged:

@@ -187,17 +187,20 @@ class OwnFolder:
         with suppress(FileNotFoundError):
             os.unlink(path, dir_fd=at)
 
-    def flush(self, name: str) -> None:
-        """Make a file and its name survive a power cut. Raises OSError.
+    def flush(self, *names: str) -> None:
+        """Make files and their names survive a power cut. Raises OSError.
 
         On ext4, XFS and Btrfs a system.flush of the file carries the rename before it: that changed the file's own inode, and
-        the log is written up to its last change. Elsewhere the folder is flushed too (ADR 9).
+        the log is written up to its last change. Elsewhere the folder is flushed too, once (ADR 9).
         """
-        descriptor = self.open(name, writable=sys.platform == "win32")  # which flushes nothing that may not be written
-        try:
-            system.flush(descriptor)
-        finally:
-            os.close(descriptor)
+        for name in names:
+            descriptor = self.open(
+                name, writable=sys.platform == "win32"
+            )  # which flushes nothing that may not be written
+            try:
+                system.flush(descriptor)
+            finally:
+                os.close(descriptor)
         if self.descriptor < 0 or system.file_system(self.descriptor) not in _CARRY_NAMES:
             system.flush_folder(self._folder)
 

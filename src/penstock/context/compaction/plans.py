@@ -138,7 +138,13 @@ class Plan:
 CACHE_READ, CACHE_WRITE = 10, 125
 
 
-def apply(transcript: Transcript, plan: Plan, keep: Callable[[str, str], str] | None = None) -> Transcript:
+def apply(
+    transcript: Transcript,
+    plan: Plan,
+    keep: Callable[[str, str], str] | None = None,
+    *,
+    keep_all: Callable[[Sequence[tuple[str, str]]], Sequence[str]] | None = None,
+) -> Transcript:
     """Return the transcript as a plan leaves it.
 
     Args:
@@ -146,6 +152,8 @@ def apply(transcript: Transcript, plan: Plan, keep: Callable[[str, str], str] | 
         plan: what to do.
         keep: stores what is no longer shown, given (content, name), and returns its handle, which goes into what stands
             in its place. None leaves the originals in `transcript.entries` alone.
+        keep_all: the same for all at once, pairs of (content, name) in the order of the steps: a store needs one
+            transaction for them. It comes before `keep`.
 
     Raises:
         CallerError: for a plan of another transcript, or of this one before it grew or was edited.
@@ -154,6 +162,9 @@ def apply(transcript: Transcript, plan: Plan, keep: Callable[[str, str], str] | 
         raise CallerError(f"this plan is for a transcript of {plan.entries} entries, not of {len(transcript.entries)}")
     if plan.steps and plan.edits != len(transcript.edits):
         raise CallerError(f"this plan is for a transcript of {plan.edits} edits, not of {len(transcript.edits)}")
+    if keep_all is not None:
+        handles = iter(keep_all([(whole(transcript, step), step.what) for step in plan.steps]))
+        return with_steps(transcript, plan.steps, lambda _step: next(handles))
     if keep is None:
         return with_steps(transcript, plan.steps, lambda _step: None)
     return with_steps(transcript, plan.steps, lambda step: keep(whole(transcript, step), step.what))
