@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.carrier.conftest import HttpRefused, poster
 
-from penstock import aexecute, execute, overflow
+from penstock import Carrier, aexecute, execute, overflow
 from penstock.context.handoff import decode
 from penstock.context.recovery import TooLarge
 from penstock.errors import CallerError
@@ -115,7 +116,7 @@ def test_a_reply_that_does_not_fit_beside_the_request_is_lowered_alone(named: bo
         sent.append(body)
         if len(sent) == 1:
             raise refused
-        return {}
+        return {"choices": []}
 
     result = execute(send, request, wire="openai-chat", window_tokens=8_000, store=store)
     assert (result.success, result.strategy, result.attempts) == (True, "lower_reserve", 2)
@@ -472,3 +473,109 @@ def test_an_answer_is_not_given_up_for_a_count_that_is_only_low(share: float, st
     result = execute(send, chat(words), wire="openai-chat", window_tokens=128_000, store=store)
     assert (len(calls), result.success, result.tokens_reduced) == (1, True, 0)
     assert "seems to have dropped" in result.warnings[0]
+
+
+# ── requests as they came ────────────────────────────────────────────────────────────────────────────────────────
+
+DONE = {"choices": [{"message": {"role": "assistant", "content": "done"}, "finish_reason": "stop"}]}
+
+
+@pytest.mark.proves("R-9")
+def test_a_request_that_had_to_be_mended_says_so(store: Store) -> None:
+    """It fits, and what is sent is not what the caller wrote: the warning says what was done, once."""
+    request = chat("one", "two")
+    del request["messages"][3]
+    sent: list[Any] = []
+
+    def send(body: Any) -> Any:
+        sent.append(body)
+        if len(sent) == 1:
+            raise HttpRefused(400, "prompt is too long: 9000 tokens > 8000 maximum")
+        return DONE
+
+    request["messages"][-1]["content"] = FLOOD
+    result = execute(send, request, wire="openai-chat", window_tokens=10**6, store=store)
+    assert (result.success, len(sent)) == (True, 2)
+    told = [warning for warning in result.warnings if "was not valid" in warning]
+    assert len(told) == 1
+    assert "closed call 'c0' with a result" in told[0]
+
+
+@pytest.mark.proves("R-9")
+@pytest.mark.parametrize(
+    ("wire", "request_"),
+    [
+        ("openai-chat", {"messages": []}),
+        ("anthropic", {"messages": [], "max_tokens": 9}),
+        ("gemini", {"contents": []}),
+        ("bedrock", {"messages": []}),
+        ("openai-chat", {"messages": [{"role": "assistant", "content": ""}]}),
+        ("openai-responses", {"input": [{"type": "reasoning", "id": "r", "summary": []}]}),
+    ],
+)
+def test_a_request_without_a_message_is_refused_before_it_is_sent(
+    wire: str, request_: dict[str, Any], store: Store
+) -> None:
+    """Also one of which nothing was valid: mended away to nothing it would ask the model something else."""
+    with pytest.raises(CallerError, match="no messages"):
+        execute(never, request_, wire=wire, window_tokens=8_000, store=store)
+
+
+def test_an_empty_input_that_its_api_takes_is_sent_as_it_is(store: Store) -> None:
+    """The prompt is kept by the provider."""
+    request = {"model": "gpt-4o", "prompt": {"id": "pmpt_1"}, "input": []}
+    sent: list[Any] = []
+    result = execute(
+        lambda body: sent.append(body) or {"output": []},  # type: ignore[func-returns-value]
+        request,
+        wire="openai-responses",
+        window_tokens=8_000,
+        store=store,
+    )
+    assert result.success
+    assert sent[0] is request
+
+
+# ── foreign functions and stores ─────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.proves("O-7")
+@pytest.mark.parametrize("error", [StopIteration("over"), StopAsyncIteration("over"), GeneratorExit, RuntimeError("x")])
+def test_whatever_a_send_function_raises_is_raised_as_it_is(error: Any, store: Store) -> None:
+    """Python's own signals among them: `next` of an iterator that is used up, say."""
+
+    def send(_: Any) -> Any:
+        raise error
+
+    with pytest.raises(error if isinstance(error, type) else type(error)) as raised:
+        execute(send, chat("x"), wire="openai-chat", window_tokens=8_000, store=store)
+    assert isinstance(error, type) or raised.value is error
+
+
+@pytest.mark.proves("G-3")
+@pytest.mark.parametrize(
+    "error", [ValueError("closed file"), sqlite3.OperationalError("database is locked"), KeyError(1)]
+)
+@pytest.mark.parametrize("door", ["execute", "Carrier"])
+def test_a_store_of_ones_own_that_fails_in_any_way_loses_no_request(error: Exception, door: str) -> None:
+    """It is sent without a way back, and a warning says so."""
+
+    class Foreign:
+        url = "mine://"
+
+        def __getattr__(self, name: str) -> Any:
+            def fails(*_: Any, **__: Any) -> Any:
+                raise error
+
+            return fails
+
+    about: Any = {"wire": "openai-chat", "window_tokens": 8_000, "store": Foreign()}
+    with LoopbackProvider("openai-chat", 8_000, script=[say("done")]) as provider:
+        if door == "execute":
+            result = execute(poster(provider), chat(FLOOD), **about)
+        else:
+            result = Carrier(**about).execute(poster(provider), chat(FLOOD))
+    assert result.success
+    assert "could not be kept" in result.warnings[0]
+    assert result.transcript is not None
+    assert result.transcript.entries[-1].results[0].text == FLOOD

@@ -24,7 +24,22 @@ CHATS = [
         "Then send it again. The rest stays as it is."
     ),
 ]
+STATEMENTS = [
+    "X's context window is 200000 tokens.",
+    "Claude Opus 4 has a context window of 200,000 tokens.",
+    "The maximum context length is 8192 tokens.",
+    "GPT-4o supports a maximum context length of 128000 tokens and a maximum output of 16384 tokens.",
+    "llama-3 models have a context length of 8192 tokens",
+    "Requests that exceed the context window are refused.",
+    "Prompts longer than 200,000 tokens are charged at a higher rate.",
+    "Messages with more than 200000 tokens are truncated.",
+    "A request may not exceed 32 MB.",
+]
 MACHINES = [
+    "This model's maximum context length is 8192 tokens",
+    "context_length_exceeded: the context window is 8192 tokens",
+    "Your input exceeds the context window of this model.",
+    "Input is too long for requested model.",
     "prompt is too long: 213462 tokens > 200000 maximum",
     "Sorry, I couldn't complete that request: prompt is too long: 213462 tokens > 200000 maximum",
     "I'm sorry, the prompt is too long: 213462 tokens > 200000 maximum",
@@ -51,6 +66,14 @@ def test_a_chat_about_refusals_is_none(text: str) -> None:
     assert is_prose(text)
     assert diagnose(text).kind == "unknown"
     assert parse(text) is None
+
+
+@pytest.mark.proves("O-2")
+@pytest.mark.parametrize("text", STATEMENTS)
+def test_what_a_page_states_of_a_model_is_no_refusal(text: str) -> None:
+    """Nothing exceeds, nothing was counted, nobody is asked to shorten anything; with a status somebody did refuse."""
+    assert diagnose(text).kind == "unknown"
+    assert diagnose({"error": {"message": text, "code": "context_length_exceeded"}}).overflow is not None
 
 
 @pytest.mark.proves("O-2")

@@ -19,7 +19,6 @@ from penstock.carrier.course import CarrySettings, Course
 from penstock.carrier.execution import adrive, drive
 from penstock.carrier.memory import LIFETIME_SECONDS, Memory, memory_of
 from penstock.context.recovery import MAX_CALLS
-from penstock.errors import PenstockError
 from penstock.wires import load_request, messages_of, model_of, wire_named
 
 if TYPE_CHECKING:
@@ -201,8 +200,8 @@ class Carrier:
         """Return what the store knows of a model's provider, and since when."""
         try:
             found = self._settings.store.learned(self._name(model)) if self._settings.store else None
-        # A store that cannot be read only costs a refusal more.
-        except (PenstockError, OSError):
+        # A store that cannot be read, whosever it is, only costs a refusal more.
+        except Exception:  # noqa: BLE001 - a foreign store
             found = None
         return (Memory(), self._clock()) if found is None else (memory_of(found[0]), found[1])
 
@@ -212,7 +211,7 @@ class Carrier:
         try:
             self._settings.store.learn(self._name(model), memory.to_json())
         # A store that cannot be written costs the next process a refusal.
-        except (PenstockError, OSError):
+        except Exception:  # noqa: BLE001 - a foreign store
             return
 
     def _name(self, model: str) -> str:

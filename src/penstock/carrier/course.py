@@ -15,7 +15,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from penstock.carrier.replies import refusal_in
-from penstock.carrier.result import TOOL_OUTPUT_MESSAGE, TOOL_OUTPUT_WARNINGS, RecoveryResult
+from penstock.carrier.result import (
+    TOOL_OUTPUT_MESSAGE,
+    TOOL_OUTPUT_WARNINGS,
+    RecoveryResult,
+    no_answer,
+    no_messages,
+    not_stored,
+    refused_with,
+    unknown_answer,
+    was_mended,
+)
 from penstock.carrier.streams import StreamRefused
 from penstock.carrier.ways_back import call_syntax
 from penstock.context import recovery
@@ -25,14 +35,22 @@ from penstock.context.compaction import apply
 from penstock.context.handoff import encode, mechanical
 from penstock.context.recovery import Attempt, Irreducible, SendSmaller, Situation, SummaryWanted
 from penstock.context.sized import Sized
-from penstock.errors import CallerError, PenstockError, Refusal
+from penstock.errors import CallerError, Refusal
 from penstock.overflow import Overflow, classify_overflow
 from penstock.overflow.silent import reported_input
 from penstock.store.texts import put_text, put_texts
-from penstock.text import escape
 from penstock.text.allowance import Budget
 from penstock.text.json_access import as_json
-from penstock.wires import dump_valid, load_request, reply_tokens, wire_named, with_reply_tokens
+from penstock.wires import (
+    continues,
+    dump_mended,
+    load_request,
+    messages_of,
+    reply_tokens,
+    violations,
+    wire_named,
+    with_reply_tokens,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -46,18 +64,6 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
     from penstock.text.tokens import TokenCounter
     from penstock.wires import Transcript
-
-
-def _refused_with(proof: str, provider_words: str) -> str:
-    """Return why nothing can be sent, and what the provider itself said."""
-    return f"{proof}\nThe provider said: {escape.clip(provider_words, 500)}"
-
-
-def _not_stored(reason: str) -> str:
-    """Return the warning that the store failed while a request was made smaller."""
-    return (
-        f"What was taken out of the request could not be kept: {escape.clip(reason)} The original is in the transcript."
-    )
 
 
 class Send(NamedTuple):
@@ -79,6 +85,9 @@ class SendOutcome(NamedTuple):
     error: Exception | None = None
     body: Json = None
     """The answer as JSON, where it is known: of a stream that goes on it comes when it has ended."""
+    is_stream: bool = False
+    told: object = None
+    """What tells what the error says: the error itself, or its body where that had to be read."""
 
 
 class _Doubtful(NamedTuple):
@@ -147,15 +156,13 @@ class Course:
         """Those of the attempts that show how the provider counts: an answer without a word may have had other reasons."""
         self._calls = 0
         self._doubtful: _Doubtful | None = None
-        self._cuts_silently = False
+        self.raised: Exception | None = None
+        """What the caller's function raised and no smaller request cures."""
+        self._cuts_silently = self._is_mended_told = False
         self._pending = self.original, self.budget.reserve_tokens
 
-    def run(self) -> Generator[Send | SummaryRequest, SendOutcome, RecoveryResult]:
-        """Carry the request; yields what to send or to ask, is sent what came of it.
-
-        Raises:
-            Exception: what the caller's function raised, where that is no overflow.
-        """
+    def run(self) -> Generator[Send | SummaryRequest, SendOutcome]:
+        """Carry the request; yields what to send or to ask, is sent what came of it; its end is in `result` and `raised`."""
         # `sized` is always the transcript that `request` shows, with its counts: a refusal is a measurement of that
         # very request (R-2), never of the original.
         sized, reserve = (yield from self._trimmed()), self.budget.reserve_tokens
@@ -163,7 +170,7 @@ class Course:
         while True:
             overflow, refusal = yield from self._sent(request, sized, reserve)
             if overflow is None:
-                return self.result
+                return
             # The first refusal alone says how far the caller's request was off; later ones are about our own (O-1). A
             # catastrophic one writes the handoff before anything else is tried (O-6).
             if not self.attempts:
@@ -175,7 +182,9 @@ class Course:
                 self.learnable.append(self.attempts[-1])
             cure = yield from self._cure()
             if isinstance(cure, Irreducible):
-                return self._doubtful_answer() if self._doubtful else self._failed(cure, refusal)
+                if not self._takes_doubtful_answer():
+                    self._fail(cure, refusal)
+                return
             sized = self._cut(sized, cure)
             reserve = cure.reserve_tokens
             request = self._body(sized.transcript, reserve, names_reply=cure.strategy == "lower_reserve")
@@ -230,7 +239,7 @@ class Course:
     def _call_syntax(self) -> Dialect:
         """Return the syntax in which stubs name a way back that there is (R-7)."""
         store = self.settings.store
-        return call_syntax(self.request, self.settings.wire, None if store is None else store.url)
+        return call_syntax(self.request, self.settings.wire, getattr(store, "url", None))
 
     def _note(self, strategy: str, sized: Sized) -> None:
         """Remember in the result how the next request was made smaller, and by how much against the caller's."""
@@ -244,14 +253,20 @@ class Course:
         self.result.plans.append(cure.plan)
         try:
             return sized.showing(apply(sized.transcript, cure.plan, keep_all=self._keep_all))
-        except (PenstockError, OSError) as error:
-            self._warn(_not_stored(str(error)))
+        except Exception as error:  # noqa: BLE001 - a foreign store
+            self._warn(not_stored(str(error)))
             # Without a store the request still has to shrink; notes then name no handle, and a warning says why.
             return sized.showing(apply(sized.transcript, cure.plan))
 
     def _body(self, transcript: Transcript, reserve_tokens: int, *, names_reply: bool = False) -> Json:
         """Return the body that shows a transcript: valid, asking for at most so much of reply where it asks, or has to."""
-        request = dump_valid(transcript, self.request)
+        request, mended = dump_mended(transcript, self.request)
+        if mended and not self._is_mended_told:
+            self._is_mended_told = True
+            self._warn(was_mended(mended))
+        wire = self.settings.wire
+        if messages_of(request, wire) == [] and (mended or violations([], wire, continues=continues(request, wire))):
+            raise CallerError(no_messages(mended))
         # A body that named no reply gets none, since the provider's default is the caller's choice, unless lowering the
         # reply is the very cure.
         asks = isinstance(request, dict) and (names_reply or reply_tokens(request) is not None)
@@ -274,16 +289,17 @@ class Course:
         if isinstance(error, StreamRefused):
             overflow = error.overflow
         elif error is not None:
-            overflow = overflow_in(error, rules=rules)
+            overflow = overflow_in(reply.told or error, rules=rules)
+        elif reply.is_stream:
+            overflow, error = refusal_in(reply.body, rules) if reply.body is not None else (None, None)
         else:
             overflow, error = refusal_in(reply.value, rules)
         if overflow is not None:
             return overflow, error
-        if reply.error is not None:
+        if error is not None:
             # An answer that is doubtful is more than an error about something else.
-            if self._doubtful is None:
-                raise reply.error
-            self._doubtful_answer()
+            if not self._takes_doubtful_answer():
+                self._end_with(error, reply)
             return None, None
         self._pending = sized, reserve_tokens
         fault = self._judged(reply.body)
@@ -293,12 +309,29 @@ class Course:
             )
             doubt = _AnsweredNothing if fault.kind == "empty" else Refusal
             return fault.overflow, doubt(fault.message)
+        if fault is None and not (reply.is_stream and reply.body is None):
+            self._warn_of_unknown(reply.body)
         self.result.success, self.result.response = True, reply.value
         return None, None
 
+    def _end_with(self, error: Exception, reply: SendOutcome) -> None:
+        """End with an error that a smaller request does not cure: raised as it was raised, told where it came as an answer."""
+        if reply.error is not None:
+            self.raised = reply.error
+            return
+        self.result.error, self.result.response, self.result.strategy = error, reply.value, "refused"
+        self.result.message = no_answer(str(error))
+
+    def _warn_of_unknown(self, body: Json) -> None:
+        """Warn of an answer that cannot be looked at: whether it was refused, cut or empty is not known then."""
+        is_answer = isinstance(body, dict) and wire_named(self.settings.wire).answers.is_answer(body)
+        if not is_answer and reported_input(body) is None:
+            self._warn(unknown_answer(self.settings.wire))
+
     def answer_ended(self, body: Json) -> None:
         """Look at the answer of a stream that has ended, behind the course: what is wrong with it can only be told."""
-        self._judged(body)
+        if self._judged(body) is None:
+            self._warn_of_unknown(body)
         if self.on_late_answer is not None:
             self.on_late_answer()
 
@@ -328,14 +361,18 @@ class Course:
         limits = [limit for attempt in self.attempts if (limit := attempt.limit_tokens)]
         return min([self.settings.window_tokens, *limits])
 
-    def _doubtful_answer(self) -> RecoveryResult:
-        """Return the answer that came with a fault, since none that is better can be had; the warnings say what it is."""
-        assert self._doubtful is not None  # noqa: S101 - asked for only where there is one
+    def _takes_doubtful_answer(self) -> bool:
+        """Take the answer that came with a fault, since none that is better can be had; return whether there was one.
+
+        The warnings say what is wrong with it.
+        """
         result, kept = self.result, self._doubtful
+        if kept is None:
+            return False
         result.success, result.response = True, kept.response
         result.request, result.transcript = kept.request, kept.transcript
         result.strategy, result.tokens_reduced = kept.strategy, kept.tokens_reduced
-        return result
+        return True
 
     # ── the end without an answer ────────────────────────────────────────────────────────────────────────────────
 
@@ -344,8 +381,8 @@ class Course:
         self.result.handoff = mechanical(transcript, session_id=self.settings.session_id, reason="context")
         self._put(encode(self.result.handoff), "handoff")
 
-    def _failed(self, cure: Irreducible, refusal: BaseException | None) -> RecoveryResult:
-        """Return the end: the proof with the provider's own words, a handoff, and what the next prompt works with."""
+    def _fail(self, cure: Irreducible, refusal: BaseException | None) -> None:
+        """End without an answer: the proof with the provider's own words, a handoff, and what the next prompt works with."""
         result = self.result
         whole = "".join(f"{as_json(entry.raw)}\n" for entry in self.original.transcript.visible())
         handle = self._put(whole, "conversation")
@@ -363,8 +400,7 @@ class Course:
             result.message = TOOL_OUTPUT_MESSAGE
         else:
             result.strategy = "irreducible"
-            result.message = _refused_with(str(cure.error), str(refusal))
-        return result
+            result.message = refused_with(str(cure.error), str(refusal))
 
     # ── the store ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -384,8 +420,8 @@ class Course:
         """Return the handle of a text that was kept; None, with a warning, where it could not be."""
         try:
             return put_text(self._store(), content, name)
-        except (PenstockError, OSError) as error:
-            self._warn(_not_stored(str(error)))
+        except Exception as error:  # noqa: BLE001 - a foreign store
+            self._warn(not_stored(str(error)))
             return None
 
     def _warn(self, sentence: str) -> None:

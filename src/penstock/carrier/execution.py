@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.carrier.course import CarrySettings, Course, Send, SendOutcome
 from penstock.carrier.replies import plain
+from penstock.carrier.responses import atold_by, checked, told_by
 from penstock.carrier.streams import StreamWatch, begin_async_stream, begin_stream, is_stream
 from penstock.context.recovery import MAX_CALLS
 from penstock.errors import CallerError
@@ -141,20 +142,35 @@ def drive(course: Course, send: Callable[[Json], Any], summarise: Callable[[str]
     while True:
         try:
             if isinstance(step, Send):
-                value = _not_awaitable(send(step.request))
+                value = checked(_not_awaitable(send(step.request)))
                 if is_stream(value):
                     begun = begin_stream(value, _watch(course))
-                    reply = SendOutcome(begun.stream, body=begun.body)
+                    reply = SendOutcome(begun.stream, body=begun.body, is_stream=True)
                 else:
                     reply = SendOutcome(value, body=plain(value))
             else:
                 reply = SendOutcome(summarise(step.prompt) if summarise else None)
-        except Exception as error:  # noqa: BLE001 - a foreign function: what is no overflow is raised again by the course
-            reply = SendOutcome(error=error)
+        except CallerError:
+            raise
+        except Exception as error:  # noqa: BLE001 - a foreign function: what is no overflow is raised again below
+            reply = SendOutcome(error=error, told=told_by(error))
         try:
             step = steps.send(reply)
-        except StopIteration as done:
-            return done.value  # type: ignore[no-any-return]
+        except StopIteration:
+            break
+    return _ended(course)
+
+
+def _ended(course: Course) -> RecoveryResult:
+    """Return the result of a course that has ended.
+
+    Raises:
+        Exception: the very one that the caller's function raised. Not raised by the course: out of a generator a `StopIteration`
+            would come as a `RuntimeError`.
+    """
+    if course.raised is not None:
+        raise course.raised
+    return course.result
 
 
 def _not_awaitable(value: Any) -> Any:
@@ -177,20 +193,23 @@ async def adrive(
     while True:
         try:
             if isinstance(step, Send):
-                value = await _awaited(send(step.request))
+                value = checked(await _awaited(send(step.request)))
                 if is_stream(value):
                     begun = await begin_async_stream(value, _watch(course))
-                    reply = SendOutcome(begun.stream, body=begun.body)
+                    reply = SendOutcome(begun.stream, body=begun.body, is_stream=True)
                 else:
                     reply = SendOutcome(value, body=plain(value))
             else:
                 reply = SendOutcome(await _awaited(summarise(step.prompt)) if summarise else None)
+        except CallerError:
+            raise
         except Exception as error:  # noqa: BLE001 - as in `drive`
-            reply = SendOutcome(error=error)
+            reply = SendOutcome(error=error, told=await atold_by(error))
         try:
             step = steps.send(reply)
-        except StopIteration as done:
-            return done.value  # type: ignore[no-any-return]
+        except StopIteration:
+            break
+    return _ended(course)
 
 
 def _watch(course: Course) -> StreamWatch:

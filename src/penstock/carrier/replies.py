@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from penstock.carrier.raw_events import errors_in
+from penstock.carrier.responses import http_answer
 from penstock.context.answers import overflow_in
 from penstock.errors import Refusal
-from penstock.overflow import Overflow
+from penstock.overflow import Overflow, diagnose
 from penstock.text.json_access import as_json, parsed, type_of
 from penstock.wires import WIRES, wire_named
 
@@ -28,16 +31,16 @@ if TYPE_CHECKING:
 def plain(value: Any) -> Json:
     """Return an answer as JSON, as far as it can be read; else None.
 
-    Read are bodies, bytes, SDK objects, dataclasses and HTTP responses.
+    Read are bodies, bytes, SDK objects, dataclasses, HTTP responses, and statuses beside bodies.
     """
+    if (answer := http_answer(value)) is not None:
+        return plain(answer.body)
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, list):
         return value
     if isinstance(value, bytes | bytearray | str):
-        text = value if isinstance(value, str) else bytes(value).decode("utf-8", "replace")
-        is_json, read = parsed(text)
-        return read if is_json else text
+        return _read(value if isinstance(value, str) else bytes(value).decode("utf-8", "replace"))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.asdict(value)
     # pydantic and the SDKs on it have `model_dump`, older ones `to_dict`; `json` is a response's body for httpx and
@@ -51,27 +54,76 @@ def plain(value: Any) -> Json:
     return None
 
 
-def refusal_in(value: Any, rules: Sequence[RefusalRule] = ()) -> tuple[Overflow | None, Exception | None]:
-    """Return the overflow that an answer tells of, and an error that says so; None twice for an answer.
+# A function of AWS that hands on what another one said encodes it anew.
+_MAX_ENCODINGS = 3
 
-    Some gateways send a provider's error with HTTP 200, and some SDKs hand it on as an object like any other.
+
+def _read(text: str) -> Json:
+    """Return what a text holds as JSON, encoded more than once or as an event of an error; else the text."""
+    held: Json = text
+    for _ in range(_MAX_ENCODINGS):
+        is_json, read = parsed(held) if isinstance(held, str) else (False, None)
+        if not is_json:
+            break
+        held = read
+    if isinstance(held, str) and held.lstrip().startswith(("data:", "event:")):
+        return _read(found) if (found := errors_in(held)) else held
+    return held
+
+
+def refusal_in(value: Any, rules: Sequence[RefusalRule] = ()) -> tuple[Overflow | None, Exception | None]:
+    """Return what an answer that is an error says of the request's size, and the error; None twice for an answer.
+
+    Some gateways send a provider's error with HTTP 200, some SDKs hand it on as an object like any other, and a caller's own
+    function may return whatever came.
     """
-    # A response of an HTTP library that does not raise by itself: its text says what the provider said.
-    status = getattr(value, "status_code", None)
-    if isinstance(status, int) and status >= 400:
-        body = getattr(value, "text", None) or plain(value) or ""
-        return overflow_in(body, status, rules=rules), Refusal(
-            f"HTTP {status}: {body if isinstance(body, str) else as_json(body)}"
-        )
-    body = _unwrapped(plain(value))
+    answer, body = http_answer(value), _unwrapped(plain(value))
+    status = answer.status if answer is not None and answer.status >= 400 else _page_status(body)
+    if status is not None:
+        return overflow_in(body, status, rules=rules), Refusal(f"HTTP {status}: {_written(body)}")
     if is_error(body):
         return overflow_in(body, rules=rules), Refusal(as_json(body))
     # Gateways write errors in forms of their own: one that names an overflow where no wire has an answer is a refusal.
     if _may_be_error(body) and (overflow := overflow_in(body, rules=rules)) is not None:
-        return overflow, Refusal(as_json(body))
+        return overflow, Refusal(_written(body))
+    if isinstance(body, str) and _is_error_text(body, rules):
+        return overflow_in(body, rules=rules), Refusal(body)
     if _is_bare(value, body):
         return Overflow(kind="context_input"), Refusal("HTTP 200, and nothing in it that is an answer")
+    if value is None or body in ("", {}, []):
+        return None, Refusal("nothing came where an answer should be")
     return None, None
+
+
+def _written(body: Json) -> str:
+    """Return a body for the message of an error."""
+    return body if isinstance(body, str) else as_json(body)
+
+
+# nginx, Cloudflare and load balancers of AWS: "<title>413 Request Entity Too Large</title>", "<title>x | 502: Bad gateway".
+_ERROR_PAGE = re.compile(
+    r"\A\s*<(?:!doctype html|html)\b.{0,2000}?<title>[^<]{0,100}?\b([45]\d\d)\b", re.IGNORECASE | re.DOTALL
+)
+# What a program writes before the words of an error: "Error: …", "openai.BadRequestError: …", "HTTP 429 …".
+_MARK = re.compile(r"\s*(?:[\w.]*(?:error|exception)\b[^\n]{0,40}?[:(]|http/?[\d.]* ?[45]\d\d\b)", re.IGNORECASE)
+_MAX_ERROR_CHARS = 500
+
+
+def _page_status(body: Json) -> int | None:
+    """Return the HTTP status that the title of an error page names; None for anything else."""
+    found = _ERROR_PAGE.match(body) if isinstance(body, str) else None
+    return int(found[1]) if found else None
+
+
+def _is_error_text(text: str, rules: Sequence[RefusalRule]) -> bool:
+    """Return whether a text in an answer's place is an error for certain: a caller may return the model's words alone."""
+    if len(text) > _MAX_ERROR_CHARS:
+        return False
+    told = diagnose(text, rules=rules)
+    if _MARK.match(text) and told.kind != "unknown":
+        return True
+    over = told.overflow
+    return over is not None and over.limit is not None and (over.input is not None or over.total is not None)
 
 
 def _is_bare(value: Any, body: Json) -> bool:

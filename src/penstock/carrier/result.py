@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from penstock.text import escape
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from penstock.context.compaction import Plan
     from penstock.context.handoff import Handoff
     from penstock.text.json_access import Json
@@ -22,6 +26,7 @@ A tool returned more data than the model can process.
 Session context cleared. Try a more specific query.
 Tip: Use count_files() before list_files() on large directories."""
 """What the user is told of such an end."""
+_SHOWN_REPAIRS = 5
 
 
 @dataclass(kw_only=True)
@@ -30,10 +35,11 @@ class RecoveryResult:
 
     Attributes:
         success: whether the provider answered.
-        response: what `send` returned, a stream included, whose first events come again.
+        response: what `send` returned, a stream included, whose first events come again; also where it is an error.
         attempts: requests that were sent with `send`.
         strategy: `normal`, `lower_reserve`, the deepest rung that was needed (`offload`, `stale`, `clear`, `failed`, `spans`,
-            `model_summary`, `handoff`), and without success `tool_output_overflow` or `irreducible`.
+            `model_summary`, `handoff`), and without success `tool_output_overflow`, `irreducible`,
+            or `refused` for an error that came in an answer's place and that no smaller request cures.
         tokens_reduced: by how much the request that was answered is smaller than the one that came in, by our count.
         error: what ended it without success.
         warnings: what the caller should know beside the answer; of a stream some come when it has ended.
@@ -60,3 +66,43 @@ class RecoveryResult:
     handoff: Handoff | None = None
     fresh: Json = None
     message: str = ""
+
+
+# ── what it says ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def refused_with(proof: str, provider_words: str) -> str:
+    """Return why nothing can be sent, and what the provider itself said."""
+    return f"{proof}\nThe provider said: {escape.clip(provider_words, 500)}"
+
+
+def no_answer(reason: str) -> str:
+    """Return that an error came where an answer should be."""
+    return f"The provider did not answer: {escape.clip(reason, 500)}"
+
+
+def unknown_answer(wire: str) -> str:
+    """Return the warning that what came has the shape of no answer."""
+    return (
+        f"What came back is no answer of {wire} that Penstock can read: "
+        "whether it is an error, was cut or is empty cannot be told."
+    )
+
+
+def was_mended(actions: Sequence[str]) -> str:
+    """Return the warning that a request was sent other than it came, though nothing was too large."""
+    more = f" and {len(actions) - _SHOWN_REPAIRS} more" if len(actions) > _SHOWN_REPAIRS else ""
+    return f"The request was not valid and was mended: {'; '.join(actions[:_SHOWN_REPAIRS])}{more}."
+
+
+def no_messages(actions: Sequence[str]) -> str:
+    """Return that there is nothing to send."""
+    why = f": nothing of them was valid ({'; '.join(actions[:_SHOWN_REPAIRS])})" if actions else ""
+    return f"the request has no messages{why}"
+
+
+def not_stored(reason: str) -> str:
+    """Return the warning that the store failed while a request was made smaller."""
+    return (
+        f"What was taken out of the request could not be kept: {escape.clip(reason)} The original is in the transcript."
+    )

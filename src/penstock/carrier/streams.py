@@ -12,7 +12,9 @@ import contextlib
 from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from penstock.carrier.replies import is_error, plain
+from penstock.carrier.raw_events import NoEvents, RawEvents
+from penstock.carrier.replies import is_error, plain, refusal_in
+from penstock.carrier.responses import checked, is_response
 from penstock.context.answers import overflow_in
 from penstock.errors import Refusal
 from penstock.text.json_access import as_json
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
 # Responses sends two events before the first content, Anthropic one and pings.
 _MAX_HEAD_EVENTS = 64
 """How many events are looked at before the first content: a stream of nothing else is handed on as it is."""
+
+_BLOCK_CHARS = 1_024
+"""How much of raw bytes counts as an event there."""
 
 
 class StreamRefused(Refusal):
@@ -64,8 +69,11 @@ class StreamWatch:
 
     def __init__(self, wire: str, rules: Sequence[RefusalRule], on_end: Callable[[Json], None]) -> None:
         self._rules, self._on_end = rules, on_end
-        self._reader = wire_named(wire).answers.stream()
-        self._is_read = True
+        self._answers = wire_named(wire).answers
+        self._reader, self._raw = self._answers.stream(), RawEvents(wire)
+        self._is_read, self._is_empty = True, True
+        self._whole: Json = None
+        self._looked = 0.0
         self._words: list[str] = []
 
     def has_begun(self, event: Any) -> bool:
@@ -74,11 +82,16 @@ class StreamWatch:
         Raises:
             StreamRefused: for an error in the stream.
         """
-        body = _event(event)
-        if is_error(body):
-            raise StreamRefused(as_json(body), overflow_in(body, rules=self._rules))
-        # Not an event of the wire: a caller's own stream of words, say. Whatever it is, it is content.
-        return not self._feeds(body) or self._reader.has_content
+        has_begun = False
+        for body in self._events(event):
+            if is_error(body):
+                raise StreamRefused(as_json(body), overflow_in(body, rules=self._rules))
+            # Not an event of the wire: a caller's own stream of words, say. Whatever it is, it is content.
+            has_begun = not self._feeds(body) or self._reader.has_content or has_begun
+        # A block of bytes may be a small part of an event.
+        self._looked += len(event) / _BLOCK_CHARS if isinstance(event, str | bytes | bytearray) else 1
+        is_enough = self._looked >= _MAX_HEAD_EVENTS
+        return has_begun or is_enough or not self._is_read or self._whole is not None
 
     def look(self, event: Any) -> None:
         """Look at an event behind the first content.
@@ -86,23 +99,56 @@ class StreamWatch:
         Raises:
             StreamRefused: for an error in the stream, with what came before it.
         """
-        body = _event(event)
-        if is_error(body):
-            raise self._ended(as_json(body), overflow_in(body, rules=self._rules))
-        self._feeds(body)
+        for body in self._events(event):
+            if is_error(body):
+                raise self._ended(as_json(body), overflow_in(body, rules=self._rules))
+            self._feeds(body)
 
     def named(self, error: Exception) -> Exception:
         """Return what ends a stream that raised behind its first content: the error itself, or what names a refusal for size."""
         overflow = overflow_in(error, rules=self._rules)
         return error if overflow is None else self._ended(str(error), overflow)
 
-    def body(self) -> Json:
-        """Return the answer as far as it came; None where its events could not be read."""
-        return self._reader.body() if self._is_read else None
+    def ended(self) -> Json:
+        """Return the whole answer of a stream that has ended; an empty object where nothing came, None where nothing could be read.
+
+        Raises:
+            StreamRefused: for an error that only the end of the stream completes.
+        """
+        for body in self._events(None):
+            if is_error(body):
+                words = self._words
+                raise (
+                    self._ended(as_json(body), overflow_in(body, rules=self._rules))
+                    if words
+                    else StreamRefused(as_json(body), overflow_in(body, rules=self._rules))
+                )
+            self._feeds(body)
+        if self._is_empty:
+            return {}
+        return self._whole or (self._reader.body() if self._is_read else None)
 
     def end(self) -> None:
         """Hand on the whole answer."""
-        self._on_end(self.body())
+        self._on_end(self.ended())
+
+    def _events(self, event: Any) -> Iterator[Json]:
+        """Yield an event as JSON, or the events in a line or a block of bytes; of None those that the stream's end completes."""
+        if event is not None and not isinstance(event, str | bytes | bytearray):
+            self._is_empty = False
+            yield _event(event)
+            return
+        try:
+            for held in self._raw.finish() if event is None else self._raw.feed(event) if self._is_read else ():
+                self._is_empty = False
+                if self._raw.is_body and isinstance(held, dict) and self._answers.is_answer(held):
+                    self._whole = held
+                else:
+                    yield held
+        except (NoEvents, Unreadable):
+            self._is_empty = self._is_read = False
+            if event is not None and (said := refusal_in(event, self._rules))[1] is not None:
+                raise StreamRefused(str(said[1]), said[0]) from None
 
     def _ended(self, said: str, overflow: Overflow | None) -> StreamRefused:
         words = "".join(self._words)
@@ -128,7 +174,7 @@ def _event(event: Any) -> Json:
 
 def is_stream(value: Any) -> bool:
     """Return whether a value is a stream, or a context manager that makes the request only when it is entered."""
-    if isinstance(value, str | bytes | bytearray | list | tuple | set):
+    if isinstance(value, str | bytes | bytearray | list | tuple | set) or is_response(value):
         return False
     if isinstance(value, Mapping):
         return any(is_stream(inner) for inner in value.values() if not isinstance(inner, Mapping))
@@ -147,7 +193,7 @@ class BegunStream(NamedTuple):
     stream: Any
     """What the caller gets: the same object where that is possible, its first events included."""
     body: Json = None
-    """The whole answer, where the stream ended without a word; None while there is more to come."""
+    """The whole answer, where the stream has ended; an empty object where nothing came, None while there is more to come."""
 
 
 def begin_stream(value: Any, watch: StreamWatch) -> BegunStream:
@@ -166,7 +212,7 @@ def begin_stream(value: Any, watch: StreamWatch) -> BegunStream:
     if not hasattr(value, "__iter__") and hasattr(value, "__enter__"):
         entered = value.__enter__()
         try:
-            stream, body = begin_stream(entered, watch)
+            stream, body = begin_stream(checked(entered), watch)
         except Exception as error:
             value.__exit__(type(error), error, error.__traceback__)
             raise
@@ -177,14 +223,15 @@ def begin_stream(value: Any, watch: StreamWatch) -> BegunStream:
         is_ended = True
         for event in events:
             head.append(event)
-            if watch.has_begun(event) or len(head) == _MAX_HEAD_EVENTS:
+            if watch.has_begun(event):
                 is_ended = False
                 break
+        body = watch.ended() if is_ended else None
     except Exception:
         _close(value)
         raise
     going_on = _watched(head, iter(()) if is_ended else _rest(value, events), None if is_ended else watch)
-    return BegunStream(_with_events(value, going_on, Replay), watch.body() if is_ended else None)
+    return BegunStream(_with_events(value, going_on, Replay), body)
 
 
 async def begin_async_stream(value: Any, watch: StreamWatch) -> BegunStream:
@@ -198,7 +245,7 @@ async def begin_async_stream(value: Any, watch: StreamWatch) -> BegunStream:
             return begin_stream(value, watch)
         entered = await value.__aenter__()
         try:
-            stream, body = await begin_async_stream(entered, watch)
+            stream, body = await begin_async_stream(checked(entered), watch)
         except Exception as error:
             await value.__aexit__(type(error), error, error.__traceback__)
             raise
@@ -209,14 +256,15 @@ async def begin_async_stream(value: Any, watch: StreamWatch) -> BegunStream:
         is_ended = True
         async for event in events:
             head.append(event)
-            if watch.has_begun(event) or len(head) == _MAX_HEAD_EVENTS:
+            if watch.has_begun(event):
                 is_ended = False
                 break
+        body = watch.ended() if is_ended else None
     except Exception:
         await _aclose(value)
         raise
     going_on = _awatched(head, None if is_ended else _rest(value, events), None if is_ended else watch)
-    return BegunStream(_with_events(value, going_on, AsyncReplay), watch.body() if is_ended else None)
+    return BegunStream(_with_events(value, going_on, AsyncReplay), body)
 
 
 def _rest(value: Any, events: Any) -> Any:

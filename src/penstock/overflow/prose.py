@@ -35,7 +35,7 @@ def is_prose(text: str) -> bool:
         return True
     if _mark().search(head) is not None:
         return False
-    if _person().search(head) is not None:
+    if _person().search(head) is not None or _is_statement(head):
         return True
     return len(_sentence_end().findall(head)) > MAX_SENTENCES
 
@@ -80,3 +80,42 @@ def _person() -> re.Pattern[str]:
 def _sentence_end() -> re.Pattern[str]:
     """The end of a sentence before another one, or before the end of the text."""
     return re.compile(r"[a-z\d)`\"'][.!](?=\s+[\"'`(]?[A-Z]|\s*$)|。")
+
+
+def _is_statement(text: str) -> bool:
+    """Whether a text only tells what a model holds, or what becomes of requests in general: none of this request was refused.
+
+    A refusal complains: something exceeds, does not fit, is to be shortened, or was counted.
+    """
+    return _in_general().search(text) is not None or (
+        _holds().search(text) is not None and _complaint().search(text) is None
+    )
+
+
+@cache
+def _in_general() -> re.Pattern[str]:
+    """Requests of a kind, in place of this request: "Prompts longer than 200,000 tokens are …", "A request may not exceed …"."""
+    return re.compile(
+        r"(?i)^\s*(?:any |all |each |every )?(?:requests|prompts|inputs|messages|conversations|documents) "
+        r"(?:that|which|whose|longer|larger|bigger|exceeding|over|above|beyond|with (?:more|over))\b"
+        r"|^\s*(?:a|an|each|every|any) (?:request|prompt|input|message|conversation) (?:may|can|must|should|cannot|that|which)\b"
+    )
+
+
+@cache
+def _holds() -> re.Pattern[str]:
+    """What a model holds: "has a context window of 200,000 tokens", "the maximum context length is 8192 tokens"."""
+    return re.compile(
+        r"(?i)\b(?:context (?:window|length|size|limit)|token limit|input limit|max\w* (?:input|tokens))\b"
+    )
+
+
+@cache
+def _complaint() -> re.Pattern[str]:
+    """What a refusal says beside a limit: what is wrong with this request, what it counted, or what to do."""
+    return re.compile(
+        r"(?i)\b(?:exceed\w*|surpass\w*|over\w*|too|(?:long|larg|bigg|great|small|short|few)er|less|more|above|beyond|fits?|"
+        r"reduc\w*|shorten\w*|trim\w*|truncat\w*|however|but|your?|request\w*|result\w*|got|given|received|provided|contains?|"
+        r"reached|full|please|try|fail\w*|errors?|refus\w*|reject\w*|can ?not|can't|unable|invalid|must|should|not|ran|out|"
+        r"this|prompt|messages|current\w*|used|left|remain\w*|compact\w*)\b|[<>]|[a-z]_[a-z]|\d+ ?/ ?\d"
+    )

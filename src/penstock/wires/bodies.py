@@ -110,12 +110,18 @@ def dump_valid(transcript: Transcript, request: Json) -> Json:
     Returns:
         The very object `request` where nothing of it changes, so that a caller can tell by `is`; else a new body.
     """
+    return dump_mended(transcript, request)[0]
+
+
+def dump_mended(transcript: Transcript, request: Json) -> tuple[Json, tuple[str, ...]]:
+    """Return the body that `dump_valid` returns, and a sentence for everything that was mended in it."""
     # Checked first, since most requests are valid: mending copies the list.
     body = dump_request(transcript, request)
     messages, goes_on = messages_of(body, transcript.wire), continues(body, transcript.wire)
     if not isinstance(messages, list) or not violations(messages, transcript.wire, continues=goes_on):
-        return request if messages == messages_of(request, transcript.wire) else body
-    return with_messages(body, transcript.wire, repair(messages, transcript.wire, continues=goes_on).messages)
+        return request if messages == messages_of(request, transcript.wire) else body, ()
+    mended = repair(messages, transcript.wire, continues=goes_on)
+    return with_messages(body, transcript.wire, mended.messages), mended.actions
 
 
 # ── the length of the reply ──────────────────────────────────────────────────────────────────────────────────────
