@@ -38,6 +38,7 @@ RIGS = {
     "R18": "claims",
     "R19": "recovery",
     "R20": "mended",
+    "R21": "writers",
 }
 
 

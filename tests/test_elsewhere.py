@@ -69,7 +69,7 @@ handle = store.put(iter([whole[:3_000_000], whole[3_000_000:]]), name="big")
 again = store.put(iter([whole]), name="same")
 said["store"] = [store.read(handle, 0, len(whole)) == whole, store.read(again, 7, 7).decode(), store.facts()["journal_mode"]]
 said["damage"] = len(list(store.check()))
-from penstock.store import locks
+from penstock.workspace import locks
 other = os.open(os.path.join(folder, "store", "lock"), os.O_RDWR)
 with store._exclusive():
     said["second writer"] = locks.acquire(other)

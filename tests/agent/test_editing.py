@@ -18,6 +18,7 @@ from penstock.session.ledger import Ledger, shown
 from penstock.session.verdicts import ActVerdict
 from penstock.text import stand_ins
 from penstock.text.redaction import redacted
+from penstock.workspace import renames
 from penstock.workspace.root import Root
 
 if TYPE_CHECKING:
@@ -267,7 +268,7 @@ def test_a_file_that_somebody_else_changes_meanwhile_is_left_alone(root: Root, f
     arguments = {"old": "old", "new": "new"} if tool == "edit_file" else {"content": "new"}
     done = Editing(root, guard=changing).run(tool, {"path": "a.txt", **arguments})
     assert done.failed
-    assert "changed by someone else meanwhile. Read it again." in done.text
+    assert "a.txt was changed by someone else meanwhile. This edit was not made. Read it again." in done.text
     assert file.read_text() == "theirs"
 
 
@@ -289,7 +290,7 @@ def test_a_change_while_ours_is_being_written_is_seen_too(
     arguments = {"old": "old", "new": "new"} if tool == "edit_file" else {"content": "new"}
     done = Editing(root).run(tool, {"path": "a.txt", **arguments})
     assert done.failed
-    assert "changed by someone else meanwhile. Read it again." in done.text
+    assert "a.txt was changed by someone else meanwhile. This edit was not made. Read it again." in done.text
     assert file.read_text() == "theirs"
     assert os.listdir(folder) == ["a.txt"]
 
@@ -305,19 +306,20 @@ def test_a_file_that_must_not_be_written_is_not_replaced_instead(
     assert (folder / "a.txt").read_text() == "old"
 
 
-@pytest.mark.parametrize("call", ["open", "write", "fsync", "replace"])
+@pytest.mark.parametrize("call", ["open", "write", "fsync", "exchange"])
 def test_a_disk_that_fails_leaves_the_old(root: Root, folder: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
     """Whole, with nothing beside it, and the answer says so."""
     (folder / "a.txt").write_text("old")
-    real = getattr(os, call)
+    owner = renames if call == "exchange" else os
+    real = getattr(owner, call)
 
     def failing(*args: Any, **options: Any) -> Any:
-        if call == "open" and not str(args[0]).startswith(".penstock-"):
+        if call == "open" and not str(args[0]).startswith(".a.txt.penstock-"):
             return real(*args, **options)
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as broken:
-        broken.setattr(os, call, failing)
+        broken.setattr(owner, call, failing)
         done = edit(root, "a.txt", "old", "new")
     assert done.failed
     assert done.text == "a.txt cannot be written: No space left on device. It is as it was."

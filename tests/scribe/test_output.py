@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -24,23 +25,33 @@ def test_what_says_the_same_is_left_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("before", [None, "what an earlier run wrote"])
-def test_two_runs_may_write_one_file_at_once(
+def test_what_somebody_else_writes_meanwhile_is_written_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: str | None
 ) -> None:
-    """Whoever comes second writes over what the first wrote between its look and its writing."""
-    output, other = Output(str(tmp_path)), Output(str(tmp_path))
+    """Whoever comes second writes over what another program wrote between its look and its writing."""
+    output, file = Output(str(tmp_path)), tmp_path / "A.json"
     if before is not None:
-        other.write("A.json", before)
+        file.write_text(before)
     replace = Root.replace_file
 
-    def interrupted(self: Root, *given: Any) -> None:
+    def interrupted(self: Root, *given: Any) -> tuple[str, ...]:
         monkeypatch.setattr(Root, "replace_file", replace)
-        other.write("A.json", "what the other run writes")
-        replace(self, *given)
+        file.write_text("what another program writes")
+        return replace(self, *given)
 
     monkeypatch.setattr(Root, "replace_file", interrupted)
     output.write("A.json", "ours")
-    assert (tmp_path / "A.json").read_text() == "ours"
+    assert file.read_text() == "ours"
+
+
+def test_two_runs_write_one_file_one_after_the_other(tmp_path: Path) -> None:
+    """Each finds what the other left: nothing is refused, and what came last stays."""
+    runs = [Output(str(tmp_path)) for _ in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        for at in range(20):
+            list(pool.map(lambda run, at=at: run.write("A.json", f"{at} {id(run)}"), runs))
+    assert (tmp_path / "A.json").read_text() in {f"19 {id(run)}" for run in runs}
+    assert sum(run.written for run in runs) == 80
 
 
 def test_no_link_is_followed(tmp_path: Path) -> None:

@@ -23,7 +23,6 @@ from penstock.workspace import refusals, texts
 from penstock.workspace.source import FileSource
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Mapping
 
     from penstock.session.effects import Settled
@@ -118,10 +117,12 @@ class Editing:
             CallerError: for a tool that is not here.
         """
         try:
-            change = self._planned(name, arguments)
-            advice = self._asked(change, override=bool(arguments.get("override")))
-            self.root.replace_file(change.file.relative, change.after, change.file.known)
-            return self._done(name, change, advice)
+            # From reading to writing no other edit of ours comes between: each is made in what the last one left.
+            with self.root.alone_with(self.root.relative(str(arguments.get("path", ".")))):
+                change = self._planned(name, arguments)
+                advice = self._asked(change, override=bool(arguments.get("override")))
+                lost = self.root.replace_file(change.file.relative, change.after, change.file.known)
+                return self._done(name, change, advice, lost)
         except ToolError as error:
             text = notices.with_ways(error.message, [PYTHON.write(call) for call in error.calls])
             return Acted(guards.bounded(text), failed=True, what=f"{name}: {error.code}")
@@ -220,7 +221,7 @@ class Editing:
             if len(data) < source.size_bytes:
                 raise ToolError("stale", f"{escape.shorten(opened.path)} is being changed. Read it again.")
             version = texts.token(source, len(data))
-            return _File.of(relative, opened.path, data, opened.encoding, source.status, version)
+            return _File.of(relative, opened.path, data, opened.encoding, version)
 
     # ── deeds ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -237,7 +238,7 @@ class Editing:
             raise ToolError("bad_argument", verdict.text)
         return verdict.text
 
-    def _done(self, name: str, change: _Change, advice: str) -> Acted:
+    def _done(self, name: str, change: _Change, advice: str, lost: tuple[str, ...]) -> Acted:
         """Return the result of a change that was made, with what a ledger remembers of it."""
         file = change.file
         total = file.lines_in(change.after)
@@ -246,6 +247,7 @@ class Editing:
         said = [change.said, f"{total} {'line' if total == 1 else 'lines'}, {len(change.after)} bytes"]
         said += [notices.CRLF] if file.newline != "\n" else []
         said += [f"encoding {file.encoding.name}"] if file.encoding.name != "UTF-8" else []
+        said += [f"it lost {', '.join(lost)}"] if lost else []
         text = f"{notices.title(file.path)}: " + " | ".join(said) + (f"\n{advice}" if advice else "")
         what = f"{name} {escape.shorten(file.path)}: {change.said}"
         return Acted(guards.bounded(text), False, what, file.digest, change.digest, (act,))
@@ -272,18 +274,15 @@ class _File(NamedTuple):
 
     relative: bytes
     path: str
-    data: bytes = b""
     text: str = ""
     mark: bytes = b""
     newline: str = "\n"
     encoding: Encoding = UTF8
-    known: os.stat_result | None = None
+    known: bytes | None = None
     version: str = ""
 
     @classmethod
-    def of(
-        cls, relative: bytes, path: str, data: bytes, encoding: Encoding, known: os.stat_result, version: str
-    ) -> _File:
+    def of(cls, relative: bytes, path: str, data: bytes, encoding: Encoding, version: str) -> _File:
         """Return a file from its bytes.
 
         Raises:
@@ -298,12 +297,12 @@ class _File(NamedTuple):
             ) from None
         # What most lines have: a file with mixed line ends keeps each, and new lines get the usual one.
         newline = "\r\n" if 2 * text.count("\r\n") > text.count("\n") else "\n"
-        return cls(relative, path, data, text, mark, newline, encoding, known, version)
+        return cls(relative, path, text, mark, newline, encoding, data, version)
 
     @property
     def digest(self) -> str:
         """SHA-256 of the content; empty for a file that is not there."""
-        return "" if self.known is None else _digest(self.data)
+        return "" if self.known is None else _digest(self.known)
 
     def encoded(self, text: str) -> bytes:
         """Return the bytes of the whole file with another text, its byte order mark in front."""

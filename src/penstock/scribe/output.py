@@ -44,22 +44,23 @@ class Output:
             CallerError: What the disk says.
         """
         # Between the look at what is there and its replacement somebody else may write the same file: then `replace_file`
-        # refuses, as it knows from the status, and we look again. Two runs that go on like that for ten turns are not two runs.
+        # refuses, and we look again. Two runs that go on like that for ten turns are not two runs.
         relative, content = os.fsencode(path), text.encode("utf-8", "backslashreplace")
         for tries_left in reversed(range(_TRIES)):
             try:
-                known = self._known(relative, content)
-                if known != content:
-                    self._root.replace_file(relative, content, None if known is None else self._status(relative))
-                    self.written += 1
+                with self._root.alone_with(relative):
+                    known = self._known(relative)
+                    if known != content:
+                        self._root.replace_file(relative, content, known)
+                        self.written += 1
             except ToolError as error:
                 if error.code == "stale" and tries_left:
                     continue
                 raise CallerError(error.message) from error
             return
 
-    def _known(self, relative: bytes, content: bytes) -> bytes | None:
-        """Return as much of what is there as tells whether it is the same; None where nothing is."""
+    def _known(self, relative: bytes) -> bytes | None:
+        """Return what is there; None where nothing is."""
         try:
             file = self._root.open_file(relative)
         except ToolError as error:
@@ -67,15 +68,11 @@ class Output:
                 return None
             raise
         try:
-            # Most changes change the size, and then the page need not be read.
-            if file.status.st_size != len(content):
-                return b""
-            read = b""
-            while part := read_at(file.descriptor, len(content) + 1, len(read)):
-                read += part
-            return read
+            parts = []
+            at = 0
+            while part := read_at(file.descriptor, 1 << 20, at):
+                parts.append(part)
+                at += len(part)
+            return b"".join(parts)
         finally:
             file.close()
-
-    def _status(self, relative: bytes) -> os.stat_result:
-        return self._root.look(relative)

@@ -24,10 +24,11 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from penstock.errors import CallerError
-from penstock.store import locks, pieces, schema
+from penstock.store import pieces, schema
 from penstock.store.database import Staged
 from penstock.store.kept import Damaged, StoreFault
 from penstock.store.tables import Tables
+from penstock.workspace import locks
 from penstock.workspace.own_files import OwnFolder
 from penstock.workspace.system import flush, read_at, write_at
 

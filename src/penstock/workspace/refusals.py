@@ -79,6 +79,13 @@ def refusal(error: OSError, relative: bytes) -> ToolError:
     return ToolError(code, sentence.format(shown(relative)))
 
 
+def made_meanwhile(relative: bytes) -> ToolError:
+    """Return the refusal of a new file where somebody else has made one."""
+    return ToolError(
+        "stale", f"{shown(relative)} was made by someone else meanwhile: nothing was changed. Read it first."
+    )
+
+
 def unwritten(error: OSError, relative: bytes) -> ToolError:
     """Return the `ToolError` for what the operating system said of a file that was to be written."""
     if error.errno in _REFUSALS:

@@ -1,65 +1,331 @@
-"""How a file gets new content for good: after a crash at any instant it holds the old or the new.
+"""How a file gets new content for good: after a crash at any instant it holds the old or the new (S-16).
 
-Written beside it, flushed, renamed over it, the folder flushed. Keeps out: which file may be replaced (`root`, `own_files`).
+Written beside it, flushed, given its name, the folder flushed. Whoever else writes the same file is another party, and may write
+at any instant. Processes of Penstock hold the lock of its folder (`alone_in`) from reading to writing. Against all others the new
+content and what stands there swap names, and what was displaced is looked at afterwards: it has to be, to the byte, what the new
+content was made from, and nobody may have it open for writing. Otherwise it goes back.
+
+    read ── decide ── write beside ── flush ── swap ──┬── displaced is what was read ── remove it: done
+                                                      └── it is not ── swap back ──┬── displaced is ours: refused, as it was
+                                                                                   └── somebody saved once more: theirs goes
+                                                                                       back, the older of theirs is kept
+
+Law: a version that somebody else wrote is never displaced and then lost. What it cannot do: keep others from overwriting what was
+acknowledged, see a writer where the system has no leases, or swap where the file system cannot; there the last look comes right
+before the rename. Keeps out: which file may be replaced (`root`, `own_files`).
 """
 
 from __future__ import annotations
 
 import errno
 import os
-from contextlib import suppress
-from typing import TYPE_CHECKING
+import stat
+import sys
+import time
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Literal
 
 from penstock.errors import ToolError
-from penstock.workspace import system
+from penstock.workspace import attributes, leases, locks, renames, system
 from penstock.workspace.refusals import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator
+
+LOCK_SECONDS = 30.0
+"""How long an edit waits for others of Penstock in the same folder; each takes milliseconds."""
+_SWAPS = 20
+"""How often files of others swap places in one edit, before the last is left beside the file: each takes a save of theirs."""
+_NAME_BYTES = 200
+"""What a name beside a file repeats of the file's own: 255 bytes are the most that a name has."""
 
 
-def replace(
-    folder: system.Folder, name: bytes | str, content: bytes, mode: int, prepare: Callable[[int], None] = lambda _: None
-) -> None:
-    """Write `content` to a file beside `name` and rename it over that; `prepare` has the last word before the rename.
+def replace(folder: system.Folder, name: bytes | str, content: bytes, mode: int) -> None:
+    """Write `content` to a file beside `name` and rename it over whatever stands there. For files that no other party has.
 
-    Written, flushed, renamed, folder flushed, in this order. Renamed before the flush, a power cut leaves the new name
-    with no content; without the second flush it may bring back the old one after the caller was told.
+    Args:
+        folder: The open folder.
+        name: The file's name in it.
+        content: All of the new content.
+        mode: The new file's permissions.
+
+    Raises:
+        OSError: It could not be written; nothing is left beside it.
     """
-    beside = f".penstock-{os.urandom(8).hex()}"
-    new, at = system.entry_path(folder, beside)
-    old, _ = system.entry_path(folder, name)
-    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.NOFOLLOW | system.PRIVATE, mode, dir_fd=at)
+    with _beside(folder, os.fsencode(name), content, mode) as (beside, _):
+        _rename_over(folder, beside, os.fsencode(name))
+    system.flush_folder(folder)
+
+
+def create(folder: system.Folder, name: bytes, content: bytes) -> None:
+    """Make a new file; what stands there already is left alone.
+
+    Raises:
+        FileExistsError: Something stands there.
+        OSError: It could not be written; nothing is left beside it.
+    """
+    with _beside(folder, name, content, 0o666) as (beside, _):
+        renames.take_name(folder, beside, name)
+    system.flush_folder(folder)
+
+
+def replace_known(folder: system.Folder, name: bytes, content: bytes, known: bytes, relative: bytes) -> tuple[str, ...]:
+    """Give a file new content if it holds, to the byte, what that was made from; owner, mode and attributes stay.
+
+    Args:
+        folder: The open folder.
+        name: The file's name in it.
+        content: All of the new content.
+        known: What the new content was made from.
+        relative: The path as refusals name it.
+
+    Returns:
+        What of the old file the new one could not be given, in words.
+
+    Raises:
+        ToolError: `stale`: somebody else has changed the file, or is writing it. It is as they left it.
+        OSError: It could not be written; it is as it was.
+    """
+    path, at = system.entry_path(folder, name)
+    if not os.access(path, os.W_OK, dir_fd=at):  # renaming over it would not ask
+        raise OSError(errno.EACCES, os.strerror(errno.EACCES))
+    with _opened(folder, name) as old, _beside(folder, name, content, 0o600, old) as (beside, lost):
+        # Most changes are seen without displacing anything.
+        if (found := _displaced(folder, name, known)) != "same":
+            raise _stale(relative, found)
+        if not renames.exchange(folder, beside, name):
+            # There is no swap here: the look above is the last, and what comes between it and this is lost.
+            _rename_over(folder, beside, name)
+        elif (found := _displaced(folder, beside, known, is_removed=True)) != "same":
+            raise _stale(relative, found, _put_back(folder, beside, name, content))
+    system.flush_folder(folder)
+    return lost
+
+
+def remove_known(folder: system.Folder, name: bytes, known: bytes, relative: bytes) -> None:
+    """Remove a file if it holds, to the byte, what it is known to hold.
+
+    Raises:
+        ToolError: `stale`: it is another by now, or somebody is writing it. It is as they left it.
+        OSError: It could not be removed.
+    """
+    # Moved away first, for the same reason as above: what is at a name that nobody else knows cannot be changed unseen.
+    beside = _name_beside(name)
+    old, at = system.entry_path(folder, name)
+    new, _ = system.entry_path(folder, beside)
+    os.rename(old, new, src_dir_fd=at, dst_dir_fd=at)
+    if (found := _displaced(folder, beside, known, is_removed=True)) != "same":
+        kept = ""
+        try:
+            renames.take_name(folder, beside, name)
+        except FileExistsError:  # somebody has made a new one meanwhile
+            kept = beside
+        raise _stale(relative, found, kept)
+    system.flush_folder(folder)
+
+
+@contextmanager
+def alone_in(folder: system.Folder) -> Iterator[None]:
+    """Hold a folder against all other processes and threads of Penstock that write in it; it waits for them.
+
+    The lock is that of the open folder itself: it needs no file, and ends with the process. Where folders cannot be locked (on
+    Windows, on some network file systems) a file in the folder for temporary ones stands for it.
+
+    Raises:
+        ToolError: `busy`: others hold it for longer than `LOCK_SECONDS`.
+    """
+    descriptor, is_own = _lock_of(folder)
+    try:
+        end = time.monotonic() + LOCK_SECONDS
+        pause = 0.001
+        while not locks.acquire(descriptor):
+            if time.monotonic() > end:
+                raise ToolError(
+                    "busy", "Somebody else is writing in the same folder, and does not end. Try again later."
+                )
+            time.sleep(pause)
+            pause = min(0.02, 2 * pause)
+        try:
+            yield
+        finally:
+            locks.release(descriptor)
+    finally:
+        if is_own:
+            os.close(descriptor)
+
+
+def _lock_of(folder: system.Folder) -> tuple[int, bool]:
+    """Return what is locked for a folder, open, and whether it was opened here."""
+    if isinstance(folder, int):
+        status = os.fstat(folder)
+        with suppress(OSError):  # a file system without such locks
+            if locks.acquire(folder):
+                locks.release(folder)
+            return folder, False
+    else:
+        status = os.stat(folder)
+    import tempfile
+
+    path = os.path.join(tempfile.gettempdir(), f"penstock-{status.st_dev:x}-{status.st_ino:x}.lock")
+    return os.open(path, os.O_RDWR | os.O_CREAT | system.NOFOLLOW | system.PRIVATE, 0o600), True
+
+
+# ── what was displaced ───────────────────────────────────────────────────────────────────────────────────────────
+
+Found = Literal["same", "changed", "open"]
+"""What a displaced file is: `same` as it was read, `changed` since, or `open` for writing by somebody."""
+
+
+def _displaced(folder: system.Folder, name: bytes | str, content: bytes, *, is_removed: bool = False) -> Found:
+    """Return whether a file is what it was thought to be, and nobody is writing it.
+
+    Args:
+        folder: The open folder.
+        name: The file.
+        content: What it is thought to hold.
+        is_removed: Whether it is removed where it is the same, while nobody can begin to write it.
+    """
+    path, at = system.entry_path(folder, name)
+    try:
+        descriptor = os.open(path, system.READ | system.NOFOLLOW, dir_fd=at)
+    except OSError:  # gone, a link, a special file, one that may not be read: nothing that was read before
+        return "changed"
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return "changed"
+        if leases.take(descriptor) == "refused":
+            return "open"
+        if not _holds(descriptor, content):
+            return "changed"
+        if is_removed and sys.platform != "win32":
+            os.unlink(path, dir_fd=at)
+    finally:
+        os.close(descriptor)
+    if is_removed and sys.platform == "win32":  # which removes nothing that is open
+        os.unlink(path)
+    return "same"
+
+
+def _holds(descriptor: int, content: bytes) -> bool:
+    """Return whether an open file holds this content and no more."""
+    at = 0
+    while part := system.read_at(descriptor, 1 << 20, at):
+        if content[at : at + len(part)] != part:
+            return False
+        at += len(part)
+    return at == len(content)
+
+
+def _put_back(folder: system.Folder, beside: str, name: bytes, ours: bytes) -> str:
+    """Give a file of somebody else its name back, and remove ours; return the name of what had to be kept beside it.
+
+    While ours had the name, somebody may have saved once more: over ours, or into it. Theirs goes back then, as it is the newest,
+    and what it displaces is what we were about to put back, an older version of theirs. That is kept, because it might be all
+    that is left of what they wrote.
+    """
+    expected, is_ours = _inode(folder, name), True
+    for _ in range(_SWAPS):
+        placed = _inode(folder, beside)
+        try:
+            renames.exchange(folder, beside, name)
+        except FileNotFoundError:  # somebody has removed ours, or moved it away
+            with suppress(FileExistsError):
+                renames.take_name(folder, beside, name)
+                return ""
+            continue
+        found = _inode(folder, beside)
+        if found == expected and not is_ours:
+            return beside
+        if found == expected and _displaced(folder, beside, ours, is_removed=True) == "same":
+            return ""
+        expected, is_ours = placed, False
+    return beside
+
+
+# ── files beside files ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+@contextmanager
+def _opened(folder: system.Folder, name: bytes) -> Iterator[int]:
+    """Open a file for reading. Raises OSError, for a link too."""
+    path, at = system.entry_path(folder, name)
+    descriptor = os.open(path, system.READ | system.NOFOLLOW, dir_fd=at)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _beside(
+    folder: system.Folder, name: bytes, content: bytes, mode: int, old: int | None = None
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Write a file beside another, flushed; it is removed where it is still ours when an error comes.
+
+    Written, flushed, renamed, folder flushed, in this order. Renamed before the flush, a power cut leaves the new name with no
+    content; without the second flush it may bring back the old one after the caller was told.
+
+    Args:
+        folder: The open folder.
+        name: The file that it will stand for.
+        content: All of its content.
+        mode: Its permissions, where there is no old file.
+        old: The file that it will replace, open, whose owner, permissions and attributes it gets.
+
+    Yields:
+        Its name, and what of the old file it could not be given.
+    """
+    beside = _name_beside(name)
+    path, at = system.entry_path(folder, beside)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.NOFOLLOW | system.PRIVATE, mode, dir_fd=at)
+    ours = os.fstat(descriptor)
     try:
         try:
             rest = memoryview(content)
             while rest:
                 rest = rest[os.write(descriptor, rest) :]
-            prepare(descriptor)
+            lost = () if old is None else attributes.give(descriptor, old)
             system.flush(descriptor)
         finally:
             os.close(descriptor)
-        os.replace(new, old, src_dir_fd=at, dst_dir_fd=at)
+        yield beside, lost
     except BaseException:
+        # After a swap the name leads to what somebody else wrote: that is never removed here.
         with suppress(OSError):
-            os.unlink(new, dir_fd=at)
+            if os.path.samestat(os.stat(path, dir_fd=at, follow_symlinks=False), ours):
+                os.unlink(path, dir_fd=at)
         raise
-    system.flush_folder(folder)
 
 
-def expect_unchanged(known: os.stat_result | None, folder: system.Folder, name: bytes, relative: bytes) -> None:
-    """Raise `ToolError` (stale) when what stands there is not what is thought to be there, OSError for a link."""
+def _name_beside(name: bytes) -> str:
+    """Return a free name that says whose it is: a kill between two steps may leave it."""
+    own = os.fsdecode(name[:_NAME_BYTES])
+    return f".{own}.penstock-{os.urandom(8).hex()}"
+
+
+def _rename_over(folder: system.Folder, beside: str, name: bytes) -> None:
+    """Rename a file over what stands at a name. Raises OSError."""
+    old, at = system.entry_path(folder, beside)
+    new, _ = system.entry_path(folder, name)
+    os.replace(old, new, src_dir_fd=at, dst_dir_fd=at)
+
+
+def _inode(folder: system.Folder, name: bytes | str) -> tuple[int, int] | None:
+    """Return what tells the file at a name from any other; None for nothing."""
+    path, at = system.entry_path(folder, name)
     try:
-        path, at = system.entry_path(folder, name)
-        now = os.stat(path, dir_fd=at, follow_symlinks=False)
-    except FileNotFoundError:
-        now = None
-    if now is not None and system.is_link(now):
-        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-    if _identity(now) != _identity(known):
-        raise ToolError("stale", f"{shown(relative)} was changed by someone else meanwhile. Read it again.")
+        status = os.stat(path, dir_fd=at, follow_symlinks=False)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
-def _identity(status: os.stat_result | None) -> tuple[int, ...]:
-    """Return what tells versions of a file apart: device, inode, size and time of change."""
-    return () if status is None else (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+def _stale(relative: bytes, found: Found = "changed", kept: str = "") -> ToolError:
+    """Return the refusal of a file that somebody else writes, too."""
+    said = "is open for writing in another program" if found == "open" else "was changed by someone else meanwhile"
+    if kept:
+        said = (
+            "was saved by others more than once in this moment: what came last stands there, and what came before is kept "
+            f"beside it as {shown(os.fsencode(kept))}"
+        )
+    return ToolError("stale", f"{shown(relative)} {said}. This edit was not made. Read it again.")

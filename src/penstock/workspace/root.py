@@ -24,16 +24,18 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import sys
-from contextlib import suppress
-from typing import NamedTuple
+from contextlib import ExitStack, contextmanager, suppress
+from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.errors import CallerError
 from penstock.text import escape
 from penstock.workspace import system
 from penstock.workspace.paths import beneath, encoded, has_secret_name
-from penstock.workspace.refusals import irregular, not_a_folder, refusal, secret, unwritten
-from penstock.workspace.replacing import expect_unchanged, replace
+from penstock.workspace.refusals import irregular, made_meanwhile, not_a_folder, refusal, secret, unwritten
+from penstock.workspace.replacing import alone_in, create, remove_known, replace_known
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _PATH_MAX = 4000  # below the kernel's 4,096, its NUL and our margin
 
@@ -228,16 +230,20 @@ class Root:
         except OSError as error:
             raise refusal(error, relative) from error
 
-    def replace_file(self, relative: bytes, content: bytes, known: os.stat_result | None) -> None:
+    def replace_file(self, relative: bytes, content: bytes, known: bytes | None) -> tuple[str, ...]:
         """Give the file at `relative` new content, for good: after a crash at any instant it holds the old or the new.
 
-        No link is followed on the way, and what stands there by now and is another file is left alone.
+        No link is followed on the way, and what stands there by now and is not `known` is left alone, whoever
+        wrote it (`replacing`). Hold `alone_with` from reading to here, so that others of Penstock wait.
 
         Args:
             relative: The path, as `relative` returns it.
             content: All of the new content.
-            known: The file that `content` was made from, which keeps its mode and its owner; None makes a new one, and
-                the folders above it.
+            known: All of the content that `content` was made from; the file keeps its mode, its owner and its
+                attributes. None makes a new file, and the folders above it.
+
+        Returns:
+            What of the old file the new one could not be given, in words; empty where it has all.
 
         Raises:
             ToolError: It is a secret, has changed (`stale`), or cannot be written; all is then as it was, but for
@@ -245,36 +251,59 @@ class Root:
         """
         if self.is_secret(relative):
             raise secret(relative)
-        *folders, name = relative.split(b"/")
-
-        def prepare(descriptor: int) -> None:
-            if known is not None and sys.platform != "win32":
-                if (known.st_uid, known.st_gid) != (os.geteuid(), os.getegid()):
-                    with suppress(PermissionError):  # only root gives files away
-                        os.fchown(descriptor, known.st_uid, known.st_gid)
-                os.fchmod(descriptor, stat.S_IMODE(known.st_mode))
-            # The last look before the rename: what somebody wrote since `known` was read is found here. What is written
-            # between this look and the rename is not.
-            expect_unchanged(known, folder, name, relative)
-
+        name = relative.rpartition(b"/")[2]
         try:
-            folder = self.open_folder(b".")
-            try:
-                # Down by descriptors and never by `openat2`, which would follow links inside the root: what is written
-                # through a link is not what was read at the path.
-                for part in folders:
-                    inner = self._subfolder(folder, part, make=known is None)
-                    system.close_folder(folder)
-                    folder = inner
-                expect_unchanged(known, folder, name, relative)
-                path, at = system.entry_path(folder, name)
-                if known is not None and not os.access(path, os.W_OK, dir_fd=at):  # renaming over it would not ask
-                    raise OSError(errno.EACCES, os.strerror(errno.EACCES))
-                replace(folder, name, content, 0o666 if known is None else 0o600, prepare)
-            finally:
-                system.close_folder(folder)
+            with self._folder_of(relative, make=known is None) as folder:
+                if known is None:
+                    create(folder, name, content)
+                    return ()
+                return replace_known(folder, name, content, known, relative)
+        except FileExistsError:
+            raise made_meanwhile(relative) from None
         except OSError as error:
             raise unwritten(error, relative) from error
+
+    def remove_file(self, relative: bytes, known: bytes) -> None:
+        """Remove the file at `relative` if it holds, to the byte, what it is known to. Hold `alone_with` around it.
+
+        Raises:
+            ToolError: It is another by now (`stale`), or cannot be removed; it is as it was.
+        """
+        try:
+            with self._folder_of(relative, make=False) as folder:
+                remove_known(folder, relative.rpartition(b"/")[2], known, relative)
+        except OSError as error:
+            raise unwritten(error, relative) from error
+
+    @contextmanager
+    def alone_with(self, relative: bytes) -> Iterator[None]:
+        """Hold a file against other processes and threads of Penstock, from reading it to writing it.
+
+        It is the folder that is held. Where that is still to be made nothing is: of two who make a file, one is refused.
+
+        Raises:
+            ToolError: `busy`: others do not end.
+        """
+        with ExitStack() as held:
+            with suppress(OSError):  # what is wrong with the path is said by whoever reads or writes there
+                folder = held.enter_context(self._folder_of(relative, make=False))
+                held.enter_context(alone_in(folder))
+            yield
+
+    @contextmanager
+    def _folder_of(self, relative: bytes, *, make: bool) -> Iterator[system.Folder]:
+        """Open the folder of a file that is to be written, made where there is none and `make` says so. Raises OSError."""
+        # Down by descriptors and never by `openat2`, which would follow links inside the root: what is written through a
+        # link is not what was read at the path.
+        folder = self.open_folder(b".")
+        try:
+            for part in relative.split(b"/")[:-1]:
+                inner = self._subfolder(folder, part, make=make)
+                system.close_folder(folder)
+                folder = inner
+            yield folder
+        finally:
+            system.close_folder(folder)
 
     def _subfolder(self, folder: system.Folder, name: bytes, *, make: bool) -> system.Folder:
         """Return a folder in an open folder, made where there is none and `make` says so. Raises OSError."""

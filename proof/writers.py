@@ -1,0 +1,240 @@
+"""R21: when two write one file, is anything lost that somebody was told is saved? (S-16)
+
+Four scenes, each with processes of its own over one file:
+
+- **ours**: two and four processes of Penstock edit it, each every 50 ms. What was acknowledged stands there at the end.
+- **savers**: somebody saves it whole, by a file beside it and a rename, at random instants.
+- **in place**: somebody opens it, writes a half, waits, writes the other half.
+- **creators**: somebody makes each of many files in the instant in which we make it.
+
+In the last three nothing that they saved may be displaced and be gone. What they overwrite of ours, later and blindly, cannot be
+helped: it is counted apart. Control: the same edits by a plain rename, where the second and third scene have to lose.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import random
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from unittest import mock
+
+from proof.figure import Figure, folder, main
+
+from penstock.agent.editing import Editing
+from penstock.workspace import renames, replacing
+from penstock.workspace.root import Root
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_EDITS, _SHORT_EDITS = 10_000, 400
+"""Edits of ours in each scene of ours."""
+_SAVES, _SHORT_SAVES = 5_000, 300
+"""Saves of theirs, and files that are made."""
+_PAUSE_SECONDS = 0.05
+_SHORT_PAUSE_SECONDS = 0.01
+_FILLER = "filler\n" * 2_000
+"""So that a write in place takes a while."""
+_MAX_REFUSED = 0.05
+_Context = multiprocessing.get_context("fork")
+
+
+@dataclass(slots=True)
+class Scene:
+    """What one scene came to."""
+
+    name: str
+    edits: int = 0
+    refused: int = 0
+    saves: int = 0
+    lost: int = 0
+    """Of ours acknowledged, in the scene of ours; of theirs, in the others."""
+    overwritten: int = 0
+    """Acknowledged edits of ours that somebody else saved over, without having seen them."""
+    is_over_the_limit: bool = False
+
+    def __str__(self) -> str:
+        theirs = f", {self.saves} saves of others" if self.saves else ""
+        blind = f", {self.overwritten} of ours overwritten blindly" if self.saves else ""
+        return f"{self.name}: {self.edits} edits, {self.refused} refused{theirs}, {self.lost} lost{blind}"
+
+
+def _spawned(target: Callable[..., Any], *given: Any) -> Any:
+    """Begin a process; its answer comes through the pipe that is returned."""
+    here, there = _Context.Pipe()
+    process = _Context.Process(target=lambda: there.send(target(*given)), daemon=True)
+    process.start()
+    return process, here
+
+
+def _answer(spawned: Any) -> Any:
+    process, pipe = spawned
+    said = pipe.recv()
+    process.join()
+    return said
+
+
+# ── ours alone ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _edits(path: str, who: int, number: int, pause_seconds: float, seed: int) -> tuple[list[str], int]:
+    """Add lines under a writer's own mark; return those that were acknowledged, and how many were refused."""
+    editing, dice = Editing(Root(path)), random.Random(f"{seed} {who}")
+    told, refused = [], 0
+    for at in range(number):
+        time.sleep(pause_seconds * dice.uniform(0.5, 1.5))
+        line = f"w{who}-{at};"
+        mark = f"<{who}>\n"
+        done = editing.run("edit_file", {"path": "f.txt", "old": mark, "new": f"{mark}{line}\n"})
+        if done.failed:
+            refused += 1
+        else:
+            told.append(line)
+    return told, refused
+
+
+def ours(writers: int, edits: int, pause_seconds: float, seed: int) -> Scene:
+    """So many processes of Penstock edit one file."""
+    found = Scene(f"{writers} of ours")
+    with folder("writers") as path:
+        file = Path(path, "f.txt")
+        file.write_text("".join(f"<{who}>\n" for who in range(writers)))
+        spawned = [_spawned(_edits, path, who, edits // writers, pause_seconds, seed) for who in range(writers)]
+        answers = [_answer(one) for one in spawned]
+        there = set(file.read_text().split())
+        for told, refused in answers:
+            found.edits += len(told) + refused
+            found.refused += refused
+            found.lost += sum(line not in there for line in told)
+        found.is_over_the_limit = found.refused > _MAX_REFUSED * found.edits or len(os.listdir(path)) > 1
+    return found
+
+
+# ── somebody else ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _saved_whole(path: str, text: str, dice: random.Random) -> None:
+    """Save as most editors do."""
+    del dice
+    beside = f"{path}.tmp"
+    Path(beside).write_text(text)
+    os.rename(beside, path)
+
+
+def _saved_in_place(path: str, text: str, dice: random.Random) -> None:
+    """Save as scripts do: truncated, and written in pieces."""
+    with open(path, "w") as file:
+        half = len(text) // 2
+        file.write(text[:half])
+        file.flush()
+        time.sleep(dice.random() * 0.002)
+        file.write(text[half:])
+
+
+def _saves(path: str, save: Callable[..., None], number: int, gap_seconds: float, seed: int) -> int:
+    """Count up in the last line of a file; return how often what was saved before was gone."""
+    dice = random.Random(seed)
+    lost = 0
+    for at in range(1, number + 1):
+        time.sleep(dice.random() * gap_seconds)
+        body, _, counted = Path(path).read_text().rpartition("human:")
+        lost += counted != f"{at - 1}\n"
+        save(path, f"{body}human:{at}\n", dice)
+    return lost
+
+
+def others(name: str, save: Callable[..., None], saves: int, gap_seconds: float, seed: int) -> Scene:
+    """Edit the first line of a file whose last line somebody else counts up."""
+    found = Scene(name, saves=saves)
+    with folder("writers") as path:
+        file = Path(path, "f.txt")
+        file.write_text(f"agent:0\n{_FILLER}human:0\n")
+        spawned = _spawned(_saves, str(file), save, saves, gap_seconds, seed)
+        editing, dice = Editing(Root(path)), random.Random(seed)
+        told = "agent:0"
+        while not spawned[1].poll():
+            time.sleep(dice.random() * gap_seconds / 4)
+            first = file.read_text().partition("\n")[0]
+            if not first:  # it is being written
+                continue
+            found.overwritten += first != told
+            found.edits += 1
+            done = editing.run("edit_file", {"path": "f.txt", "old": f"{first}\n", "new": f"agent:{found.edits}\n"})
+            found.refused += done.failed
+            told = first if done.failed else f"agent:{found.edits}"
+        found.lost = _answer(spawned)
+        kept = [name for name in os.listdir(path) if name != "f.txt"]
+        found.is_over_the_limit = not file.read_text().endswith(f"human:{saves}\n") or bool(kept)
+    return found
+
+
+def _creations(path: str, number: int, start: Any) -> list[bool]:
+    """Make files that nobody has made; say of each whether we have."""
+    made = []
+    for at in range(number):
+        start.wait()
+        try:
+            with open(os.path.join(path, f"n{at}.txt"), "x") as file:
+                file.write("theirs\n")
+            made.append(True)
+        except FileExistsError:
+            made.append(False)
+    return made
+
+
+def creators(files: int, seed: int) -> Scene:
+    """Make files in the same instant as somebody else: each has one maker."""
+    del seed
+    found = Scene("creators", saves=files)
+    start = _Context.Barrier(2)
+    with folder("writers") as path:
+        spawned = _spawned(_creations, path, files, start)
+        editing, ours_made = Editing(Root(path)), []
+        for at in range(files):
+            start.wait()
+            done = editing.run("write_file", {"path": f"n{at}.txt", "content": "ours\n"})
+            # One that was there when we looked is replaced, as asked: its maker was before us, and nothing is lost unseen.
+            ours_made.append(not done.failed and "created" in done.text)
+            found.edits += 1
+            found.refused += done.failed
+        both = zip(ours_made, _answer(spawned), strict=True)
+        found.lost = sum(mine and theirs for mine, theirs in both)
+    return found
+
+
+def measure(*, long: bool, seed: int) -> Figure:
+    """Edits and saves that were lost between two writers."""
+    edits, saves = (_EDITS, _SAVES) if long else (_SHORT_EDITS, _SHORT_SAVES)
+    pause, gap = (_PAUSE_SECONDS, 0.01) if long else (_SHORT_PAUSE_SECONDS, 0.006)
+    scenes = [
+        *(ours(writers, edits, pause, seed) for writers in (2, 4)),
+        others("savers", _saved_whole, saves, gap, seed),
+        others("in place", _saved_in_place, saves, gap, seed),
+        creators(saves, seed),
+    ]
+    with (
+        mock.patch.object(renames, "exchange", return_value=False),
+        mock.patch.object(replacing, "_displaced", return_value="same"),
+    ):
+        control = others("control", _saved_whole, saves, gap, seed)
+    wrong = [scene for scene in scenes if scene.lost or scene.is_over_the_limit]
+    notes = [*map(str, scenes), f"the {control}"]
+    if not control.lost:
+        notes.append("the rig is blind here: the control lost nothing, so the zero says nothing")
+    return Figure(
+        rig="R21",
+        name="two writers",
+        value=f"{sum(scene.lost for scene in scenes)} lost of {sum(scene.edits + scene.saves for scene in scenes)}",
+        target="0, at most 5 % of ours refused, and the control loses",
+        met=not wrong and bool(control.lost),
+        seed=seed,
+        notes=tuple(notes),
+    )
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(measure))

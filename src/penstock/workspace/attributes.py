@@ -1,0 +1,85 @@
+"""What a file has beside its content, given to the file that takes its place: owner, permissions, access lists, attributes.
+
+What cannot be given is named, so that whoever asked for the edit hears of it. Law: nothing of a file is left behind unsaid. Keeps
+out: names and content (`replacing`). Sources: xattr(7), acl(5), fcopyfile(3).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import stat
+import sys
+from contextlib import suppress
+
+from penstock.text import escape
+
+# Whoever writes into a file loses these, by the kernel's own rule, and so does who replaces it.
+_LOST_BY_WRITING = {"security.capability", "security.ima", "security.evm"}
+_COPYFILE_ACL, _COPYFILE_XATTR = 1 << 0, 1 << 2  # macOS's copyfile.h
+
+
+def give(new: int, old: int) -> tuple[str, ...]:
+    """Give a new file what an old one has beside its content.
+
+    Args:
+        new: The new file, open for writing.
+        old: The file that it will replace, open.
+
+    Returns:
+        What could not be given, in words.
+
+    Raises:
+        OSError: What else the system says.
+    """
+    if sys.platform == "win32":  # where replacing a file keeps them (ReplaceFileW)
+        return ()
+    status = os.fstat(old)
+    lost = []
+    if (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
+        try:
+            os.fchown(new, status.st_uid, status.st_gid)
+        except PermissionError:  # only root gives files away
+            lost.append(f"its owner ({status.st_uid}:{status.st_gid})")
+    # Before the attributes, whose access list says more than the mode; after the owner, whose change takes bits away.
+    os.fchmod(new, stat.S_IMODE(status.st_mode))
+    lost += _attributes(old, new)
+    if status.st_nlink > 1:
+        lost.append("its other names, which keep the old content")
+    return tuple(lost)
+
+
+def _attributes(old: int, new: int) -> list[str]:
+    """Copy extended attributes, access lists among them; return those that could not be."""
+    if sys.platform == "darwin":
+        with suppress(AttributeError, OSError):
+            if ctypes.CDLL(None, use_errno=True).fcopyfile(old, new, None, _COPYFILE_ACL | _COPYFILE_XATTR) == 0:
+                return []
+        return ["its extended attributes and access list"]
+    if not hasattr(os, "listxattr"):
+        return []
+    lost = []
+    try:
+        names = [name for name in os.listxattr(old) if name not in _LOST_BY_WRITING]
+    except OSError:  # a file system without them
+        return []
+    for name in names:
+        try:
+            value = os.getxattr(old, name)
+            # What the kernel gave the new file by itself, such as the label of its folder, needs no permission.
+            if _attribute(new, name) != value:
+                os.setxattr(new, name, value)
+        except OSError:
+            lost.append(f"its attribute {escape.clip(name, 80)}")
+    return lost
+
+
+def _attribute(descriptor: int, name: str) -> bytes | None:
+    """Return an attribute of an open file; None where it has none of that name. Raises OSError."""
+    try:
+        return os.getxattr(descriptor, name)
+    except OSError as error:
+        if error.errno == errno.ENODATA:
+            return None
+        raise

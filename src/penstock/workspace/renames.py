@@ -1,0 +1,117 @@
+"""Names that change hands in one step: two files swap theirs, or one takes a name that is free.
+
+A rename over a file displaces whatever stands there, seen or not. A swap displaces nothing: what stood there is under the
+other name afterwards, and can be looked at. Linux has both in `renameat2`, macOS in `renameatx_np`; Windows replaces a file
+and leaves a backup. Law: no file loses its last name here. Keeps out: what is written, and what is thought of what was
+displaced (`replacing`).
+
+Sources: renameat2(2), renameatx_np(2), ReplaceFileW.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import sys
+from functools import cache, partial
+from typing import TYPE_CHECKING
+
+from penstock.workspace import system
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# linux/fs.h and macOS's stdio.h: the same two wishes under different numbers.
+_NO_REPLACE, _EXCHANGE = (4, 2) if sys.platform == "darwin" else (1, 2)
+_FUNCTION = "renameatx_np" if sys.platform == "darwin" else "renameat2"
+_NUMBERS = {"x86_64": 316, "aarch64": 276, "riscv64": 276}
+"""Of `renameat2`, by machine."""
+# What is said where a system, a file system or the filter of a container lacks the call. EPERM may also be meant: what is tried
+# instead then says it once more.
+_LACKING = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM}
+
+
+def exchange(folder: system.Folder, beside: str, name: bytes) -> bool:
+    """Swap the names of two files of a folder in one step.
+
+    Args:
+        folder: The open folder.
+        beside: A file of ours, which `name` will lead to.
+        name: Any file, which `beside` will lead to.
+
+    Returns:
+        True when they have swapped; False where this system or this file system cannot, and nothing has happened.
+
+    Raises:
+        OSError: One of them is not there, or the folder cannot be written.
+    """
+    if sys.platform == "win32":
+        return _replaced_with_backup(folder, beside, name)
+    return _renamed(folder, beside, name, _EXCHANGE)
+
+
+def take_name(folder: system.Folder, beside: str, name: bytes) -> None:
+    """Give a file of ours a name of the same folder that is free.
+
+    Raises:
+        FileExistsError: Something stands there, and is left alone.
+        OSError: What else the system says.
+    """
+    old, at = system.entry_path(folder, beside)
+    new, _ = system.entry_path(folder, name)
+    if sys.platform == "win32":  # where `rename` takes only names that are free
+        os.rename(old, new)
+        return
+    if _renamed(folder, beside, name, _NO_REPLACE):
+        return
+    # Any POSIX file system but the simplest knows a second name, which is never given over a first.
+    os.link(old, new, src_dir_fd=at, dst_dir_fd=at, follow_symlinks=False)
+    os.unlink(old, dir_fd=at)
+
+
+def _renamed(folder: system.Folder, old: str, new: bytes, flags: int) -> bool:
+    """Rename with a wish; False where it cannot be had. Raises OSError."""
+    function = _function()
+    if function is None or not isinstance(folder, int):
+        return False
+    if function(folder, os.fsencode(old), folder, new, flags) == 0:
+        return True
+    code = ctypes.get_errno()
+    if code in _LACKING:
+        return False
+    raise OSError(code, os.strerror(code))
+
+
+@cache
+def _function() -> Callable[..., int] | None:
+    """Return the system's call; None where it has none."""
+    arguments = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
+    try:
+        library = ctypes.CDLL(None, use_errno=True)
+        if hasattr(library, _FUNCTION):
+            function = library[_FUNCTION]
+            function.argtypes = arguments
+            return function
+        # Some C libraries have no function for the call that their kernel has.
+        number = _NUMBERS[os.uname().machine]
+        syscall = library.syscall
+    except (AttributeError, KeyError, OSError, TypeError):
+        return None
+    syscall.restype, syscall.argtypes = ctypes.c_long, (ctypes.c_long, *arguments)
+    return partial(syscall, number)
+
+
+def _replaced_with_backup(folder: system.Folder, beside: str, name: bytes) -> bool:
+    """Do on Windows what comes nearest: the file is replaced, and what it was is moved to where ours has been."""
+    ours, _ = system.entry_path(folder, beside)
+    there, _ = system.entry_path(folder, name)
+    backup = f"{os.fsdecode(ours)}~"
+    try:
+        replace = ctypes.WinDLL("kernel32", use_last_error=True).ReplaceFileW  # type: ignore[attr-defined, unused-ignore]
+    except (AttributeError, OSError):
+        return False
+    if not replace(os.fsdecode(there), os.fsdecode(ours), backup, 0, None, None):
+        return False
+    os.rename(backup, ours)
+    return True

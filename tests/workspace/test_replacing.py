@@ -1,0 +1,364 @@
+"""What somebody else writes at any instant of a replacement is there afterwards."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import stat
+import subprocess
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from penstock.errors import ToolError
+from penstock.workspace import leases, locks, renames, replacing
+from penstock.workspace.root import Root
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.proves("S-16")
+HOLD = "import fcntl, os, sys; fcntl.flock(os.open(sys.argv[1], 0), fcntl.LOCK_EX); print(flush=True); sys.stdin.read()"
+"""A program that holds a folder until it is killed."""
+SWAP_WORKS = sys.platform == "linux"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Iterator[Root]:
+    (tmp_path / "root").mkdir()
+    opened = Root(tmp_path / "root")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def file(tmp_path: Path, root: Root) -> Path:
+    del root
+    made = tmp_path / "root" / "f.txt"
+    made.write_bytes(b"old")
+    return made
+
+
+def replaced(root: Root, *, known: bytes | None = b"old") -> str:
+    """What a replacement by `new` is refused with; empty where it was made."""
+    try:
+        with root.alone_with(b"f.txt"):
+            root.replace_file(b"f.txt", b"new", known)
+    except ToolError as error:
+        return f"{error.code}: {error.message}"
+    return ""
+
+
+def saved(file: Path, content: str) -> None:
+    """Save as an editor does."""
+    beside = file.with_suffix(".tmp")
+    beside.write_text(content)
+    beside.rename(file)
+
+
+def at_swap(monkeypatch: pytest.MonkeyPatch, **deeds: Callable[[], object]) -> None:
+    """Let others do something `before1`, `after1`, `before2`, … the first swap, the second, …."""
+    exchange, counted = renames.exchange, [0]
+
+    def watched(*given: Any) -> bool:
+        counted[0] += 1
+        deeds.get(f"before{counted[0]}", int)()
+        done = exchange(*given)
+        deeds.get(f"after{counted[0]}", int)()
+        return done
+
+    monkeypatch.setattr(renames, "exchange", watched)
+
+
+def contents(file: Path) -> dict[str, str]:
+    """All that lies in the folder, with names of ours shortened."""
+    return {("beside" if "penstock-" in path.name else path.name): path.read_text() for path in file.parent.iterdir()}
+
+
+def test_what_was_read_is_replaced_and_nothing_is_left_beside(root: Root, file: Path) -> None:
+    """The usual case."""
+    assert replaced(root) == ""
+    assert contents(file) == {"f.txt": "new"}
+
+
+@pytest.mark.parametrize("save", [saved, lambda file, content: file.write_text(content)], ids=["whole", "in place"])
+@pytest.mark.parametrize("theirs", ["theirs", "ol", "older", ""])
+@pytest.mark.parametrize("when", ["before our last look", "after it"])
+def test_a_save_before_the_swap_goes_back(
+    root: Root,
+    file: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    save: Callable[[Path, str], None],
+    when: str,
+    theirs: str,
+) -> None:
+    """Also between our last look and the swap: what was displaced is looked at."""
+    if when == "after it":
+        at_swap(monkeypatch, before1=lambda: save(file, theirs))
+    else:
+        save(file, theirs)
+        at_swap(monkeypatch, before1=pytest.fail)
+    assert replaced(root).startswith("stale: f.txt was changed by someone else meanwhile. This edit was not made.")
+    assert contents(file) == {"f.txt": theirs}
+
+
+def test_the_same_content_saved_anew_is_no_change(root: Root, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A formatter that changes nothing costs no edit."""
+    at_swap(monkeypatch, before1=lambda: saved(file, "old"))
+    assert replaced(root) == ""
+    assert contents(file) == {"f.txt": "new"}
+
+
+@pytest.mark.parametrize("newest", ["saved over ours", "written into ours", "removed", "twice"])
+def test_a_second_save_while_the_first_goes_back_is_kept_too(
+    root: Root, file: Path, monkeypatch: pytest.MonkeyPatch, newest: str
+) -> None:
+    """The newest of theirs has the name; the one before it lies beside it and is named, or was overwritten by themselves."""
+    deeds: dict[str, Callable[[], object]] = {
+        "saved over ours": lambda: saved(file, "newest"),
+        "written into ours": lambda: file.write_text("newest"),
+        "removed": file.unlink,
+        "twice": lambda: saved(file, "newer"),
+    }
+    more: dict[str, Callable[[], object]] = {"before3": lambda: saved(file, "newest")} if newest == "twice" else {}
+    at_swap(monkeypatch, before1=lambda: saved(file, "theirs"), after1=deeds[newest], **more)
+    said = replaced(root)
+    beside = [path.name for path in file.parent.iterdir() if path.name != "f.txt"]
+    assert said.startswith("stale: ")
+    if newest == "removed":
+        assert contents(file) == {"f.txt": "theirs"}
+    else:
+        assert contents(file) == {"f.txt": "newest", "beside": "newer" if newest == "twice" else "theirs"}
+        assert f"is kept beside it as {beside[0]}" in said
+
+
+@pytest.mark.skipif(not SWAP_WORKS, reason="leases are Linux's")
+def test_a_file_that_is_open_for_writing_is_not_replaced(root: Root, file: Path) -> None:
+    """What comes through a descriptor that is open would go to a file without a name."""
+    with file.open("r+") as held:
+        assert replaced(root) == (
+            "stale: f.txt is open for writing in another program. This edit was not made. Read it again."
+        )
+        held.write("theirs")
+    assert contents(file) == {"f.txt": "theirs"}
+
+
+@pytest.mark.skipif(not SWAP_WORKS, reason="leases are Linux's")
+def test_a_file_opened_between_the_look_and_the_swap_goes_back(
+    root: Root, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It still holds what we read, but not for long."""
+    held: list[Any] = []
+    at_swap(monkeypatch, before1=lambda: held.append(file.open("r+")))
+    assert "is open for writing" in replaced(root)
+    with held[0] as writer:
+        writer.write("theirs")
+    assert contents(file) == {"f.txt": "theirs"}
+
+
+@pytest.mark.skipif(not SWAP_WORKS, reason="leases are Linux's")
+def test_a_lease_that_somebody_waits_for_ends_no_process(file: Path) -> None:
+    """The kernel tells the holder by a signal; it must be one that is ignored."""
+    reader = os.open(file, os.O_RDONLY)
+    assert leases.take(reader) == "held"
+    writer = threading.Thread(target=lambda: os.close(os.open(file, os.O_WRONLY)))
+    writer.start()
+    while fcntl.fcntl(reader, fcntl.F_GETLEASE) == fcntl.F_RDLCK:
+        pass
+    os.close(reader)
+    writer.join()
+    assert signal.getsignal(signal.SIGURG) == signal.SIG_DFL
+
+
+@pytest.mark.parametrize("when", ["before", "at the last instant"])
+def test_a_new_file_replaces_nothing(root: Root, file: Path, monkeypatch: pytest.MonkeyPatch, when: str) -> None:
+    """Of two who make it one is told so."""
+    file.unlink()
+    take = renames.take_name
+
+    def late(*given: Any) -> None:
+        file.write_text("theirs")
+        take(*given)
+
+    if when == "before":
+        file.write_text("theirs")
+    else:
+        monkeypatch.setattr(renames, "take_name", late)
+    assert replaced(root, known=None) == (
+        "stale: f.txt was made by someone else meanwhile: nothing was changed. Read it first."
+    )
+    assert contents(file) == {"f.txt": "theirs"}
+
+
+@pytest.mark.parametrize("lacks", ["the swap", "the call"])
+def test_without_the_call_it_works_by_a_rename(
+    root: Root, file: Path, monkeypatch: pytest.MonkeyPatch, lacks: str
+) -> None:
+    """With the last look right before it; a new file comes by a second name."""
+    if lacks == "the call":
+        monkeypatch.setattr(renames, "_function", lambda: None)
+    else:
+        monkeypatch.setattr(renames, "_renamed", lambda *_: False)
+    assert replaced(root) == ""
+    assert replaced(root).startswith("stale: ")
+    assert contents(file) == {"f.txt": "new"}
+    file.unlink()
+    assert replaced(root, known=None) == ""
+    assert replaced(root, known=None).startswith("stale: ")
+    assert contents(file) == {"f.txt": "new"}
+
+
+def test_the_call_is_found_where_the_c_library_has_no_name_for_it(
+    root: Root, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its number."""
+    if os.uname().machine not in renames._NUMBERS:
+        pytest.skip("no number is known for this machine")
+    renames._function.cache_clear()
+    monkeypatch.setattr(renames, "_FUNCTION", "renameat2_of_nobody")
+    try:
+        at_swap(monkeypatch, before1=lambda: saved(file, "theirs"))
+        assert replaced(root).startswith("stale: ")
+        assert contents(file) == {"f.txt": "theirs"}
+    finally:
+        renames._function.cache_clear()
+
+
+# ── removing ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_file_is_removed_only_as_it_is_known(root: Root, file: Path) -> None:
+    """Another content goes back, under its own name."""
+    with pytest.raises(ToolError, match="changed by someone else"):
+        root.remove_file(b"f.txt", b"other")
+    assert contents(file) == {"f.txt": "old"}
+    with file.open("a"), pytest.raises(ToolError, match="open for writing"):
+        root.remove_file(b"f.txt", b"old")
+    assert contents(file) == {"f.txt": "old"}
+    root.remove_file(b"f.txt", b"old")
+    assert contents(file) == {}
+
+
+def test_a_file_made_while_another_goes_back_stays(root: Root, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both are there, and the older is named."""
+    take = renames.take_name
+
+    def late(*given: Any) -> None:
+        file.write_text("newest")
+        take(*given)
+
+    monkeypatch.setattr(renames, "take_name", late)
+    with pytest.raises(ToolError, match=r"is kept beside it as \.f\.txt\.penstock-"):
+        root.remove_file(b"f.txt", b"other")
+    assert contents(file) == {"f.txt": "newest", "beside": "old"}
+
+
+# ── locks ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_others_of_penstock_wait(root: Root, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From another thread as from another process; whoever does not end is named after a while."""
+    monkeypatch.setattr(replacing, "LOCK_SECONDS", 0.1)
+    with root.alone_with(b"f.txt"):
+        said: list[str] = []
+        other = threading.Thread(target=lambda: said.append(replaced(root)))
+        other.start()
+        other.join()
+    assert said == ["busy: Somebody else is writing in the same folder, and does not end. Try again later."]
+    assert replaced(root) == ""
+    assert contents(file) == {"f.txt": "new"}
+
+
+def test_a_folder_is_given_back_while_it_is_open(file: Path) -> None:
+    """At the end of the block, not when somebody closes it."""
+    one, other = (os.open(file.parent, os.O_RDONLY) for _ in range(2))
+    with replacing.alone_in(one):
+        assert not locks.acquire(other)
+    assert locks.acquire(other)
+    os.close(one)
+    os.close(other)
+
+
+def test_a_lock_ends_with_its_process(root: Root, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However that ends."""
+    monkeypatch.setattr(replacing, "LOCK_SECONDS", 0.5)
+    held = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            HOLD,
+            file.parent,
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert held.stdout is not None
+    held.stdout.readline()
+    assert replaced(root).startswith("busy: ")
+    held.kill()
+    held.communicate()
+    assert replaced(root) == ""
+
+
+def test_where_folders_cannot_be_locked_a_file_stands_for_them(
+    root: Root, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on Windows and on some network file systems: two writers still wait for each other."""
+    acquire = locks.acquire
+    folder = os.stat(file.parent).st_ino
+
+    def no_folders(descriptor: int) -> bool:
+        if os.fstat(descriptor).st_ino == folder:
+            raise OSError(9, "Bad file descriptor")
+        return acquire(descriptor)
+
+    monkeypatch.setattr(locks, "acquire", no_folders)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr(replacing, "LOCK_SECONDS", 0.05)
+    with root.alone_with(b"f.txt"):
+        said: list[str] = []
+        other = threading.Thread(target=lambda: said.append(replaced(root)))
+        other.start()
+        other.join()
+    assert said[0].startswith("busy: ")
+    assert replaced(root) == ""
+
+
+# ── what a file has beside its content ───────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.skipif(not hasattr(os, "setxattr"), reason="attributes are read by Linux's calls")
+def test_permissions_and_attributes_stay(root: Root, file: Path) -> None:
+    """Access lists are attributes, too."""
+    file.chmod(0o640)
+    os.setxattr(file, "user.note", b"keep me")
+    # Version 2; the owner, one user more, the group, the mask, others: linux/posix_acl_xattr.h.
+    entries = [(1, 6, 0xFFFFFFFF), (2, 4, 12345), (4, 4, 0xFFFFFFFF), (16, 4, 0xFFFFFFFF), (32, 0, 0xFFFFFFFF)]
+    access = b"\x02\0\0\0" + b"".join(
+        tag.to_bytes(2, "little") + may.to_bytes(2, "little") + who.to_bytes(4, "little") for tag, may, who in entries
+    )
+    os.setxattr(file, "system.posix_acl_access", access)
+    assert replaced(root) == ""
+    assert file.read_text() == "new"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    assert (os.getxattr(file, "user.note"), os.getxattr(file, "system.posix_acl_access")) == (b"keep me", access)
+
+
+@pytest.mark.skipif(not hasattr(os, "setxattr"), reason="attributes are read by Linux's calls")
+def test_what_cannot_be_kept_is_named(root: Root, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its name, to whoever asked for the edit."""
+    os.setxattr(file, "user.note", b"keep me")
+    os.link(file, file.with_name("other.txt"))
+
+    def refused(*_: object) -> None:
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr(os, "setxattr", refused)
+    with root.alone_with(b"f.txt"):
+        lost = root.replace_file(b"f.txt", b"new", b"old")
+    assert lost == ("its attribute user.note", "its other names, which keep the old content")
+    assert contents(file) == {"f.txt": "new", "other.txt": "old"}
