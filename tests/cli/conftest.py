@@ -13,7 +13,7 @@ ESTATE = Path(__file__).parent.parent.parent / "examples" / "cobol"
 
 @pytest.fixture(scope="package")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small project with what the examples name, and a store with one session and one kept output."""
+    """A small project with what the examples name, and a store with a session, one that made edits, and a kept output."""
     root = tmp_path_factory.mktemp("project")
     (root / "src").mkdir()
     (root / "README.md").write_text("# Project\n\nWhat it is.\n\n## Use\n\nTODO: say how.\n\n" + "More text.\n\n" * 150)
@@ -30,4 +30,10 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "PAYROLL.cbl").write_bytes((ESTATE / "cbl/MWB010.cbl").read_bytes())
     shell_line(root, "cat server.log | penstock guard --chars 600 > notice.txt", check=True)
     shell_line(root, 'penstock run "Which port does app.py use?" --json > answer.json', check=True)
+    writes = [
+        {"call": "write_file", "arguments": {"path": name, "content": "made\n"}} for name in ("one.txt", "two.txt")
+    ]
+    (root / "script.json").write_text(json.dumps([*writes, {"say": "Done."}]))
+    edit = "penstock run Write. --model scripted:script.json --allow-edit --json > edited.json"
+    shell_line(root, edit, check=True)
     return root

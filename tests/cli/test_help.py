@@ -67,7 +67,8 @@ def test_every_example_of_every_page_runs(project: Path, example: str) -> None:
     if example in NOT_RUN:
         pytest.skip(NOT_RUN[example])
     handle = re.findall(r"penstock page (\S+?);? ", (project / "notice.txt").read_text())[0]
-    session = json.loads((project / "answer.json").read_text())["session"]
+    answered = "edited.json" if example.startswith("penstock undo") else "answer.json"
+    session = json.loads((project / answered).read_text())["session"]
     line = re.sub(r"\bHANDLE\b", handle, re.sub(r"\bID\b", session, example))
     with LoopbackProvider("openai-chat", 32_000, policy=lambda _request: say("It serves.")) as provider:
         line = f"export OPENAI_BASE_URL={provider.base_url}; {line}"

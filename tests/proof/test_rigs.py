@@ -15,7 +15,7 @@ from proof.hostile_tree import CANARY
 from penstock.errors import ToolError
 from penstock.text.window import Encoding
 from penstock.tools import Tools
-from proof import hostile, liveness, race, requests, stale, text, tiling, withheld
+from proof import hostile, liveness, race, requests, stale, text, tiling, withheld, writers
 
 pytestmark = [pytest.mark.timeout(110)]
 
@@ -97,6 +97,12 @@ def test_a_text_can_only_be_read() -> None:
 def test_what_is_withheld_forges_nothing_and_tells_no_secret() -> None:
     """R16b: guarded, kept, cleared, summarised, billed and handed on; 60 planted keys stay out of what is said about it."""
     assert _is_met(withheld.measure(long=False, seed=SEED))
+
+
+@pytest.mark.proves("S-16")
+def test_nothing_is_lost_between_two_writers() -> None:
+    """R21: processes of ours among themselves, and beside savers, writers in place and creators; a plain rename loses."""
+    assert _is_met(writers.measure(long=False, seed=SEED))
 
 
 @pytest.mark.proves("L-7", "L-9")

@@ -10,10 +10,11 @@ a model must have seen before (the ledger's, asked by `guard`).
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from penstock.errors import CallerError, ToolError
-from penstock.session.effects import Acted, Intent
+from penstock.session.effects import Acted, Change, Intent
 from penstock.text import escape, notices, redaction, stand_ins
 from penstock.text import fitting as guards
 from penstock.text.calls import PYTHON
@@ -21,9 +22,10 @@ from penstock.text.window import UTF8
 from penstock.tools import REQUIRED, Parameter, Tool, check
 from penstock.workspace import refusals, texts
 from penstock.workspace.source import FileSource
+from penstock.workspace.unasked import why_unasked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from penstock.session.effects import Settled
     from penstock.session.verdicts import ActVerdict
@@ -78,13 +80,19 @@ class Editing:
     Args:
         root: nothing outside of it is touched, and no link is followed to write.
         guard: may refuse what the session does not know well enough; None lets all pass.
+        allow_write_to: paths beneath the root that may be written although other programs run what stands there unasked,
+            such as `.git`; a folder allows all in it.
+
+    Raises:
+        ToolError: for a path in `allow_write_to` that leads out of the root.
     """
 
     tools = TOOLS
 
-    def __init__(self, root: Root, *, guard: Guard | None = None) -> None:
+    def __init__(self, root: Root, *, guard: Guard | None = None, allow_write_to: Iterable[str] = ()) -> None:
         self.root = root
         self._guard = guard
+        self._allowed = tuple(root.relative(path) for path in allow_write_to)
 
     def intent(self, name: str, arguments: Mapping[str, Json]) -> Intent:
         """Return what a call would change, for the journal. One that will be refused changes nothing, and says so when
@@ -105,6 +113,21 @@ class Editing:
         except ToolError:
             return Intent(KIND, escape.clip(str(arguments.get("path", ""))))
         return Intent(KIND, change.file.path, f"{change.file.digest}>{change.digest}")
+
+    def change(self, name: str, arguments: Mapping[str, Json]) -> Change | None:
+        """Return the file that a call would change, as it is and as it would be; None for a call that will be refused.
+
+        Args:
+            name: `edit_file` or `write_file`.
+            arguments: as the model gave them.
+
+        Raises:
+            CallerError: for a tool that is not here.
+        """
+        try:
+            return self._planned(name, arguments).whole
+        except ToolError:
+            return None
 
     def run(self, name: str, arguments: Mapping[str, Json]) -> Acted:
         """Do what a call asks for. A mistake of the model is a result that says how to do better.
@@ -231,6 +254,10 @@ class Editing:
         Raises:
             ToolError: for one that may not, with the verdict's own text.
         """
+        # No override: a model that may write there may do anything, at the next commit of whoever trusts it with a file.
+        if why := why_unasked(change.file.relative, self._allowed):
+            said = f"Refused: {change.file.path} is not written, because {why}. Only the user can allow it, with"
+            raise ToolError("denied", f"{said} --allow-write-to {shlex.quote(change.file.path)}.")
         if self._guard is None or override:
             return ""
         verdict = self._guard(change.kind, change.file.path, change.file.version, change.content)
@@ -250,7 +277,7 @@ class Editing:
         said += [f"it lost {', '.join(lost)}"] if lost else []
         text = f"{notices.title(file.path)}: " + " | ".join(said) + (f"\n{advice}" if advice else "")
         what = f"{name} {escape.shorten(file.path)}: {change.said}"
-        return Acted(guards.bounded(text), False, what, file.digest, change.digest, (act,))
+        return Acted(guards.bounded(text), False, what, file.digest, change.digest, (act,), change.whole)
 
     def _version(self, change: _Change) -> str:
         """Return the token of what was written; empty where somebody has been quicker to change it again."""
@@ -332,6 +359,10 @@ class _Change(NamedTuple):
     @property
     def digest(self) -> str:
         return _digest(self.after)
+
+    @property
+    def whole(self) -> Change:
+        return Change(self.file.path, self.file.known, self.after)
 
 
 def _digest(data: bytes) -> str:

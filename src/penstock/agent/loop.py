@@ -18,6 +18,7 @@ from hashlib import sha256
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Protocol
 
+from penstock.agent.edits import EDITED, kept_edit
 from penstock.context.answers import fault_of, overflow_in
 from penstock.context.compaction import apply
 from penstock.context.handoff import encode, render
@@ -57,6 +58,9 @@ from penstock.session import (
 )
 from penstock.session.effects import settled_later
 from penstock.store.texts import put_text, put_texts
+from penstock.text import escape
+from penstock.text.calls import PYTHON
+from penstock.text.calls import Call as ToolHint
 from penstock.text.redaction import redacted
 from penstock.wires import (
     answer_messages,
@@ -76,7 +80,7 @@ if TYPE_CHECKING:
     from penstock.models import Model
     from penstock.overflow import Overflow
     from penstock.session import Event
-    from penstock.session.effects import Intent, Settled
+    from penstock.session.effects import Change, Intent, Settled
     from penstock.store import Store
     from penstock.text.json_access import Json
     from penstock.wires import ToolCall
@@ -85,6 +89,7 @@ BEGUN = "Begun"
 """The type of the first record of a session: its header, and what it was begun with."""
 SEEN, TRACKED = "Seen", "Tracked"
 """Types of records beside the events: which files a tool showed or changed (`Seen`), and what they were then (`Tracked`)."""
+_NO_EVENTS = frozenset({SEEN, TRACKED, EDITED})
 _CHARS_PER_TOKEN = 3
 MAX_DOUBTS = 2
 """How often in a row an answer is not taken because a smaller request may bring a better one."""
@@ -110,6 +115,8 @@ class Done:
     """Those files as they are now: what a resume compares them with."""
     notes: tuple[Noted, ...] = ()
     """Changes of the todo list."""
+    change: Change | None = None
+    """The change of a file that was made."""
 
 
 class ToolRunner(Protocol):
@@ -137,6 +144,14 @@ class ToolRunner(Protocol):
 
     def digest_after(self, call: ToolCall) -> str:
         """Return the digest of what the last call changed, as it is now."""
+        ...
+
+    def change(self, call: ToolCall) -> Change | None:
+        """Return the file that a call would change, with both contents; None where it is not known."""
+        ...
+
+    def overwritten(self) -> tuple[str, ...]:
+        """Return the files that no longer are what an edit of the session left; each is named once."""
         ...
 
 
@@ -220,6 +235,8 @@ class Agent:
         self.listener: Listener = listener or _Nobody()
         self._clock, self._sleep, self._redact = clock, sleep, redact
         self._seq = next_seq
+        self._after: dict[str, str] = {}
+        """What this run wrote into files, by path: the handle of the newest content."""
         self._recoveries = 0
         self._stopped = False
         self._begin_run()
@@ -483,6 +500,9 @@ class Agent:
             advice = self.session.advice(call, digest)
             rows.append((call, f"{text}\n{advice}" if advice else text, done.failed))
             outcomes.append(Outcome(call_id=call.id, failed=done.failed, digest=digest))
+        if rows and (told := self._overwritten()):
+            call, text, failed = rows[-1]
+            rows[-1] = (call, f"{text}{told}", failed)
         messages = result_messages(self.session.state.transcript.wire, rows)
         self.feed(Returned(messages=tuple(messages), outcomes=tuple(outcomes)))
         if any(outcome.failed for outcome in outcomes):
@@ -498,7 +518,7 @@ class Agent:
         """Run one call. What changes the world is written down before and after, and not done again where a kill came
         between.
         """
-        intent = self.tools.intent(call)
+        intent, change = self.tools.intent(call), self.tools.change(call)
         # With the turn, because some servers number the calls of every turn anew.
         place = f"{self.session.state.all_turns}:{call.id}"
         # With an id of this agent alone: where two resumed the same session, the second one's record conflicts in the
@@ -510,8 +530,12 @@ class Agent:
             self.feed(
                 Intended(effect_id=effect_id, kind=intent.kind, what=self._redact(intent.what), digest=intent.digest)
             )
+            self._keep_change(effect_id, change)
         done = self.tools.run(call, self.session)
         if intent is not None:
+            # Somebody may have changed the file since the intent: what was displaced is what counts.
+            if done.change != change:
+                self._keep_change(effect_id, done.change)
             self.feed(Effected(effect_id=effect_id, digest=self.tools.digest_after(call)))
         if done.seen:
             self._write(SEEN, {"acts": list(done.seen)})
@@ -519,6 +543,25 @@ class Agent:
         for note in done.notes:
             self.feed(note)
         return done
+
+    def _keep_change(self, effect_id: str, change: Change | None) -> None:
+        """Keep both contents of a file, and write down their handles: for an undo, and for whoever is overwritten (S-16)."""
+        if change is not None:
+            kept = kept_edit(self.store, effect_id, change)
+            self._write(EDITED, kept.to_dict(), kept.handles)
+            self._after[change.path] = kept.after
+
+    def _overwritten(self) -> str:
+        """Return what there is to say of files that somebody else has changed since this session did; empty for none."""
+        dialect = self.session.dialect or PYTHON
+        told = []
+        for path in self.tools.overwritten():
+            shown = dialect.write(ToolHint("page", {"handle": self._after[path]}))
+            told.append(
+                f"\n{escape.show_name(path)} is no longer what your edit left: a command or somebody else has changed it. "
+                f"What you wrote is kept: {shown}"
+            )
+        return "".join(told)
 
     def _left(self, place: str) -> Done | None:
         """Return what there is to say of a call that was begun before a kill; None where it may be done, since nothing
@@ -631,7 +674,7 @@ def resumed(
     rows: list[tuple[str, dict[str, Json]]] = []
     for record in records:
         last = record.seq
-        if record.type not in {SEEN, TRACKED}:
+        if record.type not in _NO_EVENTS:
             rows.append((record.type, record.data))
     header: Any = begun.pop("header")
     return Session.replay(header, rows, counter=counter, dialect=dialect), begun, last + 1

@@ -7,11 +7,11 @@ Leaves to others: when a tool is called, and what is written down about it (`loo
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from penstock.agent.file_check import snapshot
 from penstock.agent.loop import Done
-from penstock.errors import CallerError, PenstockError
+from penstock.errors import CallerError, PenstockError, ToolError
 from penstock.guard.output import OutputLimits, guard_output
 from penstock.session import Noted
 from penstock.session.ledger import Ledger, shown
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from penstock.session import Session, Todo
-    from penstock.session.effects import Acted, Intent, Settled
+    from penstock.session.effects import Acted, Change, Intent, Settled
     from penstock.store import Store
     from penstock.text.json_access import Json
     from penstock.text.window import Window
@@ -83,6 +83,15 @@ class Acting(Protocol):
 
 
 @runtime_checkable
+class Changing(Protocol):
+    """Those acting tools that know beforehand what a file will hold."""
+
+    def change(self, name: str, arguments: Mapping[str, Json]) -> Change | None:
+        """Return the file that a call would change, with both contents."""
+        ...
+
+
+@runtime_checkable
 class Running(Protocol):
     """Those acting tools that have something running and something to give back."""
 
@@ -93,6 +102,13 @@ class Running(Protocol):
     def close(self) -> None:
         """Give back what is held."""
         ...
+
+
+class _Mark(NamedTuple):
+    """What an edit left: the status of the file, and the digest of its content; empty for no file."""
+
+    status: tuple[int, ...]
+    digest: str
 
 
 class Toolbox:
@@ -126,6 +142,7 @@ class Toolbox:
         offered = TOOLS if self.ledger.limits == NO_LIMITS else tuple(map(_overridable, TOOLS))
         self.tools: tuple[Tool, ...] = (*offered, TODO)
         self._after = ""
+        self._written: dict[str, _Mark] = {}
         self._store = store
         self.result_chars = room * _CHARS_PER_TOKEN
         self._limits = OutputLimits(chars=self.result_chars)
@@ -139,6 +156,11 @@ class Toolbox:
         """Return what a call would change; None for one that only looks."""
         actor = self._acting.get(call.name)
         return None if actor is None else actor.intent(call.name, call.values)
+
+    def change(self, call: ToolCall) -> Change | None:
+        """Return the file that a call would change, with both contents; None for one that changes none, or will be refused."""
+        actor = self._acting.get(call.name)
+        return actor.change(call.name, call.values) if isinstance(actor, Changing) else None
 
     def settled(self, kind: str, what: str, digest: str) -> Settled:
         """Return what became of an effect that was begun before a kill, as far as its tool can tell."""
@@ -177,6 +199,28 @@ class Toolbox:
             return self.ledger.may_replace(path, version, content)
         return self.ledger.may_modify(path, content)
 
+    def overwritten(self) -> tuple[str, ...]:
+        """Return the files that no longer are what an edit of this session left; each is named once."""
+        gone = []
+        for path, known in self._written.items():
+            now = self._mark(path, known.digest, known)
+            if now.digest != known.digest:
+                gone.append(path)
+            self._written[path] = now
+        return tuple(gone)
+
+    def _mark(self, path: str, digest: str, known: _Mark | None = None) -> _Mark:
+        """Return what tells a file by, which is read only where its status is another than it was."""
+        root = self.workspace.root
+        try:
+            status = root.look(root.relative(path))
+        except (OSError, ToolError):
+            return _Mark((), "")
+        now = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        if known is None or now == known.status:
+            return _Mark(now, digest)
+        return _Mark(now, snapshot(self.workspace, [path], self.ledger)[0].sha256)
+
     def digest_after(self, call: ToolCall) -> str:
         """Return the digest of what the call that ran last has made; empty where it made nothing."""
         del call
@@ -195,7 +239,10 @@ class Toolbox:
             self._after = acted.after
             guarded = guard_output(acted.text, call.name, store=self._store, limits=self._limits)
             acts = tuple({**act, "turn": session.state.all_turns} for act in acted.seen)
-            return Done(text=guarded, failed=acted.failed, seen=acts, tracked=self._tracked(acts))
+            if acted.change is not None:
+                self._written[acted.change.path] = self._mark(acted.change.path, acted.after)
+            tracked = self._tracked(acts)
+            return Done(text=guarded, failed=acted.failed, seen=acts, tracked=tracked, change=acted.change)
         verdict = self._may_read(arguments)
         if verdict.level == "refused":
             return Done(text=verdict.text, failed=True)

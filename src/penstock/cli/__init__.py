@@ -21,7 +21,7 @@ COMMANDS: dict[str, dict[str, tuple[str, ...]]] = {
     "Guard output and read back what was kept": {"keeping": ("guard", "page", "find", "store")},
     "Requests and refusals": {"refusals": ("diagnose",), "requests": ("violations", "repair", "bill", "fit")},
     "Agent and sessions": {
-        "running": ("run", "chat", "resume", "sessions", "show", "handoff"),
+        "running": ("run", "chat", "resume", "sessions", "show", "handoff", "undo"),
         "figures": ("stats",),
         "code": ("check-code",),
     },

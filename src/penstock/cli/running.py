@@ -42,6 +42,12 @@ def _session_options(function: Callable[..., Any]) -> Callable[..., Any]:
             "--allow-shell", is_flag=True, help="Let it run commands, confined to the root and without network."
         ),
         click.option("--allow-edit", is_flag=True, help="Let it change files beneath the root."),
+        click.option(
+            "--allow-write-to",
+            multiple=True,
+            metavar="PATH",
+            help="Let it change PATH too, which other programs run unasked, such as .git; may be given again.",
+        ),
         click.option("--max-turns", type=click.IntRange(min=1), help="Stop after so many answers of the model."),
         options.profile_option,
         click.option("--reserve", type=click.IntRange(min=1), metavar="TOKENS", help="What is kept for each reply."),
@@ -209,6 +215,36 @@ def show_command(session_id: str, store_url: str | None, as_json: bool) -> int:
     return 0
 
 
+@command("undo")
+@session_argument
+@click.argument("edit", required=False, type=click.IntRange(min=1))
+@options.store_option
+def undo_command(session_id: str, edit: int | None, store_url: str | None, as_json: bool) -> int:
+    """Take back an edit of session ID.
+
+    EDIT is its number, 1 for the first; without one it is the last. A file is changed only while it is what the edit left,
+    so that nothing of anybody else's is lost.
+
+    Examples:
+      penstock undo ID
+        the last edit: the file is what it was before
+      penstock undo ID 1
+        the first
+    """
+    from penstock.agent.edits import undo
+    from penstock.workspace.root import Root
+
+    with opened(store_url) as store:
+        _, begun, _ = _replayed(store, session_id)
+        with closing(Root(begun["about"]["root"])) as root:
+            said = undo(root, store, session_id, edit)
+    if as_json:
+        answer.print_json({"session": session_id, "undone": said})
+    else:
+        click.echo(said)
+    return 0
+
+
 @command("handoff")
 @session_argument
 @options.store_option
@@ -307,7 +343,8 @@ def _parts(store: Store, about: dict[str, Any]) -> tuple[Any, Any, Any, Any]:
     if about["allow_edit"]:
         from penstock.agent.editing import Editing
 
-        toolbox.allow(Editing(workspace.root, guard=toolbox.may_write))
+        allowed = about.get("allow_write_to", ())
+        toolbox.allow(Editing(workspace.root, guard=toolbox.may_write, allow_write_to=allowed))
     if about["allow_shell"]:
         from penstock.agent.shell import Shell
 

@@ -18,6 +18,15 @@ Settled = Literal["done", "not done", "unknown"]
 """What a look at the disk says of an intent that has no outcome."""
 
 
+class Change(NamedTuple):
+    """A file with its content before and after an act: all that it takes to undo it."""
+
+    path: str
+    before: bytes | None
+    """None for a file that is not there."""
+    after: bytes
+
+
 class Intent(NamedTuple):
     """What a tool is about to change, as the journal records it before the act."""
 
@@ -59,3 +68,5 @@ class Acted(NamedTuple):
     """The digest of what is there now; empty where there is nothing, or nobody knows."""
     seen: tuple[dict[str, Json], ...] = ()
     """What a ledger of files remembers of the act, as acts for `Ledger.after`; the turn is the caller's to add."""
+    change: Change | None = None
+    """The change of a file that was made."""

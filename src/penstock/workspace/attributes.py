@@ -7,7 +7,6 @@ out: names and content (`replacing`). Sources: xattr(7), acl(5), fcopyfile(3).
 from __future__ import annotations
 
 import ctypes
-import errno
 import os
 import stat
 import sys
@@ -57,29 +56,20 @@ def _attributes(old: int, new: int) -> list[str]:
             if ctypes.CDLL(None, use_errno=True).fcopyfile(old, new, None, _COPYFILE_ACL | _COPYFILE_XATTR) == 0:
                 return []
         return ["its extended attributes and access list"]
-    if not hasattr(os, "listxattr"):
+    if sys.platform != "linux":
         return []
     lost = []
     try:
         names = [name for name in os.listxattr(old) if name not in _LOST_BY_WRITING]
+        # What the kernel gave the new file by itself, such as the label of its folder, needs no permission.
+        given = {name: os.getxattr(new, name) for name in os.listxattr(new)}
     except OSError:  # a file system without them
         return []
     for name in names:
         try:
             value = os.getxattr(old, name)
-            # What the kernel gave the new file by itself, such as the label of its folder, needs no permission.
-            if _attribute(new, name) != value:
+            if given.get(name) != value:
                 os.setxattr(new, name, value)
         except OSError:
             lost.append(f"its attribute {escape.clip(name, 80)}")
     return lost
-
-
-def _attribute(descriptor: int, name: str) -> bytes | None:
-    """Return an attribute of an open file; None where it has none of that name. Raises OSError."""
-    try:
-        return os.getxattr(descriptor, name)
-    except OSError as error:
-        if error.errno == errno.ENODATA:
-            return None
-        raise

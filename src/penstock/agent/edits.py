@@ -1,0 +1,159 @@
+"""The edits of a session, each with both contents of its file: what an undo puts back (S-16).
+
+They are kept in the store before the edit is made, as artifacts that live as long as the session, and written down beside its
+events. Law: an undo changes a file only while it is, to the byte, what the edit left. Leaves to others: how a file is replaced
+(`workspace.root`), and when an edit is made (`loop`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from penstock.errors import ToolError
+from penstock.text import escape
+from penstock.text.calls import Call
+
+if TYPE_CHECKING:
+    from penstock.session.effects import Change
+    from penstock.store import Store
+    from penstock.text.json_access import Json
+    from penstock.workspace.root import Root
+
+EDITED = "Edited"
+"""The type of a record beside the events: an edit, and the handles of both contents."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptEdit:
+    """An edit of a session; contents are handles, and digests of what was kept under them."""
+
+    effect_id: str
+    """The id of the effect that it is: where a file changed before it could be edited, the last record counts."""
+    path: str
+    before: str = ""
+    """The handle of the old content; empty where there was no file."""
+    after: str
+    """The handle of the new content."""
+    before_sha256: str = ""
+    after_sha256: str
+
+    @property
+    def handles(self) -> tuple[str, ...]:
+        """What has to live as long as the session."""
+        return tuple(handle for handle in (self.before, self.after) if handle)
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the edit as a journal holds it."""
+        return asdict(self)
+
+
+def kept_edit(store: Store, effect_id: str, change: Change) -> KeptEdit:
+    """Keep both contents of a change, and return the edit that names them.
+
+    Args:
+        store: where they are kept.
+        effect_id: the effect that the change is.
+        change: the file, as it was and as it is to be.
+    """
+    before = change.before
+    return KeptEdit(
+        effect_id=effect_id,
+        path=change.path,
+        before="" if before is None else store.put(before, name=f"{change.path} (before)"),
+        after=store.put(change.after, name=f"{change.path} (after)"),
+        before_sha256="" if before is None else sha256(before).hexdigest(),
+        after_sha256=sha256(change.after).hexdigest(),
+    )
+
+
+def edits_of(store: Store, session_id: str) -> list[KeptEdit]:
+    """Return the edits of a session, oldest first: the first is number 1."""
+    found: dict[str, KeptEdit] = {}
+    for record in store.events(session_id):
+        if record.type == EDITED:
+            data: Any = record.data
+            found[data["effect_id"]] = KeptEdit(**data)
+    return list(found.values())
+
+
+def undo(root: Root, store: Store, session_id: str, number: int | None = None) -> str:
+    """Put back what stood in a file before an edit; return what was done, in a sentence.
+
+    Args:
+        root: the root of the session.
+        store: where the session is.
+        session_id: the session.
+        number: the edit, 1 for the first; None is the last.
+
+    Raises:
+        ToolError: there is no such edit, the file is not what the edit left, or what it was is not kept any more.
+    """
+    made = edits_of(store, session_id)
+    if not 1 <= (number or len(made)) <= len(made):
+        known = f"it has {len(made)}" if made else "it has made none"
+        raise ToolError("not_found", f"Session {escape.clip(session_id)} has no such edit: {known}.")
+    at = (number or len(made)) - 1
+    edit = made[at]
+    relative = root.relative(edit.path)
+    with root.alone_with(relative):
+        if _digest(root, relative) != edit.after_sha256:
+            said = f"{escape.show_name(edit.path)} is not what edit {at + 1} left: it is left alone."
+            raise ToolError("stale", f"{said}{_others(root, made, at)}")
+        after = _content(store, edit.after, edit.after_sha256)
+        if not edit.before:
+            root.remove_file(relative, after)
+            return f"Edit {at + 1} is undone: {escape.show_name(edit.path)}, which it had made, is removed."
+        root.replace_file(relative, _content(store, edit.before, edit.before_sha256), after)
+    return f"Edit {at + 1} is undone: {escape.show_name(edit.path)} is what it was before."
+
+
+def _others(root: Root, made: list[KeptEdit], at: int) -> str:
+    """Return which other edits can be undone now."""
+    now = {edit.path: _digest(root, root.relative(edit.path)) for edit in made}
+    numbers = [
+        f"{other} ({escape.show_name(edit.path)})"
+        for other, edit in enumerate(made, 1)
+        if other != at + 1 and edit.after_sha256 == now[edit.path]
+    ]
+    return f" These can be undone: {', '.join(numbers)}." if numbers else ""
+
+
+def _digest(root: Root, relative: bytes) -> str:
+    """Return the digest of a file as it is; empty where there is none that can be read."""
+    from penstock.workspace.source import FileSource
+
+    try:
+        opened = root.open_file(relative)
+    except ToolError:
+        return ""
+    try:
+        source = FileSource(opened)
+        return sha256(source.read(0, source.size_bytes + 1)).hexdigest()
+    finally:
+        opened.close()
+
+
+def _content(store: Store, handle: str, digest: str) -> bytes:
+    """Return what was kept.
+
+    Raises:
+        ToolError: it is gone, or is not what the file held: secrets are taken out of what is kept, where that is asked for.
+    """
+    content = b"".join(_pieces(store, handle))
+    if sha256(content).hexdigest() != digest:
+        raise ToolError(
+            "expired", f"What the file was is not kept as it was under {handle}.", Call("page", {"handle": handle})
+        )
+    return content
+
+
+def _pieces(store: Store, handle: str) -> list[bytes]:
+    """Return an artifact in pieces. Raises `ToolError` where it is gone."""
+    pieces: list[bytes] = []
+    at = 0
+    while piece := store.read(handle, at, 1 << 20):
+        pieces.append(piece)
+        at += len(piece)
+    return pieces

@@ -1,0 +1,103 @@
+"""Files that other programs run without being asked: whoever may write them may do anything, at the next commit or `cd` (S-16).
+
+The short list is of what acts by itself on a developer's machine: at a commit, when a folder is entered or opened, when a shell
+or an agent begins. What a person starts knowingly (`make`, `npm test`, a test run) is not on it, nor what runs elsewhere (CI).
+Names only, compared as the laxest file system does: case, ignorable characters, dots and blanks at the end do not count. Keeps
+out: who asks (`agent.editing`).
+
+Sources: githooks(5), gitattributes(5) of filters that `.git/config` names; direnv; husky; the documents of each editor and agent;
+the names that git itself refuses in trees (`.git` on HFS+ and NTFS, CVE-2014-9390, CVE-2019-1352).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_PLACES = {
+    "git runs its hooks, and what its configuration names": (r"\.git", r"git~\d", r"\.githooks"),
+    "another version control runs its hooks": (r"\.hg", r"\.svn", r"\.jj"),
+    "git hooks run it at the next commit": (
+        r"\.husky",
+        r"\.lefthook(?:-local)?\.(?:ya?ml|toml|json)",
+        r"lefthook(?:-local)?\.(?:ya?ml|toml|json)",
+        r"\.pre-commit-config\.ya?ml",
+        r"\.overcommit\.yml",
+        r"\.simple-git-hooks\.(?:c?js|json)",
+    ),
+    "direnv or mise runs it when a shell enters the folder": (
+        r"\.envrc",
+        r"\.direnv",
+        r"\.?mise(?:\.local)?\.toml",
+        r"\.mise",
+    ),
+    "an editor runs it when the folder is opened": (
+        r"\.vscode",
+        r"\.idea",
+        r"\.zed",
+        r"\.fleet",
+        r"\.devcontainer",
+        r"\.devcontainer\.json",
+        r"[^/]*\.code-workspace",
+        r"\.exrc",
+        r"\.n?vimrc",
+        r"\.nvim\.lua",
+        r"\.vim",
+        r"\.dir-locals(?:-2)?\.el",
+    ),
+    "an agent runs the hooks and servers that it names": (
+        r"\.claude",
+        r"\.codex",
+        r"\.gemini",
+        r"\.qwen",
+        r"\.cursor",
+        r"\.opencode",
+        r"opencode\.jsonc?",
+        r"\.mcp\.json",
+        r"\.github/hooks",
+    ),
+    "every new shell runs it": (
+        r"\.(?:bash_profile|bash_login|bash_logout|bashrc|profile|zshenv|zprofile|zshrc|zlogin|zlogout|kshrc|cshrc|tcshrc|login)",
+        r"\.config/fish",
+        r"\.bash_aliases",
+    ),
+    "the system runs it when somebody logs in": (
+        r"\.config/autostart",
+        r"\.config/systemd",
+        r"\.xinitrc",
+        r"\.xprofile",
+        r"\.xsession",
+    ),
+    "Python runs it whenever it starts here": (r"sitecustomize\.py", r"usercustomize\.py", r"[^/]*\.pth"),
+}
+_WHY = {why: re.compile(rf"(?:^|/)(?:{'|'.join(places)})(?:/|\Z)", re.DOTALL) for why, places in _PLACES.items()}
+
+
+def why_unasked(relative: bytes, allowed: Iterable[bytes] = ()) -> str:
+    """Return what runs the file at a path without being asked; empty where nothing is known to.
+
+        >>> why_unasked(b"app/.GIT/hooks/pre-commit")
+        'git runs its hooks, and what its configuration names'
+
+    Args:
+        relative: A path relative to a root.
+        allowed: Paths of files and folders that may be written all the same, relative to the root too.
+    """
+    if any(relative == one or relative.startswith(one.rstrip(b"/") + b"/") for one in allowed):
+        return ""
+    plain = "/".join(map(_plain, relative.decode("utf-8", "surrogateescape").split("/")))
+    return next((why for why, places in _WHY.items() if places.search(plain)), "")
+
+
+def _plain(name: str) -> str:
+    """Return a name as the laxest file system compares it."""
+    # HFS+ ignores characters of no width, NTFS what stands behind a colon and dots and blanks at the end; both, and others,
+    # ignore case.
+    visible = "".join(
+        character for character in unicodedata.normalize("NFC", name) if unicodedata.category(character) != "Cf"
+    )
+    return visible.casefold().partition(":")[0].rstrip(". ")

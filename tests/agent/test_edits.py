@@ -1,0 +1,150 @@
+"""Every edit of a session can be taken back while it is the last word, and who overwrites one is told of."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from penstock.agent.editing import Editing
+from penstock.agent.edits import edits_of, undo
+from penstock.agent.loop import Agent, remembered, resumed
+from penstock.cli import main
+from penstock.errors import ToolError
+from penstock.models import ScriptedModel, call, calls, say
+from penstock.workspace.root import Root
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from penstock.store import Store
+
+pytestmark = pytest.mark.proves("S-16")
+
+
+@pytest.fixture
+def root(tree: Path) -> Iterator[Root]:
+    opened = Root(tree)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def worked(begun: Callable[..., Agent], root: Root, tree: Path) -> Callable[..., Agent]:
+    """A session that made these calls."""
+
+    def work(*steps: Any) -> Agent:
+        (tree / "a.txt").write_bytes(b"one\r\ntwo\xff\r\n")
+        agent = begun(ScriptedModel([*steps, say("Done.")]), acting=[Editing(root)])
+        assert agent.run("Work.").outcome == "answered"
+        return agent
+
+    return work
+
+
+def test_each_edit_is_undone_to_the_byte_newest_first(
+    worked: Callable[..., Agent], root: Root, store: Store, tree: Path
+) -> None:
+    """By its number, or as the last; what an edit made is removed."""
+    agent = worked(
+        calls(
+            call("edit_file", path="a.txt", old="one", new="1"),
+            call("edit_file", path="a.txt", old="1", new="eins"),
+            call("write_file", path="new/b.txt", content="b"),
+        ),
+        call("edit_file", path="a.txt", old="no such words", new="x"),
+    )
+    session = agent.session.session_id
+    assert [edit.path for edit in edits_of(store, session)] == ["a.txt", "a.txt", "new/b.txt"]
+    assert undo(root, store, session) == "Edit 3 is undone: new/b.txt, which it had made, is removed."
+    assert not (tree / "new/b.txt").exists()
+    with pytest.raises(ToolError, match=r"a\.txt is not what edit 1 left: it is left alone\. These can be undone: 2"):
+        undo(root, store, session, 1)
+    assert undo(root, store, session, 2) == "Edit 2 is undone: a.txt is what it was before."
+    undo(root, store, session, 1)
+    assert (tree / "a.txt").read_bytes() == b"one\r\ntwo\xff\r\n"
+    # The session goes on all the same.
+    assert resumed(store, session)[0] == agent.session
+    assert remembered(store, session)[0]
+
+
+def test_what_somebody_else_wrote_is_never_undone(
+    worked: Callable[..., Agent], root: Root, store: Store, tree: Path
+) -> None:
+    """Not even a blank of it."""
+    agent = worked(call("edit_file", path="a.txt", old="one", new="1"), call("write_file", path="b.txt", content="b"))
+    (tree / "a.txt").write_bytes(b"1\r\ntwo\xff\r\n ")
+    (tree / "b.txt").write_text("theirs")
+    for number in (1, 2):
+        with pytest.raises(ToolError, match="is left alone"):
+            undo(root, store, agent.session.session_id, number)
+    assert ((tree / "a.txt").read_bytes(), (tree / "b.txt").read_text()) == (b"1\r\ntwo\xff\r\n ", "theirs")
+    for number in (0, 3, -1):
+        with pytest.raises(ToolError, match=r"has no such edit: it has 2\."):
+            undo(root, store, agent.session.session_id, number or 9)
+
+
+def test_a_change_between_the_intent_and_the_act_is_what_is_undone(
+    begun: Callable[..., Agent], root: Root, store: Store, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was displaced counts, not what was read before the intent was written down."""
+    (tree / "a.txt").write_text("one\ntwo\n")
+    editing = Editing(root)
+    run = editing.run
+
+    def late(name: str, arguments: Any) -> Any:
+        (tree / "a.txt").write_text("one\nTWO\n")
+        return run(name, arguments)
+
+    monkeypatch.setattr(editing, "run", late)
+    agent = begun(ScriptedModel([call("edit_file", path="a.txt", old="one", new="1"), say("Done.")]), acting=[editing])
+    agent.run("Work.")
+    assert (tree / "a.txt").read_text() == "1\nTWO\n"
+    undo(root, store, agent.session.session_id)
+    assert (tree / "a.txt").read_text() == "one\nTWO\n"
+
+
+def test_an_edit_that_somebody_overwrites_is_told_once_and_kept(
+    begun: Callable[..., Agent], root: Root, store: Store, tree: Path
+) -> None:
+    """In the next result, with the call that shows what was written."""
+    (tree / "a.txt").write_text("one\n")
+    looks = [call("view", file_path=f"part_00{step}.txt") for step in range(3)]
+    model = ScriptedModel([call("edit_file", path="a.txt", old="one", new="agent's"), *looks, say("Done.")])
+    agent = begun(model, acting=[Editing(root)])
+    run = agent.tools.run
+
+    def overwriting(asked: Any, session: Any) -> Any:
+        if "part_001" in asked.arguments:
+            (tree / "a.txt").write_text("theirs\n")
+        return run(asked, session)
+
+    agent.tools.run = overwriting  # type: ignore[assignment, method-assign]
+    agent.run("Work.")
+    seen = [json.dumps(request) for request in model.requests]
+    handle = edits_of(store, agent.session.session_id)[0].after
+    told = "a.txt is no longer what your edit left: a command or somebody else has changed it. What you wrote is kept: page("
+    assert [request.count(told) for request in seen] == [0, 0, 0, 1, 1]
+    assert store.read(handle, 0, 100) == b"agent's\n"
+
+
+def test_a_person_undoes_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`penstock undo ID`; a second time it is refused, with status 5 and nothing changed."""
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree/a.txt").write_text("one\n")
+    script = tmp_path / "script.json"
+    script.write_text(
+        json.dumps([{"call": "edit_file", "arguments": {"path": "a.txt", "old": "one", "new": "1"}}, {"say": "Done."}])
+    )
+    flags = ["--store", f"sqlite://{tmp_path}/store"]
+    run = ["run", "x", "--root", str(tmp_path / "tree"), "--model", f"scripted:{script}", "--allow-edit", "--json"]
+    assert main([*run, *flags]) == 0
+    session = json.loads(capsys.readouterr().out)["session"]
+    assert (tmp_path / "tree/a.txt").read_text() == "1\n"
+    assert main(["undo", session, *flags]) == 0
+    assert capsys.readouterr().out == "Edit 1 is undone: a.txt is what it was before.\n"
+    assert (tmp_path / "tree/a.txt").read_text() == "one\n"
+    assert main(["undo", session, *flags]) == 5
+    assert "is not what edit 1 left" in capsys.readouterr().err
