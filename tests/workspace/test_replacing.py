@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import platform
 import signal
 import stat
 import subprocess
@@ -216,7 +217,7 @@ def test_the_call_is_found_where_the_c_library_has_no_name_for_it(
     root: Root, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By its number."""
-    if os.uname().machine not in renames._NUMBERS:
+    if platform.machine() not in renames._NUMBERS:
         pytest.skip("no number is known for this machine")
     renames._function.cache_clear()
     monkeypatch.setattr(renames, "_FUNCTION", "renameat2_of_nobody")

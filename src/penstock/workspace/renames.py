@@ -94,7 +94,9 @@ def _function() -> Callable[..., int] | None:
             function.argtypes = arguments
             return function
         # Some C libraries have no function for the call that their kernel has.
-        number = _NUMBERS[os.uname().machine]
+        import platform
+
+        number = _NUMBERS[platform.machine()]
         syscall = library.syscall
     except (AttributeError, KeyError, OSError, TypeError):
         return None
