@@ -388,6 +388,45 @@ def test_an_answer_with_a_fault_is_asked_for_again_smaller(
 
 
 @pytest.mark.proves("R-6")
+def test_a_provider_that_reports_only_what_it_had_not_cached_is_not_taken_for_one_that_cuts(store: Store) -> None:
+    """It took more before, so that its window is none of the smaller number; a cache that it tells of counts at once."""
+    history = [*asked(), *(item for number in range(32) for item in turn(number))]
+    for details in (None, {"cached_tokens": 60_000}):
+        fitted = fitting(store, 100_000, said=lambda body: body)
+        sent: list[int] = []
+
+        def server(shown: list[Any], _reply: int | None, cached: Any = details, sizes: Any = sent) -> Any:
+            sizes.append(_counted(shown))
+            body = _body("Forty.", sizes[0] if len(sizes) == 1 and not cached else 1_500)
+            return {**body, "usage": {**body["usage"], "input_tokens_details": cached}}
+
+        for calls in (1, 2):
+            fitted.call(server, history, {"model": "m", "input": history})
+            assert len(sent) == calls, details
+
+
+@pytest.mark.proves("G-3", "O-7")
+def test_a_store_of_ones_own_and_a_signal_of_python_pass(store: Store) -> None:
+    """Whatever a store raises loses no request, and what the framework raises comes as it is."""
+
+    class Foreign:
+        def __getattr__(self, name: str) -> Any:
+            raise ValueError(name)
+
+    history = [*asked(), *(item for number in range(32) for item in turn(number))]
+    fitted = fitting(Foreign(), 4_000)
+    assert fitted.call(lambda shown, _: len(shown), history, {"model": "m", "input": history})
+    over = StopIteration("over")
+
+    def send(_shown: list[Any], _reply: int | None) -> Any:
+        raise over
+
+    with pytest.raises(StopIteration) as raised:
+        fitting(store, 40_000).call(send, history, {"model": "m", "input": history})
+    assert raised.value is over
+
+
+@pytest.mark.proves("R-6")
 @pytest.mark.parametrize(
     "said",
     [

@@ -79,6 +79,25 @@ def test_a_request_that_was_cut_without_a_word_is_sent_smaller(begun: Callable[.
 
 
 @pytest.mark.parametrize("wire", WIRES)
+def test_a_model_that_reports_only_what_it_had_not_cached_is_not_taken_for_one_that_cuts(
+    begun: Callable[..., Agent], wire: str
+) -> None:
+    """It took all of it before: the smaller number is told, and nothing is cut."""
+    reported = [0, 0]
+
+    def server(request: Any) -> Any:
+        reported[:] = [size(request), *reported[:1]]
+        return answer(wire, "Forty.", reported[0] if not reported[1] else 2_000)
+
+    model = Served(wire, server)
+    agent = grown(begun, model)
+    for _ in range(2):
+        run = agent.run("How many?")
+        assert (run.outcome, run.recoveries, run.cuts) == ("answered", 0, 0)
+    assert "seems to have dropped" in run.warnings[0]
+
+
+@pytest.mark.parametrize("wire", WIRES)
 def test_an_answer_that_no_smaller_request_betters_is_taken(begun: Callable[..., Agent], wire: str) -> None:
     """A question alone cannot shrink: its answer is the run's, and the person is told what is wrong with it."""
     run = begun(Served(wire, lambda _: answer(wire, "Forty.", 300))).run("How many?")

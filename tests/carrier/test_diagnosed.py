@@ -248,10 +248,10 @@ def test_a_reply_that_the_window_cut_is_asked_for_again_beside_less(store: Store
     assert "the window was full" in result.warnings[0]
     short = stopped("openai-chat", answer("openai-chat", "Forty, bec", 27_000, 400), "length")
     about: Any = {"estimated_tokens": 26_000, "asked_tokens": 4_000}
-    found = fault_of(short, "openai-chat", window_tokens=27_400, **about)
+    found = fault_of(short, "openai-chat", window_tokens=27_400, taken_tokens=0, **about)
     assert found is not None
     assert (found.kind, found.overflow is not None) == ("window", True)
-    capped = fault_of(short, "openai-chat", window_tokens=200_000, **about)
+    capped = fault_of(short, "openai-chat", window_tokens=200_000, taken_tokens=0, **about)
     assert capped is not None
     assert (capped.kind, capped.overflow) == ("length", None), "a cap of the model's own"
 
@@ -260,9 +260,11 @@ def test_a_reply_that_the_window_cut_is_asked_for_again_beside_less(store: Store
 def test_an_answer_as_it_should_be_has_no_fault(wire: str) -> None:
     """Words or calls, any usage that can be; what a policy held back is nobody's overflow."""
     for body in (answer(wire, given=5_000), answer(wire, given=0, written=0)):
-        assert fault_of(body, wire, estimated_tokens=5_000, window_tokens=8_000, asked_tokens=500) is None
-    assert fault_of({}, wire, estimated_tokens=5_000, window_tokens=8_000) is None
-    assert fault_of("words", wire, estimated_tokens=5_000, window_tokens=8_000) is None
+        assert (
+            fault_of(body, wire, estimated_tokens=5_000, window_tokens=8_000, taken_tokens=0, asked_tokens=500) is None
+        )
+    assert fault_of({}, wire, estimated_tokens=5_000, window_tokens=8_000, taken_tokens=0) is None
+    assert fault_of("words", wire, estimated_tokens=5_000, window_tokens=8_000, taken_tokens=0) is None
 
 
 def test_an_error_behind_a_doubtful_answer_leaves_the_answer(store: Store) -> None:

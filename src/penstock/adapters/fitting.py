@@ -22,7 +22,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from penstock.carrier.memory import Memory
-from penstock.context.answers import fault_of, overflow_in
+from penstock.context.answers import fault_of, overflow_in, taken_by
 from penstock.context.bill import counter_for
 from penstock.context.compaction import GROWN, apply, plan
 from penstock.context.recovery import (
@@ -37,7 +37,7 @@ from penstock.context.recovery import (
     trim,
 )
 from penstock.context.sized import ESTIMATOR, Sized
-from penstock.errors import CallerError, PenstockError
+from penstock.errors import CallerError
 from penstock.guard.output import TurnBudget, default_allowance, default_store
 from penstock.store.texts import put_texts
 from penstock.text.allowance import Allowance, Budget
@@ -81,6 +81,29 @@ class _Known(NamedTuple):
     """The framework's messages on the wire, all of them."""
     transcript: Transcript
     """The same with what was cleared."""
+
+
+class _Raised(NamedTuple):
+    """What a turn ends with in place of an answer.
+
+    Handed out and not raised: out of a generator a `StopIteration` of the framework's would come as a `RuntimeError`.
+    """
+
+    error: Exception
+    cause: Exception | None = None
+
+
+def _returned(end: Any) -> Any:
+    """Return the answer with which a turn has ended.
+
+    Raises:
+        Exception: what it has ended with in place of one.
+    """
+    if not isinstance(end, _Raised):
+        return end
+    if end.cause is not None:
+        raise end.error from end.cause
+    raise end.error
 
 
 class Fitting(Generic[M]):
@@ -196,9 +219,10 @@ class Fitting(Generic[M]):
                 else:
                     shown = turn.send(answer)
         except StopIteration as done:
-            return done.value  # type: ignore[no-any-return]
+            end = done.value
         finally:
             turn.close()
+        return _returned(end)  # type: ignore[no-any-return]
 
     async def acall(self, send: Callable[[list[M], int | None], Awaitable[R]], messages: Sequence[M], body: Json) -> R:
         """Return the same as `call`, with a `send` that is awaited."""
@@ -213,9 +237,10 @@ class Fitting(Generic[M]):
                 else:
                     shown = turn.send(answer)
         except StopIteration as done:
-            return done.value  # type: ignore[no-any-return]
+            end = done.value
         finally:
             turn.close()
+        return _returned(end)  # type: ignore[no-any-return]
 
     def _turn(self, messages: Sequence[M], body: Json) -> Generator[tuple[list[M], int | None], Any, Any]:
         """Yield what to send; is sent what that was answered with, or thrown what it was refused with; returns the answer.
@@ -247,10 +272,10 @@ class Fitting(Generic[M]):
                     shown = self._read(dump(sized.transcript, self._wire), written, messages)
                     answer = yield shown, None if reply == asked else reply
                 # Only what a smaller request cures is; a rate limit, a fault or a bug of the framework goes to whoever asked.
-                except Exception as error:
+                except Exception as error:  # noqa: BLE001 - a foreign function, as above
                     overflow, refused = overflow_in(error), error
                     if overflow is None and not doubtful:
-                        raise
+                        return _Raised(error)
                 else:
                     body = self._said(answer)
                     overflow = self._doubt(body, sized, reply, cut=bool(doubtful))
@@ -266,7 +291,7 @@ class Fitting(Generic[M]):
                 if isinstance(cure, Irreducible):
                     if doubtful:
                         return doubtful[-1]
-                    raise cure.error from refused
+                    return _Raised(cure.error, refused)
                 # An answer without a word may have had other reasons than its size.
                 if refused is not None or overflow.limit is not None:
                     self._memory = self._memory.refused(attempts[-1])
@@ -286,9 +311,12 @@ class Fitting(Generic[M]):
             self._wire,
             estimated_tokens=sum(count.low for count in sized.parts()),
             window_tokens=self.window_tokens,
+            taken_tokens=self._memory.taken_tokens,
             asked_tokens=asked_tokens,
             cuts_silently=cut,
         )
+        if (taken := taken_by(body, fault)) is not None:
+            self._memory = self._memory.took(taken)
         if fault is None:
             return None
         logging.getLogger(__name__).warning("%s", fault.message)
@@ -328,8 +356,9 @@ class Fitting(Generic[M]):
         """Return the transcript after a plan, with what it clears in the store; where that fails, without handles."""
         try:
             return apply(transcript, made, keep_all=self._keep_all)
-        # A store that is full or gone ends no run: the framework's history still holds what is cleared, and stubs name no handle.
-        except (PenstockError, OSError):
+        # A store that is full or gone, whosever it is, ends no run: the framework's history still holds what is cleared, and stubs
+        # name no handle.
+        except Exception:  # noqa: BLE001 - a foreign store
             return apply(transcript, made)
 
     def _keep_all(self, texts: Sequence[tuple[str, str]]) -> list[str]:

@@ -19,7 +19,7 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any, Protocol
 
 from penstock.agent.edits import EDITED, kept_edit
-from penstock.context.answers import fault_of, overflow_in
+from penstock.context.answers import fault_of, overflow_in, taken_by
 from penstock.context.compaction import apply
 from penstock.context.handoff import encode, render
 from penstock.context.sized import Sized
@@ -238,6 +238,8 @@ class Agent:
         self._after: dict[str, str] = {}
         """What this run wrote into files, by path: the handle of the newest content."""
         self._recoveries = 0
+        self._taken = model, 0
+        """The most input that a model has reported: a smaller number of the same one is none of its window."""
         self._stopped = False
         self._begin_run()
         self._can_stream = "on_text" in signature(model.send).parameters
@@ -425,13 +427,16 @@ class Agent:
     def _fault(self, step: Ask, body: Json) -> AnswerFault | None:
         """Return what is wrong with an answer, which the listener and the run's result are told; None where nothing is."""
         sized = Sized(step.transcript, self.session.counter)
+        taken_tokens = self._taken[1] if self._taken[0] is self.model else 0
         fault = fault_of(
             body,
             self.model.wire,
             estimated_tokens=sum(count.low for count in sized.parts()),
             window_tokens=self.session.state.limits.window_tokens,
+            taken_tokens=taken_tokens,
             asked_tokens=step.reserve_tokens,
         )
+        self._taken = self.model, max(taken_tokens, taken_by(body, fault) or 0)
         if fault is not None and fault.message not in self._warnings:
             self._warnings.append(fault.message)
             self.listener.step(self.session, fault.message)

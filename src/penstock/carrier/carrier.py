@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from penstock.carrier.course import CarrySettings, Course
 from penstock.carrier.execution import adrive, drive
 from penstock.carrier.memory import LIFETIME_SECONDS, Memory, memory_of
+from penstock.carrier.refused import RefusedRequests
 from penstock.context.recovery import MAX_CALLS
 from penstock.wires import load_request, messages_of, model_of, wire_named
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from penstock.carrier.result import RecoveryResult
-    from penstock.overflow import RefusalRule
+    from penstock.overflow import Overflow, RefusalRule
     from penstock.store import Store
     from penstock.text.calls import Dialect
     from penstock.text.json_access import Json
@@ -97,6 +98,7 @@ class Carrier:
         # way, so that requests of many threads go at once.
         self._memories: dict[str, tuple[Memory, float]] = {}
         self._conversations: list[_Conversation] = []
+        self._refused = RefusedRequests(wire, LIFETIME_SECONDS)
 
     def execute(
         self,
@@ -155,17 +157,27 @@ class Carrier:
             self._settings,
             window_tokens=memory.window(self._settings.window_tokens),
             known=memory.observations,
+            taken_tokens=memory.taken_tokens,
             session_id=session_id,
             can_summarise=can_summarise,
         )
         course = Course(request, settings, self._recalled(request))
         course.on_late_answer = partial(self._learn_answer, course)
+        course.refused_before = self._said_of
         return course
+
+    def _said_of(self, request: Json) -> Overflow | None:
+        """Return what the provider said of a request, or of one that it begins with, when it refused that; else None."""
+        with self._lock:
+            return self._refused.said_of(request, self._clock())
 
     def _learn(self, course: Course) -> None:
         """Remember what the refusals and the answer of a course have shown."""
         self._update(model_of(course.request), lambda known: reduce(Memory.refused, course.learnable, known))
         self._learn_answer(course)
+        with self._lock:
+            for request, overflow in course.refused:
+                self._refused.add(request, overflow, self._clock())
         if course.result.success and course.result.transcript is not None:
             self._remember(course.request, course.result.transcript)
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from penstock.carrier.replies import refusal_in
 from penstock.carrier.result import (
+    REFUSED_BEFORE,
     TOOL_OUTPUT_MESSAGE,
     TOOL_OUTPUT_WARNINGS,
     RecoveryResult,
@@ -29,7 +30,7 @@ from penstock.carrier.result import (
 from penstock.carrier.streams import StreamRefused
 from penstock.carrier.ways_back import call_syntax
 from penstock.context import recovery
-from penstock.context.answers import fault_of, overflow_in
+from penstock.context.answers import fault_of, overflow_in, taken_by
 from penstock.context.bill import counter_for
 from penstock.context.compaction import apply
 from penstock.context.handoff import encode, mechanical
@@ -120,6 +121,8 @@ class CarrySettings:
     """Whether a step may be a `SummaryRequest`."""
     known: tuple[Observation, ...] = ()
     """What this provider said of requests before, as a carrier remembers it, oldest first."""
+    taken_tokens: int = 0
+    """The most input that it has reported before."""
 
     def __post_init__(self) -> None:
         if type(self.max_calls) is not int or self.max_calls < 1:
@@ -154,6 +157,10 @@ class Course:
         """Is called once a stream has ended and `answered` is known."""
         self.learnable: list[Attempt] = []
         """Those of the attempts that show how the provider counts: an answer without a word may have had other reasons."""
+        self.refused: list[tuple[Json, Overflow]] = []
+        """The requests that were sent and refused, each with what was said of it."""
+        self.refused_before: Callable[[Json], Overflow | None] = lambda _: None
+        """Returns what was said of a request that was refused before this course, which is not sent again; else None."""
         self._calls = 0
         self._doubtful: _Doubtful | None = None
         self.raised: Exception | None = None
@@ -279,6 +286,8 @@ class Course:
     ) -> Generator[Send | SummaryRequest, SendOutcome, tuple[Overflow | None, BaseException | None]]:
         """Return the overflow that the provider answered with; None with the response in the result."""
         self.result.request, self.result.transcript = request, sized.transcript
+        if (known := self.refused_before(request)) is not None:
+            return known, Refusal(REFUSED_BEFORE)
         self.result.attempts += 1
         self._calls += 1
         reply = yield Send(request)
@@ -295,6 +304,7 @@ class Course:
         else:
             overflow, error = refusal_in(reply.value, rules)
         if overflow is not None:
+            self.refused.append((request, overflow))
             return overflow, error
         if error is not None:
             # An answer that is doubtful is more than an error about something else.
@@ -345,15 +355,13 @@ class Course:
             window_tokens=self._window_tokens(),
             asked_tokens=reserve_tokens or None,
             cuts_silently=self._cuts_silently,
-            taken_tokens=max((seen.high for seen in self.settings.known if seen.is_stated and seen.high), default=0),
+            taken_tokens=self.settings.taken_tokens,
         )
         if fault is not None:
             self._cuts_silently = self._cuts_silently or fault.kind == "dropped"
             self._warn(fault.message)
-        # Only usage that agrees with what was sent is learned from: that of a request which was cut silently would make
-        # every later one too large.
-        if (fault is None or fault.kind not in {"accepted", "dropped"}) and (reported := reported_input(body)):
-            self.answered = sized.counts, reported
+        if (taken := taken_by(body, fault)) is not None:
+            self.answered = sized.counts, taken
         return fault
 
     def _window_tokens(self) -> int:

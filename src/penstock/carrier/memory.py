@@ -26,6 +26,7 @@ _MAX_OBSERVATIONS = 4
 """How many numbers are kept: what is decided looks at the newest two, the likelihood at all of them."""
 # Of our count of a request that was refused without a number: the next has to be smaller than that one.
 _SAFETY = 0.95
+_NUMBERS = ("limit_tokens", "refused_tokens")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +37,8 @@ class Memory:
     """The smallest window that a refusal stated, in the provider's tokens."""
     refused_tokens: int | None = None
     """The smallest request that was refused without a number, in our tokens; nothing as large is sent again."""
+    taken_tokens: int = 0
+    """The most input that an answer has reported, in the provider's tokens."""
     observations: tuple[Observation, ...] = ()
     """The newest numbers, oldest first."""
 
@@ -64,7 +67,11 @@ class Memory:
 
     def answered(self, counts: KindCounts, reported_tokens: int) -> Memory:
         """Return what is known after an answer that reported its input."""
-        return replace(self, observations=self._with(stated(counts, reported_tokens)))
+        return replace(self.took(reported_tokens), observations=self._with(stated(counts, reported_tokens)))
+
+    def took(self, reported_tokens: int) -> Memory:
+        """Return what is known after an answer that reported its input, without how our own count compares with it."""
+        return replace(self, taken_tokens=max(self.taken_tokens, reported_tokens))
 
     def _with(self, seen: Observation) -> tuple[Observation, ...]:
         """Return the observations with one more, the oldest dropped where there would be too many."""
@@ -76,7 +83,7 @@ class Memory:
             {"tokens": seen.counts.tokens, "messages": seen.counts.messages, "stated": round(seen.stated_tokens)}
             for seen in self.observations
         ]
-        known = {"limit_tokens": self.limit_tokens, "refused_tokens": self.refused_tokens}
+        known = {name: getattr(self, name) for name in (*_NUMBERS, "taken_tokens")}
         return json.dumps({**known, "kinds": CONTENT_KINDS, "observations": rows})
 
 
@@ -91,9 +98,11 @@ def memory_of(text: str) -> Memory:
             stated(KindCounts(tuple(map(int, row["tokens"])), int(row["messages"])), int(row["stated"]))
             for row in value["observations"]
         )
-        numbers = [value[name] for name in ("limit_tokens", "refused_tokens")]
+        numbers, taken = [value[name] for name in _NUMBERS], value.get("taken_tokens", 0)
     except (ValueError, TypeError, KeyError, AttributeError, IndexError):
         return Memory()
     if not all(number is None or (type(number) is int and number >= SMALLEST_TOKENS) for number in numbers):
         return Memory()
-    return Memory(limit_tokens=numbers[0], refused_tokens=numbers[1], observations=rows)
+    if type(taken) is not int or taken < 0:
+        return Memory()
+    return Memory(limit_tokens=numbers[0], refused_tokens=numbers[1], taken_tokens=taken, observations=rows)

@@ -26,6 +26,8 @@ A tool returned more data than the model can process.
 Session context cleared. Try a more specific query.
 Tip: Use count_files() before list_files() on large directories."""
 """What the user is told of such an end."""
+REFUSED_BEFORE = "The provider refused this very request before; it was not sent again."
+"""What stands in the place of the provider's words where a carrier did not ask again."""
 _SHOWN_REPAIRS = 5
 
 

@@ -96,9 +96,9 @@ def fault_of(
     *,
     estimated_tokens: int,
     window_tokens: int,
+    taken_tokens: float,
     asked_tokens: int | None = None,
     cuts_silently: bool = False,
-    taken_tokens: float = 0,
 ) -> AnswerFault | None:
     """Return what is wrong with an answer; None for one that is as it should be, and for what is no answer of the wire (O-3, R-6).
 
@@ -107,10 +107,11 @@ def fault_of(
         wire: the API's name.
         estimated_tokens: the low end of the caller's own count of the request.
         window_tokens: the window that was planned with.
+        taken_tokens: the most input that the provider has reported before, 0 where it has reported none: whoever took that much has
+            no window of less, and counts otherwise. Required, so that no door forgets it.
         asked_tokens: the length of reply that the request asked for; None where it named none.
         cuts_silently: whether the provider is known to cut at that window without a word: one that is full was cut again then,
             though our own count is too coarse to tell.
-        taken_tokens: the most input that the provider has reported before; 0 where it has reported none.
     """
     layout = wire_named(wire).answers
     silence = silent_overflow(body, window_tokens=window_tokens, estimated_tokens=estimated_tokens)
@@ -139,6 +140,14 @@ def fault_of(
         )
         return AnswerFault(kind="accepted", message=message)
     return None
+
+
+def taken_by(body: Json, fault: AnswerFault | None) -> int | None:
+    """Return the input that an answer reports, where it is that of the request as sent; None where it says nothing of that.
+
+    What a provider reports of a request that it cut, or of more than its window, would make every later one too large.
+    """
+    return None if fault is not None and fault.kind in {"accepted", "dropped"} else reported_input(body) or None
 
 
 def _unfinished(

@@ -32,6 +32,14 @@ _SHAPES: Final[tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]] = (
     (("inputTokens",), ("cacheReadInputTokens", "cacheWriteInputTokens")),
     (("prompt_eval_count",), ()),
 )
+# Where an answer says how much of the input came from a cache; OpenAI and Gemini count it inside their first name.
+_CACHED: Final[tuple[tuple[str, ...], ...]] = (
+    ("prompt_tokens_details", "cached_tokens"),
+    ("input_tokens_details", "cached_tokens"),
+    ("cachedContentTokenCount",),
+    ("cached_content_token_count",),
+    ("prompt_cache_hit_tokens",),
+)
 _HOLDERS = ("usage", "usageMetadata", "usage_metadata", "response", "message")
 
 
@@ -94,13 +102,28 @@ def reported_input(usage: object, depth: int = 0) -> int | None:
         for head in heads:
             value = _count(usage, head)
             if value is not None:
-                return value + sum(_count(usage, extra) or 0 for extra in extras)
+                # More from the cache than in all: such a provider counts only what was not cached.
+                cached = _cached(usage)
+                beside = cached if cached > value else 0
+                return value + (sum(_count(usage, extra) or 0 for extra in extras) or beside)
     if depth < 3:
         for holder in _HOLDERS:
             inner = _get(usage, holder)
             if inner is not None and (found := reported_input(inner, depth + 1)) is not None:
                 return found
     return None
+
+
+def _cached(usage: object) -> int:
+    """Return how many tokens of input came from a cache as details of a usage say; 0 where none do."""
+    return max((_count(_at(usage, path[:-1]), path[-1]) or 0 for path in _CACHED), default=0)
+
+
+def _at(value: object, path: tuple[str, ...]) -> object:
+    """Return what a value holds at the end of a path of names."""
+    for name in path:
+        value = _get(value, name)
+    return value
 
 
 def _count(usage: object, name: str) -> int | None:
