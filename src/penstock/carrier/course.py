@@ -183,7 +183,7 @@ class Course:
             if not self.attempts:
                 self.result.overflow_severity = classify_overflow(overflow)
                 if self.result.overflow_severity == "catastrophic":
-                    self._write_handoff(sized.transcript)
+                    self._write_handoff(sized)
             self.attempts.append(Attempt(sized=sized, overflow=overflow, reserve_tokens=reserve))
             if not isinstance(refusal, _AnsweredNothing):
                 self.learnable.append(self.attempts[-1])
@@ -384,9 +384,11 @@ class Course:
 
     # ── the end without an answer ────────────────────────────────────────────────────────────────────────────────
 
-    def _write_handoff(self, transcript: Transcript) -> None:
+    def _write_handoff(self, sized: Sized) -> None:
         """Write the handoff of a request that was far above its limit, before anything else is tried (O-6)."""
-        self.result.handoff = mechanical(transcript, session_id=self.settings.session_id, reason="context")
+        self.result.handoff = mechanical(
+            sized.transcript, session_id=self.settings.session_id, reason="context", done=sized.actions
+        )
         self._put(encode(self.result.handoff), "handoff")
 
     def _fail(self, cure: Irreducible, refusal: BaseException | None) -> None:

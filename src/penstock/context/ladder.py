@@ -17,7 +17,6 @@ from functools import cached_property, partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from penstock.context import activity
 from penstock.context.compaction.plans import HANDLE, Plan, lasting
 from penstock.context.compaction.results import KEEP_RESULTS, Offload, Stale
 from penstock.context.compaction.spans import FailedAttempts, finished_turns, neighbours, note_step, span_step
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 
     from penstock.context.compaction.plans import PlanStep
     from penstock.context.compaction.views import ShownResult
+    from penstock.context.handoff import Handoff
     from penstock.context.sized import Sized
     from penstock.text.calls import Dialect
     from penstock.wires import Turn
@@ -93,7 +93,7 @@ class Ladder:
         self._session_id = session_id
         self._view = View(
             transcript=sized.transcript,
-            actions=activity.actions(sized.transcript),
+            actions=sized.actions,
             counter=sized.counter,
             dialect=dialect,
             kept=kept,
@@ -202,6 +202,12 @@ class Ladder:
         return self.sized.counts
 
     @cached_property
+    def _passed_on(self) -> Handoff:
+        """The handoff on the floor, however much of it is shown."""
+        view = self._view
+        return mechanical(view.transcript, session_id=self._session_id, reason="context", done=view.actions)
+
+    @cached_property
     def _result_tokens(self) -> dict[tuple[int, str], int]:
         """What each result takes, as is likely, by its message and its call."""
         return {(result.entry.index, result.part.call_id): result.likely_tokens for result in self._view.results}
@@ -268,8 +274,7 @@ class Ladder:
         turns = finished_turns(view, 0, users=True)
         last_batch = next((turn for turn in reversed(view.transcript.turns()) if _has_calls(turn)), None)
         rows = list(neighbours([turn for turn in turns if turn is not last_batch], view.transcript.turns()))
-        passed_on = mechanical(view.transcript, session_id=self._session_id, reason="context")
-        text = render(passed_on, max_chars=max_chars, dialect=view.dialect) if max_chars else ""
+        text = render(self._passed_on, max_chars=max_chars, dialect=view.dialect) if max_chars else ""
         notes: list[PlanStep] = []
         for place, row in enumerate(rows):
             if (

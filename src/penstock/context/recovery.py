@@ -23,7 +23,6 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from penstock.context import activity
 from penstock.context.bill import Bill, bill_of
 from penstock.context.compaction.plans import SAMPLE_HANDLE, Plan, lasting, with_steps
 from penstock.context.compaction.spans import Summary, summary_span
@@ -554,10 +553,9 @@ def _difference(whole: KindCounts, smaller: KindCounts) -> RungChange:
 
 def _view(situation: Situation) -> View:
     """Return the request of a situation as strategies see it."""
-    transcript = situation.sized.transcript
     return View(
-        transcript=transcript,
-        actions=activity.actions(transcript),
+        transcript=situation.sized.transcript,
+        actions=situation.sized.actions,
         counter=situation.sized.counter,
         dialect=situation.dialect,
         kept=situation.kept,
@@ -595,7 +593,7 @@ def _summary_prompt(material: str) -> str:
 def give_up(situation: Situation) -> Irreducible:
     """Return the end of a request that cannot shrink, or that was refused as the floor: its bill is the proof."""
     sized, reserve = situation.sized, situation.budget.reserve_tokens
-    handoff = mechanical(sized.transcript, session_id=situation.session_id, reason="context")
+    handoff = mechanical(sized.transcript, session_id=situation.session_id, reason="context", done=sized.actions)
     bare = size_of(sized.transcript.afresh("", newest=False), sized.counter)
     # Small on purpose: the next prompt has to fit beside it in a window that has just refused everything.
     limit = min(bare + LAST_HANDOFF_TOKENS, situation.room_tokens)

@@ -9,8 +9,10 @@ should go.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, cast
 
+from penstock.context.activity import actions
 from penstock.context.counts import KindCounts, counts_of, entry_counts
 from penstock.text.json_access import as_json
 from penstock.text.tokens import Count, Tokens
@@ -19,6 +21,7 @@ from penstock.wires import Media, Reasoning, Text, ToolCall, ToolResult
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from penstock.context.activity import Action
     from penstock.text.tokens import TokenCounter
     from penstock.wires import Entry, Part, Transcript
 
@@ -77,9 +80,18 @@ class Sized:
     def showing(self, transcript: Transcript) -> Sized:
         """Return another state of the same conversation; what stands beside its messages is not counted again."""
         is_same = transcript.system is self.transcript.system and transcript.tools is self.transcript.tools
-        return Sized(transcript, self.counter, self.beside() if is_same else {})
+        shown = Sized(transcript, self.counter, self.beside() if is_same else {})
+        # What was done is read from the originals, which an edit does not touch.
+        if "actions" in self.__dict__ and transcript.entries is self.transcript.entries:
+            shown.__dict__["actions"] = self.actions
+        return shown
 
-    @property
+    @cached_property
+    def actions(self) -> tuple[Action, ...]:
+        """What the calls did, read once for all states of the same conversation."""
+        return actions(self.transcript)
+
+    @cached_property
     def high(self) -> int:
         """What the request takes at most: the size that plans are made by."""
         return self.fixed_high + sum(self.entry_high(entry) for entry in self.transcript.visible())
@@ -95,17 +107,14 @@ class Sized:
         for entry in self.transcript.visible():
             yield from measure_entry(entry, self.counter).parts
 
-    @property
+    @cached_property
     def counts(self) -> KindCounts:
         """What the request takes by kind of content, as it is likely."""
-        tokens = [0] * len(KindCounts().tokens)
         shown = self.transcript.visible()
-        for entry in shown:
-            for place, number in enumerate(measure_entry(entry, self.counter).counts.tokens):
-                tokens[place] += number
         beside = self.beside()
         fixed = counts_of([("system", beside["system"].tokens), ("tools", beside["tools"].tokens)])
-        return KindCounts(tuple(tokens), len(shown)) + fixed
+        rows = (measure_entry(entry, self.counter).counts.tokens for entry in shown)
+        return KindCounts(tuple(map(sum, zip(fixed.tokens, *rows, strict=True))), len(shown))
 
     def entry_high(self, entry: Entry) -> int:
         """Return what a message takes at most, its frame included."""

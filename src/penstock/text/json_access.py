@@ -73,7 +73,7 @@ def _base64(value: object) -> str:
 def parsed(text: str) -> tuple[bool, Json]:
     """Return whether a text is JSON, and its value. Numbers of any length and no NaN, as RFC 8259 has it."""
     try:
-        return True, json.loads(text, parse_constant=_refuse, parse_int=_number)
+        return True, _READER.decode(text)
     except (ValueError, RecursionError):
         return False, None
 
@@ -88,6 +88,9 @@ def _number(digits: str) -> float:
     # Python's `int` refuses more than 4,300 digits, against quadratic time; a float says about as much of such a
     # number.
     return int(digits) if len(digits) <= 4000 else float(digits)
+
+
+_READER = json.JSONDecoder(parse_constant=_refuse, parse_int=_number)
 
 
 def copied(value: Json) -> Json:

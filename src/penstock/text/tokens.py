@@ -9,6 +9,7 @@ to others: files (a caller hands in `read`), budgets, and what to do when someth
 
 from __future__ import annotations
 
+from functools import lru_cache
 from operator import mul
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
@@ -147,6 +148,7 @@ _BEYOND: _Plan = (  # only where a block leaves ASCII; single classes are counte
     (_SOUND, bytes(range(128)), (b"A", b"B", b"C", b"D", b"E", b"I", b"S", b"K", b"H", b"G", b"P", b"M")),
     (_SOUND, b"", (b"G--H",)),
 )
+_ZEROS = (0,) * 63
 # The place of a number that has no weight: words behind a space, each of which is a token at least.
 _WORDS = 63
 # A block stays in the processor's cache while its patterns are counted.
@@ -157,16 +159,21 @@ def _features(data: bytes) -> list[int]:
     """Return how many bytes there are, and how often each pattern, block by block. Appending to `data` lowers none of
     the numbers.
     """
-    total = [0] * 64
-    for start in range(0, len(data), _BLOCK_BYTES):
-        block = data[start : start + _BLOCK_BYTES]
-        row = [len(block)]
-        for alphabet, left_out, patterns in _ASCII if block.isascii() else _ASCII + _BEYOND:
-            row += map(block.translate(alphabet, left_out).count, patterns)
-        for i, value in enumerate(row):
-            total[i] += value
-        total[_WORDS] += block.translate(_SHAPE).count(b" l")
-    return total
+    if len(data) <= _BLOCK_BYTES:
+        return _block_features(data)
+    starts = range(0, len(data), _BLOCK_BYTES)
+    return list(map(sum, zip(*(_block_features(data[at : at + _BLOCK_BYTES]) for at in starts), strict=True)))
+
+
+def _block_features(block: bytes) -> list[int]:
+    """Return the numbers of one block."""
+    # Each image is made once: a request is a thousand short texts, for which making them is most of the price.
+    images = {(_SHAPE, b""): block.translate(_SHAPE), (_SOUND, b""): block.translate(_SOUND)}
+    row = [len(block)]
+    for alphabet, left_out, patterns in _ASCII if block.isascii() else _ASCII + _BEYOND:
+        image = images.get((alphabet, left_out))
+        row += map((block.translate(alphabet, left_out) if image is None else image).count, patterns)
+    return [*row, *_ZEROS[len(row) :], images[_SHAPE, b""].count(b" l")]
 
 
 # The estimator is linear: tokens = sum of weight times feature, in thousandths. Features are counts of patterns in two
@@ -307,6 +314,14 @@ _PREFIXES = (
 _EXACT = {"o200k": "o200k_base", "cl100k": "cl100k_base"}  # the encodings that the extra holds
 
 
+@lru_cache(maxsize=64)
+def _family(model: str) -> str:
+    """Return what `family` does; a conversation asks it of one model for each of its texts."""
+    name = model.strip().lower()
+    starts = [0, *(at + 1 for at, char in enumerate(name) if char in "/:.@")]
+    return next((to for at in starts for prefix, to in _PREFIXES if name.startswith(prefix, at)), _UNKNOWN)
+
+
 def family(model: str) -> str:
     """Return the family of tokenizers that a model is counted with.
 
@@ -319,9 +334,7 @@ def family(model: str) -> str:
     Returns:
         `o200k`, `cl100k`, `claude3`, `claude`, or `other` where the model is not known.
     """
-    name = model.strip().lower()
-    starts = [0, *(at + 1 for at, char in enumerate(name) if char in "/:.@")]
-    return next((to for at in starts for prefix, to in _PREFIXES if name.startswith(prefix, at)), _UNKNOWN)
+    return _family(model)
 
 
 # --- exact and sampled ---------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from penstock.overflow import diagnose
 from penstock.text import escape, stand_ins
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from penstock.context.activity import Action
     from penstock.wires import Entry, Transcript, Turn
@@ -50,12 +50,11 @@ class FailedAttempts:
             made += [
                 span_step(view, self.name, run, users=False, names_share=NAMES_SHARE) for run in runs if len(run) > 1
             ]
-        spans = [(step.first, step.last) for step in made]
+        spans = {index for step in made for index in range(step.first, step.last + 1)}
         for result in view.results:
             action = result.action
-            inside = any(first <= result.entry.index <= last for first, last in spans)
             old = result.age_turns > self.keep_turns and result.tokens > WORTH_TOKENS
-            if action is not None and action.failed and old and not inside:
+            if action is not None and action.failed and old and result.entry.index not in spans:
                 made.append(view.short_stub(self.name, result, stand_ins.failed_with(action.error_head)))
         return sorted((s for s in made if s.after_tokens < s.before_tokens), key=lambda step: step.first)
 
@@ -226,7 +225,12 @@ def _enough(view: View, run: Sequence[Turn], wanted: int) -> list[Turn]:
 
 def _size(view: View, turn: Turn) -> int:
     """Return what a turn takes at most."""
-    return sum(measure_entry(entry, view.counter).high for entry in turn.entries)
+    return _tokens(view, turn.entries)
+
+
+def _tokens(view: View, entries: Iterable[Entry]) -> int:
+    """Return what some messages take at most."""
+    return sum(measure_entry(entry, view.counter).high for entry in entries)
 
 
 def span_step(
@@ -250,7 +254,7 @@ def span_step(
     """
     before = sum(_size(view, turn) for turn in turns)
     first, last = turns[0].first, turns[-1].last
-    done = [action for action in view.actions if first <= action.index <= last]
+    done = view.actions_between(first, last)
     words = [
         (role, escape.show_text(text))
         for turn in turns
@@ -263,7 +267,7 @@ def span_step(
     max_chars = max(_MIN_NOTE_CHARS, min(NOTE_CHARS, int(before * note_share)))
     # By the original turns: a note of notes would have room for fewer names each time. But never more than about a third
     # of what goes now.
-    came = sum(measure_entry(entry, view.counter).high for entry in view.transcript.entries[first : last + 1])
+    came = _tokens(view, view.transcript.entries[first : last + 1]) if names_share else 0
     names_chars = min(int(came * names_share), before)
     while True:
         facts = activity.summary(done, max_chars=max_chars // 2)

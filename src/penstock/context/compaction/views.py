@@ -135,6 +135,11 @@ class View:
             found.add(place)
         return frozenset(found)
 
+    def actions_between(self, first: int, last: int) -> Sequence[Action]:
+        """Return what the calls of the entries from index `first` to `last` did, both inclusive."""
+        start, end = (bisect_left(self.actions, place, key=lambda action: action.index) for place in (first, last + 1))
+        return self.actions[start:end]
+
     def entries_between(self, first: int, last: int) -> Sequence[Entry]:
         """Return the visible entries from index `first` to `last`, both inclusive."""
         shown = self.transcript.visible()

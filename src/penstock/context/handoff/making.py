@@ -44,6 +44,7 @@ def mechanical(
     handles: Sequence[str] = (),
     completed: Sequence[str] = (),
     pending: Sequence[str] = (),
+    done: Sequence[Action] | None = None,
 ) -> Handoff:
     """Return the handoff that the transcript itself gives: what was asked, done, and failed. No model is asked and
     nothing is guessed.
@@ -58,11 +59,12 @@ def mechanical(
         handles: artifacts to name beside those of the transcript.
         completed: titles of finished tasks.
         pending: titles of pending tasks, the most important first.
+        done: what the calls of the transcript did, where it was read already.
 
     Raises:
         CallerError: for a reason that is none.
     """
-    done = activity.actions(transcript)
+    done = activity.actions(transcript) if done is None else done
     turn_of = _turns(transcript)
     last_turn = max(turn_of, default=0)
     changed = [action for action in done if action.changes and action.path is not None]
