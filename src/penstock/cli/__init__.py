@@ -21,7 +21,8 @@ COMMANDS: dict[str, dict[str, tuple[str, ...]]] = {
     "Guard output and read back what was kept": {"keeping": ("guard", "page", "find", "store")},
     "Requests and refusals": {"refusals": ("diagnose",), "requests": ("violations", "repair", "bill", "fit")},
     "Agent and sessions": {
-        "running": ("run", "chat", "resume", "sessions", "show", "handoff", "undo"),
+        "running": ("run", "chat", "resume", "undo"),
+        "sessions": ("sessions", "show", "handoff"),
         "figures": ("stats",),
         "code": ("check-code",),
     },
