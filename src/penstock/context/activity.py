@@ -542,7 +542,7 @@ def _ended(call: ToolCall, result: ToolResult, raw: Json) -> _Ended:
     last = text[-_LOOK_CHARS:].rstrip().rpartition("\n")[2]
     is_raised = kind in {"run", "other"} and _TRACEBACK in text[-_TRACE_CHARS:] and _RAISED.match(last) is not None
     is_told = (kind == "run" or len(text) < _SHORT_CHARS) and _ERROR.match(text) is not None
-    is_told = is_told or text.lstrip().startswith(_REFUSED)
+    is_told = is_told or text[:_LOOK_CHARS].lstrip().startswith(_REFUSED)
     # The wire's own flag first; then a stated exit code, which outranks words; words only where no code was stated.
     if not (result.is_error or (is_raised or is_told if code is None else code)):
         return _Ended(exit_code=code)

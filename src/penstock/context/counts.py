@@ -85,5 +85,7 @@ def kind_of(part: Part, entry: Entry) -> ContentKind:
 
 def entry_counts(entry: Entry, counts: Iterable[Count]) -> KindCounts:
     """Return the counts of one message, given the count of each of its parts in their order."""
-    kinds = ((kind_of(part, entry), count.tokens) for part, count in zip(entry.parts, counts, strict=True))
-    return counts_of(kinds, messages=1)
+    tokens = [0] * len(CONTENT_KINDS)
+    for part, count in zip(entry.parts, counts, strict=True):
+        tokens[_PLACE[kind_of(part, entry)]] += count.tokens
+    return KindCounts(tuple(tokens), 1)

@@ -54,11 +54,20 @@ def measure_entry(entry: Entry, counter: TokenCounter) -> MeasuredMessage:
     """Return what a message takes; it is counted once for the same counter in a row."""
     # Identity first: comparing counters by value would look at their settings for every message of every decision. One
     # slot is enough, for a conversation has one counter.
-    if not entry.counts or (entry.counts[0].counter is not counter and entry.counts[0].counter != counter):
-        parts = tuple(_count(part, counter) for part in entry.parts)
-        high = MESSAGE_TOKENS + sum(count.high for count in parts)
-        entry.counts[:] = [MeasuredMessage(counter, parts, high, entry_counts(entry, parts))]
-    return cast("MeasuredMessage", entry.counts[0])
+    if entry.counts:
+        known = cast("MeasuredMessage", entry.counts[0])
+        if known.counter is counter or known.counter == counter:
+            return known
+    parts = tuple([_count(part, counter) for part in entry.parts])
+    high = MESSAGE_TOKENS + sum([count.high for count in parts])
+    made = MeasuredMessage(counter, parts, high, entry_counts(entry, parts))
+    entry.counts[:] = [made]
+    return made
+
+
+def high_of(entries: Iterable[Entry], counter: TokenCounter) -> int:
+    """Return what some messages take at most, their frames included."""
+    return sum([measure_entry(entry, counter).high for entry in entries])
 
 
 @dataclass(frozen=True)
@@ -94,7 +103,7 @@ class Sized:
     @cached_property
     def high(self) -> int:
         """What the request takes at most: the size that plans are made by."""
-        return self.fixed_high + sum(self.entry_high(entry) for entry in self.transcript.visible())
+        return self.fixed_high + high_of(self.transcript.visible(), self.counter)
 
     @property
     def fixed_high(self) -> int:

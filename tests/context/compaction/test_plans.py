@@ -9,10 +9,12 @@ import pytest
 from tests.context.compaction.talks import WIRES, Shelf, did, edited, lines, more, seen, step, told, viewed
 from tests.growth import BOUND, growth
 
-from penstock.context.compaction import DEFAULT, RECOVERY, Clear, NewLines, PlanStep, Spans, apply, plan
+from penstock.context.compaction import DEFAULT, RECOVERY, Clear, NewLines, Offload, PlanStep, Spans, Stale, apply, plan
+from penstock.context.compaction.plans import SAMPLE_HANDLE
 from penstock.context.sized import ESTIMATOR, size_of
 from penstock.errors import CallerError
 from penstock.text.allowance import Budget
+from penstock.text.calls import CommandLine
 from penstock.wires import dump, violations
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     from penstock.context.compaction import Strategy
     from penstock.context.compaction.views import View
+    from penstock.text.calls import Dialect
     from penstock.text.tokens import Count
 
 wires = pytest.mark.parametrize("wire", WIRES)
@@ -44,6 +47,23 @@ def test_a_plan_can_be_printed() -> None:
     """What goes, what it frees, what it costs."""
     talk = told("openai-chat", *[step(viewed(f"file{at}.py")) for at in range(12)])
     assert str(plan(talk, 10_000, [Clear()])) == GOLDEN
+
+
+@wires
+@pytest.mark.parametrize("dialect", [None, CommandLine()], ids=["python", "command"])
+def test_what_stubs_free_is_added_up_and_equals_counting_anew(wire: str, dialect: Dialect | None) -> None:
+    """With images beside text, several results in a message, foreign tools: no stub has to be counted a second time."""
+    calls = [
+        viewed("a.py"),
+        did("plot", "a picture " * 400, image=True),
+        did("find_user", "mia_li_3668 " * 90, user="x"),
+    ]
+    talk = told(wire, step(*calls, text="I look."), *[step(viewed(f"file{at}.py")) for at in range(12)])
+    ladders: list[list[Strategy]] = [[Stale(), Clear(keep=2)], [Clear(keep=0, active=True)], [Offload(max_tokens=200)]]
+    for strategies in ladders:
+        made = plan(talk, 9_000, strategies, dialect=dialect)
+        assert made.steps
+        assert made.after_tokens == size_of(apply(talk, made, lambda _content, _name: SAMPLE_HANDLE))
 
 
 def test_a_plan_with_nothing_to_do_says_so_and_is_false() -> None:

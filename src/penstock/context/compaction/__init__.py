@@ -22,13 +22,12 @@ from penstock.context.compaction.results import Clear, NewLines, Offload, Stale
 from penstock.context.compaction.spans import FailedAttempts, Spans, Summary, summary_problem, summary_span
 from penstock.context.compaction.strategies import DEFAULT, GENTLE, GROWN, RECOVERY, Strategy
 from penstock.context.compaction.views import CALLS_LEFT, View, answers_begun
-from penstock.context.sized import ESTIMATOR, measure_entry, size_of
+from penstock.context.sized import ESTIMATOR, Sized, high_of, measure_entry, size_of
 from penstock.text.allowance import Budget
 from penstock.wires import ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from collections.abc import Set as AbstractSet
 
     from penstock.text.calls import Dialect
     from penstock.text.tokens import TokenCounter
@@ -97,7 +96,8 @@ def plan(
     counter = budget.counter or ESTIMATOR
     limit = budget.input_tokens
     current = transcript
-    before = size = size_of(current, counter)
+    sized = Sized(transcript, counter)
+    before = size = sized.high
     steps: list[PlanStep] = []
     shrinks = size > limit
     goal = int(limit * low_water)
@@ -120,9 +120,7 @@ def plan(
             )
             proposed = lasting(strategy.steps(view))
             smaller = with_steps(current, proposed, lambda _step: SAMPLE_HANDLE)
-            # Measured, not believed: a note also needs messages beside it, and a step's own figures are estimates of
-            # the whole.
-            measured = size_of(smaller, counter) if proposed else size
+            measured = _size_after(smaller, proposed, size, counter)
             if measured < size:
                 current, size, shrinks = smaller, measured, True
                 steps += proposed
@@ -130,8 +128,8 @@ def plan(
                 # Enough, unless the next plan would be due before this one is repaid: then it goes on, only that far.
                 if not repaid or goal == limit:
                     break
-                staying = _behind(current, steps, counter, current.protected())
-                target = prices.repaid_tokens(size, _behind(current, steps, counter), staying)
+                untouched, staying = _stays(sized, steps)
+                target = prices.repaid_tokens(size, size - untouched, staying)
                 if target >= size:
                     break
         shrinks = shrinks and size > limit
@@ -147,7 +145,7 @@ def plan(
         outcome="cannot" if irreducible else "shrunk" if steps else "fits",
         entries=len(transcript.entries),
         edits=len(transcript.edits),
-        rewritten_tokens=_behind(current, steps, counter),
+        rewritten_tokens=size - _stays(sized, steps)[0] if steps else 0,
         irreducible=irreducible,
     )
 
@@ -170,15 +168,19 @@ def _resized(transcript: Transcript, steps: Sequence[PlanStep], counter: TokenCo
     ]
 
 
-def _behind(
-    transcript: Transcript, steps: Sequence[PlanStep], counter: TokenCounter, among: AbstractSet[int] | None = None
-) -> int:
-    """Return the tokens that stand behind the first edit, of all messages or some: a provider's cache no longer knows them."""
-    first = min((step.first for step in steps), default=None)
-    if first is None:
-        return 0
-    return sum(
-        measure_entry(entry, counter).high
-        for entry in transcript.visible()
-        if entry.last_index >= first and (among is None or entry.index in among)
-    )
+def _size_after(smaller: Transcript, steps: Sequence[PlanStep], size: int, counter: TokenCounter) -> int:
+    """Return what a transcript takes after some steps, which took `size` before them."""
+    # A stub stands where its result stood and was counted when it was written: it is added and subtracted. A note is
+    # measured, not believed: it needs messages beside it, and its own figures are estimates of the whole.
+    if all(step.call_id is not None for step in steps):
+        return size - sum(step.before_tokens - step.after_tokens for step in steps)
+    return size_of(smaller, counter)
+
+
+def _stays(sized: Sized, steps: Sequence[PlanStep]) -> tuple[int, int]:
+    """Return the tokens before the first edit, which a provider's cache still knows, and those behind it that have to stay."""
+    first = min(step.first for step in steps)
+    shown, protected = sized.transcript.visible(), sized.transcript.protected()
+    before = high_of([entry for entry in shown if entry.last_index < first], sized.counter)
+    staying = [entry for entry in shown if entry.last_index >= first and entry.index in protected]
+    return sized.fixed_high + before, high_of(staying, sized.counter)

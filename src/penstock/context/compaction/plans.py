@@ -33,6 +33,12 @@ SAMPLE_HANDLE = "qX7Zk2Wp9TrJ4mGs8LnB3v"
 """What the placeholder is counted as: as costly as any handle of that length."""
 
 
+def with_handle(text: str, handle: str) -> str:
+    """Return a planned text with a handle in its place."""
+    # A command line quotes the placeholder, which no handle needs.
+    return text.replace(f"'{HANDLE}'", HANDLE).replace(HANDLE, handle)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlanStep:
     """One thing that is no longer shown as it was: the result of a call, or the entries from `first` to `last` as a note."""
@@ -62,8 +68,7 @@ class PlanStep:
         Args:
             handle: where the whole is kept; None where it is not.
         """
-        # A command line quotes the placeholder, which no handle needs.
-        text = self.text if handle is None else self.kept_text.replace(f"'{HANDLE}'", HANDLE).replace(HANDLE, handle)
+        text = self.text if handle is None else with_handle(self.kept_text, handle)
         if self.call_id is not None:
             return Cleared(index=self.first, call_id=self.call_id, text=text, handle=handle)
         return Collapsed(first=self.first, last=self.last, note=text, handle=handle)

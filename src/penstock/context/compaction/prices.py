@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from penstock.context.compaction.plans import CACHE_READ, CACHE_WRITE
 from penstock.context.compaction.views import answers_begun
-from penstock.context.sized import measure_entry
+from penstock.context.sized import high_of
 
 if TYPE_CHECKING:
     from penstock.text.tokens import TokenCounter
@@ -81,6 +81,6 @@ def prices_of(transcript: Transcript, counter: TokenCounter, size: int, limit: i
     return Prices(
         before_tokens=size,
         limit_tokens=limit,
-        growth_tokens=sum(measure_entry(entry, counter).high for entry in grown) / max(1, answers),
+        growth_tokens=high_of(grown, counter) / max(1, answers),
         calls_left=calls_left,
     )

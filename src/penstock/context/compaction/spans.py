@@ -14,7 +14,7 @@ from penstock.context import activity
 from penstock.context.compaction.names import names_in
 from penstock.context.compaction.plans import HANDLE, SAMPLE_HANDLE, PlanStep
 from penstock.context.compaction.views import NAMES_SHARE, WORTH_TOKENS, View, answers_begun
-from penstock.context.sized import measure_entry
+from penstock.context.sized import high_of
 from penstock.overflow import diagnose
 from penstock.text import escape, stand_ins
 
@@ -230,7 +230,7 @@ def _size(view: View, turn: Turn) -> int:
 
 def _tokens(view: View, entries: Iterable[Entry]) -> int:
     """Return what some messages take at most."""
-    return sum(measure_entry(entry, view.counter).high for entry in entries)
+    return high_of(entries, view.counter)
 
 
 def span_step(

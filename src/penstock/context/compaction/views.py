@@ -13,7 +13,7 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.context.compaction.names import names_in
-from penstock.context.compaction.plans import HANDLE, SAMPLE_HANDLE, PlanStep
+from penstock.context.compaction.plans import HANDLE, SAMPLE_HANDLE, PlanStep, with_handle
 from penstock.context.sized import ESTIMATOR, measure_entry
 from penstock.text import escape, stand_ins
 from penstock.wires import ToolResult
@@ -85,13 +85,14 @@ class View:
         by_result: dict[tuple[int | None, str], list[Action]] = {}
         for done in self.actions:
             by_result.setdefault((done.result_index, done.call_id), []).append(done)
-        starts = [0, *accumulate(measure_entry(entry, self.counter).high for entry in shown)]
+        measured = [measure_entry(entry, self.counter) for entry in shown]
+        starts = [0, *accumulate(message.high for message in measured)]
         answers = [0, *accumulate(answers_begun(shown))]
         found: list[ShownResult] = []
         for place, entry in enumerate(shown):
-            if entry.pinned or entry.is_note or not entry.results:
+            if entry.pinned or entry.is_note:
                 continue
-            for part, count in zip(entry.parts, measure_entry(entry, self.counter).parts, strict=True):
+            for part, count in zip(entry.parts, measured[place].parts, strict=True):
                 if isinstance(part, ToolResult) and part.is_clearable and (entry.index, part.call_id) not in self.kept:
                     about = by_result.get((entry.index, part.call_id), [])
                     # A call that named several files has several actions with one result: of no single one it can be
@@ -163,7 +164,7 @@ class View:
             text: what stands in its place where the whole is kept nowhere.
             kept_text: the same with the way to the whole.
         """
-        after = self.count(kept_text.replace(HANDLE, SAMPLE_HANDLE))
+        after = self.count(with_handle(kept_text, SAMPLE_HANDLE))
         return PlanStep(
             strategy=strategy,
             what=_name(result.action),
@@ -182,8 +183,9 @@ class View:
         # Of a file or a command the label is enough to find it again.
         is_foreign = result.action is not None and result.action.asked
         names = names_in([result.part.text], int(result.tokens * NAMES_SHARE)) if is_foreign else ""
+        label = _label(result.action)
         said = [
-            stand_ins.cleared(why, _label(result.action), result.tokens, lines, handle, self.dialect, names)
+            stand_ins.cleared(why, label, result.tokens, lines, handle, self.dialect, names)
             for handle in (None, HANDLE)
         ]
         return self.stub(strategy, result, *said)
