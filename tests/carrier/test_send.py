@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.carrier.conftest import HttpRefused, poster
+from tests.wires.strategies import HOSTED_BLOCKS, HOSTED_ITEMS, PNG
 
 from penstock import Carrier, aexecute, execute, overflow
 from penstock.context.handoff import decode
@@ -17,7 +18,7 @@ from penstock.errors import CallerError
 from penstock.models import fail, refuse, say
 from penstock.store import StoreFault
 from penstock.testing import LoopbackProvider
-from penstock.wires import messages_of
+from penstock.wires import load, messages_of, violations
 
 if TYPE_CHECKING:
     from penstock.store import Store
@@ -579,3 +580,84 @@ def test_a_store_of_ones_own_that_fails_in_any_way_loses_no_request(error: Excep
     assert "could not be kept" in result.warnings[0]
     assert result.transcript is not None
     assert result.transcript.entries[-1].results[0].text == FLOOD
+
+
+# ── tools that the provider itself runs ──────────────────────────────────────────────────────────────────────────
+
+
+def flooded(value: Any) -> Any:
+    """A result with a flood in the place of its text or its data."""
+    if isinstance(value, dict):
+        return {key: flooded(held) for key, held in value.items()}
+    if isinstance(value, list):
+        return [flooded(held) for held in value]
+    return FLOOD if value in {"found", "1"} or value == PNG else value
+
+
+@pytest.mark.proves("R-1", "O-8")
+@pytest.mark.parametrize("number", range(1, len(HOSTED_BLOCKS)))
+def test_what_a_hosted_tool_returned_beside_a_call_can_be_cut(number: int, store: Store) -> None:
+    """The newest batch holds it, so that no turn can go: it is cut where it stands, in a form that its API takes."""
+    name, found = HOSTED_BLOCKS[number]
+    if found["content"] == "failed":
+        found = {**found, "content": "1"}
+    ran: dict[str, Any] = {
+        "type": "mcp_tool_use" if name == "mcp" else "server_tool_use",
+        "id": "srv_1",
+        "name": name,
+        "input": {},
+    }
+    used = {"type": "tool_use", "id": "t1", "name": "note", "input": {}}
+    messages = [
+        {"role": "user", "content": "Find it."},
+        {"role": "assistant", "content": [ran, flooded({**found, "tool_use_id": "srv_1"}), used]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "noted"}]},
+    ]
+    request = {"model": "claude-opus-4-8", "max_tokens": 500, "messages": messages}
+    assert cut_to_fit("anthropic", request, store)[1]["content"][0] == ran
+
+
+@pytest.mark.proves("R-1", "O-8")
+@pytest.mark.parametrize("number", range(1, len(HOSTED_ITEMS) - 1))
+def test_what_an_item_of_a_hosted_tool_returned_can_be_cut(number: int, store: Store) -> None:
+    """The same on the wire where call and result are one item: all but what it returned stays."""
+    ran = flooded({**HOSTED_ITEMS[number], "id": "ran_1", "status": "completed"})
+    items = [
+        {"role": "user", "content": "Find it."},
+        ran,
+        {"type": "function_call", "call_id": "c1", "name": "note", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c1", "output": "noted"},
+    ]
+    shown = cut_to_fit("openai-responses", {"model": "gpt-4o", "input": items}, store)[1]
+    gone = {"output", "outputs", "results", "result"}
+    assert {k: v for k, v in shown.items() if k not in gone} == {k: v for k, v in ran.items() if k not in gone}
+
+
+def cut_to_fit(wire: str, request: dict[str, Any], store: Store) -> list[Any]:
+    """The messages with which a request got through a provider of 8,000 tokens; they are valid, and the flood is kept."""
+
+    def send(body: Any) -> Any:
+        if len(json.dumps(body)) > 32_000:
+            raise HttpRefused(400, f"prompt is too long: {len(json.dumps(body)) // 4} tokens > 8000 maximum")
+        return {"output": [], "content": [{"type": "text", "text": "done"}], "role": "assistant"}
+
+    assert len(json.dumps(request)) > 1_000_000
+    result = execute(send, request, wire=wire, window_tokens=10**6, store=store)
+    assert result.success, result.message
+    messages = messages_of(result.request, wire)
+    assert violations(messages, wire) == []
+    assert len(messages) == len(messages_of(request, wire))
+    assert any(info.bytes >= len(FLOOD) for info in store.artifacts())
+    return messages  # type: ignore[no-any-return]
+
+
+@pytest.mark.proves("O-8")
+def test_what_an_answer_cites_is_not_cut_where_it_stands(store: Store) -> None:
+    """The provider holds each citation against the result that it names."""
+    cited = {"type": "text", "text": "So it is.", "citations": [{"type": "web_search_result_location", "url": "u"}]}
+    found = {"type": "web_search_tool_result", "tool_use_id": "srv_1", "content": [{"type": "web_search_result"}]}
+    message = {"role": "assistant", "content": [found, cited]}
+    assert [part.is_clearable for part in load([message], "anthropic").entries[0].results] == [False]
+    assert [part.is_clearable for part in load([{**message, "content": [found]}], "anthropic").entries[0].results] == [
+        True
+    ]

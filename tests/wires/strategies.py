@@ -144,6 +144,49 @@ def _chat_call(call: Call) -> Any:
     return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": written}}
 
 
+_RUN = {"stdout": "1", "stderr": "", "return_code": 0, "content": []}
+_PAGE = {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "found"}}
+_SCAN = {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": PNG}}
+_FOUND = {"type": "web_search_result", "url": "u", "title": "t", "encrypted_content": PNG}
+HOSTED_BLOCKS: list[tuple[str, dict[str, Any]]] = [
+    ("web_search", {"type": "web_search_tool_result", "content": []}),
+    ("web_search", {"type": "web_search_tool_result", "content": [_FOUND]}),
+    ("mcp", {"type": "mcp_tool_result", "is_error": False, "content": [{"type": "text", "text": "found"}]}),
+    ("mcp", {"type": "mcp_tool_result", "is_error": True, "content": "failed"}),
+    ("code_execution", {"type": "code_execution_tool_result", "content": {"type": "code_execution_result", **_RUN}}),
+    (
+        "bash_code_execution",
+        {"type": "bash_code_execution_tool_result", "content": {"type": "bash_code_execution_result", **_RUN}},
+    ),
+    (
+        "text_editor_code_execution",
+        {
+            "type": "text_editor_code_execution_tool_result",
+            "content": {"type": "text_editor_code_execution_view_result", "content": "found", "file_type": "text"},
+        },
+    ),
+    (
+        "web_fetch",
+        {"type": "web_fetch_tool_result", "content": {"type": "web_fetch_result", "url": "u", "content": _PAGE}},
+    ),
+    (
+        "web_fetch",
+        {"type": "web_fetch_tool_result", "content": {"type": "web_fetch_result", "url": "u", "content": _SCAN}},
+    ),
+]
+"""Results of every form that Anthropic's own tools have, with the tool."""
+HOSTED_ITEMS: list[dict[str, Any]] = [
+    {"type": "web_search_call"},
+    {"type": "mcp_call", "arguments": "{}", "name": "look", "server_label": "s", "output": "found"},
+    {"type": "code_interpreter_call", "code": "f()", "container_id": "c", "outputs": [{"type": "logs", "logs": "1"}]},
+    {"type": "code_interpreter_call", "code": "f()", "container_id": "c", "outputs": [{"type": "image", "url": PNG}]},
+    {"type": "file_search_call", "queries": ["q"], "results": [{"file_id": "f", "text": "found"}, {"score": 0.1}]},
+    {"type": "image_generation_call", "result": PNG},
+    {"type": "mcp_call", "arguments": "{}", "name": "look", "server_label": "s", "output": None, "error": None},
+]
+"""Items of every kind in which what a tool of OpenAI's own returned stands beside its call."""
+
+
 def responses(story: Story) -> list[Any]:
     """The story as items of the responses API."""
     items: list[Any] = []
@@ -158,7 +201,7 @@ def responses(story: Story) -> list[Any]:
             thought = [{"type": "summary_text", "text": "It is the lexer."}]
             items.append({"id": f"rs_{place}", "type": "reasoning", "summary": thought, "encrypted_content": secret})
         if step.server_tool:
-            items.append({"type": "web_search_call", "id": f"ws_{place}", "status": "completed"})
+            items.append({**HOSTED_ITEMS[place % len(HOSTED_ITEMS)], "id": f"ws_{place}", "status": "completed"})
         if step.text:
             part = {"type": "output_text", "text": step.text, "annotations": []}
             items.append({"id": f"msg_{place}", "type": "message", "role": "assistant", "content": [part]})
@@ -199,14 +242,10 @@ def anthropic(story: Story) -> list[Any]:
         if step.thinking == 2:
             content.append({"type": "redacted_thinking", "data": f"EmwK{place}{PNG}=="})
         if step.server_tool:
-            call = {
-                "type": "server_tool_use",
-                "id": f"srvtoolu_{place}",
-                "name": "web_search",
-                "input": {"query": "lexer"},
-            }
-            found = {"type": "web_search_tool_result", "tool_use_id": f"srvtoolu_{place}", "content": []}
-            content += [call, found]
+            name, found = HOSTED_BLOCKS[place % len(HOSTED_BLOCKS)]
+            kind = "mcp_tool_use" if name == "mcp" else "server_tool_use"
+            call = {"type": kind, "id": f"srvtoolu_{place}", "name": name, "input": {"query": "lexer"}}
+            content += [call, {**found, "tool_use_id": f"srvtoolu_{place}"}]
         texts = [step.text, "And so on."] if step.text and step.split_text else [step.text] if step.text else []
         content += [{"type": "text", "text": text} for text in texts]
         for used in step.calls:

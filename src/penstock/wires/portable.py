@@ -123,6 +123,8 @@ def _add_assistant_entry(entry: Entry, turns: list[PortableTurn], open_calls: _O
                 turn.texts.append(placeholders.not_carried(part.kind, part.bytes_estimate))
             case Opaque(raw):
                 turn.texts.append(placeholders.not_carried(_type_name(raw)))
+            case ToolResult():  # of a tool that the provider itself ran
+                turn.texts.append(placeholders.not_carried("tool result"))
             case _:
                 pass
 

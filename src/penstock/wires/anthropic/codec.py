@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from penstock.text.json_access import as_json, base64_bytes, blocks, field, objects, parsed, string, type_of
 from penstock.wires import placeholders
+from penstock.wires.anthropic.hosted import cites, hosted_result, with_hosted_text
 from penstock.wires.entries import Media, Opaque, Part, Reasoning, Role, Text, ToolCall, ToolResult
 from penstock.wires.portable import AssistantTurn, CallIds, Instruction, UserTurn
 from penstock.wires.wire import Written
@@ -47,7 +48,8 @@ def read(raw: Json, before: Json = None) -> tuple[Role, tuple[Part, ...]]:
     # Whatever is no message of this wire is kept where it stands; `violations` names it.
     if role is None:
         return "user", (Opaque(raw),)
-    parts = tuple(_part(block) for block in blocks(raw.get("content")))
+    is_cited = role == "assistant" and cites(raw)
+    parts = tuple(_part(block, is_cited=is_cited) for block in blocks(raw.get("content")))
     # Results are the user's on this wire, but no person speaks in them: the task and the newest words are looked for elsewhere.
     if role == "user" and parts and all(isinstance(part, ToolResult) for part in parts):
         return "tool", parts
@@ -59,8 +61,8 @@ def with_result(raw: Json, call_id: str, text: str, before: Json = None) -> Json
     del before
 
     def replaced(block: Json) -> Json:
-        is_it = field(block, "type") == "tool_result" and field(block, "tool_use_id") == call_id
-        return {**block, "content": text} if is_it else block
+        is_it = type_of(block).endswith("tool_result") and field(block, "tool_use_id") == call_id
+        return with_hosted_text(block, text) if is_it else block
 
     return {**raw, "content": [replaced(block) for block in raw["content"]]}
 
@@ -165,8 +167,8 @@ def _plain(content: list[Json]) -> Json:
     return content[0]["text"] if len(content) == 1 and content[0]["type"] == "text" else content
 
 
-def _part(block: dict[str, Json]) -> Part:
-    """Return a block as a part; tools that the provider itself runs stay opaque, and are paired by their ids (`history`)."""
+def _part(block: dict[str, Json], *, is_cited: bool) -> Part:
+    """Return a block as a part; calls of tools that the provider runs stay opaque, and are paired by their ids (`history`)."""
     match block.get("type"):
         case "text" | "image" | "document":
             return _shown(block)
@@ -184,7 +186,7 @@ def _part(block: dict[str, Json]) -> Part:
         case "thinking" | "redacted_thinking" | "compaction":
             return Reasoning(raw=block, signed=is_signed(block))
         case _:
-            return Opaque(block)
+            return hosted_result(block, is_cited=is_cited) or Opaque(block)
 
 
 def _shown(block: dict[str, Json]) -> Text | Media | Opaque:

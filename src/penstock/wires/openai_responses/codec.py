@@ -67,6 +67,13 @@ CALLS = {
     ),
 }
 """Every kind of call that needs or may have an output, by the type of its item."""
+# What tools that OpenAI itself runs returned stands in the item of their call, under this key; each may be left out or be null.
+_RETURNED = {
+    "mcp_call": "output",
+    "code_interpreter_call": "outputs",
+    "file_search_call": "results",
+    "image_generation_call": "result",
+}
 OUTPUTS = {form.output: kind for kind, form in CALLS.items()}
 """The kind of call that each type of output answers."""
 
@@ -109,6 +116,8 @@ def read(raw: Json, before: Json = None) -> tuple[Role, tuple[Part, ...]]:
         return "tool", (_output(raw, kind),)
     if not isinstance(raw, dict):
         return "user", (Opaque(raw),)
+    if kind in _RETURNED and _RETURNED[kind] in raw and string(raw.get("id")):
+        return "assistant", _hosted(raw, kind)
     # What is left are items that the provider made (server tools, references, compaction): the assistant's, so that they stay
     # with the calls and the reasoning around them.
     return "system" if kind in _SYSTEM_ITEMS else "assistant", (Opaque(raw),)
@@ -121,6 +130,13 @@ def with_result(raw: Json, call_id: str, text: str, before: Json = None) -> Json
     if raw.get("type") == "shell_call_output":
         outcome = next((run["outcome"] for run in objects(raw.get("output")) if "outcome" in run), _EXITED)
         return {**raw, "output": [{"stdout": text, "stderr": "", "outcome": outcome}]}
+    match raw.get("type"):
+        case "code_interpreter_call":
+            return {**raw, "outputs": [{"type": "logs", "logs": text}]}
+        case "file_search_call":
+            return {**raw, "results": [{"text": text}]}
+        case "image_generation_call":  # there is no place for a text
+            return {**raw, "result": None}
     return {**raw, "output": text}
 
 
@@ -266,6 +282,21 @@ def _output(raw: dict[str, Json], kind: str) -> ToolResult:
     parts = _content(output)
     text = "\n".join(part.text for part in parts if isinstance(part, Text))
     return ToolResult(call_id=call_id(raw), text=text, parts=parts, is_error=raw.get("status") == "failed")
+
+
+def _hosted(raw: dict[str, Json], kind: str) -> tuple[Opaque, ToolResult]:
+    """Return the item of a tool that OpenAI itself ran as its call and its result, which may be cut."""
+    key = _RETURNED[kind]
+    returned = raw[key]
+    call = Opaque({name: held for name, held in raw.items() if name != key})
+    if kind == "image_generation_call":
+        return call, ToolResult(call_id=raw["id"], text="", parts=(Opaque({key: returned}),))
+    texts = (
+        [returned] if isinstance(returned, str) else [run.get("logs") or run.get("text") for run in objects(returned)]
+    )
+    is_text = all(isinstance(text, str) for text in texts)
+    said = "\n".join(string(text) for text in texts)
+    return call, ToolResult(call_id=raw["id"], text=said, parts=() if is_text else (Opaque({key: returned}),))
 
 
 def _user_content(parts: Sequence[Text | Media]) -> Json:

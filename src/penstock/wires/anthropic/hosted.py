@@ -1,0 +1,75 @@
+"""Results of tools that Anthropic itself runs: what they say, and which text may stand in its place.
+
+They stand in the assistant's own message behind their calls, each in a form of its own. Source: the request types of the SDK
+(`BetaRequestMCPToolResultBlockParam`, `BetaCodeExecutionResultBlockParam` and their neighbours). Law: what is cut is valid by
+these types, and cutting it again changes nothing. Keeps out: whether they pair (`rules`), and what is encrypted: where an answer
+cites a search or a page, it has to stay.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from penstock.text.json_access import blocks, field, objects, string, type_of
+from penstock.wires.entries import Opaque, ToolResult
+
+if TYPE_CHECKING:
+    from penstock.text.json_access import Json
+
+_RUNS = {"code_execution_result", "bash_code_execution_result"}
+_VIEW = "text_editor_code_execution_view_result"
+_PAGE = "web_fetch_result"
+# A search has no place for a text; an empty list would say that nothing was found.
+_GONE = {"type": "web_search_tool_result_error", "error_code": "unavailable"}
+
+
+def hosted_result(block: Json, *, is_cited: bool) -> ToolResult | None:
+    """Return a block as a result, None where it has no form in which it could be cut.
+
+    Args:
+        block: a block of the assistant's message.
+        is_cited: whether the message cites what its tools found.
+    """
+    kind, content = type_of(block), field(block, "content")
+    call_id = string(field(block, "tool_use_id"))
+    if kind == "web_search_tool_result":
+        is_found = isinstance(content, list)
+        return ToolResult(call_id=call_id, text="", parts=(Opaque(block),), is_clearable=is_found and not is_cited)
+    if kind == "mcp_tool_result":
+        said = [string(held.get("text")) for held in blocks(content)]
+        return ToolResult(call_id=call_id, text="\n".join(said), is_error=field(block, "is_error") is True)
+    if not kind.endswith("_tool_result"):
+        return None
+    form = type_of(content)
+    if form in _RUNS:
+        printed = [string(field(content, name)) for name in ("stdout", "stderr")]
+        return ToolResult(call_id=call_id, text="\n".join(filter(None, printed)))
+    if form == _VIEW:
+        return ToolResult(call_id=call_id, text=string(field(content, "content")))
+    if form == _PAGE:
+        source = field(content, "content", "source")
+        shown = string(field(source, "data")) if field(source, "type") == "text" else ""
+        parts = () if shown else (Opaque(block),)
+        return ToolResult(call_id=call_id, text=shown, parts=parts, is_clearable=not is_cited)
+    return None
+
+
+def with_hosted_text(block: dict[str, Json], text: str) -> Json:
+    """Return the block of a result with `text` in it, where its form has a place for one; everything else in it stays."""
+    content: Any = block.get("content")
+    form = type_of(content)
+    if type_of(block) == "web_search_tool_result":
+        return {**block, "content": _GONE}
+    if form in _RUNS:
+        return {**block, "content": {**content, "stdout": text, "stderr": ""}}
+    if form == _VIEW:
+        return {**block, "content": {**content, "content": text}}
+    if form == _PAGE:
+        page = {**content["content"], "source": {"type": "text", "media_type": "text/plain", "data": text}}
+        return {**block, "content": {**content, "content": page}}
+    return {**block, "content": text}
+
+
+def cites(message: Json) -> bool:
+    """Whether a message cites what its tools found: each citation is held against the result that it names."""
+    return any(block.get("citations") for block in objects(field(message, "content")))
