@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
-from penstock.text.json_access import blocks, parsed
+from penstock.text.json_access import blocks, parsed, string, type_of
 from penstock.wires import placeholders
 from penstock.wires.message_list import content_fault, is_bad_block
 
@@ -93,6 +93,40 @@ def mend_content(draft: RepairDraft, place: int, message: Json) -> Json:
         return {**message, "content": sound}
     draft.note(place, "dropped content that is none")
     return {**message, "content": None}
+
+
+def with_own_parts(
+    draft: RepairDraft,
+    place: int,
+    message: Json,
+    role: str,
+    key: str,
+    is_misplaced: Callable[[str, Json], bool],
+    kind: str,
+) -> Json:
+    """Return the message without parts that its role may not hold; words among them stay, as parts of its own kind.
+
+    Args:
+        draft: the repair that this is part of.
+        place: the message's place in the list as it came.
+        message: what holds the parts; the very same is returned where all of them are its own.
+        role: whose parts it holds.
+        key: where it holds them.
+        is_misplaced: whether a role may not hold a part.
+        kind: the type of a part with words of that role.
+    """
+    content = message.get(key)
+    if not isinstance(content, list) or not any(is_misplaced(role, part) for part in content):
+        return message
+    kept: list[Json] = []
+    for part in content:
+        if not is_misplaced(role, part):
+            kept.append(part)
+            continue
+        words = string(part.get("text") or part.get("refusal"))
+        draft.note(place, f"{'made text of' if words else 'dropped'} a {type_of(part)} of the {role}")
+        kept += [{"type": kind, "text": words}] if words else []
+    return {**message, key: kept}
 
 
 def orphan_text(draft: RepairDraft, place: int, text: str) -> str | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from penstock.text.json_access import as_json, blocks, field, objects, parsed, role_of, string, type_of
 from penstock.wires import placeholders
-from penstock.wires.draft import as_json_arguments, mend_content, orphan_message
+from penstock.wires.draft import as_json_arguments, mend_content, orphan_message, with_own_parts
 from penstock.wires.openai_chat.rules import ROLES, is_bad_call, is_misplaced, message_fault, says_nothing
 
 if TYPE_CHECKING:
@@ -37,7 +37,8 @@ def _mend_shapes(draft: RepairDraft) -> None:
         ):
             return _result_as_words(draft, place, message)
         if message.get("content") is not None or role not in {"assistant", "function"}:
-            message = _with_own_parts(draft, place, mend_content(draft, place, message))
+            held = mend_content(draft, place, message)
+            message = with_own_parts(draft, place, held, role, "content", is_misplaced, "text")
         if message.get("content") or isinstance(message.get("content"), str) or role in {"assistant", "function"}:
             return message
         if role == "tool":
@@ -47,22 +48,6 @@ def _mend_shapes(draft: RepairDraft) -> None:
         return None
 
     draft.change_each(change)
-
-
-def _with_own_parts(draft: RepairDraft, place: int, message: Json) -> Json:
-    """Return the message without parts that its role may not hold; words of another API's kind stay words."""
-    role, content = message["role"], message.get("content")
-    if not isinstance(content, list) or not any(is_misplaced(role, part) for part in content):
-        return message
-    kept: list[Json] = []
-    for part in content:
-        if not is_misplaced(role, part):
-            kept.append(part)
-            continue
-        words = string(part.get("text") or part.get("refusal"))
-        draft.note(place, f"{'made text of' if words else 'dropped'} a {type_of(part)} of the {role}")
-        kept += [{"type": "text", "text": words}] if words else []
-    return {**message, "content": kept}
 
 
 def _with_sound_calls(draft: RepairDraft, place: int, message: Json) -> Json:

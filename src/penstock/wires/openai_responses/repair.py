@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.text.json_access import as_json, parsed, role_of, string, type_of
-from penstock.wires.draft import as_json_arguments, mend_content, orphan_message
+from penstock.text.json_access import as_json, parsed, role_of, string
+from penstock.wires.draft import as_json_arguments, mend_content, orphan_message, with_own_parts
 from penstock.wires.entries import ToolResult
 from penstock.wires.openai_responses.codec import CALLS, OUTPUTS, ROLES, call_id, closing, kind_of, read
 from penstock.wires.openai_responses.rules import PARTS, holder, is_misplaced, item_fault, lone_reasoning
@@ -54,18 +54,8 @@ def _mend_shapes(draft: RepairDraft) -> None:
 def _with_own_parts(draft: RepairDraft, place: int, message: Json) -> Json:
     """Return the message or output with its words as parts of its own role's kind, without other parts that it may not hold."""
     role, key = holder(message)
-    content = message.get(key)
-    if not isinstance(content, list) or not any(is_misplaced(role, part) for part in content):
-        return message
-    kept: list[Json] = []
-    for part in content:
-        if not is_misplaced(role, part):
-            kept.append(part)
-            continue
-        words = string(part.get("text") or part.get("refusal"))
-        draft.note(place, f"{'rewrote' if words else 'dropped'} a {type_of(part)} of the {role}")
-        kept += [{"type": "output_text" if role == "assistant" else "input_text", "text": words}] if words else []
-    return {**message, key: kept}
+    kind = "output_text" if role == "assistant" else "input_text"
+    return with_own_parts(draft, place, message, role, key, is_misplaced, kind)
 
 
 def _output_text(item: Json) -> str:
