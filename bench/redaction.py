@@ -41,7 +41,7 @@ def keys() -> dict[str, str]:
         "Artifactory": "AKC" + word(30),
         "Azure storage": f"AccountKey={word(86)}==",
         "basic auth": f"https://me:{word(12)}",
-        "Discord": f"M{word(23)}.{word(6)}.{word(27)}",
+        "Discord": f"MTk4NjIyNDgzNDcxOTI1MjQ4.{word(6)}.{word(27)}",
         "GitHub": "ghp_" + word(36),
         "GitLab": "glpat-" + word(20),
         "JWT": f"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.{word(43)}",
@@ -53,7 +53,7 @@ def keys() -> dict[str, str]:
         "Slack": f"xoxb-{word(12, '0123456789')}-{word(24)}",
         "Square": f"sq0csp-{word(43)}",
         "Stripe": "sk_live_" + word(24),
-        "Telegram": f"1234567890:{word(35)}",
+        "Telegram": f"1234567890:AA{word(33)}",
         "Twilio": f"SK{word(32, '0123456789abcdef')}",
     }
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 import re
+import sys
 import sysconfig
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,8 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.growth import BOUND, growth
+from tests.text.secret_examples import NAMED, OWN, described, written
 
-from penstock.text.redaction import mark_in, redacted
+from penstock.text import redaction
+from penstock.text.redaction import mark_in, redacted, secrets_in
+from penstock.text.secret_formats import ANYWHERE, AT_WORDS, BY_SERVICE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -106,6 +111,86 @@ def test_ordinary_code_stays(code: str) -> None:
     assert redacted(code) == code
 
 
+@pytest.mark.parametrize(("kind", "description"), described(OWN), ids=str)
+def test_a_key_of_each_format_is_known_by_itself(kind: str, description: str) -> None:
+    """Ten keys of each, as their service describes them; words in their place are none, nor is half of a key."""
+    dice = random.Random(description)
+    for _ in range(10):
+        key = written(description, dice)
+        text = f'see {key}\nand {key}, "{key}"'
+        assert [secret.kind for secret in secrets_in(text)] == [kind] * 3
+        assert key[len(key) // 2 :] not in redacted(text)
+    beginning = description.split(maxsplit=1)[0].removeprefix("=") if description.startswith("=") else ""
+    for words in ("of_the_user", "-name-of-it", ".get", "<your key here>", "$VALUE", "(self)", " is a prefix"):
+        assert redacted(f"see {beginning}{words}") == f"see {beginning}{words}"
+
+
+@pytest.mark.parametrize(("kind", "description"), described(NAMED), ids=str)
+def test_a_key_of_each_service_is_known_by_its_name(kind: str, description: str) -> None:
+    """However the name is written; beside no such name the same letters are an ordinary word."""
+    service, _, shape = description.partition(" ")
+    for number in range(10):
+        key = written(shape, random.Random(f"{description}{number}"))
+        for text in (
+            f'{service}_KEY = "{key}"',
+            f"export {service.upper()}_ID={key}\n",
+            f'{{"{service}": "{key}"}}',
+            f"my{service.title()}Value: {key}\n",
+            f"\"{service}Key\" => '{key}',",
+        ):
+            assert [secret.kind for secret in secrets_in(text)] == [kind], text
+            assert key not in redacted(text)
+        assert kind not in [secret.kind for secret in secrets_in(f'the_item = "{key}"')]
+    assert redacted(f"{service} = 'of_the_other_name'") == f"{service} = 'of_the_other_name'"
+
+
+def test_every_format_has_an_example() -> None:
+    """A line of data that no example needs is a line that nobody would miss."""
+    kinds = {row.kind for row in (*ANYWHERE, *AT_WORDS)}
+    assert kinds <= {kind for kind, _ in described(OWN)}
+    assert {row.kind for row in BY_SERVICE} == {kind for kind, _ in described(NAMED)}
+    assert len(kinds | {row.kind for row in BY_SERVICE}) >= 150
+
+
+@pytest.mark.parametrize(
+    "name", ["token", "API_TOKEN", "clientSecret", "app.auth.key", "webhook-key", "encryption_key"]
+)
+def test_a_name_makes_a_random_value_a_secret(name: str) -> None:
+    """Entropy counts only where a name says that there is a secret, and only if the name does not say that it is a hash."""
+    value = "7f3kQ9zL2mX8vB4nT6wY"
+    for text in (
+        f'{name} = "{value}"',
+        f"<{name}>\n    {value}\n</{name}>",
+        f'set("{name}", "{value}")',
+        f"{name}?= {value}",
+    ):
+        assert redacted(text) == text.replace(value, "[redacted: secret, 20 characters]")
+    for text in (
+        f'name = "{value}"',
+        f'{name}_sha256 = "{value}"',
+        f"{name} = some_long_name_of_things",
+        f"{name} = {value}()",
+    ):
+        assert redacted(text) == text
+
+
+def test_without_the_linear_engine_the_same_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """google-re2 is an extra: without it a search for plain words finds the places, more slowly."""
+    dice = random.Random(5)
+    lines = [before + secret + AFTER.get(name, "") for name, (before, secret) in SECRETS.items()]
+    lines += [written(line, dice) for _, line in described(OWN)] + ORDINARY + ["İ password='hunter2hunter2'"]
+    text = "\n\n".join(lines)
+    assert redaction._linear() is not None
+    found = list(secrets_in(text))
+    monkeypatch.setitem(sys.modules, "re2", None)
+    redaction._linear.cache_clear()
+    try:
+        assert redaction._linear() is None
+        assert list(secrets_in(text)) == found
+    finally:
+        redaction._linear.cache_clear()
+
+
 def test_of_the_standard_library_only_its_examples_of_passwords_go() -> None:
     """1.5 million lines of code would otherwise be full of marks; the tests of it, where they are there, hold a few."""
     library = Path(sysconfig.get_path("stdlib"))
@@ -139,6 +224,12 @@ HOSTILE = {
     "settings": "PASSWORD=correcthorse\n" * 45_000,
     "blanks": "password" + " " * 1_000_000,
     "credentials": "authorization: bearer " * 45_000,
+    "users": "--user=" * 143_000 + ":abcdefgh",
+    "services": "heroku" * 166_000 + "=abcdefgh",
+    "tokens of services": 'twilio = "' * 100_000,
+    "long tokens": "token=7f3kQ9zL2mX8vB4nT6wY" * 38_000,
+    "keys": "ghs_1_eyJ" * 111_000,
+    "telegrams": "1:A" * 333_000,
     "braces": 'secret="' + "{a" * 500_000 + '"',
 }
 

@@ -1,0 +1,143 @@
+"""What is secret because it is called so: passwords and tokens in assignments, and keys beside the name of their service.
+
+Entropy decides only here, where a name says that a value is a secret.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from penstock.text.secret_formats import BY_SERVICE
+from penstock.text.secret_shape import WORD_END, Shape, Spans, alternatives, compiled, to_end
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+_OF_KEYS = (
+    *("api", "access", "private", "signing", "account", "auth", "secret", "encryption", "master", "service", "admin"),
+    *("license", "consumer", "client", "application", "app", "webhook", "storage", "subscription"),
+)
+_PLAIN_KEYS = ("api", "access", "private", "signing", "account")
+_OF_TOKENS = ("_", "-", "access", "auth", "refresh", "api", "session", "bot")
+_IS_TOKEN = f"(?:{'|'.join(f'(?<={word})' for word in _OF_TOKENS)})"
+_NAMES = (
+    rf"passw(?:or)?d|passphrase|pwd|secret(?:[_-]?access)?(?:[_-]?key)?|(?:{'|'.join(_PLAIN_KEYS)})[_-]?key"
+    rf"|{_IS_TOKEN}token"
+)
+_ASSIGNED = (
+    rf"(?i:(?<!:)({_NAMES}))\d{{0,2}}\\?[\"']?[ \t]{{0,8}}+(?::=|=>|[:=]|value[ \t]{{0,2}}=)[ \t]{{0,8}}+"
+    r"(?:[bBrR]?\\?\"([^\s\"]{8,}+)\"|[bBrR]?\\?'([^\s']{8,}+)'|([^\s\"'`,;&|<>(){}\[\]$%\\]{8,160}+)(?![(\[{]))"
+)
+NO_SECRET = re.compile(r"\*+|\.+|x+|X+|[.#]?[<\[{$%(].*|.*(?:\$\{|\{\{|%\(|%s|\{\w*\}|\(\)).*", re.DOTALL)
+_IDENTIFIER = re.compile(r"[A-Za-z_.:*/?=-]++")
+_LINE_OF_SETTINGS = re.compile(r"(?:\d{1,9}[|\t])?(?:export )?[A-Za-z0-9_]*")
+# Names after which a random value may stand, whatever is between; and what may be.
+_LOOSE_NAMES = rf"passw|passphrase|pwd|secret|token|credential|auth|login|(?:{'|'.join(_OF_KEYS)})[_.-]?key"
+_NAMED_LEADS = ("passw", "passphrase", "pwd", "secret", "token", "credential", "auth", "login", *_OF_KEYS)
+_BETWEEN = r"[\w .\t-]{0,32}\\?[\"'\])]{0,2}[ \t]{0,4}(?:[:?.+]{0,3}=>?|\|\||[:>,])[\s\"'`=\\]{0,40}"
+_LOOSE = rf"(?i:{_LOOSE_NAMES})({_BETWEEN})([\w+/=.~-]{{15,160}}+)(?![(\[{{])"
+# A name that says that the value is no secret, though it is random.
+_PUBLIC = re.compile(r"(?i:sha\d|md5|hash|digest|checksum|commit|revision|version|etag|public|fingerprint|integrity)")
+
+
+def _named(text: str, at: int, floor: int) -> Spans:
+    """Return the value that a name calls a secret: any where it is assigned, a random one where more stands between."""
+    del floor
+    if (match := compiled(_ASSIGNED).match(text, at)) and (spans := _assigned(match)):
+        return spans
+    match = compiled(_LOOSE).match(text, at)
+    if match is None or _PUBLIC.search(match[1]) or not is_random(match[2]):
+        return ()
+    return to_end(text, match.span(2))
+
+
+def _assigned(match: re.Match[str]) -> Spans:
+    """Return the value of an assignment, unless it is a placeholder, names the field once more, or is bare and reads as
+    a name.
+    """
+    group = match.lastindex or 0
+    start, end = match.span(group)
+    # The quote that ends a string within a quoted text has a backslash before it.
+    end -= len(match[group]) - len(match[group].rstrip("\\"))
+    value = match.string[start:end]
+    if len(value) < 8 or NO_SECRET.fullmatch(value) or (match[1].lower() == "pwd" and value[0] in "/~."):
+        return ()
+    name, words = (re.sub(r"[_-]", "", part).lower() for part in (match[1], value))
+    # A value in quotes may be a password of letters alone; tokens are random, and a bare word in a program is a name:
+    # `password = get_password`.
+    looks_random = name.endswith("token") or (group == 4 and not _is_setting(match))
+    if (looks_random or name in words) and _IDENTIFIER.fullmatch(value):
+        return ()
+    return to_end(match.string, (start, end)) if group == 4 else ((start, end),)
+
+
+def _is_setting(match: re.Match[str]) -> bool:
+    """Return whether a line begins with `NAME=value`, as in files of settings; programs have blanks around the sign, or
+    indent it.
+    """
+    text, start = match.string, match.start()
+    begin = text.rfind("\n", max(0, start - 80), start) + 1
+    is_first = (begin or start < 80) and _LINE_OF_SETTINGS.fullmatch(text, begin, start)
+    is_last = text[match.end() : match.end() + 1] in {"", "\r", "\n"}
+    return bool(is_first) and is_last and text[match.end(1) : match.start(4)].lstrip("0123456789") == "="
+
+
+_RUN = re.compile(r"[A-Za-z0-9]+")
+_CHANGE = re.compile(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_DIGITS = re.compile(r"[0-9]{17,}")
+_MIN_DIGITS = 5  # different ones
+_MIN_RUN = 11
+_MIN_ENTROPY = 2.9  # bits a character, in the longest run: 16 random hexadecimal digits have 3.1 on the average
+
+
+def is_random(value: str) -> bool:
+    """Return whether a value reads as random: a long run of letters and digits, mixed, of many kinds. UUIDs are."""
+    if _UUID.fullmatch(value) or (_DIGITS.fullmatch(value) and len(set(value)) >= _MIN_DIGITS):
+        return True
+    run = max(_RUN.findall(value[:512]), key=len, default="")
+    if len(run) < _MIN_RUN or sum(1 for _ in _CHANGE.finditer(run)) < 2:
+        return False
+    counts = Counter(run).values()
+    return -sum(n / len(run) * math.log2(n / len(run)) for n in counts) >= _MIN_ENTROPY
+
+
+def _by_service() -> Iterable[Shape]:
+    """Yield a shape for each format that its service's name gives away."""
+    for kind, names, body in BY_SERVICE:
+        words = tuple(names.split())
+        pattern = rf"(?i:{alternatives(words)})({_BETWEEN})((?i:{body})){WORD_END}"
+        yield Shape(kind, words, (), _of_service(pattern), is_folded=True)
+
+
+def _of_service(pattern: str) -> Callable[[str, int, int], Spans]:
+    def spans(text: str, at: int, floor: int) -> Spans:
+        del floor
+        match = compiled(pattern).match(text, at)
+        if match is None or _PUBLIC.search(match[1]) or not _is_mixed(match[2]):
+            return ()
+        return (match.span(2),)
+
+    return spans
+
+
+def _is_mixed(value: str) -> bool:
+    """Return whether a value has digits, and letters or very many of them, as random ones have; pairs need not."""
+    return ":" in value or (any(map(str.isdigit, value)) and (any(map(str.isalpha, value)) or is_random(value)))
+
+
+# Of all that is found by a name. Longer gaps would make more states of the search than it keeps on diverse text, which
+# makes it three times as slow; gaps without a bound would let a text be made for which it is quadratic.
+_NAMED_HINT = (
+    rf"(?i:{alternatives(word for row in BY_SERVICE for word in row.names.split())}|{_LOOSE_NAMES})"
+    r"[\w.-]{0,20}(?:[ \t][\w.-]{0,10})?[\"'\])\\]{0,3}[ \t]{0,8}(?:value[ \t]{0,2})?[:?.+|=>,]{1,4}[\s\"'`=\\]*[^\s\"'`,;()]{4}"
+)
+
+
+def by_names() -> Iterable[Shape]:
+    """Yield the shapes of all that a name gives away, services' first."""
+    yield from _by_service()
+    yield Shape("secret", _NAMED_LEADS, (_NAMED_HINT,), _named, is_folded=True)

@@ -1,0 +1,243 @@
+"""What secrets look like that their beginning, their middle, their end or their place gives away; and all shapes in order.
+
+Leaves to others: formats as data (`secret_formats`), what is secret by its name (`secret_names`), searching and marking
+(`redaction`).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from penstock.text.secret_formats import ANYWHERE, AT_WORDS
+from penstock.text.secret_names import NO_SECRET, by_names, is_random
+from penstock.text.secret_shape import WORD_END, Shape, Spans, alternatives, compiled, to_end, to_tail
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+# Here a word begins, for RE2; what it takes before that is passed by who tries the shape.
+_EDGE_OF_WORD = r"(?:\b|_|\\[nrt])"
+_WORD_BEGINS = re.compile(r"(?<![A-Za-z0-9])|(?<=\\[nrt])")
+_WORD = "".join(map(chr, (*range(48, 58), *range(65, 91), *range(97, 123)))) + "_-"
+
+
+def _look_back(pattern: str, most: int) -> Callable[[str, int, int], int]:
+    """Return a function that says where the word begins that ends before a place, -1 where it is not of the pattern."""
+    whole = re.compile(rf"(?<![\w-])(?:{pattern})\Z", re.ASCII)
+
+    def begin(text: str, at: int, floor: int) -> int:
+        found = whole.search(text, max(floor, at - most), at)
+        return found.start() if found else -1
+
+    return begin
+
+
+# ── keys that say what they are ──────────────────────────────────────────────────────────────────────────────────
+
+# Of a key's beginning and a little more; the pattern of its format is tried there.
+_MORE = r"[\w.+/=$:%#*~-]{8}"
+_RARE_CHARS = 5
+_HEX8 = "[0-9a-fA-F]{8}"
+_FREQUENT = {  # beginnings that are common in programs
+    "pat": r"[A-Za-z0-9]{14}\.",
+    **dict.fromkeys(("key-", "live_", "test_", "live_pub_", "test_pub_"), _HEX8),
+    **dict.fromkeys(("api-", "sdk-", "mob-"), f"{_HEX8}-"),
+}
+
+
+def _own_formats() -> Iterable[Shape]:
+    """Yield a shape for each format with a beginning of its own."""
+    for formats, edge in ((ANYWHERE, ""), (AT_WORDS, _EDGE_OF_WORD)):
+        for kind, prefixes, body in formats:
+            words = tuple(prefixes.split())
+            hints = tuple(f"{edge}{re.escape(word)}{_more(word)}" for word in words)
+            yield Shape(kind, words, hints, _own(words, body, begins_a_word=bool(edge)))
+
+
+def _more(word: str) -> str:
+    """Return what a hint asks for behind the beginning of a key: the rarer that is, the less."""
+    return _FREQUENT.get(word, "" if len(word) >= _RARE_CHARS else _MORE)
+
+
+def _own(words: tuple[str, ...], body: str, *, begins_a_word: bool) -> Callable[[str, int, int], Spans]:
+    """Return the function for a format with a beginning of its own."""
+    pattern = rf"(?:{alternatives(words)})(?:{body})"
+
+    def spans(text: str, at: int, floor: int) -> Spans:
+        if begins_a_word and at != floor and not _WORD_BEGINS.match(text, at):
+            return ()
+        match = compiled(pattern).match(text, at)
+        return to_tail(text, at, match.end()) if match else ()
+
+    return spans
+
+
+# The 40 characters that belong to the 20 of an AWS key often stand beside it.
+_AWS = r"(?:(?:AKIA|ASIA)[A-Z0-9]{16}|(?<![A-Za-z0-9])(?:ABIA|ACCA|A3T[A-Z0-9])[A-Z0-9]{16}(?![A-Za-z0-9]))"
+_AWS_PAIR = rf"({_AWS}[\w-]*+)(?:[\s:;,|\"']{{1,8}}+([A-Za-z0-9/+]{{40}}(?![A-Za-z0-9/+=]|\[redacted: )))?"
+
+
+def _aws(text: str, at: int, floor: int) -> Spans:
+    del floor
+    match = compiled(_AWS_PAIR).match(text, at)
+    return tuple(match.span(group) for group in (1, 2) if match[group]) if match else ()
+
+
+# ── keys whose middle or end says what they are ──────────────────────────────────────────────────────────────────
+
+_HEAD_CHARS = 1 << 14  # of a JWT: no server takes a longer one
+_JWT_REST = r"\.eyJ[\w-]{5,}+(?:\.[\w-]*+)?"
+
+
+def _jwt(text: str, at: int, floor: int) -> Spans:
+    """Return a token from the header that ends where the hint matches; without a header it is no token."""
+    # The hint is the first dot, and the header is looked for backwards. A pattern that began at every `eyJ` would read
+    # on to the next dot each time: quadratic in a text of nothing but `eyJeyJ…`.
+    match = compiled(_JWT_REST).match(text, at)
+    if match is None:
+        return ()
+    before = text[max(floor, at - _HEAD_CHARS) : at]
+    head = before[len(before.rstrip(_WORD)) :]
+    begin = head.find("eyJ")
+    return ((at - len(head) + begin, match.end()),) if begin >= 0 else ()
+
+
+def _around(head: str, most: int, rest: str) -> Callable[[str, int, int], Spans]:
+    """Return the function for a key of which the hint is the middle: `head` ends there, `rest` begins there."""
+    begin = _look_back(head, most)
+
+    def spans(text: str, at: int, floor: int) -> Spans:
+        match = compiled(rest).match(text, at)
+        start = begin(text, at, floor) if match else -1
+        return to_tail(text, start, match.end()) if match and start >= 0 else ()
+
+    return spans
+
+
+_AZURE = ("AzFu", "AzSe", "+ACR", "+ASt", "ACDb", "AIoT", "+AEh", "+ABa")
+_AZURE_PARTS = (r"[\w+/-]{33,76}", 76, r"(?:\w{4}|\+\w{3})[\w+/-]{5,6}+(?:[\w+/-]{0,2}==?)?")
+# The first part is the digits of a number in base64, which has few beginnings.
+_DISCORD = "[MNO][DTjz][AEIMQUYcgk][w-z0-5]"
+_DISCORD_LEADS = tuple(first + second for first in "MNO" for second in "DTjz")
+_DISCORD_TOKEN = rf"{_DISCORD}[\w-]{{18,24}}+\.[\w-]{{6}}\.[\w-]{{27,40}}+"
+
+# ── private keys ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+_PEM = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+_EDGE = re.compile(rf"-----(?:BEGIN|(END)) {_PEM}")
+# Between lines of a key: line ends, also written as \n, quotes, the number of a line on a page.
+_GAP = r"(?:\\[nr]|[\s\"'+,|\d]){0,40}+"
+_CUT_OFF = re.compile(
+    rf"(?>(?:{_GAP}[A-Z][A-Za-z-]{{3,20}}+: [^\n\\]{{1,100}}+){{0,9}})"  # headers: Proc-Type, Version
+    rf"(?>(?:{_GAP}[A-Za-z0-9+/=]{{16,}}+)*)(?:{_GAP}[A-Za-z0-9+/]{{0,15}}+=)?"
+)
+_BODY = re.compile(r"[A-Za-z0-9+/]{20}")
+
+
+def _private_key(text: str, at: int, floor: int) -> Spans:
+    """Return a key to its end, or as far as it goes where that was cut off. A line that only speaks of keys has no body."""
+    del floor
+    match = _EDGE.match(text, at)
+    if match is None or match[1]:
+        return ()
+    edge = _EDGE.search(text, match.end())
+    if edge is not None and edge[1]:
+        end = edge.end()
+    else:
+        cut_off = _CUT_OFF.match(text, match.end())
+        end = cut_off.end() if cut_off else match.end()
+    return ((at, end),) if _BODY.search(text, match.end(), end) else ()
+
+
+_PUTTY = r"Private-Lines: \d{1,4}(?:\r?\n[A-Za-z0-9+/=]{16,80}+){1,400}+"
+
+
+def _putty(text: str, at: int, floor: int) -> Spans:
+    del floor
+    match = compiled(_PUTTY).match(text, at)
+    return (match.span(),) if match else ()
+
+
+# ── secrets that their place gives away ──────────────────────────────────────────────────────────────────────────
+
+_HEADER = (
+    r"(?i:authorization)\\?[\"']?[ \t]{0,4}[:=,][ \t]{0,4}[bf]?\\?[\"']?"
+    r"(?:(?i:bearer|basic|token|digest|api-?key|api-?token|splunk|genie-?key|sso-key|ssws|key)[ \t]{1,4})?"
+)
+_HEADER_VALUE = r"([^\s\"',;<>{}()\[\]$%\\]{8,160}+)"
+_BEARER = r"(?i:bearer)[ \t]{1,4}([A-Za-z0-9._~+/-]{16,}+=*+)"
+_URL = r"://[^\s/@:\"'<>{}$%(]{0,256}+:(?!(?i:pass(?:w(?:or)?d)?|pwd)@)([^\s/@\"'<>{}$%\[(]{1,256}+)@"
+# The password may itself hold an @, as people write it who do not know that it has to be escaped.
+_CURL = r"(?:-u|--user)[ \t=]{1,4}+[\"']?[^\s:\"'<>$]{0,64}[\"']?:[\"']?([^\s\"'<>$:{}\[\]]{6,128}+)"
+_COMMAND_CHARS = 400
+
+
+def _header(text: str, at: int, floor: int) -> Spans:
+    """Return what follows the name of a header; without a known scheme only what looks random."""
+    del floor
+    match = compiled(_HEADER + _HEADER_VALUE).match(text, at)
+    if match is None:
+        return ()
+    has_scheme = compiled(_HEADER).match(text, at, match.start(1))
+    known = has_scheme is not None and has_scheme.end() == match.start(1) and text[match.start(1) - 1] in " \t"
+    is_named = known and not text[at : match.start(1)].rstrip().endswith((":", "=", ",", '"', "'"))
+    return to_end(text, match.span(1)) if is_named or is_random(match[1]) else ()
+
+
+def _bearer(text: str, at: int, floor: int) -> Spans:
+    del floor
+    match = compiled(_BEARER).match(text, at) if _WORD_BEGINS.match(text, at) else None
+    return (match.span(1),) if match and any(map(str.isdigit, match[1])) else ()
+
+
+def _url(text: str, at: int, floor: int) -> Spans:
+    del floor
+    match = compiled(_URL).match(text, at)
+    return (match.span(1),) if match else ()
+
+
+def _curl(text: str, at: int, floor: int) -> Spans:
+    """Return the password of `curl -u NAME:PASSWORD`; other programs mean other things by `-u`."""
+    match = compiled(_CURL).match(text, at)
+    if match is None or "curl" not in text[max(floor, at - _COMMAND_CHARS) : at]:
+        return ()
+    return to_end(text, match.span(1)) if not NO_SECRET.fullmatch(match[1]) else ()
+
+
+_CURL_HINT = r"(?:-u|--user)[ \t=]{1,4}[\"']?[^\s:\"'<>$]{0,64}[\"']?:[\"']?[^\s\"'<>$:{}\[\]]{6}"
+
+# The order matters where shapes begin at the same place: what says most of itself first, what only has a telling name
+# last.
+SHAPES = (
+    Shape("private key", ("-----BEGIN ",), (rf"-----BEGIN {_PEM}",), _private_key),
+    Shape("private key", ("Private-Lines: ",), (r"Private-Lines: \d",), _putty),
+    *_own_formats(),
+    Shape("AWS key", ("AKIA", "ASIA", "ABIA", "ACCA", "A3T"), (r"(?:A3T[A-Z0-9]|A[KSBC][IC]A)[A-Z0-9]{8}",), _aws),
+    Shape("JWT", (".eyJ",), (r"\.eyJ[\w-]{5}",), _jwt),
+    Shape("Azure secret", ("Q~",), (r"Q~[\w.~-]{8}",), _around(r"[\w~.]{3}\d", 4, r"Q~[\w.~-]{31,34}+")),
+    Shape("Azure key", _AZURE, tuple(rf"{re.escape(word)}[\w+/-]{{5}}" for word in _AZURE), _around(*_AZURE_PARTS)),
+    Shape("Azure key", ("JQQJ99",), (r"JQQJ99\w",), _around("[A-Za-z0-9]{52}", 52, "JQQJ99[A-Za-z0-9]{26}")),
+    Shape(
+        "Terraform token",
+        (".atlasv1.",),
+        (r"\.atlasv1\.",),
+        _around("[A-Za-z0-9]{14}", 14, r"\.atlasv1\.[\w=-]{60,70}+"),
+    ),
+    Shape(
+        "Discord token",
+        _DISCORD_LEADS,
+        (rf"{_EDGE_OF_WORD}{_DISCORD}[\w-]{{8}}",),
+        _own(("",), _DISCORD_TOKEN, begins_a_word=True),
+    ),
+    Shape("Telegram token", (":A",), (r":A[\w-]{16}",), _around(r"(?:bot)?\d{5,16}", 19, r":A[\w-]{34}")),
+    Shape("Mailchimp key", ("-us",), (r"-us\d",), _around("[0-9a-f]{32}", 32, rf"-us\d{{1,2}}+{WORD_END}")),
+    Shape("MaxMind key", ("_mmk",), (r"_mmk\b",), _around("[A-Za-z0-9]{6}_[A-Za-z0-9]{29}", 36, "_mmk")),
+    Shape("New Relic key", ("NRAL",), (r"NRAL\b",), _around("[A-Za-z0-9]{36}", 36, "NRAL")),
+    Shape("credential", ("authorization",), (), _header, is_folded=True),
+    Shape("credential", ("bearer",), (r"(?i:bearer)[ \t]{1,4}[\w.~+/-]{8}",), _bearer, is_folded=True),
+    Shape("URL password", ("://",), (r"://[^\s/@:\"'<>{}$%(]*:[^\s/@\"'<>{}$%\[(]+@",), _url),
+    Shape("password", ("-u", "--user"), (_CURL_HINT,), _curl),
+    *by_names(),
+)
+"""All shapes, the most telling first."""
