@@ -32,7 +32,7 @@ BUILT: dict[str, str] = {
     "B-11": "outlines: nested, paged, content instead, first KiB",
     "B-12": "counters: reads per task, sizes, repeats, rate-limit failures",
     "B-13": "a 400 KiB file takes at least 5 times fewer calls than 220-line paging",
-    "L-1": "list_files: files only, sorted, globs over the path, regex unanchored",
+    "L-1": "list_files: files only, sorted, globs as git has them, regex unanchored; a zero names a wider form",
     "L-2": "up to 20 matches plainly, else a warning",
     "L-3": "pages of at most 100 with header and footer",
     "L-4": "count_files: totals and a table by extension",

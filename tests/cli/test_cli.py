@@ -348,3 +348,13 @@ def test_a_long_walk_tells_a_terminal_how_far_it_is(tmp_path: Path) -> None:
     assert "\x1b[?25h" in drawn.rpartition("3000/")[2], "the cursor is there again"
     assert drawn.endswith("\x1b[2K"), "the line is gone"
     assert run("count", "--path", "many", cwd=tmp_path).stderr == ""
+
+
+@pytest.mark.proves("L-2")
+def test_the_warning_of_a_long_listing_names_commands(tmp_path: Path) -> None:
+    """A person at a terminal has no function to call."""
+    for number in range(25):
+        (tmp_path / f"{number}.txt").write_text("")
+    text = run("list", cwd=tmp_path).stdout
+    assert "1. Use penstock count to see breakdown" in text
+    assert "Use penstock list with pagination: penstock list --limit 20" in text

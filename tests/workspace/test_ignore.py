@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.workspace.deadline import Deadline
+from penstock.workspace.globs import EVERYTHING
 from penstock.workspace.ignore import MAX_RULE_BYTES, IgnoreRules
 from penstock.workspace.root import Root
 from penstock.workspace.walk import Walk
@@ -68,8 +69,7 @@ def kept(root: Path, path: str = ".") -> set[str]:
         walk = Walk(
             opened,
             path,
-            None,
-            recursive=True,
+            EVERYTHING,
             include_hidden=True,
             include_ignored=False,
             deadline=Deadline(None),

@@ -40,7 +40,6 @@ def walk(root: Root | Path, path: str = ".", *, pattern: str = "*", deadline: De
         root if isinstance(root, Root) else Root(root),
         path,
         selected(pattern),
-        recursive=True,
         include_hidden=True,
         include_ignored=False,
         deadline=deadline,

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from penstock.tools import Tools
+    from penstock.workspace.wider import Wider
 
 
 def _choice(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -26,7 +27,7 @@ def _choice(function: Callable[..., Any]) -> Callable[..., Any]:
 @command("list")
 @click.argument("pattern", default="*")
 @click.option("--path", type=options.FILE, default=".", metavar="DIR", help="Folder to start in.")
-@click.option("--recursive", is_flag=True, help="Also in folders below.")
+@click.option("--recursive", is_flag=True, help="Also in folders below, where PATTERN does not say so itself.")
 @click.option("--regex", "use_regex", is_flag=True, help="PATTERN is a regular expression.")
 @click.option("--offset", type=int, default=0, help="Files to skip.")
 @click.option(
@@ -35,7 +36,10 @@ def _choice(function: Callable[..., Any]) -> Callable[..., Any]:
 @_choice
 @options.root_option
 def list_command(root: str, as_json: bool, **arguments: Any) -> int:
-    """List files whose path matches PATTERN, sorted.
+    """List files that match PATTERN, sorted.
+
+    PATTERN is a glob as git reads it: `*.py` is about names in DIR (with --recursive at any depth), `src/*.py` is tied to DIR,
+    `**/*.py` is any number of folders down, and `{a,b}` is either.
 
     Without --limit at most 20 are listed; of more, how many there are and the command that pages through them.
 
@@ -57,6 +61,7 @@ def list_command(root: str, as_json: bool, **arguments: Any) -> int:
             **answer.fields_of(page, "offset", "total"),
             "omitted": found.omitted._asdict(),
             "complete": found.complete,
+            "wider": _wider(found.wider, checked),
             "next": None,
         }
         if page.more:
@@ -91,6 +96,7 @@ def count_command(root: str, as_json: bool, **arguments: Any) -> int:
             **answer.fields_of(counted, "files", "bytes", "tokens", "complete"),
             "by_extension": [row._asdict() for row in counted.by_extension],
             "omitted": counted.omitted._asdict(),
+            "wider": _wider(counted.wider, checked),
         }
         return value, "partial" if not counted.complete else "done" if counted.files else "nothing"
 
@@ -101,7 +107,7 @@ def count_command(root: str, as_json: bool, **arguments: Any) -> int:
 @click.argument("pattern")
 @click.argument("path", type=options.FILE, default=".")
 @click.option("--literal", is_flag=True, help="PATTERN is plain text.")
-@click.option("--glob", default="*", metavar="G", help="Only files whose path matches.")
+@click.option("--glob", default="*", metavar="G", help="Only files that match, as in `list`.")
 @click.option("--ignore-case", is_flag=True, help="Upper and lower case are alike.")
 @click.option("--context", "context_lines", type=int, default=0, help="Lines around each match, up to 20.")
 @click.option("--offset", type=int, default=0, help="Matching lines to skip.")
@@ -138,12 +144,21 @@ def search_command(root: str, as_json: bool, **arguments: Any) -> int:
             "files": [file._asdict() for file in found.files],
             **answer.fields_of(found, "more_files", "total", "offset", "scanned_bytes", "complete"),
             "omitted": {**found.omitted._asdict(), "binary": found.binary, "secret": found.secret},
+            "wider": _wider(found.wider, checked, pattern="glob"),
             # A page that ends at the deadline has no next: what was not looked at cannot be paged to.
             "next": None if found.next_offset is None else {**checked, "offset": found.next_offset},
         }
         return value, "partial" if not found.complete else "done" if found.total else "nothing"
 
     return answer.answer_tool(root, "search", arguments, as_json, to_json)
+
+
+def _wider(wider: Wider | None, checked: dict[str, object], pattern: str = "pattern") -> dict[str, object] | None:
+    """Return what a wider form of the same command finds, with its arguments, where nothing was found."""
+    if wider is None:
+        return None
+    changes = {pattern if name == "pattern" else name: value for name, value in wider.changes.items()}
+    return {"files": wider.files, "complete": wider.complete, "arguments": {**checked, **changes}}
 
 
 def _ranked_json(tools: Tools, checked: dict[str, object]) -> tuple[dict[str, object], str]:

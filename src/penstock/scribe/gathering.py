@@ -16,6 +16,7 @@ from penstock.outline import language_of
 from penstock.text import escape
 from penstock.workspace import refusals, system
 from penstock.workspace.deadline import Deadline
+from penstock.workspace.globs import EVERYTHING
 from penstock.workspace.walk import Walk
 
 if TYPE_CHECKING:
@@ -103,8 +104,7 @@ def _names(root: Root, paths: Iterable[str], progress: Callable[[int], None] | N
         walk = Walk(
             root,
             path,
-            None,
-            recursive=True,
+            EVERYTHING,
             include_hidden=False,
             include_ignored=False,
             deadline=Deadline(None),

@@ -27,6 +27,10 @@ class Dialect(Protocol):
         """Return a call, ready to copy."""
         ...
 
+    def mention(self, tool: str) -> str:
+        """Return a tool as a sentence names it."""
+        ...
+
     def name(self, call: Call, *arguments: str) -> str:
         """Return only some arguments of a call, for a hint that has no room for the whole."""
         ...
@@ -45,6 +49,10 @@ class Function(NamedTuple):
         """Return a call with its arguments by name."""
         written = ", ".join(f"{name}={self._value(value)}" for name, value in call.arguments.items())
         return f"{self.prefix}{call.tool}({written})"
+
+    def mention(self, tool: str) -> str:
+        """Return a tool as a sentence names it: `count_files()`."""
+        return f"{tool}()"
 
     def name(self, call: Call, *arguments: str) -> str:
         """Return those arguments that the call has, as `name=value`."""
@@ -125,6 +133,10 @@ class CommandLine(NamedTuple):
         if any(name.startswith("-") for name in names):
             return " ".join([*command, *flags, "--", *quoted])
         return " ".join([*command, *quoted, *flags])
+
+    def mention(self, tool: str) -> str:
+        """Return a tool as a sentence names it: `penstock count`."""
+        return f"penstock {_COMMANDS.get(tool, tool)}"
 
     def name(self, call: Call, *arguments: str) -> str:
         """Return those arguments that the call has, as `--name value`."""

@@ -191,6 +191,11 @@ def with_ways(message: str, ways: list[str]) -> str:
     return message if not ways else f"{message} Try: " + " or ".join(ways)
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number of things in words: `1 file`, `2 files`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def argument(name: str, problem: str) -> str:
     """Return what is wrong with an argument."""
     return f"{name}: {problem}."

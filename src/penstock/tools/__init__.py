@@ -165,8 +165,8 @@ class Tools:
         """Return file names that match, or how many there are and how to get at them (L-1 to L-3).
 
         Args:
-            pattern: a glob over the relative path.
-            recursive: also in folders below.
+            pattern: a glob as in git: `*.py` is about names, `src/*.py` is tied to `path`, `**/` is any number of folders.
+            recursive: also in folders below, where the pattern does not say so itself.
             use_regex: the pattern is a regular expression (RE2), searched anywhere in the path.
             offset: files to skip.
             limit: files per page, up to 100; 0 lists up to 20, or warns that there are more.

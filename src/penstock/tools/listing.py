@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.text import escape
+from penstock.text import escape, notices
 from penstock.text.page import Page
 from penstock.tools.invocation import outcome_of
 from penstock.tools.record import Parameter, Result, Tool
@@ -19,6 +19,7 @@ from penstock.tools.record import Parameter, Result, Tool
 if TYPE_CHECKING:
     from penstock.tools.invocation import Invocation
     from penstock.workspace.listing import Listing, ListingCounts, Omitted
+    from penstock.workspace.wider import Wider
 
 HIDDEN = Parameter("include_hidden", "boolean", False, "also files and folders whose names begin with a dot")
 """The argument of every tool that walks a tree: whether hidden files count (L-5)."""
@@ -27,7 +28,7 @@ IGNORED = Parameter("include_ignored", "boolean", False, "also what .gitignore l
 _REGEX = Parameter(
     "use_regex", "boolean", False, "the pattern is a regular expression (RE2), searched anywhere in the path"
 )
-_PATTERN = Parameter("pattern", "string", "*", "glob over the relative path, e.g. *.py; * crosses folders")
+_PATTERN = Parameter("pattern", "string", "*", "glob as in git: *.py, src/*.py, **/*.{go,py}")
 
 
 # ── list_files ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -66,8 +67,8 @@ def _list_files(
     if limit == 0 and not offset:
         if total > MAX_FILES_WARNING_THRESHOLD or not listing.complete:
             page = call.again(limit=MAX_FILES_WARNING_THRESHOLD)
-            return Result(_too_many(listing, pattern, recursive=recursive, page=page), outcome=outcome)
-        text = _plain(listing)
+            return Result(_too_many(listing, pattern, call, page), outcome=outcome)
+        text = _plain(listing, _wider(call, listing.wider))
         if call.allowance.holds(text):
             return Result(text, outcome=outcome)
     # A page of the size that was asked for, within the bound; of 20 names where none was asked and the names did not fit.
@@ -77,7 +78,7 @@ def _list_files(
     def render(count: int) -> str:
         page = _shortened(listing.page, count)
         following = None if page.next_offset is None else call.again(offset=page.next_offset, limit=size)
-        return _page(listing, page, following)
+        return _page(listing, page, following, _wider(call, listing.wider))
 
     return Result(call.fit(len(listing.page.items), render), outcome=outcome)
 
@@ -139,7 +140,12 @@ def _count_files(
         progress=call.progress,
     )
     shown = escape.show_name(path)
-    text = call.fit(len(counted.by_extension), lambda rows: _counts(shown, counted, rows, sizes=sizes))
+    wider = _wider(call, counted.wider)
+
+    def render(rows: int) -> str:
+        return "\n".join(filter(None, (_counts(shown, counted, rows, sizes=sizes), wider)))
+
+    text = call.fit(len(counted.by_extension), render)
     return Result(text, outcome=outcome_of(counted.files, counted.complete))
 
 
@@ -213,17 +219,25 @@ def _left_out(left_out: Omitted) -> str:
     return f"[Left out: {said}]" if said else ""
 
 
-def _too_many(listing: Listing, pattern: str, *, recursive: bool, page: str) -> str:
+def _wider(call: Invocation, wider: Wider | None) -> str:
+    """Return how many files a wider form finds, with its call, where nothing was found (L-1); else empty."""
+    if wider is None:
+        return ""
+    some = "" if wider.complete else "at least "
+    return f"A wider form finds {some}{notices.counted(wider.files, 'file')}: {call.again(**wider.changes)}"
+
+
+def _too_many(listing: Listing, pattern: str, call: Invocation, page: str) -> str:
     """Return the warning of too many matches: a count and three ways on, no names (L-2)."""
-    mode = "recursively" if recursive else "in current directory"
+    mode = "recursively" if listing.recursive else "in current directory"
     lines = [
         f"Warning: {listing.page.total} files match pattern '{escape.clip(pattern)}' {mode}.",
         "Listing all would overwhelm the context window.",
         "",
         "Options:",
-        "1. Use count_files() to see breakdown by extension",
+        f"1. Use {call.dialect.mention('count_files')} to see breakdown by extension",
         "2. Use a more specific pattern (e.g., '*.py' instead of '*')",
-        f"3. Use list_files with pagination: {page}",
+        f"3. Use {call.dialect.mention('list_files').removesuffix('()')} with pagination: {page}",
         _left_out(listing.omitted),
         "" if listing.complete else _PARTIAL,
     ]
@@ -231,13 +245,14 @@ def _too_many(listing: Listing, pattern: str, *, recursive: bool, page: str) -> 
     return "\n".join(lines[:7] + [line for line in lines[7:] if line])
 
 
-def _plain(listing: Listing) -> str:
+def _plain(listing: Listing, wider: str) -> str:
     """Return few names without header and footer, one a line."""
     head = [line for line in (_left_out(listing.omitted), "" if listing.complete else _PARTIAL) if line]
-    return "\n".join(head + ([_entry(name) for name in listing.page.items] if listing.page.items else [_NO_FILES]))
+    names = [_entry(name) for name in listing.page.items] or [_NO_FILES, *filter(None, [wider])]
+    return "\n".join(head + names)
 
 
-def _page(listing: Listing, page: Page[str], following: str | None) -> str:
+def _page(listing: Listing, page: Page[str], following: str | None, wider: str) -> str:
     """Return a page of names between its header and its footer, or why there is none (L-3)."""
     total = page.total if listing.complete else f"at least {page.total}"
     extra = " ".join(x for x in (_left_out(listing.omitted), "" if listing.complete else _PARTIAL) if x)
@@ -247,7 +262,7 @@ def _page(listing: Listing, page: Page[str], following: str | None) -> str:
             if not page.total and not page.offset
             else f"No files in range. Total: {total}, offset: {page.offset}"
         )
-        return f"{words} {extra}".rstrip()
+        return "\n".join(filter(None, (f"{words} {extra}".rstrip(), wider)))
     head = f"[Files {page.offset + 1}-{page.offset + len(page.items)} of {total}]"
     if following is not None:
         head += f" next offset={page.next_offset}: {following}"
@@ -260,9 +275,12 @@ def _page(listing: Listing, page: Page[str], following: str | None) -> str:
 def _counts(path: str, counted: ListingCounts, rows: int, *, sizes: bool) -> str:
     """Return totals, then the table by extension, with the first `rows` of it (L-4)."""
     some = "" if counted.complete else "at least "
-    head = [f"{some}{counted.files} files"]
+    head = [some + notices.counted(counted.files, "file")]
     if sizes:
-        head += [f"{counted.bytes} bytes", f"about {counted.tokens} tokens to read in full"]
+        head += [
+            notices.counted(counted.bytes, "byte"),
+            f"about {notices.counted(counted.tokens, 'token')} to read in full",
+        ]
     if said := omitted(counted.omitted):
         head.append(f"left out: {said}")
     if not counted.complete:

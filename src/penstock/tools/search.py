@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from penstock.errors import ToolError
-from penstock.text import escape
+from penstock.text import escape, notices
 from penstock.tools.invocation import outcome_of
 from penstock.tools.listing import HIDDEN, IGNORED, omitted
 from penstock.tools.ranking import answer_ranked
@@ -68,11 +68,13 @@ def _search(
         progress=call.progress,
     )
 
+    wider = "" if found.wider is None else call.again(**_of_search(found.wider.changes))
+
     # The next call goes on behind what is shown, which may be less than the page: its offset depends on how many matches fit.
     def render(count: int) -> str:
         more = count < len(found.matches) or found.next_offset is not None
         following = call.again(offset=found.offset + count) if more and count else None
-        return _render(found, found.matches[:count], following)
+        return _render(found, found.matches[:count], following, wider)
 
     try:
         text = call.fit(len(found.matches), render)
@@ -97,7 +99,7 @@ SEARCH = Tool(
         Parameter("pattern", "string", REQUIRED, "regular expression (RE2), or the text itself with literal"),
         Parameter("path", "string", ".", "folder or file to search"),
         Parameter("literal", "boolean", False, "the pattern is plain text"),
-        Parameter("glob", "string", "*", "only files whose path matches, e.g. *.py"),
+        Parameter("glob", "string", "*", "only files that match, as in git: *.py, src/*.py, **/*.{go,py}"),
         Parameter("ignore_case", "boolean", False, "upper and lower case are alike"),
         Parameter("context_lines", "integer", 0, "lines shown before and after each match, up to 20", maximum=20),
         Parameter("offset", "integer", 0, "matching lines to skip"),
@@ -112,24 +114,34 @@ SEARCH = Tool(
 """The tool that searches the text of files (L-7)."""
 
 
+def _of_search(changes: dict[str, str | bool]) -> dict[str, str | bool]:
+    """Return arguments of a listing by the names that `search` has for them."""
+    return {"glob" if name == "pattern" else name: value for name, value in changes.items()}
+
+
 # ── words ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _render(found: Search, matches: Sequence[SearchMatch], following: str | None) -> str:
+def _render(found: Search, matches: Sequence[SearchMatch], following: str | None, wider: str) -> str:
     """Return the result as text: totals, counts per file where there are more matches than shown, then matches by file.
 
     Matching lines are `12|text`, lines around them `11-text`, as grep writes them.
     """
     some = "" if found.complete else "at least "
     files = len(found.files) + found.more_files
-    head = [f"{some}{found.total} matching lines in {files} {'file' if files == 1 else 'files'}"]
+    head = [f"{some}{notices.counted(found.total, 'matching line')} in {notices.counted(files, 'file')}"]
     if matches:
         head.append(f"showing {found.offset + 1}-{found.offset + len(matches)}")
     elif found.total:
         head.append(f"none at offset {found.offset}")
     if following is not None:
         head.append(f"next: {following}")
-    head.append(f"searched {found.searched_files} files, {found.scanned_bytes} bytes")
+    if found.wider is not None:
+        some = "" if found.wider.complete else "at least "
+        files_there = notices.counted(found.wider.files, "file")
+        head.append(f"no file matches the glob; a wider form finds {some}{files_there}: {wider}")
+    searched, scanned = notices.counted(found.searched_files, "file"), notices.counted(found.scanned_bytes, "byte")
+    head.append(f"searched {searched}, {scanned}")
     if not found.complete:
         head.append(f"not complete: {_why_partial(found)}")
     if said := ", ".join(
@@ -147,7 +159,7 @@ def _render(found: Search, matches: Sequence[SearchMatch], following: str | None
         lines.append("matching lines per file:")
         lines += [f"{file.count:>6} {file.path}" for file in found.files]
         if found.more_files:
-            lines.append(f"       and {found.more_files} more files")
+            lines.append(f"       and {notices.counted(found.more_files, 'more file')}")
     # A heading where the file changes: matches come file by file.
     path = None
     for match in matches:

@@ -27,7 +27,7 @@ _MAX_LINE = 4096  # PATH_MAX: nothing longer can match a path that anyone has
 _FEW = 16
 _MAX_GLOBS = 2000  # rules with wildcards of one file; GitHub's largest template has fewer than 300
 
-_CLASSES = {
+CLASSES = {
     b"alnum": rb"[0-9A-Za-z]",
     b"alpha": rb"[A-Za-z]",
     b"blank": rb"[ \t]",
@@ -41,8 +41,13 @@ _CLASSES = {
     b"upper": rb"[A-Z]",
     b"xdigit": rb"[0-9A-Fa-f]",
 }
+"""The named classes of bracket expressions, as classes of bytes of a regular expression."""
 _WILD = frozenset("*?[\\")
-_STAR, _FOLDERS, _REST = "*", "**/", "**"  # no slash; whole folders; everything
+STAR = "*"
+"""Between two pieces of a pattern: any characters but a slash."""
+FOLDERS = "**/"
+"""Between two pieces of a pattern: any number of whole folders, none included."""
+_REST = "**"  # everything
 
 
 class _Rule(NamedTuple):
@@ -245,27 +250,34 @@ def _compiled(rule: _Rule) -> re.Pattern[str] | None:
 def _translated(rule: _Rule) -> str | None:
     """Return a rule as a regular expression for `match`, None if it can match nothing."""
     pieces = _pieces(rule.text, anchored=rule.anchored)
-    if pieces is None:
-        return None
+    return None if pieces is None else joined(pieces)
+
+
+def joined(pieces: list[str]) -> str:
+    """Return the pieces of a pattern as a regular expression for `match`, whose time is at most quadratic in the name.
+
+    Args:
+        pieces: `[fixed, kind, fixed, kind, fixed …]`: expressions of fixed length, and between them the kinds `STAR` and `FOLDERS`.
+    """
     # FIXED (STAR FIXED)*: a star takes the nearest place where what follows it fits, and keeps it (an atomic
     # group). That loses nothing: a place further on leaves the next star less, and what holds a slash fits one
     # place only. Whole folders likewise. Only the last star and the last folders may go on looking: quadratic.
     first, groups = pieces[0], pieces[1:]
     pattern = [first]
-    last_folders = max((at for at in range(0, len(groups), 2) if groups[at] == _FOLDERS), default=-1)
+    last_folders = max((at for at in range(0, len(groups), 2) if groups[at] == FOLDERS), default=-1)
     at = 0
     while at < len(groups):
         kind, fixed = groups[at], groups[at + 1]
         final = at + 2 >= len(groups)
         if kind == _REST:
             pattern.append(r"(?s:.*)" + fixed)
-        elif kind == _STAR:
+        elif kind == STAR:
             pattern.append(f"[^/]*{fixed}" if final else f"(?>[^/]*?{fixed})")
         elif at == last_folders:
             pattern.append(f"(?:[^/]*/)*?{fixed}")
         else:  # up to the next whole folders is one unit
             inner = [fixed]
-            while groups[at + 2] != _FOLDERS:
+            while groups[at + 2] != FOLDERS:
                 at += 2
                 inner.append(f"(?>[^/]*?{groups[at + 1]})")
             pattern.append(f"(?>(?:[^/]*/)*?{''.join(inner)})")
@@ -292,12 +304,12 @@ def _pieces(text: str, *, anchored: bool) -> list[str] | None:
                 at += 1
             # `**` means folders only where it stands between slashes or at an end of a rule with a path; elsewhere it
             # is a star.
-            kind = _STAR
+            kind = STAR
             if anchored and at - stars > 1 and opens:
                 if at == len(text):
                     kind = _REST
                 elif text[at] == "/":
-                    kind, at = _FOLDERS, at + 1
+                    kind, at = FOLDERS, at + 1
             pieces += [kind, ""]
         elif character == "?":
             pieces[-1] += "[^/]"
@@ -357,7 +369,7 @@ def _class(text: bytes, at: int) -> tuple[str, int] | None:
             if end - at < 3 or text[end - 1] != 0x3A:
                 members.add(code)
             else:
-                named = _CLASSES.get(text[at + 2 : end - 1])
+                named = CLASSES.get(text[at + 2 : end - 1])
                 if named is None:
                     return None
                 members.update(byte for byte in range(256) if re.match(named, bytes([byte])))

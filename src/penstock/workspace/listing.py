@@ -14,6 +14,7 @@ from penstock.text import escape
 from penstock.text.page import Page
 from penstock.workspace.pattern import selected
 from penstock.workspace.walk import Omitted, Walk
+from penstock.workspace.wider import Asked, Wider, find_wider
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,6 +75,10 @@ class Listing(NamedTuple):
     omitted: Omitted
     complete: bool
     """False where the deadline passed first: the total is then "at least"."""
+    recursive: bool = True
+    """Whether folders below were looked through, by the argument or by the pattern."""
+    wider: Wider | None = None
+    """Where nothing was found, the nearest wider form that finds something."""
 
 
 class ExtensionCount(NamedTuple):
@@ -95,6 +100,8 @@ class ListingCounts(NamedTuple):
     by_extension: tuple[ExtensionCount, ...]
     omitted: Omitted
     complete: bool
+    wider: Wider | None = None
+    """Where nothing was found, the nearest wider form that finds something."""
 
 
 def list_files(
@@ -115,8 +122,8 @@ def list_files(
 
     Args:
         root: The root that opens everything.
-        pattern: A glob, or a regular expression where `use_regex` says so.
-        recursive: Whether folders in it are looked through too.
+        pattern: A glob (`globs`), or a regular expression where `use_regex` says so.
+        recursive: Whether folders in it are looked through too, where the pattern does not say so itself.
         use_regex: Whether `pattern` is searched for anywhere in the path, as RE2 reads it.
         offset: Files to skip.
         limit: Files of the page, at most `MAX_FILES_PER_LIST`; 0 for up to `MAX_FILES_WARNING_THRESHOLD`.
@@ -130,11 +137,11 @@ def list_files(
         ToolError: The folder or the pattern cannot be.
     """
     limit = min(limit, MAX_FILES_PER_LIST) if limit > 0 else MAX_FILES_WARNING_THRESHOLD
+    selection = selected(pattern, recursive=recursive, use_regex=use_regex, deadline=deadline)
     walk = Walk(
         root,
         path,
-        selected(pattern, use_regex=use_regex, deadline=deadline),
-        recursive=recursive,
+        selection,
         include_hidden=include_hidden,
         include_ignored=include_ignored,
         deadline=deadline,
@@ -150,10 +157,16 @@ def list_files(
             walk.ordered = len(items) < limit
         total += len(names)
     more = bool(items) and (offset + len(items) < total or not walk.complete)
+    wider = None
+    if not total and walk.complete:
+        asked = Asked(pattern, recursive, use_regex, include_hidden, include_ignored)
+        wider = find_wider(root, path, asked, deadline)
     return Listing(
         Page(items=tuple(items), offset=offset, limit=limit, total=total, more=more),
         walk.omitted,
         walk.complete,
+        selection.recursive,
+        wider,
     )
 
 
@@ -177,8 +190,7 @@ def count_files(
     walk = Walk(
         root,
         path,
-        selected(pattern, use_regex=use_regex, deadline=deadline),
-        recursive=recursive,
+        selected(pattern, recursive=recursive, use_regex=use_regex, deadline=deadline),
         include_hidden=include_hidden,
         include_ignored=include_ignored,
         deadline=deadline,
@@ -202,6 +214,10 @@ def count_files(
                     continue
                 sums[extension] = sums.get(extension, 0) + size
             files[extension] = files.get(extension, 0) + 1
+    wider = None
+    if not files and walk.complete:
+        asked = Asked(pattern, recursive, use_regex, include_hidden, include_ignored)
+        wider = find_wider(root, path, asked, deadline)
     rows = sorted((_row(extension, number, sums.get(extension, 0)) for extension, number in files.items()), key=_rank)
     return ListingCounts(
         sum(row.files for row in rows),
@@ -210,6 +226,7 @@ def count_files(
         tuple(rows),
         walk.omitted,
         walk.complete,
+        wider,
     )
 
 

@@ -1,14 +1,12 @@
 """Match names and lines with globs and regular expressions, in linear time.
 
 Patterns come from models: none may hang us. Regular expressions run on RE2, and where google-re2 is not installed on
-`re` in a child that is ended at the deadline (`re_child`); globs are translated by the standard library, whose stars
-never backtrack (atomic groups). What RE2 lacks is refused by name, on either engine. Law: a glob is `fnmatchcase`, so
-`*` crosses folders; a match lies within one line. Where text comes from is left to the caller.
+`re` in a child that is ended at the deadline (`re_child`). What RE2 lacks is refused by name, on either engine. Law: a match
+lies within one line. What a glob means is in `globs`; where text comes from is left to the caller.
 """
 
 from __future__ import annotations
 
-import fnmatch
 import os
 import re
 from collections.abc import Callable
@@ -17,25 +15,27 @@ from typing import TYPE_CHECKING, Protocol
 
 from penstock.errors import ToolError
 from penstock.text import escape
+from penstock.workspace import globs
 
 if TYPE_CHECKING:
     from penstock.workspace.deadline import Deadline
+    from penstock.workspace.globs import Selection
 
 MAX_PATTERN_BYTES = 1024
 """The longest pattern that is taken, in bytes of UTF-8: longer ones are a mistake or an attack."""
 
-Selection = Callable[[str, list[str]], list[str]]
-"""A function of a folder's path (`a/b/`) and names in it, which returns those whose path matches, in the same order."""
 
+def selected(
+    pattern: str, *, recursive: bool = True, use_regex: bool = False, deadline: Deadline | None = None
+) -> Selection:
+    """Return which files of a tree match.
 
-def selected(pattern: str, *, use_regex: bool = False, deadline: Deadline | None = None) -> Selection | None:
-    """Return the function that picks the names of a folder that match, None where all do.
-
-        >>> selected("*.py")("src/", ["a.py", "b.txt"])
+        >>> selected("*.py").takes("src/", ["a.py", "b.txt"])
         ['a.py']
 
     Args:
-        pattern: A glob on the whole path, or a regular expression searched anywhere in it.
+        pattern: A glob, or a regular expression that is searched anywhere in the path.
+        recursive: Whether folders below are looked through where the pattern does not say so itself.
         use_regex: Which of the two it is.
         deadline: Until when an expression may run where RE2 is missing.
 
@@ -47,15 +47,12 @@ def selected(pattern: str, *, use_regex: bool = False, deadline: Deadline | None
         raise ToolError("bad_pattern", 'The pattern is empty. Use "*" for every file.')
     if use_regex:
         matching = _expression(pattern, deadline=deadline).matching
-        return lambda prefix, names: list(compress(names, matching([os.fsencode(prefix + name) for name in names])))
-    # Most patterns are `*` or `*.py`: for the one nothing is asked, for the other `endswith` will do.
-    if not pattern.strip("*"):
-        return None
-    tail = pattern.lstrip("*")
-    if tail != pattern and not any(character in tail for character in "*?[/"):
-        return lambda _, names: [name for name in names if name.endswith(tail)]
-    match = re.compile(fnmatch.translate(pattern)).match
-    return lambda prefix, names: [name for name in names if match(prefix + name)]
+
+        def takes(prefix: str, names: list[str]) -> list[str]:
+            return list(compress(names, matching([os.fsencode(prefix + name) for name in names])))
+
+        return globs.Selection(takes, None, recursive)
+    return globs.compiled(pattern, recursive=recursive)
 
 
 def _bounded(pattern: str) -> None:

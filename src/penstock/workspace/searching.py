@@ -25,6 +25,7 @@ from penstock.text import escape
 from penstock.workspace import refusals, system
 from penstock.workspace.pattern import line_finder, selected
 from penstock.workspace.walk import Omitted, Walk
+from penstock.workspace.wider import Asked, Wider, find_wider
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -111,6 +112,8 @@ class Search(NamedTuple):
     """Files with matches beyond `files`."""
     engine_ended: bool = False
     """Whether the child that runs patterns where RE2 is missing (`re_child`) was ended in the middle of a file."""
+    wider: Wider | None = None
+    """Where the glob takes no file at all, the nearest wider form that does; its `pattern` is the glob."""
 
 
 def search(
@@ -168,7 +171,6 @@ def search(
         root,
         path,
         selection,
-        recursive=True,
         include_hidden=include_hidden,
         include_ignored=include_ignored,
         deadline=deadline,
@@ -182,7 +184,12 @@ def search(
             os.close(descriptor)
         if progress is not None and state.searched % _REPORT == 0:
             progress(state.searched)
-    return state.result(walk.omitted, walked=walk.complete)
+    found = state.result(walk.omitted, walked=walk.complete)
+    if found.complete and not (found.searched_files or found.binary or found.secret):
+        asked = Asked(glob, True, False, include_hidden, include_ignored)
+        wider = find_wider(root, path, asked, deadline)
+        return found._replace(wider=wider)
+    return found
 
 
 def _open_files(root: Root, walk: Walk, state: _State, deadline: Deadline) -> Iterator[tuple[int, bytes]]:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from penstock.workspace.deadline import Deadline
-    from penstock.workspace.pattern import Selection
+    from penstock.workspace.globs import Selection
     from penstock.workspace.root import Root
     from penstock.workspace.system import Folder
 
@@ -99,8 +99,7 @@ class Walk:
     Args:
         root: The root that opens everything.
         path: The folder to begin with.
-        selection: Which names are wanted; None for all.
-        recursive: Whether folders in it are walked too.
+        selection: Which files are wanted, and how deep.
         include_hidden: Whether names that begin with a dot are taken.
         include_ignored: Whether ignore rules are left aside.
         deadline: When it stops, incomplete.
@@ -114,9 +113,8 @@ class Walk:
         self,
         root: Root,
         path: str,
-        selection: Selection | None,
+        selection: Selection,
         *,
-        recursive: bool,
         include_hidden: bool,
         include_ignored: bool,
         deadline: Deadline,
@@ -128,7 +126,6 @@ class Walk:
         self._hidden = self._ignored = self._special = self._links = 0
         self._root = root
         self._selection = selection
-        self._recursive = recursive
         self._include_hidden = include_hidden
         self._include_ignored = include_ignored
         self._deadline = deadline
@@ -275,7 +272,7 @@ class Walk:
                             held += files
                         elif files:
                             yield files
-                    if folders and self._recursive:
+                    if folders and self._selection.recursive:
                         named = [name + "/" for name in self._kept(frame, folders, folders=True)]
                         held += named if after is None else [name for name in named if os.fsencode(name) > after]
                     # Cut back only at twice the size: each name is sorted a few times in all, not once a chunk.
@@ -303,9 +300,10 @@ class Walk:
 
     def _kept(self, frame: _Frame, names: list[str], *, folders: bool = False) -> list[str]:
         """Return those of the names that the caller wants; the others are counted when the folder is first read."""
-        # The pattern comes first, so that hidden and ignored count files that were asked for.
-        if not folders and self._selection is not None:
-            names = self._selection(self.prefix[self._start_length :], names)
+        # The pattern comes first, so that hidden and ignored count files that were asked for, and folders that may hold them.
+        pick = self._selection.enters if folders else self._selection.takes
+        if pick is not None:
+            names = pick(self.prefix[self._start_length :], names)
         total = len(names)
         # One search in the joined names is quicker than a look at each.
         if not self._include_hidden and ("/." in "/" + "/".join(names)):
@@ -331,7 +329,7 @@ class Walk:
             if stat.S_ISREG(mode):
                 regular.append(entry.name)
                 continue
-            if frame.read or (stat.S_ISDIR(mode) and not self._recursive):
+            if frame.read or (stat.S_ISDIR(mode) and not self._selection.recursive):
                 continue
             # A link to a folder is left out whatever the pattern says: files of that pattern may lie there.
             wanted = self._kept(frame, [entry.name], folders=stat.S_ISDIR(mode))

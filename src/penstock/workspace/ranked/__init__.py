@@ -175,12 +175,12 @@ def _outside(root: Root, folder: str | None) -> str | None:
 
 def _weighed(index: Index, words: list[str], glob: str, prefix: bytes) -> tuple[list[Hit], bool]:
     """The best passages in their order, and whether there are others that hold words."""
-    selection = selected(glob)
+    takes = selected(glob).takes
     hits: list[Hit] = []
     more = False
     for hit in index.hits(words):
         folder, slash, name = os.fsdecode(hit.path.removeprefix(prefix)).rpartition("/")
-        if selection is not None and not selection(folder + slash, [name]):
+        if takes is not None and not takes(folder + slash, [name]):
             continue
         if len(hits) == MAX_RANKED:
             more = True

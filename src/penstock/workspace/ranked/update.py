@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.errors import ToolError
 from penstock.workspace import refusals
+from penstock.workspace.globs import EVERYTHING
 from penstock.workspace.root import OpenFile
 from penstock.workspace.source import FileSource
 from penstock.workspace.walk import Omitted, Walk
@@ -62,8 +63,7 @@ class Files:
             self.walk = Walk(
                 root,
                 path,
-                None,
-                recursive=True,
+                EVERYTHING,
                 include_hidden=include_hidden,
                 include_ignored=include_ignored,
                 deadline=deadline,

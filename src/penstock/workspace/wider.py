@@ -1,0 +1,87 @@
+"""Find what a wider form of a choice of files finds, where the choice itself has found nothing (L-1).
+
+A model that lists `*.go` and is told "none" believes that there is no Go here; that the files lie one folder down has to be
+said in the same answer. Law: what is named does find that many files. Keeps out: how it is said (`tools.listing`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock.workspace.pattern import selected
+from penstock.workspace.walk import Walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from penstock.workspace.deadline import Deadline
+    from penstock.workspace.root import Root
+
+
+class Asked(NamedTuple):
+    """Which files of a folder were asked for, by the names of the tools' arguments."""
+
+    pattern: str
+    recursive: bool
+    use_regex: bool
+    include_hidden: bool
+    include_ignored: bool
+
+
+class Wider(NamedTuple):
+    """A wider form that finds something."""
+
+    changes: dict[str, str | bool]
+    """The arguments that differ, by name."""
+    files: int
+    complete: bool
+    """False where the deadline passed first: there are at least so many files."""
+
+
+def find_wider(root: Root, path: str, asked: Asked, deadline: Deadline) -> Wider | None:
+    """Return the nearest wider form of what was asked in vain, None where none finds anything in the time that is left.
+
+    Args:
+        root: The root that opens everything.
+        path: The folder that was listed.
+        asked: What was asked of it.
+        deadline: When to stop.
+    """
+    for form in _forms(asked):
+        walk = Walk(
+            root,
+            path,
+            selected(form.pattern, recursive=form.recursive, use_regex=form.use_regex, deadline=deadline),
+            include_hidden=form.include_hidden,
+            include_ignored=form.include_ignored,
+            deadline=deadline,
+        )
+        walk.ordered = False
+        if files := sum(len(names) for _, _, names in walk):
+            before, after = asked._asdict(), form._asdict()
+            return Wider({name: after[name] for name in after if after[name] != before[name]}, files, walk.complete)
+        if deadline.passed:
+            break
+    return None
+
+
+def _forms(asked: Asked) -> Iterator[Asked]:
+    """Yield forms of what was asked, from near to far: at any depth, hidden and ignored files too, the last part alone."""
+    deeper = _deeper(asked)
+    if deeper != asked:
+        yield deeper
+    for form in (asked, deeper):
+        shown = form._replace(include_hidden=True, include_ignored=True)
+        if shown not in {asked, deeper}:
+            yield shown
+    last = asked.pattern.rstrip("/").rpartition("/")[2]
+    if not asked.use_regex and last != asked.pattern and last.strip("*"):
+        yield asked._replace(pattern=f"**/{last}")
+
+
+def _deeper(asked: Asked) -> Asked:
+    """Return the same at any depth: recursive, or with any number of folders before the pattern."""
+    plain = asked.pattern.removeprefix("./").lstrip("/")
+    if asked.use_regex or "/" not in plain:
+        return asked._replace(recursive=True)
+    return asked if plain.startswith("**/") else asked._replace(pattern=f"**/{plain}")

@@ -1,0 +1,212 @@
+"""Globs as git reads them and models write them (L-1), through the doors that take them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from penstock import Tools, Workspace
+from penstock.errors import ToolError
+from penstock.workspace import globs
+from penstock.workspace.deadline import Deadline
+from penstock.workspace.pattern import selected
+from penstock.workspace.root import Root
+from penstock.workspace.walk import Walk
+
+NAMES = ("main.go", "a.py", "notes.md", "src/b.py", "src/deep/c.py", "src/deep/d.go", "d25/e.go", "x[1].txt", "é.py")
+PY, GO = ("a.py", "src/b.py", "src/deep/c.py", "é.py"), ("d25/e.go", "main.go", "src/deep/d.go")
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    for name in NAMES:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("needle\n")
+    return tmp_path
+
+
+@pytest.mark.proves("L-1")
+@pytest.mark.parametrize(
+    ("pattern", "flat", "deep"),
+    [
+        ("*.py", ("a.py", "é.py"), PY),
+        ("**/*.py", PY, PY),
+        ("**/*.go", GO, GO),
+        ("./**/*.go", GO, GO),
+        ("./*.go", ("main.go",), GO),
+        ("/*.go", ("main.go",), ("main.go",)),
+        ("src/*.py", ("src/b.py",), ("src/b.py",)),
+        ("./src/*.py", ("src/b.py",), ("src/b.py",)),
+        ("src/**", ("src/b.py", "src/deep/c.py", "src/deep/d.go"), ("src/b.py", "src/deep/c.py", "src/deep/d.go")),
+        ("src/", ("src/b.py", "src/deep/c.py", "src/deep/d.go"), ("src/b.py", "src/deep/c.py", "src/deep/d.go")),
+        ("src/**/*.{go,py}", ("src/b.py", "src/deep/c.py", "src/deep/d.go"), None),
+        ("*.{go,py}", ("a.py", "main.go", "é.py"), tuple(sorted((*GO, *PY)))),
+        ("{*.md,d25/*}", ("d25/e.go", "notes.md"), ("d25/e.go", "notes.md")),
+        ("{src,d25}/*.{py,go}", ("d25/e.go", "src/b.py"), None),
+        ("**", NAMES, NAMES),
+        ("**/deep/*", ("src/deep/c.py", "src/deep/d.go"), None),
+        ("*/deep/c.py", ("src/deep/c.py",), None),
+        ("?.py", ("a.py", "é.py"), ("a.py", "src/b.py", "src/deep/c.py", "é.py")),
+        ("[!a-c].py", ("é.py",), ("é.py",)),
+        ("x[[]1].txt", ("x[1].txt",), ("x[1].txt",)),
+        (r"x\[1\].txt", ("x[1].txt",), ("x[1].txt",)),
+    ],
+)
+def test_a_glob_means_what_models_mean_by_it(
+    tree: Path, pattern: str, flat: tuple[str, ...], deep: tuple[str, ...] | None
+) -> None:
+    """`list_files`, `count_files` and the glob of `search` take the same files."""
+    flat, deep = tuple(sorted(flat)), tuple(sorted(flat if deep is None else deep))
+    space = Workspace(tree)
+    assert space.list_files(pattern).page.items == flat
+    assert space.list_files(pattern, recursive=True).page.items == deep
+    assert space.count_files(pattern=pattern, recursive=False).files == len(flat)
+    assert space.count_files(pattern=pattern).files == len(deep)
+    assert tuple(match.path for match in space.search("needle", glob=pattern).matches) == deep
+
+
+@pytest.mark.proves("L-1")
+def test_the_command_line_takes_them_too(tree: Path) -> None:
+    """`penstock search --glob 'd25/*'` finds what lies in that folder."""
+    command = [sys.executable, "-m", "penstock", "search", "needle", "--glob", "d25/*", "--json", "--root", str(tree)]
+    found = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    assert [match["path"] for match in found["matches"]] == ["d25/e.go"]
+
+
+@pytest.mark.proves("L-1")
+@pytest.mark.parametrize(
+    ("pattern", "arguments", "wider"),
+    [
+        ("c.py", {}, 'A wider form finds 1 file: list_files(pattern="c.py", recursive=True)'),
+        ("deep/*", {}, 'A wider form finds 2 files: list_files(pattern="**/deep/*")'),
+        ("src/*.md", {}, 'A wider form finds 1 file: list_files(pattern="**/*.md")'),
+        (r"c\.py$", {"use_regex": True}, "recursive=True, use_regex=True)"),
+        (
+            "*.cfg",
+            {},
+            'A wider form finds 1 file: list_files(pattern="*.cfg", include_hidden=True, include_ignored=True)',
+        ),
+        ("*.cbl", {}, ""),
+    ],
+)
+def test_a_zero_says_what_lies_one_step_wider(tree: Path, pattern: str, arguments: dict[str, bool], wider: str) -> None:
+    """With the call that shows it; where no wider form finds anything nothing is said."""
+    (tree / ".hidden.cfg").write_text("")
+    tools = Tools(tree)
+    text = tools.list_files(pattern, **arguments)  # type: ignore[arg-type]
+    lines = text.splitlines()
+    assert "No files found matching the criteria." in lines
+    if wider:
+        assert lines[-1].endswith(wider), text
+    else:
+        assert "A wider form" not in text
+    counted = tools.count_files(pattern=pattern, recursive=False, **arguments)  # type: ignore[arg-type]
+    assert ("A wider form" in counted) == bool(wider)
+
+
+@pytest.mark.proves("L-1")
+def test_a_search_in_no_file_says_which_glob_finds_some(tree: Path) -> None:
+    """A glob tied to a folder that the path names already takes no file; "no match" alone would be believed."""
+    tools = Tools(tree)
+    text = tools.search("needle", "src", glob="src/*.py")
+    assert (
+        'no file matches the glob; a wider form finds 2 files: search(pattern="needle", path="src", glob="**/*.py")'
+        in text
+    )
+
+
+@pytest.mark.proves("L-1")
+@settings(max_examples=60)
+@given(
+    st.lists(
+        st.lists(
+            st.sampled_from(["a", "b", ".", "*", "**", "?", "[ab]", "[!a]", "[^b]", "[a-b]", r"\a"]),
+            min_size=1,
+            max_size=3,
+        ),
+        min_size=2,
+        max_size=3,
+    )
+)
+def test_a_pattern_with_a_slash_takes_what_git_takes(parts: list[list[str]]) -> None:
+    """git's own pathspecs, on a real index."""
+    pattern = "/".join("".join(part) for part in parts)
+    names = ["a", "b/a", "b/b", "ab/a", "ab/b/a", "a.b/ab", "c/a/b/b", "c/b/a"]
+    with TemporaryDirectory() as folder:
+        for name in names:
+            (Path(folder) / name).parent.mkdir(parents=True, exist_ok=True)
+            (Path(folder) / name).write_text("x")
+        subprocess.run(["git", "init", "-q", folder], check=True)
+        subprocess.run(["git", "-C", folder, "add", "."], check=True)
+        said = subprocess.run(
+            ["git", "-C", folder, "ls-files", "-z", "--", f":(glob){pattern}"], capture_output=True, check=False
+        )
+        if any(part in {".", "..", "..."} or part.startswith("..") for part in pattern.split("/")):
+            return  # paths for git, names for us
+        expected = {name for name in said.stdout.decode().split("\0") if name}
+        # A pathspec that matches a folder takes all in it, a listing the files alone.
+        space = Workspace(folder)
+        got = set(space.list_files(pattern, limit=100).page.items)
+        assert got <= expected
+        assert expected - got <= {
+            name
+            for name in expected
+            if any(name.startswith(f"{above}/") for above in _folders_that_match(folder, pattern))
+        }
+
+
+def _folders_that_match(folder: str, pattern: str) -> set[str]:
+    """Return the folders that git's pathspec takes as a whole."""
+    found = set()
+    for path in Path(folder).rglob("*"):
+        if path.is_dir() and ".git" not in path.parts:
+            relative = path.relative_to(folder).as_posix()
+            selection = globs.compiled(pattern, recursive=False)
+            above, _, name = relative.rpartition("/")
+            if selection.takes is None or selection.takes(above + "/" if above else "", [name]):
+                found.add(relative)
+    return found
+
+
+@pytest.mark.proves("L-1")
+def test_no_folder_is_entered_in_which_nothing_can_match(tree: Path) -> None:
+    """A pattern that is tied to a folder costs that folder: nothing beside it is looked at, nor counted as left out."""
+    (tree / "other").mkdir()
+    (tree / "other/.hidden").write_text("")
+    with closing(Root(tree)) as root:
+        walk = Walk(
+            root,
+            ".",
+            selected("src/*.py", recursive=True),
+            include_hidden=False,
+            include_ignored=False,
+            deadline=Deadline(None),
+        )
+        assert [batch.prefix for batch in walk] == ["src/"]
+        assert walk.omitted.hidden == 0
+
+
+@pytest.mark.proves("L-9")
+@pytest.mark.parametrize("pattern", ["{a,b}" * 7, "{a," * 33 + "}" * 33, "{a,b,{" * 40])
+def test_braces_that_stand_for_too_many_are_refused(pattern: str) -> None:
+    """A pattern of 1 KB could stand for more than there are atoms."""
+    with pytest.raises(ToolError, match="more than 64 patterns"):
+        globs.compiled(pattern, recursive=True)
+
+
+@pytest.mark.proves("L-1")
+def test_what_git_would_take_for_broken_stands_for_itself(tmp_path: Path) -> None:
+    """A file may be called `[a`, `a\\` or `{b`."""
+    for name in ("[a", "a\\", "{b", "{c}", "d,e}"):
+        (tmp_path / name).write_text("")
+    space = Workspace(tmp_path)
+    for name in ("[a", "a\\", "{b", "{c}", "d,e}"):
+        assert space.list_files(name).page.total == 1, name
