@@ -32,6 +32,10 @@ ENVIRONMENT = {
     ),
     "PENSTOCK_STORE_LIMIT_BYTES": (f"{LIMIT_BYTES}", "How large the store may grow; the oldest outputs go first."),
     "PENSTOCK_STORE_LIFE_DAYS": (f"{LIFE_SECONDS / 86_400:g}", "How many days an output is kept."),
+    "PENSTOCK_ALLOW_SECRETS": (
+        "0",
+        "1 lets every command and server read files that hold credentials by their names; no file of settings can.",
+    ),
     "PENSTOCK_MAX_TOOL_OUTPUT": (
         f"{MAX_TOOL_OUTPUT_CHARS}",
         "How many characters a [guarded](guard.md) result may have. Read at each call; a bad value warns.",

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 FILE = "penstock.toml"
 """The name of the file of settings, in the root itself."""
-# A small limit or a short life drops what other sessions of this user kept; that a file may not decide.
-_NOT_IN_FILES = frozenset({"store", "store_limit_bytes", "store_life_days"})
+# A small limit or a short life drops what other sessions of this user kept, and credentials are not a stranger's to
+# show; that a file may not decide.
+_NOT_IN_FILES = frozenset({"store", "store_limit_bytes", "store_life_days", "allow_secrets"})
 
 
 class Settings(NamedTuple):
@@ -65,12 +66,30 @@ def load(root: Root, environment: Mapping[str, str] | None = None) -> Settings:
     return Settings(**chosen)  # type: ignore[arg-type]
 
 
-def open_workspace(root: str | os.PathLike[str], *, allow_mounts: bool = False) -> tuple[Workspace, Settings]:
+def allows_secrets(environment: Mapping[str, str] | None = None) -> bool:
+    """Return whether files that look like credentials by their names are read: `PENSTOCK_ALLOW_SECRETS` is 1.
+
+    Args:
+        environment: variables; None takes those of the process.
+
+    Raises:
+        CallerError: the variable is neither 1 nor 0.
+    """
+    text = (os.environ if environment is None else environment).get("PENSTOCK_ALLOW_SECRETS", "0")
+    if text not in {"0", "1"}:
+        raise CallerError(f"PENSTOCK_ALLOW_SECRETS takes 1 or 0, not {text[:40]!r}")
+    return text == "1"
+
+
+def open_workspace(
+    root: str | os.PathLike[str], *, allow_mounts: bool = False, allow_secrets: bool = False
+) -> tuple[Workspace, Settings]:
     """Return a workspace over a folder, with the settings in force there.
 
     Args:
         root: the folder.
         allow_mounts: whether other file systems mounted beneath it may be entered.
+        allow_secrets: whether files that look like credentials by their names are read; else `allows_secrets()` says.
 
     Raises:
         CallerError: for settings that are not understood, or a root that is no folder.
@@ -84,7 +103,8 @@ def open_workspace(root: str | os.PathLike[str], *, allow_mounts: bool = False) 
         chosen = load(looking)
     finally:
         looking.close()
-    return Workspace(root, allow_mounts=allow_mounts, view_lines=chosen.view_lines), chosen
+    is_allowed = allow_secrets or allows_secrets()
+    return Workspace(root, allow_mounts=allow_mounts, allow_secrets=is_allowed, view_lines=chosen.view_lines), chosen
 
 
 def profile_names(folder: str | os.PathLike[str]) -> list[str]:

@@ -56,9 +56,10 @@ def check_code_command(files: tuple[str, ...], kind: Kind, stdin_filename: str, 
         code on its way, held to the caps of a refactoring
     """
     from penstock.session.generated_code import Report
+    from penstock.settings import allows_secrets
     from penstock.workspace import Workspace
 
-    workspace = Workspace(root)
+    workspace = Workspace(root, allow_secrets=allows_secrets())
     sources = tuple(
         _measured_input(stdin_filename) if file == "-" else _measured_file(workspace, file) for file in files
     )

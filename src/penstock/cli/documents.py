@@ -37,6 +37,7 @@ def _rooted(root: str, paths: tuple[str, ...]) -> tuple[Root, tuple[str, ...]]:
 
     A person may name any file: without --root, the folder that holds all that is named is the root.
     """
+    from penstock.settings import allows_secrets
     from penstock.workspace.root import Root
 
     if root == ".":
@@ -46,7 +47,7 @@ def _rooted(root: str, paths: tuple[str, ...]) -> tuple[Root, tuple[str, ...]]:
         if any(os.path.commonpath([here, path]) != here for path in real):
             root = os.path.commonpath([path if os.path.isdir(path) else os.path.dirname(path) for path in real])
             paths = tuple(os.path.relpath(path, root) for path in real)
-    return Root(root), paths
+    return Root(root, allow_secrets=allows_secrets()), paths
 
 
 def _source(root: str, file: str, source_format: Format | None) -> tuple[str, ScannedSource]:

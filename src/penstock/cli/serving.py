@@ -37,6 +37,7 @@ _EXTRAS = {
     "--budget", type=int, metavar="CHARS", help="Characters of a result; by default what the host shows whole."
 )
 @click.option("--allow-mounts", is_flag=True, help="Paths may cross into other file systems.")
+@click.option("--allow-secrets", is_flag=True, help="Also files that hold credentials by their names.")
 @click.option("--no-landlock", is_flag=True, help="Do without the second wall around the serving process.")
 @click.option("--i-know", is_flag=True, help="Bind --http to an address that others can reach.")
 def mcp_command(root: str, no_landlock: bool, **how: Any) -> int:

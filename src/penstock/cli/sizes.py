@@ -38,9 +38,10 @@ def tokens_command(path: str, model: str, mode: Any, root: str, as_json: bool) -
       git diff | penstock tokens -
         the same for what another program prints
     """
+    from penstock.settings import allows_secrets
     from penstock.workspace import Workspace
 
-    files = Workspace(root)
+    files = Workspace(root, allow_secrets=allows_secrets())
     count = _count_of_input(model, mode) if path == "-" else files.count_file(path, model=model, mode=mode)
     if as_json:
         answer.print_json(answer.fields_of(count, "tokens", "low", "high", "method"))

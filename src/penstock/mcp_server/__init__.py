@@ -177,6 +177,7 @@ def serve(
     prefix: str = "ctx_",
     budget: int | None = None,
     allow_mounts: bool = False,
+    allow_secrets: bool = False,
     landlock: bool = True,
     i_know: bool = False,
 ) -> int:
@@ -189,6 +190,7 @@ def serve(
         prefix: As for `create_server`.
         budget: As for `create_server`.
         allow_mounts: Whether paths may cross into other file systems.
+        allow_secrets: Whether files that look like credentials by their names are read.
         landlock: Whether the kernel is asked to take all other rights from this process, for good.
         i_know: Whether an address that other machines reach is accepted without TLS.
 
@@ -199,7 +201,7 @@ def serve(
         CallerError: The root, the address or the token cannot be used, or the extra `penstock[mcp]` is missing.
     """
     try:
-        return _serve(root, http, token_file, prefix, budget, allow_mounts, landlock, i_know)
+        return _serve(root, http, token_file, prefix, budget, (allow_mounts, allow_secrets), landlock, i_know)
     except ImportError as error:
         raise CallerError(f"penstock mcp needs the extra: pip install 'penstock[mcp]' ({error})") from error
     except KeyboardInterrupt:
@@ -212,7 +214,7 @@ def _serve(
     token_file: str | None,
     prefix: str,
     budget: int | None,
-    allow_mounts: bool,
+    allowed: tuple[bool, bool],
     landlock: bool,
     i_know: bool,
 ) -> int:
@@ -231,7 +233,7 @@ def _serve(
             raise CallerError(walled_off)
         return output.default_store()
 
-    workspace, _ = settings.open_workspace(root, allow_mounts=allow_mounts)
+    workspace, _ = settings.open_workspace(root, allow_mounts=allowed[0], allow_secrets=allowed[1])
     server = create_server(workspace, prefix=prefix, budget=budget, store=store)
     serving: Serving
     if address is None:

@@ -1,6 +1,7 @@
 """What a path means before anything is opened: which name beneath a root it gives, and whether the name is a secret's.
 
-Names only: whatever the disk holds, the answer is the same. Keeps out: every open (`root`).
+Names only: whatever the disk holds, the answer is the same. Keeps out: every open (`root`), which names are secrets'
+(`secret_names`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 from penstock.errors import ToolError
 from penstock.text import escape
 from penstock.workspace.refusals import outside
+from penstock.workspace.secret_names import NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,12 +21,6 @@ if TYPE_CHECKING:
 MAX_PATH_BYTES = 1 << 16
 """The longest path that is taken, in bytes: deep trees are read, a megabyte of path is a mistake."""
 HAS_BACKSLASHES = os.sep == "\\"
-# Refused by name unless allowed: asked for, or reached through a link. Case does not matter, because some disks ignore it.
-_SECRET = re.compile(
-    rb"(?:^|/)(?:\.env[^/]*|[^/]*\.(?:pem|key|p12|pfx|keystore|jks)|id_[^/.]+|\.netrc|\.pgpass|\.pypirc|\.npmrc"
-    rb"|\.git-credentials|\.git/config|\.(?:aws|ssh|gnupg)/[^/]+(?:/.*)?)\Z",
-    re.DOTALL | re.IGNORECASE,
-)
 _OTHER_NAME = re.compile(  # on Windows: streams and drives, devices, and what it takes off the end of a name
     rb"[:\x00-\x1f]|[. ]\Z|\A(?:con|prn|aux|nul|conin\$|conout\$|com[0-9]|lpt[0-9])(?:\.|\Z)", re.IGNORECASE
 )
@@ -86,7 +82,7 @@ def beneath(raw: bytes, roots: Iterable[bytes], path: str) -> bytes:
 
 def has_secret_name(relative: bytes) -> bool:
     """Return whether a path is one at which credentials usually lie."""
-    return _SECRET.search(relative) is not None
+    return NAMES.search(relative) is not None
 
 
 def _same_case(path: bytes) -> bytes:

@@ -40,7 +40,8 @@ def secret(relative: bytes) -> ToolError:
     """Return the refusal of a file whose name says that it holds credentials."""
     return ToolError(
         "secret",
-        f"{shown(relative)} is refused: by its name it holds credentials. Start with allow_secrets to read it.",
+        f"{shown(relative)} is refused: by its name it holds credentials. Who started this may allow it: "
+        "PENSTOCK_ALLOW_SECRETS=1 (any command or server), `penstock mcp --allow-secrets`, Workspace(allow_secrets=True).",
     )
 
 

@@ -1,0 +1,63 @@
+"""The names at which credentials usually lie: files that are refused unless allowed, asked for or reached through a link.
+
+Names where programs keep keys and passwords of their own accord, and names that people give such files; not names of
+programs that handle secrets, of public halves, or of examples. Case does not matter, because some disks ignore it.
+"""
+
+from __future__ import annotations
+
+import re
+
+_DATA = r"(?:ya?ml|json5?|toml|ini|cfg|conf|properties|xml|csv|env|sh|tfvars|db)"
+_FILES = (
+    # Environments of programs; Cloudflare's and Azure's own; files of secrets for `act`.
+    r"\.env[^/]*",
+    r"[^/]+\.env",
+    r"\.dev\.vars[^/]*",
+    r"local\.settings\.json",
+    # Keys: PEM, PKCS, Java's and Windows' stores, PuTTY, Kerberos, age, KeePass, VPN profiles, SSH, wallets.
+    r"[^/]*\.(?:pem|key|p8|p12|pfx|keystore|jks|jceks|bcfks|ppk|keytab|agekey|kdbx?|ovpn)",
+    r"id_[^/.]+",
+    r"[^/]+_(?:rsa|dsa|ecdsa|ed25519)",
+    r"(?:ssh_host_[a-z0-9]+|deploy|signing|private)[_-]key",
+    r"wallet\.dat",
+    # What is called so.
+    rf"(?:\.?secrets?|\.?credentials?|passwords?|[^/]*[._-]secrets?|[^/]*[._-]credentials?)(?:\.{_DATA})?",
+    r"(?:secrets|credentials?|passwords?)\.txt",
+    rf"(?:secrets?|credentials?)[._-](?:prod|production|staging|stage|dev|development|local|test)[^/]*\.{_DATA}",
+    r"client_secret[^/]*\.json|(?:[^/]*[._-])?service[._-]?account[^/]*\.json|[^/]*firebase-adminsdk[^/]*\.json",
+    r"(?:gcp|gcloud|google)[._-]?(?:key|cred)[^/]*\.json|application_default_credentials\.json",
+    r"\.?vault[._-]?pass(?:word)?(?:\.txt)?|\.vault-token|\.?htpasswd|\.master_key",
+    # Terraform writes what it made, passwords too, into its state.
+    r"[^/]*\.tfstate|terraform\.tfvars|[^/]*\.auto\.tfvars|\.terraformrc|terraform\.rc|credentials\.tfrc\.json",
+    # Where programs keep logins in the home folder.
+    r"[._]netrc|\.pgpass|pgpass\.conf|\.my\.cnf|\.mylogin\.cnf|\.pypirc|\.npmrc|\.git-credentials|\.dockercfg",
+    r"\.boto|\.s3cfg|\.passwd-s3fs|\.?rclone\.conf|\.databrickscfg|\.msmtprc|\.fetchmailrc|\.smbcredentials",
+    r"\.(?:wget|curl)rc|kaggle\.json|\.?ngrok\.yml|[^/]*kubeconfig(?:\.ya?ml)?|logins\.json|cookies\.(?:sqlite|txt)",
+    r"\.(?:bash|zsh|sh|mysql|psql|sqlite|python|node_repl|rediscli|irb)_history",
+)
+_PLACES = (
+    r"\.git/config",
+    r"\.(?:aws|ssh|gnupg|password-store|azure)/.+",
+    r"\.docker/config\.json",
+    r"\.kube/(?:config|cache/.+)",
+    r"\.cargo/credentials(?:\.toml)?",
+    r"\.gem/credentials",
+    r"\.config/(?:gh/hosts\.yml|hub|glab-cli/config\.yml|doctl/config\.ya?ml|hcloud/cli\.toml|op/config)",
+    r"\.config/(?:gcloud/.+|sops/age/.+|rclone/.+|configstore/.+)",
+    r"\.(?:fly|travis|circleci)/(?:config|cli)\.yml",
+    r"\.(?:pulumi|terraform\.d)/credentials[^/]*\.json",
+    r"\.(?:snowsql/config|snowflake/connections\.toml|(?:cache/)?huggingface/token|netlify/config\.json)",
+    r"\.m2/settings(?:-security)?\.xml|\.gradle/gradle\.properties|\.nuget/nuget/nuget\.config",
+    r"\.(?:composer|config/composer|codex|gemini|local/share/opencode|qwen)/(?:auth|oauth_creds)\.json",
+    r"etc/g?shadow-?",
+)
+# A copy holds what the file does.
+_COPY = r"(?:\.(?:bak|backup|old|orig|save|sav|copy|swp|tmp|\d{1,3})|~)*"
+_IS_EXAMPLE = r"(?![^/]*(?:example|sample|template|\.dist|schema|\.tmpl|\.tpl|\.pub\Z))"
+
+NAMES = re.compile(
+    rf"(?:^|/)(?:{_IS_EXAMPLE}(?:{'|'.join(_FILES)}){_COPY}|(?:{'|'.join(_PLACES)}){_COPY})\Z".encode(),
+    re.DOTALL | re.IGNORECASE,
+)
+"""Whether a path, as bytes relative to the root, is one at which credentials usually lie."""

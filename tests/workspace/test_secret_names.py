@@ -1,0 +1,274 @@
+"""Which names are refused because credentials lie there, which stay readable, and that each way to allow them works."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from penstock.workspace.paths import has_secret_name
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.proves("L-8")
+
+SECRET_NAMES = [
+    ".env",
+    ".env.local",
+    ".env.production",
+    "prod.env",
+    "config/docker.env",
+    ".envrc",
+    ".dev.vars",
+    "local.settings.json",
+    "server.pem",
+    "tls.key",
+    "AuthKey_ABC123.p8",
+    "cert.p12",
+    "cert.pfx",
+    "app.keystore",
+    "trust.jks",
+    "key.ppk",
+    "krb5.keytab",
+    "age.agekey",
+    "vault.kdbx",
+    "office.ovpn",
+    "id_rsa",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ed25519",
+    "github_rsa",
+    "deploy_ed25519",
+    "deploy_key",
+    "ssh_host_rsa_key",
+    "wallet.dat",
+    "secrets.yml",
+    "secrets.yaml",
+    "secrets.json",
+    "secrets.toml",
+    ".streamlit/secrets.toml",
+    "secrets.env",
+    ".secrets",
+    "db-secrets.yaml",
+    "secrets.prod.yml",
+    "credentials",
+    "credentials.json",
+    ".credentials.json",
+    "credentials.csv",
+    "aws-credentials.ini",
+    "passwords.txt",
+    "my_credentials.toml",
+    "app.secret",
+    "client_secret_1234.apps.googleusercontent.com.json",
+    "service-account.json",
+    "prod-service-account.json",
+    "serviceAccountKey.json",
+    "acme-firebase-adminsdk-x1.json",
+    "application_default_credentials.json",
+    "gcp-key.json",
+    ".vault_pass",
+    "vault-password.txt",
+    ".vault-token",
+    ".htpasswd",
+    "terraform.tfstate",
+    "terraform.tfvars",
+    "prod.auto.tfvars",
+    ".terraformrc",
+    "credentials.tfrc.json",
+    ".netrc",
+    "_netrc",
+    ".pgpass",
+    "pgpass.conf",
+    ".my.cnf",
+    ".mylogin.cnf",
+    ".pypirc",
+    ".npmrc",
+    ".git-credentials",
+    ".dockercfg",
+    ".boto",
+    ".s3cfg",
+    "rclone.conf",
+    ".databrickscfg",
+    ".msmtprc",
+    ".smbcredentials",
+    ".wgetrc",
+    ".curlrc",
+    "kaggle.json",
+    "ngrok.yml",
+    "kubeconfig",
+    "prod-kubeconfig.yaml",
+    "logins.json",
+    "cookies.sqlite",
+    ".bash_history",
+    ".psql_history",
+    ".git/config",
+    ".aws/credentials",
+    ".aws/sso/cache/1.json",
+    ".ssh/known_hosts",
+    ".ssh/id_rsa.pub",
+    ".gnupg/secring.gpg",
+    ".azure/msal_token_cache.json",
+    ".password-store/mail.gpg",
+    ".docker/config.json",
+    ".kube/config",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".gem/credentials",
+    ".config/gh/hosts.yml",
+    ".config/hub",
+    ".config/glab-cli/config.yml",
+    ".config/doctl/config.yaml",
+    ".config/hcloud/cli.toml",
+    ".config/gcloud/credentials.db",
+    ".config/sops/age/keys.txt",
+    ".config/rclone/rclone.conf",
+    ".fly/config.yml",
+    ".circleci/cli.yml",
+    ".pulumi/credentials.json",
+    ".terraform.d/credentials.tfrc.json",
+    ".snowsql/config",
+    ".huggingface/token",
+    ".cache/huggingface/token",
+    ".m2/settings.xml",
+    ".gradle/gradle.properties",
+    ".nuget/NuGet/NuGet.Config",
+    ".composer/auth.json",
+    ".codex/auth.json",
+    ".gemini/oauth_creds.json",
+    "etc/shadow",
+]
+INNOCENT_NAMES = [
+    "secrets.py",
+    "secrets.go",
+    "secret_store.rs",
+    "credentials.ts",
+    "credentials_test.py",
+    "SecretsManager.java",
+    "passwords.py",
+    "password.html",
+    "secret.md",
+    "env.example",
+    ".env.example",
+    ".env.sample",
+    ".env.template",
+    ".env.dist",
+    "example.env",
+    ".env.local.example",
+    "env.py",
+    "environment.yml",
+    "env.ts",
+    "id_rsa.pub",
+    "id_ed25519.pub",
+    "server.crt",
+    "ca.cer",
+    "keys.py",
+    "key.go",
+    "keyboard.json",
+    "translations.json",
+    "public_key.py",
+    "monkey.py",
+    "secrets.yml.example",
+    "secrets.example.yaml",
+    "credentials.sample.json",
+    "terraform.tfvars.example",
+    "main.tf",
+    "variables.tf",
+    "outputs.tf",
+    "docker-compose.yml",
+    "Dockerfile",
+    "config.json",
+    "config.toml",
+    "docker/config.json",
+    "kube/config",
+    ".github/workflows/ci.yml",
+    ".gitconfig",
+    ".gitignore",
+    "settings.xml",
+    "pom.xml",
+    "gradle.properties",
+    "hosts.yml",
+    "locales/auth.json",
+    "auth.py",
+    "tokens.json",
+    "token.py",
+    "npmrc.md",
+    "netrc.py",
+    "shadow.css",
+    "history.md",
+    "vault.py",
+    "wallet.py",
+    "cookies.py",
+    "cookies.txt.md",
+    "service-account.md",
+    "package.json",
+    "Cargo.toml",
+    ".cargo/config.toml",
+]
+
+
+@pytest.mark.parametrize("name", SECRET_NAMES)
+def test_names_of_secrets_are_known_wherever_they_lie(name: str) -> None:
+    """In a folder below, in other letters, and as a copy too."""
+    assert has_secret_name(name.encode())
+    assert has_secret_name(b"some/home/" + name.encode())
+    assert has_secret_name(name.upper().encode())
+    for copy in (".bak", "~", ".old", ".1"):
+        assert has_secret_name((name + copy).encode())
+
+
+@pytest.mark.parametrize("name", INNOCENT_NAMES)
+def test_names_of_programs_examples_and_public_halves_are_no_secrets(name: str) -> None:
+    """The rule is narrow."""
+    assert not has_secret_name(name.encode())
+    assert not has_secret_name(b"src/" + name.encode())
+
+
+def test_at_least_eighty_names_of_secrets_are_tried() -> None:
+    """And nearly as many that are none."""
+    assert len(SECRET_NAMES) >= 80
+    assert len(INNOCENT_NAMES) >= 60
+
+
+def test_each_way_that_a_refusal_of_a_secret_names_works(tmp_path: Path) -> None:
+    """The variable for any command, the flag for a server, the argument for a program; `penstock.toml` cannot."""
+    (tmp_path / ".env").write_text("password\n")
+    command = [sys.executable, "-m", "penstock"]
+    view = [*command, "view", ".env", "--root", str(tmp_path)]
+    allowed = {**os.environ, "PENSTOCK_ALLOW_SECRETS": "1"}
+    refused = subprocess.run(view, capture_output=True, text=True, check=False)
+    assert refused.returncode == 3
+    for way in ("PENSTOCK_ALLOW_SECRETS=1", "penstock mcp --allow-secrets", "Workspace(allow_secrets=True)"):
+        assert way in refused.stderr
+    assert "1|password" in subprocess.run(view, capture_output=True, text=True, check=True, env=allowed).stdout
+    for other in ("tokens", "check-code"):
+        other_view = [*command, other, ".env", "--root", str(tmp_path)]
+        assert subprocess.run(other_view, capture_output=True, check=False).returncode == 3
+        assert subprocess.run(other_view, capture_output=True, check=False, env=allowed).returncode == 0
+    call = {
+        "jsonrpc": "2.0",
+        "id": 2,
+        "method": "tools/call",
+        "params": {"name": "ctx_view", "arguments": {"file_path": ".env"}},
+    }
+    about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    lines = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        call,
+    ]
+    asked = "".join(json.dumps(line) + "\n" for line in lines)
+    serve = [*command, "mcp", "--root", str(tmp_path)]
+    for flags, environment, shown in ((["--allow-secrets"], None, True), ([], allowed, True), ([], None, False)):
+        served = subprocess.run(
+            [*serve, *flags], input=asked, capture_output=True, text=True, check=False, env=environment
+        )
+        assert ("1|password" in served.stdout) is shown, served.stdout + served.stderr
+    (tmp_path / "penstock.toml").write_text("allow_secrets = 1\n")
+    widened = subprocess.run(view, capture_output=True, text=True, check=False)
+    assert widened.returncode in {2, 3}
+    assert "password" not in widened.stdout
