@@ -19,7 +19,15 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from penstock.context.compaction.plans import HANDLE, Plan, lasting
 from penstock.context.compaction.results import KEEP_RESULTS, Offload, Stale
-from penstock.context.compaction.spans import FailedAttempts, finished_turns, neighbours, note_step, span_step
+from penstock.context.compaction.spans import (
+    FailedAttempts,
+    finished_turns,
+    neighbours,
+    note_step,
+    span_step,
+    standing_note,
+    steps_of,
+)
 from penstock.context.compaction.views import WORTH_TOKENS, View
 from penstock.context.counts import CONTENT_KINDS, KindCounts, counts_of
 from penstock.context.handoff import mechanical, render
@@ -151,12 +159,18 @@ class Ladder:
                     added += step.after_tokens
                     continue
                 gone = self._view.entries_between(step.first, step.last)
+                standing = standing_note(gone, self._view.transcript)
+                if standing is not None:  # its words change; its frames, and what stands beside it, are there as before
+                    beside = step.before_tokens - self._view.count(standing.text)
+                    gone, come = [standing], step.after_tokens - beside
+                else:
+                    come = step.after_tokens
+                    messages_gone += len(gone)
+                    messages_come += _NOTE_MESSAGES
                 for entry in gone:
                     for place, tokens in enumerate(measure_entry(entry, self._view.counter).counts.tokens):
                         removed[place] += tokens
-                notes += step.after_tokens
-                messages_gone += len(gone)
-                messages_come += _NOTE_MESSAGES
+                notes += come
             come = counts_of([("results", added), ("notes", notes)], messages=messages_come)
             self._changes[rung] = RungChange(KindCounts(tuple(removed), messages_gone), come)
         return self._changes[rung]
@@ -285,7 +299,8 @@ class Ladder:
                 # The row is nothing but notes, hardly longer than the one that would take their place.
                 continue
             handed_on = text if place == 0 else ""
-            words = [stand_ins.handed_on_note(len(row), handed_on, handle, view.dialect) for handle in (None, HANDLE)]
+            steps = steps_of(view, row)
+            words = [stand_ins.handed_on_note(steps, handed_on, handle, view.dialect) for handle in (None, HANDLE)]
             notes.append(note_step(view, "handoff", row, words))
         stubs = [step for result in newest if (step := self._stub(result)) is not None]
         return [*(step for step in notes if step.after_tokens < step.before_tokens), *stubs]

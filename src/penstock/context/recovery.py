@@ -414,10 +414,14 @@ def _choose(situation: Situation, ladder: Ladder, *, after: int = 0, before: Run
         added = change.added if before is None else change.added + before.added
         return min_decrease(removed, added, observations) >= 1
 
+    def is_certain(rung: int) -> bool:
+        limit = situation.input_limit_tokens
+        return limit is not None and worst_case(ladder.counts(rung), observations) <= limit / (1 + STATED_ERROR)
+
     # The last call is the floor's, whatever the numbers say: if anything fits, it does, and if it is refused that is
-    # the proof (R-1).
+    # the proof (R-1). Its handoff stays only where it fits for certain: no call is left to send a shorter one.
     if situation.calls_left <= 1 and situation.attempts:
-        return _floor(ladder, is_smaller)
+        return _floor(ladder, lambda rung: is_smaller(rung) and (rung == ladder.last or is_certain(rung)))
     wanted = _wanted(situation, ladder, after)
     if not situation.attempts or is_smaller(wanted):
         return wanted
@@ -427,13 +431,13 @@ def _choose(situation: Situation, ladder: Ladder, *, after: int = 0, before: Run
     return rung if is_smaller(rung) else _floor(ladder, is_smaller)
 
 
-def _floor(ladder: Ladder, is_smaller: Callable[[int], bool]) -> int | None:
-    """Return the rung of the floor with the longest handoff that is smaller for certain.
+def _floor(ladder: Ladder, is_small_enough: Callable[[int], bool]) -> int | None:
+    """Return the rung of the floor with the longest handoff that passes a test.
 
     Where history is short, not even the floor with no handoff may be: a stub of one kind could cost more than what it stands for of
     another. It is sent all the same if it is smaller by our own count, because nothing else is left that could fit.
     """
-    certain = (rung for rung in range(ladder.floor, ladder.last + 1) if is_smaller(rung))
+    certain = (rung for rung in range(ladder.floor, ladder.last + 1) if is_small_enough(rung))
     likely = (rung for rung in [ladder.last] if ladder.counts(rung).total < ladder.counts(0).total)
     return next(certain, next(likely, None))
 

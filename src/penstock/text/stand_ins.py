@@ -107,7 +107,7 @@ def as_before(first: str, last: str, lines: int) -> str:
 # ── notes: steps of a conversation that were left out ────────────────────────────────────────────────────────────
 
 _LEFT_OUT = "[Left out here: "
-_NOTE = re.compile(r"\[Left out here: \d+ steps? of this conversation")
+_NOTE = re.compile(r"\[Left out here: (\d+) steps? of this conversation")
 _BY_MODEL = "a model's summary follows"
 _REMARK = re.compile(r"^(assistant|user|noted): (.+)$", re.MULTILINE)
 
@@ -172,6 +172,12 @@ def handed_on_note(steps: int, handoff: str, handle: str | None, dialect: Dialec
 def is_note(text: str) -> bool:
     """Return whether a message is one of our notes, come back in a request that was made smaller before."""
     return _NOTE.match(text) is not None
+
+
+def steps_in(note: str) -> int:
+    """Return how many steps a note stands for, by its own words; 0 for what is none."""
+    found = _NOTE.match(note)
+    return int(found[1]) if found else 0
 
 
 def remarks_in(note: str) -> list[tuple[str, str]]:

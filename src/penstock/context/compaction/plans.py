@@ -176,7 +176,7 @@ def apply(
 
 
 def lasting(steps: Sequence[PlanStep]) -> tuple[PlanStep, ...]:
-    """Return the steps without those whose outcome a later step takes away again.
+    """Return the steps without those whose outcome a later step takes away again, or that find nothing left to take.
 
     What they took goes with the later one, under one handle.
     """
@@ -195,7 +195,8 @@ def lasting(steps: Sequence[PlanStep]) -> tuple[PlanStep, ...]:
         else:
             results.add((step.first, step.call_id))
         kept.append(step)
-    return tuple(reversed(kept))
+    # A result that an earlier span took is not there to be cleared: counted twice, a request would seem smaller than it is.
+    return tuple(step for step in reversed(kept) if step.call_id is None or step.first not in spans)
 
 
 def with_steps(

@@ -130,7 +130,7 @@ class Summary:
         if not turns or (turns[0].first, turns[-1].last) != (self.first, self.last) or summary_problem(self.text):
             return []
         text = stand_ins.disarm(escape.show_text(self.text.strip()))
-        rounds = _rounds(view, turns)
+        rounds = steps_of(view, turns)
         step = note_step(
             view, self.name, turns, [stand_ins.note_by_model(rounds, text, h, view.dialect) for h in (None, HANDLE)]
         )
@@ -262,8 +262,9 @@ def span_step(
         for role, text in _remarks(entry, users=users)
         if text.strip()
     ]
-    rounds = _rounds(view, turns)
+    rounds = steps_of(view, turns)
     told = list(_foreign(view, done, first, last)) if names_share else []
+    # At a share of 1, a character for each token that goes: about a third of it, at most.
     max_chars = max(_MIN_NOTE_CHARS, min(NOTE_CHARS, int(before * note_share)))
     # By the original turns: a note of notes would have room for fewer names each time. But never more than about a third
     # of what goes now.
@@ -304,10 +305,24 @@ def _remarks(entry: Entry, *, users: bool) -> list[tuple[str, str]]:
     return stand_ins.remarks_in(entry.text)
 
 
-def _rounds(view: View, turns: Sequence[Turn]) -> int:
+def steps_of(view: View, turns: Sequence[Turn]) -> int:
     """Return how many answers, and words of the user, stand behind these turns, those that are notes by now included."""
     gone = view.transcript.entries[turns[0].first : turns[-1].last + 1]
-    return sum(answers_begun(gone)) + sum(entry.speaks for entry in gone)
+    # A note that came in the request says itself how much it stands for.
+    noted = sum(stand_ins.steps_in(entry.text) for entry in gone if entry.is_note)
+    return max(1, noted + sum(answers_begun(gone)) + sum(entry.speaks for entry in gone))
+
+
+def standing_note(shown: Sequence[Entry], transcript: Transcript) -> Entry | None:
+    """Return the note of ours that these entries are, with what stands beside it; None where they are anything else.
+
+    A note in its place needs no message more than there is: only its words change.
+    """
+    # One edit's messages, or those of several in a row, which are written as one. A note that came in the request is an
+    # entry of its own, and may need a second message once it is replaced.
+    if any(not entry.is_note or entry is transcript.entries[entry.index] for entry in shown):
+        return None
+    return next((entry for entry in shown if stand_ins.is_note(entry.text)), None)
 
 
 def note_step(view: View, strategy: str, turns: Sequence[Turn], said: Sequence[str]) -> PlanStep:
@@ -320,6 +335,9 @@ def note_step(view: View, strategy: str, turns: Sequence[Turn], said: Sequence[s
         said: the note without and with the way to the whole.
     """
     first, last = turns[0].first, turns[-1].last
+    before = sum(_size(view, turn) for turn in turns)
+    standing = standing_note([entry for turn in turns for entry in turn.entries], view.transcript)
+    beside = _NOTE_FRAME if standing is None else before - view.count(standing.text)
     return PlanStep(
         strategy=strategy,
         what=f"messages {first} to {last}",
@@ -328,8 +346,8 @@ def note_step(view: View, strategy: str, turns: Sequence[Turn], said: Sequence[s
         call_id=None,
         text=said[0],
         kept_text=said[1],
-        before_tokens=sum(_size(view, turn) for turn in turns),
-        after_tokens=view.count(said[1].replace(HANDLE, SAMPLE_HANDLE)) + _NOTE_FRAME,
+        before_tokens=before,
+        after_tokens=view.count(said[1].replace(HANDLE, SAMPLE_HANDLE)) + beside,
     )
 
 
