@@ -16,7 +16,7 @@ from bench.recovery import COUNTER, WORDINGS, NoStore, case, dialect_of
 from proof.figure import Figure, main
 
 from penstock import execute
-from penstock.context.ladder import Ladder
+from penstock.context.ladder import HANDOFF_CHARS, Ladder
 from penstock.context.sized import Sized
 from penstock.wires import WIRES, load_request, messages_of, violations
 
@@ -53,26 +53,29 @@ def faults_of(made: Case) -> tuple[str, ...]:
     found = [] if result.success else [f"lost after {[round(size) for size in provider.sent]} of {provider.limit}"]
     found += [f"{len(sent)} calls"] if len(sent) > most else []
     found += ["not smaller"] if any(later >= earlier for earlier, later in pairwise(provider.sent)) else []
+    before = load_request(made.request, provider.wire)
+    newest = [entry.text for entry in before.entries if entry.speaks][-1:]
     for request in sent:
         found += [f"invalid: {wrong}" for wrong in violations(messages_of(request, provider.wire), provider.wire)[:1]]
-        before, after = load_request(made.request, provider.wire), load_request(request, provider.wire)
+        after = load_request(request, provider.wire)
         found += (
             [] if (before.system, before.tools) == (after.system, after.tools) else ["instructions or tools changed"]
         )
-        newest = [entry.text for entry in before.entries if entry.speaks][-1:]
         found += [] if all(words in {entry.text for entry in after.entries} for words in newest) else ["words lost"]
     if provider.wording in {"code only", "none"} and len(sent) > 1:
-        found += _not_halved(sent, provider.wire, made.believed)
+        found += _not_halved(sent, made)
     return tuple(found)
 
 
-def _not_halved(sent: list[Any], wire: str, believed: int) -> list[str]:
+def _not_halved(sent: list[Any], made: Case) -> list[str]:
     """Return a fault where the first retry keeps more than half of what could shrink, in our own count."""
+    wire = made.provider.wire
     first, second = (Sized(load_request(request, wire), COUNTER) for request in sent[:2])
-    ladder = Ladder(first, window_tokens=believed, dialect=dialect_of(sent[0], wire))
+    ladder = Ladder(first, window_tokens=made.believed, dialect=dialect_of(sent[0], wire))
     floor = ladder.counts(ladder.last).total
-    # The floor with the whole of its handoff is as far as a retry goes while calls are left.
-    most = max(floor + (first.counts.total - floor) / 2, ladder.counts(ladder.floor).total)
+    # The floor with the whole of its handoff is as far as a retry goes while calls are left. How long that one may be is R-1's:
+    # what was refused may have been cut before it was sent, and a handoff made of it says less than that of the request itself.
+    most = max(floor + (first.counts.total - floor) / 2, floor + COUNTER.count("x" * HANDOFF_CHARS[0]).tokens)
     # The stubs of a plan are counted with a sample handle: a token for each may differ.
     return [f"kept {second.counts.total} of {most}"] if second.counts.total > most + 0.02 * first.counts.total else []
 

@@ -23,6 +23,7 @@ from penstock.context.compaction.spans import (
     FailedAttempts,
     finished_turns,
     neighbours,
+    note_frame,
     note_step,
     span_step,
     standing_note,
@@ -31,7 +32,7 @@ from penstock.context.compaction.spans import (
 from penstock.context.compaction.views import WORTH_TOKENS, View
 from penstock.context.counts import CONTENT_KINDS, KindCounts, counts_of
 from penstock.context.handoff import mechanical, render
-from penstock.context.sized import measure_entry
+from penstock.context.sized import MESSAGE_TOKENS, measure_entry
 from penstock.text import stand_ins
 
 if TYPE_CHECKING:
@@ -159,18 +160,18 @@ class Ladder:
                     added += step.after_tokens
                     continue
                 gone = self._view.entries_between(step.first, step.last)
+                messages, frame_tokens = note_frame(self._view, step.first, step.last)
                 standing = standing_note(gone, self._view.transcript)
-                if standing is not None:  # its words change; its frames, and what stands beside it, are there as before
-                    beside = step.before_tokens - self._view.count(standing.text)
-                    gone, come = [standing], step.after_tokens - beside
-                else:
-                    come = step.after_tokens
+                if standing is None:
+                    notes += step.after_tokens - messages * MESSAGE_TOKENS
                     messages_gone += len(gone)
-                    messages_come += _NOTE_MESSAGES
+                    messages_come += messages
+                else:  # its words change; its frame, and what stands beside it, are there as before
+                    notes += step.after_tokens - frame_tokens
+                    gone = [standing]
                 for entry in gone:
                     for place, tokens in enumerate(measure_entry(entry, self._view.counter).counts.tokens):
                         removed[place] += tokens
-                notes += come
             come = counts_of([("results", added), ("notes", notes)], messages=messages_come)
             self._changes[rung] = RungChange(KindCounts(tuple(removed), messages_gone), come)
         return self._changes[rung]
@@ -242,12 +243,14 @@ class Ladder:
         last_five = {id(result) for result in view.results[-KEEP_RESULTS:]}
         old = [result for result in aged if id(result) not in last_five and not view.is_active(result)]
         recent = [result for result in aged if id(result) in last_five or view.is_active(result)]
-        finished = _Spans(view, finished_turns(view, 2))
+        # The floor keeps the last batch of calls, however long ago it was, so no note above it may take that batch along:
+        # what is lower would bring it back, and two notes would take the same turns.
+        finished = _Spans(view, [turn for turn in finished_turns(view, 2) if turn is not self._last_batch])
         phases: list[_Phase] = [
             _Each(partial(self._cut, result, self._flood_tokens) for result in self._floods()),
             _Each(partial(_same, step) for step in Stale().steps(view)),
             _Each(partial(self._stub, result) for result in old),
-            _Each(partial(_same, step) for step in FailedAttempts().steps(view)),
+            _Each(partial(_same, step) for step in FailedAttempts().steps(view) if not self._takes_last_batch(step)),
             finished,
         ]
         assert len(phases) == _GENTLE_PHASES  # noqa: S101 - what `gentle` counts
@@ -256,11 +259,26 @@ class Ladder:
             _Each(partial(self._stub, result) for result in recent),
             # Rows that `finished` has made notes of go whole: a rung that ended within one would bring part of it back,
             # and going down never brings anything back.
-            _Spans(view, finished_turns(view, 1, users=True), users=True, whole=finished.rows),
+            _Spans(
+                view,
+                [turn for turn in finished_turns(view, 1, users=True) if turn is not self._last_batch],
+                users=True,
+                whole=finished.rows,
+            ),
             _Each(partial(self._cut, result, LAST_BATCH_TOKENS) for result in newest),
             _Each(partial(self._stub, result) for result in newest),
             _Floor([partial(self._floor_steps, newest, max_chars) for max_chars in HANDOFF_CHARS]),
         ]
+
+    @cached_property
+    def _last_batch(self) -> Turn | None:
+        """The newest answer that calls tools, with its results; None where no tool was called."""
+        return next((turn for turn in reversed(self._view.transcript.turns()) if _has_calls(turn)), None)
+
+    def _takes_last_batch(self, step: PlanStep) -> bool:
+        """Whether a step shows a note in place of the last batch of calls."""
+        batch = self._last_batch
+        return step.call_id is None and batch is not None and step.first <= batch.last and batch.first <= step.last
 
     def _floods(self) -> list[ShownResult]:
         """Return the results that are cut to their ends, the largest first."""
@@ -286,8 +304,7 @@ class Ladder:
         """Return what leaves the floor: notes for all that may go, the first of which hands on, and stubs in the last batch."""
         view = self._view
         turns = finished_turns(view, 0, users=True)
-        last_batch = next((turn for turn in reversed(view.transcript.turns()) if _has_calls(turn)), None)
-        rows = list(neighbours([turn for turn in turns if turn is not last_batch], view.transcript.turns()))
+        rows = list(neighbours([turn for turn in turns if turn is not self._last_batch], view.transcript.turns()))
         text = render(self._passed_on, max_chars=max_chars, dialect=view.dialect) if max_chars else ""
         notes: list[PlanStep] = []
         for place, row in enumerate(rows):
@@ -308,7 +325,6 @@ class Ladder:
 
 _GENTLE_PHASES = 5
 _NOTE_CHARS = 200  # of a note without a handoff: what is left out, and the way to it
-_NOTE_MESSAGES = 2  # a note needs a second message beside it where roles have to alternate
 
 
 def _is_long(row: Sequence[Turn], chars: int) -> bool:

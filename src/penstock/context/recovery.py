@@ -83,10 +83,16 @@ _MIN_HANDOFF_CHARS = 200
 _SHORTENED = "(shortened)"
 
 
-def _too_large(bill: str, tokens: int, limit_tokens: int) -> str:
-    """Return why nothing can be sent: the parts that cannot shrink, largest first."""
+def _too_large(bill: Bill, limit_tokens: int, counted_tokens: int | None, *, is_believed: bool) -> str:
+    """Return why nothing can be sent: what is known of the limit and by whom, and the parts that cannot shrink, largest first."""
+    counted = "" if counted_tokens is None else f" ({counted_tokens} as the provider counts)"
+    limit = (
+        f"the provider refused them without a limit; {limit_tokens} were believed to have room"
+        if is_believed
+        else f"by the provider's limit {limit_tokens} have room, as it counts"
+    )
     return (
-        f"The request cannot be made to fit: {tokens} tokens remain, of which {limit_tokens} have room. "
+        f"The request cannot be made to fit: by our count {bill.tokens} tokens remain{counted}, and {limit}. "
         f"Shorten one of these, or use a model with a larger window:\n{bill}"
     )
 
@@ -94,14 +100,18 @@ def _too_large(bill: str, tokens: int, limit_tokens: int) -> str:
 class TooLarge(Ended):
     """What remains cannot be made to fit: `bill` says what it is."""
 
-    def __init__(self, bill: Bill, limit_tokens: int) -> None:
+    def __init__(
+        self, bill: Bill, limit_tokens: int, *, counted_tokens: int | None = None, is_believed: bool = False
+    ) -> None:
         """Name what remains and how much room there is.
 
         Args:
             bill: the request that was refused as the floor, or could not be made smaller.
             limit_tokens: what has room, as far as it is known.
+            counted_tokens: what the provider counted for the request; None where it did not say.
+            is_believed: whether the limit is what the caller believed, because no refusal named one.
         """
-        super().__init__(_too_large(str(bill), bill.tokens, limit_tokens))
+        super().__init__(_too_large(bill, limit_tokens, counted_tokens, is_believed=is_believed))
         self.bill = bill
         self.limit_tokens = limit_tokens
 
@@ -307,7 +317,7 @@ def trim(situation: Situation, *, can_summarise: bool = False) -> SendSmaller | 
     sized, room = situation.sized, situation.budget.input_tokens
 
     def fits_by_our_count(counts: KindCounts) -> bool:
-        return counts.total + MESSAGE_TOKENS * counts.messages <= room - room // MARGIN
+        return _with_frames(counts) <= room - room // MARGIN
 
     # The low end decides because trimming unasked is the worse mistake: a refusal costs one call and brings a number; what
     # was cut for nothing is lost.
@@ -438,8 +448,13 @@ def _floor(ladder: Ladder, is_small_enough: Callable[[int], bool]) -> int | None
     another. It is sent all the same if it is smaller by our own count, because nothing else is left that could fit.
     """
     certain = (rung for rung in range(ladder.floor, ladder.last + 1) if is_small_enough(rung))
-    likely = (rung for rung in [ladder.last] if ladder.counts(rung).total < ladder.counts(0).total)
+    likely = (rung for rung in [ladder.last] if _with_frames(ladder.counts(rung)) < _with_frames(ladder.counts(0)))
     return next(certain, next(likely, None))
+
+
+def _with_frames(counts: KindCounts) -> int:
+    """Return our own count of a request with the frames of its messages: a floor may be smaller by these alone."""
+    return counts.total + MESSAGE_TOKENS * counts.messages
 
 
 def _wanted(situation: Situation, ladder: Ladder, after: int) -> int:
@@ -601,8 +616,15 @@ def give_up(situation: Situation) -> Irreducible:
     bare = size_of(sized.transcript.afresh("", newest=False), sized.counter)
     # Small on purpose: the next prompt has to fit beside it in a window that has just refused everything.
     limit = min(bare + LAST_HANDOFF_TOKENS, situation.room_tokens)
+    # Both counts and both limits may stand side by side: our count can be below a limit that the provider's is above.
+    error = TooLarge(
+        replace(bill_of(sized), reserve_tokens=reserve),
+        situation.room_tokens if situation.input_limit_tokens is None else situation.input_limit_tokens,
+        counted_tokens=situation.attempts[-1].reported_input if situation.attempts else None,
+        is_believed=situation.input_limit_tokens is None,
+    )
     return Irreducible(
-        error=TooLarge(replace(bill_of(sized), reserve_tokens=reserve), situation.room_tokens),
+        error=error,
         handoff=handoff,
         fresh=fresh(sized.transcript, handoff, limit, sized.counter, newest=False),
         limit_tokens=limit,

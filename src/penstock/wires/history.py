@@ -14,6 +14,7 @@ carried).
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -271,13 +272,9 @@ class Transcript:
         #   assistant  user       the note as the user's, then the assistant's NOTED
         #   assistant  assistant  the note as the user's
         text = "\n".join(edit.note for edit in row).strip()
-        said: list[tuple[Role, str]] = [("user", text)]
-        if before == "user" and after == "user":
-            said = [("assistant", text)]
-        elif before == "user":
-            said = [("assistant", placeholders.LEFT_OUT), *said]
-        elif after == "user":
-            said = [*said, ("assistant", placeholders.NOTED)]
+        beside: list[tuple[Role, str]] = [("assistant", words) for words in _beside_note(before, after)]
+        note: tuple[Role, str] = ("assistant" if before == after == "user" else "user", text)
+        said = [*beside, note] if before == "user" else [note, *beside]
         return [
             Entry(
                 index=row[0].first,
@@ -290,6 +287,22 @@ class Transcript:
             )
             for role, words in said
         ]
+
+    def beside_note(self, first: int, last: int) -> tuple[str, ...]:
+        """Return the words of the message that a note needs beside it, in place of these entries, so that roles alternate.
+
+        Args:
+            first: the first entry that the note stands for.
+            last: the last one, inclusive.
+
+        Returns:
+            At most one text; none where the note alone stands well between its neighbours.
+        """
+        shown = self.visible()
+        start, end = (bisect_left(shown, place, key=lambda entry: entry.index) for place in (first, last + 1))
+        before = next((_speaker(shown[at]) for at in range(start - 1, -1, -1) if shown[at].role != "system"), None)
+        after = next((_speaker(shown[at]) for at in range(end, len(shown)) if shown[at].role != "system"), None)
+        return _beside_note(before, after)
 
     # ── what belongs together ────────────────────────────────────────────────────────────────────────────────────
 
@@ -433,6 +446,13 @@ def _turns_of(transcript: Transcript) -> list[PortableTurn]:
         return turns
     text = wire_named(transcript.wire).codec.read_system(transcript.system)
     return [Instruction(text), *turns] if text.strip() else turns
+
+
+def _beside_note(before: str | None, after: str | None) -> tuple[str, ...]:
+    """Return what stands beside a note, by who speaks before and after it: the table in `Transcript._notes`."""
+    if before == "user":
+        return () if after == "user" else (placeholders.LEFT_OUT,)
+    return (placeholders.NOTED,) if after == "user" else ()
 
 
 def _speaker(entry: Entry) -> Literal["user", "assistant"]:

@@ -14,7 +14,7 @@ from penstock.context import activity
 from penstock.context.compaction.names import names_in
 from penstock.context.compaction.plans import HANDLE, SAMPLE_HANDLE, PlanStep
 from penstock.context.compaction.views import NAMES_SHARE, WORTH_TOKENS, View, answers_begun
-from penstock.context.sized import high_of
+from penstock.context.sized import MESSAGE_TOKENS, high_of
 from penstock.overflow import diagnose
 from penstock.text import escape, stand_ins
 
@@ -336,8 +336,7 @@ def note_step(view: View, strategy: str, turns: Sequence[Turn], said: Sequence[s
     """
     first, last = turns[0].first, turns[-1].last
     before = sum(_size(view, turn) for turn in turns)
-    standing = standing_note([entry for turn in turns for entry in turn.entries], view.transcript)
-    beside = _NOTE_FRAME if standing is None else before - view.count(standing.text)
+    _, frame_tokens = note_frame(view, first, last)
     return PlanStep(
         strategy=strategy,
         what=f"messages {first} to {last}",
@@ -347,9 +346,12 @@ def note_step(view: View, strategy: str, turns: Sequence[Turn], said: Sequence[s
         text=said[0],
         kept_text=said[1],
         before_tokens=before,
-        after_tokens=view.count(said[1].replace(HANDLE, SAMPLE_HANDLE)) + beside,
+        after_tokens=view.count(said[1].replace(HANDLE, SAMPLE_HANDLE)) + frame_tokens,
     )
 
 
-_NOTE_FRAME = 60
-"""Tokens of the messages that a note needs beside it so that roles alternate."""
+def note_frame(view: View, first: int, last: int) -> tuple[int, int]:
+    """Return how many messages a note takes in place of these entries, and their tokens beside its own words."""
+    beside = view.transcript.beside_note(first, last)
+    messages = 1 + len(beside)
+    return messages, messages * MESSAGE_TOKENS + sum(map(view.count, beside))

@@ -1,0 +1,144 @@
+"""The laws of the ladder: no rung is taken for smaller than it is, and the floor is in reach from every rung above it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from bench.recovery import COUNTER, NoStore, Provider, dialect_of, rung_request
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+from tests.wires.strategies import MESSAGES, TELLERS, WIRES, Call, Round, Story, stories
+
+from penstock import execute
+from penstock.context.compaction import apply
+from penstock.context.counts import CONTENT_KINDS
+from penstock.context.ladder import Ladder
+from penstock.context.recovery import MARGIN, MAX_CALLS
+from penstock.context.sized import MESSAGE_TOKENS, Sized
+from penstock.overflow.learned import SMALLEST_TOKENS
+from penstock.wires import load_request
+
+if TYPE_CHECKING:
+    from penstock.context.compaction import Plan
+
+# The user's words between many small steps: nothing goes alone, and what is left of it all is notes, longer or shorter.
+CHAT = Story(
+    rounds=tuple(
+        Round(
+            text="word " * 30,
+            calls=(Call(id=f"call{number}", name="view", arguments={"path": f"{number}.py"}, result="line\n" * 30),),
+            user="Go on. " * 20 if number % 2 else "",
+        )
+        for number in range(12)
+    )
+)
+WORDINGS = ("exact", "total only", "lower bound", "limit only", "code only", "none")
+
+
+class Exact(Provider):
+    """One that counts as we do: a message that differs by its handle alone counts the same."""
+
+    def count(self, request: Any) -> float:
+        """Return our own count, with a frame for each message."""
+        counts = Sized(load_request(request, self.wire), COUNTER).counts
+        return counts.total + self.frame * counts.messages
+
+
+def request_of(story: Story, wire: str) -> dict[str, Any]:
+    """The story as a request."""
+    return {"model": "gpt-4o", MESSAGES[wire]: TELLERS[wire](story)}
+
+
+def ladder_of(request: dict[str, Any], wire: str) -> Ladder:
+    """Its ladder, with the way back written as `execute` does."""
+    whole = Sized(load_request(request, wire), COUNTER)
+    return Ladder(whole, window_tokens=1 << 40, dialect=dialect_of(request, wire))
+
+
+def taken(ladder: Ladder, rung: int) -> Sized:
+    """The request as it is on a rung."""
+    plan: Plan = ladder.plan(rung, 0)
+    return ladder.sized.showing(apply(ladder.sized.transcript, plan, lambda *_: "h" * 22))
+
+
+@given(stories(max_rounds=12), st.sampled_from(WIRES), st.floats(0, 1))
+@example(CHAT, "openai-chat", 0.9)
+def test_no_rung_is_taken_for_smaller_than_it_is(story: Story, wire: str, share: float) -> None:
+    """What is planned is what is sent, or less: what two steps take is not counted twice."""
+    ladder = ladder_of(request_of(story, wire), wire)
+    rung = round(share * ladder.last)
+    assert taken(ladder, rung).counts.total <= ladder.counts(rung).total
+
+
+@given(stories(max_rounds=12), st.sampled_from(WIRES), st.floats(0, 1))
+@example(CHAT, "openai-chat", 0.9)
+def test_the_floor_is_in_reach_from_every_rung(story: Story, wire: str, share: float) -> None:
+    """A ladder of a request that was cut before ends as low as the ladder of the whole one."""
+    whole = ladder_of(request_of(story, wire), wire)
+    cut = Ladder(
+        taken(whole, round(share * whole.last)),
+        window_tokens=1 << 40,
+        dialect=dialect_of(request_of(story, wire), wire),
+    )
+    assert taken(cut, cut.last).counts.total <= taken(whole, whole.last).counts.total
+
+
+@pytest.mark.proves("R-1")
+@given(stories(max_rounds=12), st.sampled_from(WIRES), st.sampled_from(WORDINGS), st.floats(0, 1), st.floats(0, 1))
+@example(CHAT, "anthropic", "lower bound", 1.0, 0.0)
+@example(CHAT, "gemini", "none", 0.5, 0.0)
+def test_what_was_trimmed_too_little_before_sending_gets_through(
+    story: Story, wire: str, wording: str, depth: float, share: float
+) -> None:
+    """Trimmed for the window that was believed, to a floor with a handoff even; the limit is between that and a shorter one."""
+    request = request_of(story, wire)
+    ladder = ladder_of(request, wire)
+    believed = _window_for(ladder, round(depth * ladder.last))
+    provider = Exact(wire, wording, dict.fromkeys(CONTENT_KINDS, 1.0), frame=4.0, by_characters=False)
+    first = _first_sent(request, wire, believed)
+    floor = provider.count(rung_request(ladder, ladder.last, request))
+    assume(provider.count(first) > floor + 1)
+    provider.limit = int(floor + 1 + share * (provider.count(first) - floor - 1))
+    assume(provider.limit < provider.count(first))
+    result = execute(
+        provider,
+        request,
+        wire=wire,
+        window_tokens=believed,
+        store=NoStore(),  # type: ignore[arg-type]  # all that execute uses of a store
+        counter=COUNTER,
+    )
+    assert result.success, (provider.sent, provider.limit)
+    # A number that can be no window is not taken for one.
+    is_stated = wording in {"exact", "total only"} and provider.limit >= SMALLEST_TOKENS
+    assert len(provider.sent) <= (3 if is_stated else MAX_CALLS)
+    assert all(later < earlier for earlier, later in pairwise(provider.sent))
+
+
+def _window_for(ladder: Ladder, rung: int) -> int:
+    """The window in which a rung has room by our count, with the hundredth that stays free."""
+    counts = ladder.counts(rung)
+    tokens = counts.total + MESSAGE_TOKENS * counts.messages
+    return tokens + tokens // (MARGIN - 1) + 1
+
+
+def _first_sent(request: dict[str, Any], wire: str, believed: int) -> Any:
+    """What is sent first in a window that is believed."""
+    sent: list[Any] = []
+
+    def answer(body: Any) -> Any:
+        sent.append(body)
+        return {"choices": [{"message": {"role": "assistant", "content": "done"}}]}
+
+    result = execute(
+        answer,
+        request,
+        wire=wire,
+        window_tokens=believed,
+        store=NoStore(),  # type: ignore[arg-type]  # as above
+        counter=COUNTER,
+    )
+    assert result.success
+    return sent[0]
