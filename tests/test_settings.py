@@ -68,6 +68,10 @@ def test_a_file_of_the_root_cannot_empty_the_store(tmp_path: Path, name: str) ->
     (tmp_path / "penstock.toml").write_text(f"{name} = 1\n")
     with pytest.raises(CallerError, match=f"set PENSTOCK_{name.upper()}"):
         settings.open_workspace(tmp_path)
+    told: list[str] = []
+    _, chosen = settings.open_workspace(tmp_path, tell=told.append)
+    assert chosen == settings.Settings()
+    assert len(told) == 1
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,8 @@
 
 Only what can do no harm can be set by a file, because a file in the root may be a stranger's: nothing here widens what
 may be read, and nothing here empties the user's store: its place, size and life come from the environment alone
-(`store`). Law: a setting that is not understood is an error that names what would be. Leaves to others: what the
+(`store`). Law: a setting that is not understood is named, with what would be; a file that is not understood is passed over where
+there is somebody to tell, since nobody who reads a stranger's project can be asked to mend it. Leaves to others: what the
 settings do.
 """
 
@@ -12,11 +13,12 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from penstock.errors import CallerError, ToolError
+from penstock.text import escape
 from penstock.workspace.deadline import READ_SECONDS, WALK_SECONDS
 from penstock.workspace.reading import DEFAULT_VIEW_LINES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from penstock.session.limits import Limits
     from penstock.workspace import Workspace
@@ -40,30 +42,42 @@ class Settings(NamedTuple):
     """Seconds that one call may take that walks a tree."""
 
 
-def load(root: Root, environment: Mapping[str, str] | None = None) -> Settings:
+def load(
+    root: Root, environment: Mapping[str, str] | None = None, *, tell: Callable[[str], object] | None = None
+) -> Settings:
     """Return the settings in force beneath a root.
 
     Args:
         root: where `penstock.toml` may stand.
         environment: variables; None takes those of the process.
+        tell: is told that a file which is not understood was passed over; None for an error instead.
 
     Raises:
         CallerError: naming the file or the variable that is not understood; whoever wrote it acts.
     """
     environment = os.environ if environment is None else environment
     known = set(Settings._fields)
-    chosen = _from_file(root, known)
-    for name in known:
-        variable = f"PENSTOCK_{name.upper()}"
-        if variable in environment:
-            chosen[name] = _number(variable, environment[variable])
+    try:
+        chosen = _checked(_from_file(root, known))
+    except CallerError as error:
+        if tell is None:
+            raise
+        tell(f"{FILE}: {str(error).removeprefix(FILE + ': ')}. The whole file is passed over.")
+        chosen = {}
+    variables = {name: f"PENSTOCK_{name.upper()}" for name in known}
+    given = {name: _number(at, environment[at]) for name, at in variables.items() if at in environment}
+    return Settings(**{**chosen, **_checked(given)})  # type: ignore[arg-type]
+
+
+def _checked(chosen: Mapping[str, object]) -> Mapping[str, object]:
+    """Return settings whose values can be. Raises `CallerError`."""
     for name, value in chosen.items():
         # To Python `true` is the number 1; "not above" and not "at most 0", so that NaN is refused as well.
         if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
             raise CallerError(f"{name} takes a number above 0, not {value!r}")
     if not isinstance(chosen.get("view_lines", 1), int):
         raise CallerError(f"view_lines takes a whole number, not {chosen['view_lines']!r}")
-    return Settings(**chosen)  # type: ignore[arg-type]
+    return chosen
 
 
 def allows_secrets(environment: Mapping[str, str] | None = None) -> bool:
@@ -82,7 +96,11 @@ def allows_secrets(environment: Mapping[str, str] | None = None) -> bool:
 
 
 def open_workspace(
-    root: str | os.PathLike[str], *, allow_mounts: bool = False, allow_secrets: bool = False
+    root: str | os.PathLike[str],
+    *,
+    allow_mounts: bool = False,
+    allow_secrets: bool = False,
+    tell: Callable[[str], object] | None = None,
 ) -> tuple[Workspace, Settings]:
     """Return a workspace over a folder, with the settings in force there.
 
@@ -90,6 +108,7 @@ def open_workspace(
         root: the folder.
         allow_mounts: whether other file systems mounted beneath it may be entered.
         allow_secrets: whether files that look like credentials by their names are read; else `allows_secrets()` says.
+        tell: as for `load`.
 
     Raises:
         CallerError: for settings that are not understood, or a root that is no folder.
@@ -100,7 +119,7 @@ def open_workspace(
     # Read through a root of its own: the file is a stranger's too, and a link in its place must not lead out.
     looking = Root(root)
     try:
-        chosen = load(looking)
+        chosen = load(looking, tell=tell)
     finally:
         looking.close()
     is_allowed = allow_secrets or allows_secrets()
@@ -138,7 +157,13 @@ def profile_of(root: Root, name: str) -> Limits:
     """
     from penstock.session.limits import PROFILES, limits_of
 
-    own = _tables(root)
+    try:
+        own = _tables(root)
+    except CallerError:
+        # A broken file takes nobody's profile away but its own.
+        if name not in PROFILES:
+            raise
+        own = {}
     if name not in own:
         if name in PROFILES:
             return PROFILES[name]
@@ -187,8 +212,9 @@ def _read(root: Root) -> dict[str, Any]:
 
     try:
         return tomllib.loads(read_at(file.descriptor, 1 << 20, 0).decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise CallerError(f"{FILE}: {error}") from error
+    # ValueError: also numbers of more digits than Python reads; RecursionError: ten thousand open brackets.
+    except (ValueError, RecursionError) as error:
+        raise CallerError(f"{FILE}: {escape.clip(str(error))}") from error
     finally:
         file.close()
 

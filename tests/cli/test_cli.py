@@ -207,10 +207,42 @@ def test_a_setting_comes_from_the_file_then_the_environment(tree: Path) -> None:
     (tree / "penstock.toml").write_text("view_lines = 200\n")
     assert "showing lines 1-200 of 250" in run("view", "big.txt", cwd=tree).stdout
     assert "showing lines 1-50 of 250" in run("view", "big.txt", cwd=tree, PENSTOCK_VIEW_LINES="50").stdout
-    (tree / "penstock.toml").write_text("view_line = 200\n")
-    wrong = run("view", "big.txt", cwd=tree)
-    assert wrong.returncode == 2
-    assert "view_lines" in wrong.stderr
+    wrong = run("view", "big.txt", cwd=tree, PENSTOCK_VIEW_LINES="many")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "PENSTOCK_VIEW_LINES" in wrong.stderr
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "view_line = 200\n",
+        "view_lines = 'all'\n",
+        "[[[\n",
+        "view_lines = " + "9" * 5000,
+        "a = " + "[" * 20_000,
+        b"\xff\xfe",
+    ],
+    ids=["unknown", "wrong", "syntax", "digits", "deep", "bytes"],
+)
+def test_a_strangers_broken_settings_are_told_and_passed_over(tree: Path, broken: str | bytes) -> None:
+    """A file in somebody else's project is no reason to read nothing there; what is wrong with it goes to standard error."""
+    (tree / "penstock.toml").write_bytes(broken if isinstance(broken, bytes) else broken.encode())
+    for command, shown in (
+        ("view big.txt", "showing lines 1-100 of 250"),
+        ("list src/*", "src/b.py"),
+        ("search 'line 7$'", "7|line 7"),
+    ):
+        done = run(*shlex.split(command), cwd=tree)
+        assert done.returncode == 0, done.stderr
+        assert shown in done.stdout
+        assert done.stderr.startswith("penstock: penstock.toml: ")
+        assert "passed over" in done.stderr
+        assert len(done.stderr) < 1000
+    value, code = as_json("read", "src/b.py", cwd=tree)
+    assert (code, value["text"]) == (0, "x = 1\n")
+    answered = run("run", "Which line?", "--json", cwd=tree)
+    assert "passed over" in answered.stderr
+    assert "answer" in json.loads(answered.stdout)
 
 
 def test_a_reader_that_goes_away_is_no_fault(tree: Path) -> None:

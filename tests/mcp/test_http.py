@@ -11,6 +11,7 @@ import socket
 import stat
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
@@ -218,6 +219,59 @@ def test_half_sent_headers_are_closed_and_keep_nobody_out(doubles_port: int) -> 
             pass
         connection.close()
     assert open_still == 0
+
+
+def _held(port: int, authorization: str | None) -> socket.socket:
+    """A request whose body is announced and does not come."""
+    headers = {**_headers(port), "Content-Length": "1000000"}
+    if authorization is None:
+        del headers["Authorization"]
+    else:
+        headers["Authorization"] = authorization
+    held = socket.create_connection(("127.0.0.1", port), timeout=10)
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    held.sendall(f"POST /mcp HTTP/1.1\r\n{lines}\r\nxx".encode())
+    return held
+
+
+@pytest.mark.proves("L-9")
+@pytest.mark.parametrize("authorization", [None, f"Bearer {'x' * 43}"])
+def test_a_stranger_is_answered_before_its_body(doubles_port: int, authorization: str | None) -> None:
+    """401 as soon as the headers are there, and the connection is closed soon after."""
+    begun = time.monotonic()
+    with _held(doubles_port, authorization) as held:
+        assert held.recv(4096).startswith(b"HTTP/1.1 401 ")
+        assert time.monotonic() - begun < 0.2
+        while held.recv(4096):
+            pass
+        assert time.monotonic() - begun < 2
+
+
+@pytest.mark.proves("L-9")
+def test_half_sent_requests_of_strangers_keep_nobody_out(doubles_port: int) -> None:
+    """256 of them, each made anew as soon as it is closed, while somebody with the token calls."""
+    over = threading.Event()
+
+    def hold() -> None:
+        while not over.is_set():
+            with contextlib.suppress(OSError), _held(doubles_port, None) as held:
+                held.settimeout(5)
+                while not over.is_set() and held.recv(4096):
+                    pass
+            # A machine of two cores serves both sides: without a breath the attackers would starve themselves.
+            time.sleep(0.2)
+
+    threads = [threading.Thread(target=hold, daemon=True) for _ in range(256)]
+    for thread in threads:
+        thread.start()
+    try:
+        time.sleep(1)
+        answers = [_call(doubles_port, call("echo", text="hi"))[0] for _ in range(20)]
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join(10)
+    assert answers == [200] * 20
 
 
 def test_a_byte_now_and_then_does_not_keep_a_header_open(doubles_port: int) -> None:

@@ -76,7 +76,7 @@ def answer_tool(
     from penstock.tools import TOOLS, Tools, check
 
     # Settings come from the root's own penstock.toml: a command behaves there as it does for an agent.
-    workspace, chosen = settings.open_workspace(root)
+    workspace, chosen = settings.open_workspace(root, tell=terminal.warn)
     with terminal.ProgressLine() as progress:
         tools = Tools(
             workspace,

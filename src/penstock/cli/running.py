@@ -224,7 +224,7 @@ def _parts(store: Store, about: dict[str, Any]) -> tuple[Any, Any, Any, Any]:
     from penstock.text.tokens import best_counter
 
     is_local = about["model"] == "local"
-    workspace, _ = open_workspace(about["root"])
+    workspace, _ = open_workspace(about["root"], tell=terminal.warn)
     limits = profile_of(workspace.root, about["profile"])
     # `local` keeps to its own window, whatever is believed of it: a larger one would never make it compact.
     model = load_model(about["model"], base_url=about["base_url"], window_tokens=None if is_local else about["window"])

@@ -39,6 +39,11 @@ def is_coloured(stream: TextIO) -> bool:
     return is_watched(stream) and not os.environ.get("NO_COLOR")
 
 
+def warn(sentence: str) -> None:
+    """Print a sentence for the person on standard error: standard output belongs to the answer."""
+    print(f"penstock: {sentence}", file=sys.stderr, flush=True)
+
+
 def console_for(stream: TextIO) -> rich.console.Console:
     """Return a console as wide as the terminal, that takes text as it stands: no markup, no emoji, no guessed highlights."""
     from rich.console import Console

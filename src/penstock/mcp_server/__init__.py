@@ -233,7 +233,8 @@ def _serve(
             raise CallerError(walled_off)
         return output.default_store()
 
-    workspace, _ = settings.open_workspace(root, allow_mounts=allowed[0], allow_secrets=allowed[1])
+    mounts, secrets = allowed
+    workspace, _ = settings.open_workspace(root, allow_mounts=mounts, allow_secrets=secrets, tell=_say)
     server = create_server(workspace, prefix=prefix, budget=budget, store=store)
     serving: Serving
     if address is None:

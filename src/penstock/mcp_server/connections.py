@@ -1,6 +1,7 @@
 """Close HTTP connections that hold on without working: uvicorn's HTTP/1.1 with clocks and a bounded number.
 
-Who only holds a connection open makes room for who comes, so that half-sent requests keep nobody out. Law: a connection
+Who only holds a connection open makes room for who comes, and so does who was refused for want of the token, so that half-sent
+requests keep nobody out. Law: a connection
 that sends no whole header within `HEADER_SECONDS`, or reads nothing for `STALLED_SECONDS`, is closed; never more than
 `MAX_CONNECTIONS` are open. Imported only to serve HTTP, because uvicorn is. What a request says is read in `http`.
 """
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from penstock.mcp_server.addresses import is_loopback
+from penstock.mcp_server.token import ADMITTED
 
 if TYPE_CHECKING:
     import asyncio
@@ -73,6 +75,9 @@ class Connection(H11Protocol):
     def _is_serving(self) -> bool:
         return self.cycle is not None and not self.cycle.response_complete
 
+    def _is_admitted(self) -> bool:
+        return self._is_serving() and self.cycle is not None and ADMITTED in self.cycle.scope
+
     def _await_header(self) -> None:
         self.header_timer = self.loop.call_later(HEADER_SECONDS, self.transport.abort)
 
@@ -92,8 +97,9 @@ class Connection(H11Protocol):
                 return True
         if len(others) < MAX_CONNECTIONS:
             return False
-        # Those that serve a request are spared. Of the others the oldest goes: it has held on longest without working.
-        waiting = [other for other in others if not other._is_serving()]
+        # Those that serve somebody who has the token are spared. Of the others the oldest goes: it has held on longest without
+        # working. A refused sender who leaves its body half sent is no better than one who sends half a header.
+        waiting = [other for other in others if not other._is_admitted()]
         if waiting:
             oldest = min(waiting, key=lambda other: other.since)
             oldest.transport.abort()

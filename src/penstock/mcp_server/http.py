@@ -19,6 +19,7 @@ import anyio
 from penstock.errors import CallerError
 from penstock.mcp_server import frames
 from penstock.mcp_server.addresses import is_address, is_loopback
+from penstock.mcp_server.token import ADMITTED
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Generator, Iterable, MutableMapping
@@ -39,6 +40,7 @@ MAX_IN_FLIGHT = 64
 _BACKLOG = 256
 _DRAIN_BYTES = 64 << 20  # of a refused body, so that the refusal is seen and not a reset
 _DRAIN_SECONDS = 5.0
+_STRANGER_DRAIN_SECONDS = 0.25  # for who has no token: enough for what is on its way, not for who only holds on
 
 _HOST_KEY = "penstock.client"  # in the ASGI scope: who a legacy client said it is
 
@@ -160,7 +162,7 @@ class Gate:
             return
         headers: list[tuple[bytes, bytes]] = scope["headers"]
         if refusal := self._refusal(scope, headers):
-            await _refuse(receive, send, headers, *refusal)
+            await _refuse(receive, send, headers, *refusal, is_known=ADMITTED in scope)
             return
         self._in_flight += 1
         try:
@@ -189,6 +191,7 @@ class Gate:
                 "Send the token of this server: Authorization: Bearer …",
                 (b"www-authenticate", b"Bearer"),
             )
+        scope[ADMITTED] = True
         if scope["path"] != PATH:
             return 404, f"The tools are at {PATH}", None
         if scope["method"] != "POST":
@@ -317,29 +320,42 @@ async def _refuse(
     status: int,
     reason: str,
     header: tuple[bytes, bytes] | None = None,
+    *,
+    is_known: bool = True,
 ) -> None:
-    """Refuse a request and close its connection; first take what is on its way, or its sender would see a reset, not
-    the reason.
+    """Refuse a request at once, and close its connection once its body has come, or a while later.
+
+    Args:
+        receive: Gives what comes of the body.
+        send: Takes the response.
+        headers: Those of the request.
+        status: The status of the response.
+        reason: Its text.
+        header: One more header.
+        is_known: Whether the sender has the token: only then there is time for a body that takes time.
     """
+    extra: Iterable[tuple[bytes, bytes]] = (header,) if header else ()
+    # The whole answer goes out before anything of the body is waited for. It is not ended yet: closed with bytes unread, a
+    # connection is reset, and its sender may see that instead of the answer.
+    await _answer(send, status, reason.encode("utf-8"), (b"connection", b"close"), *extra, is_ended=False)
     if not _values(headers, b"expect"):
         drained = 0
-        with anyio.move_on_after(_DRAIN_SECONDS):
+        with anyio.move_on_after(_DRAIN_SECONDS if is_known else _STRANGER_DRAIN_SECONDS):
             while drained <= _DRAIN_BYTES:
                 message = await receive()
                 drained += len(message.get("body", b""))
                 if not message.get("more_body", False):
                     break
-    extra: Iterable[tuple[bytes, bytes]] = (header,) if header else ()
-    await _answer(send, status, reason.encode("utf-8"), (b"connection", b"close"), *extra)
+    await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def _answer(send: Send, status: int, body: bytes, *headers: tuple[bytes, bytes]) -> None:
+async def _answer(send: Send, status: int, body: bytes, *headers: tuple[bytes, bytes], is_ended: bool = True) -> None:
     """Send a whole response: status, body and headers, text/plain where they name no type."""
     names = {name for name, _ in headers}
     kind = [] if b"content-type" in names else [(b"content-type", b"text/plain; charset=utf-8")]
     length = (b"content-length", str(len(body)).encode("ascii"))
     await send({"type": "http.response.start", "status": status, "headers": [*kind, length, *headers]})
-    await send({"type": "http.response.body", "body": body, "more_body": False})
+    await send({"type": "http.response.body", "body": body, "more_body": not is_ended})
 
 
 def _values(headers: list[tuple[bytes, bytes]], name: bytes) -> list[str]:

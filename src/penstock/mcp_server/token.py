@@ -13,6 +13,8 @@ import sys
 from penstock.errors import CallerError
 from penstock.workspace.own_files import create_own, is_own, read_own
 
+ADMITTED = "penstock.admitted"
+"""The key in a request's ASGI scope that says that its sender has the token."""
 _MIN_CHARACTERS = 32
 
 
