@@ -219,6 +219,76 @@ def test_no_key_reaches_the_journal(begun: Callable[..., Agent], store: Store, t
     assert not any(key in written or key in repr(agent.session.handoff()) for key in keys)
 
 
+class Typist:
+    """A tool that writes down what it is told."""
+
+    tools = (Tool("note", "Note", "Notes.", (Parameter("words", "string", REQUIRED, "what"),)),)
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    def intent(self, name: str, arguments: Mapping[str, Any]) -> Intent:
+        return Intent(kind=name, what=f"notes {arguments['words']}", digest="")
+
+    def settled(self, kind: str, what: str, digest: str) -> Settled:
+        del kind, what, digest
+        return "not done"
+
+    def run(self, name: str, arguments: Mapping[str, Any]) -> Acted:
+        self.heard.append(arguments["words"])
+        return Acted(text=f"noted {arguments['words']}", failed=False, what=name, after="")
+
+
+@pytest.mark.proves("S-9", "S-12")
+@pytest.mark.parametrize("wire", [*WIRES, "gemini", "bedrock"])
+def test_keys_in_answers_and_in_calls_reach_a_tool_and_not_the_journal(
+    wire: str, begun: Callable[..., Agent], store: Store
+) -> None:
+    """The tool gets what the model wrote; journal, handoff and later requests have a mark; a replay is the session that was."""
+    key, password = "ghp_" + "x9Y8" * 9, "correct-horse-7"
+    typist = Typist()
+    words = f'token {key}\npassword = "{password}"'
+    model = ScriptedModel([call("note", words=words), say(f"I noted {key}.", forbids=[key, password])], wire)
+    agent = begun(model, acting=[typist])
+    run = agent.run("Note it.")
+    assert typist.heard == [words]
+    assert run.outcome == "answered"
+    assert run.answer == "I noted [redacted: GitHub token, 40 characters]."
+    written = json.dumps([record.data for record in store.events(agent.session.session_id)])
+    assert "[redacted: GitHub token, 40 characters]" in written
+    for secret in (key, password):
+        assert secret not in written
+        assert secret not in repr(agent.session.handoff())
+        assert secret not in json.dumps(dump(agent.session.state.transcript, wire))
+    assert replayed(agent, store) == agent.session
+    assert violations(dump(agent.session.state.transcript, wire), wire) == []
+
+
+@pytest.mark.proves("S-10", "S-12")
+def test_a_call_that_held_a_secret_is_not_run_with_a_mark_in_its_place(
+    begun: Callable[..., Agent], store: Store
+) -> None:
+    """Killed before it ran, it is known from the journal alone, which does not hold what the model wrote."""
+    typist = Typist()
+    key = "ghp_" + "x9Y8" * 9
+    agent = begun(ScriptedModel([call("note", words=key), say("Done.")]), acting=[typist])
+    feed = agent.feed
+
+    def stopping(event: Any, handles: tuple[str, ...] = ()) -> None:
+        feed(event, handles)
+        if type(event).__name__ == "Replied":
+            raise MemoryError("killed before the call")
+
+    agent.feed = stopping  # type: ignore[method-assign]
+    with pytest.raises(MemoryError):
+        agent.run("Note.")
+    session, _, seq = resumed(store, agent.session.session_id)
+    steps = [say("Told.", requires="Not run: the call held a secret")]
+    again = Agent(session, ScriptedModel(steps), agent.tools, store, next_seq=seq)
+    assert again.run().answer == "Told."
+    assert typist.heard == []
+
+
 @pytest.mark.proves("S-10", "S-12")
 def test_of_two_that_resume_the_same_session_one_acts_and_the_other_is_told(
     begun: Callable[..., Agent], store: Store

@@ -188,6 +188,22 @@ def test_a_clock_that_goes_back_makes_nothing_younger(store: Tables, clock: Cloc
     assert [artifact.bytes for artifact in store.artifacts()] == [3, 3]
 
 
+def test_no_record_holds_a_key_whoever_writes_it(store: Tables) -> None:
+    """Writing a record is the one door into a journal; asked for again, the same event is the record that stands there."""
+    key = "ghp_" + "aB3dE5fG7h" * 3 + "123456"
+    event = {"text": f"see {key}", "call": {"id": key, "arguments": f'{{"key":"{key}"}}'}, "password": "hunter2hunter2"}
+    record = store.append("s", 0, "replied", event)
+    mark = "[redacted: GitHub token, 40 characters]"
+    assert record.data == {
+        "text": f"see {mark}",
+        "call": {"id": key, "arguments": f'{{"key":"{mark}"}}'},
+        "password": "[redacted: secret, 14 characters]",
+    }
+    assert store.append("s", 0, "replied", event) == record
+    assert store.append("s", 0, "replied", record.data) == record
+    assert [kept.data for kept in store.events("s")] == [record.data]
+
+
 @pytest.mark.proves("G-3")
 def test_the_oldest_that_nothing_refers_to_goes_first(opened: Callable[..., Tables]) -> None:
     """Above the limit, what a session refers to stays; the rest goes by age and says so."""

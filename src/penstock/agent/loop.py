@@ -53,6 +53,7 @@ from penstock.session import (
     Ticked,
     Wait,
     after,
+    event_of,
     name_of,
     to_dict,
 )
@@ -61,7 +62,8 @@ from penstock.store.texts import put_text, put_texts
 from penstock.text import escape
 from penstock.text.calls import PYTHON
 from penstock.text.calls import Call as ToolHint
-from penstock.text.redaction import redacted
+from penstock.text.json_redaction import redacted_json
+from penstock.text.redaction import mark_in, redacted
 from penstock.wires import (
     answer_messages,
     answer_words,
@@ -213,7 +215,6 @@ class Agent:
         listener: Listener | None = None,
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], None] = time.sleep,
-        redact: Callable[[str], str] = redacted,
         next_seq: int = 0,
         streams: bool = True,
     ) -> None:
@@ -227,14 +228,15 @@ class Agent:
             listener: what shows the work; None shows nothing.
             clock: seconds; only differences count.
             sleep: waits so many seconds.
-            redact: hides secrets in prompts, results and errors before anything is written or sent.
             next_seq: the number of the next record: 0, or what `resumed` says.
             streams: whether the listener gets answers piece by piece, or whole.
         """
         self.session, self.model, self.tools, self.store = session, model, tools, store
         self.listener: Listener = listener or _Nobody()
-        self._clock, self._sleep, self._redact = clock, sleep, redact
+        self._clock, self._sleep = clock, sleep
         self._seq = next_seq
+        self._as_made: dict[str, ToolCall] | None = None
+        """The open calls as the model made them; None where a resume knows them from the journal alone."""
         self._after: dict[str, str] = {}
         """What this run wrote into files, by path: the handle of the newest content."""
         self._recoveries = 0
@@ -273,10 +275,15 @@ class Agent:
             CallerError: for an event that the session does not take; it is not written.
             StoreFault: where it cannot be written; the session has not heard of it then.
         """
+        # Secrets go before anybody knows the event, so that a replay of what was written gives the session that was, and
+        # the same requests. Tools still run the calls as the model made them.
+        clean = without_secrets(event)
+        if isinstance(event, Replied):
+            self._as_made = {call.id: call for call in after(self.session.state, event).open_calls}
         # Judged first, written next, believed last: a journal never holds an event that a replay would refuse, and the
         # session never knows one that a kill could take back.
-        state = after(self.session.state, event)
-        self._write(name_of(event), to_dict(event), handles)
+        state = after(self.session.state, clean)
+        self._write(name_of(clean), to_dict(clean), handles)
         self.session.state = state
 
     def _write(self, name: str, data: dict[str, Json], handles: tuple[str, ...] = ()) -> None:
@@ -294,7 +301,7 @@ class Agent:
         """
         before = self.session.state
         if prompt is not None:
-            self.feed(Prompted(message=text_message(self.session.state.transcript.wire, "user", self._redact(prompt))))
+            self.feed(Prompted(message=text_message(self.session.state.transcript.wire, "user", prompt)))
         self._recoveries, self._stopped = 0, False
         self._begin_run()
         most = None if max_turns is None else before.all_turns + max_turns
@@ -481,7 +488,7 @@ class Agent:
     def _failed(self, kind: str, message: str, retry_after_seconds: float | None = None) -> None:
         """Feed a failure, with the time, which decides about waiting."""
         self.feed(Ticked(now_seconds=self._clock()))
-        short = self._redact(message)[:_MESSAGE_CHARS]
+        short = redacted(message)[:_MESSAGE_CHARS]
         self.feed(Failed(kind=kind, message=short, retry_after_seconds=retry_after_seconds))
         self.listener.step(self.session, f"failed: {kind}")
         self._escalate()
@@ -498,7 +505,7 @@ class Agent:
                 return
             self.listener.step(self.session, f"calls {call.name} {call.arguments[:100]}")
             done = self._run(call)
-            text = self._redact(done.text)
+            text = redacted(done.text)
             # Of the result as the model sees it, before advice is added: the same result is the same digest, however
             # often it was told so.
             digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -520,9 +527,15 @@ class Agent:
             self.listener.step(self.session, _escalated(state.faults.row))
 
     def _run(self, call: ToolCall) -> Done:
-        """Run one call. What changes the world is written down before and after, and not done again where a kill came
-        between.
+        """Run one call as the model made it. What changes the world is written down before and after, and not done again
+        where a kill came between.
         """
+        if self._as_made is not None:
+            call = self._as_made.get(call.id, call)
+        elif mark := mark_in(call.arguments):
+            return Done(
+                text=f"Not run: the call held a secret, which is not kept ({mark}). Make it again.", failed=True
+            )
         intent, change = self.tools.intent(call), self.tools.change(call)
         # With the turn, because some servers number the calls of every turn anew.
         place = f"{self.session.state.all_turns}:{call.id}"
@@ -532,9 +545,7 @@ class Agent:
         if intent is not None:
             if (left := self._left(place)) is not None:
                 return left
-            self.feed(
-                Intended(effect_id=effect_id, kind=intent.kind, what=self._redact(intent.what), digest=intent.digest)
-            )
+            self.feed(Intended(effect_id=effect_id, kind=intent.kind, what=intent.what, digest=intent.digest))
             self._keep_change(effect_id, change)
         done = self.tools.run(call, self.session)
         if intent is not None:
@@ -634,6 +645,13 @@ def _last_words(transcript: Any) -> str:
     return "" if words == placeholders.NO_ANSWER else words
 
 
+def without_secrets(event: Event) -> Event:
+    """Return an event as it may be kept: the same where it holds no secrets (S-17)."""
+    data = to_dict(event)
+    clean: Any = redacted_json(data)
+    return event if clean is data else event_of(name_of(event), clean)
+
+
 def new_id() -> str:
     """Return a name that nobody has: 12 random hexadecimal digits."""
     return uuid.uuid4().hex[:12]
@@ -680,6 +698,8 @@ def resumed(
     for record in records:
         last = record.seq
         if record.type not in _NO_EVENTS:
-            rows.append((record.type, record.data))
+            # Journals of before had secrets in calls and answers; from here on nobody sees them.
+            clean: Any = redacted_json(record.data)
+            rows.append((record.type, clean))
     header: Any = begun.pop("header")
     return Session.replay(header, rows, counter=counter, dialect=dialect), begun, last + 1

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.errors import CallerError
 from penstock.store.kept import Damaged, JournalRecord
+from penstock.text.json_redaction import redacted_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -59,13 +60,14 @@ class JournalRow(NamedTuple):
 
 
 def payload(data: Mapping[str, object]) -> str:
-    """Return the JSON of an event's data; keys keep their order.
+    """Return the JSON of an event's data without secrets (S-17); keys keep their order.
 
     Raises:
         CallerError: JSON cannot hold it, NaN and infinities included, or it is no object.
     """
     try:
-        text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+        # The one way into a journal: what no caller can forget.
+        text = json.dumps(redacted_json(dict(data)), separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise CallerError(f"An event holds what JSON can hold: {error}") from error
     if not text.startswith("{"):

@@ -1,0 +1,80 @@
+"""Take secrets out of JSON: of the strings in it, so that what was valid stays valid (S-17).
+
+It is for what is written to a journal: messages of a wire, calls of tools, handoffs. Laws: twice is once; what holds no
+secret is returned as it is, the same object; keys, ids, digests and what a provider signed stay whole, because a request
+made from it has to be the same in every replay. A secret that stands in two strings, or in a signed part, is not found.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from penstock.text.json_access import parsed
+from penstock.text.redaction import redacted
+
+if TYPE_CHECKING:
+    from penstock.text.json_access import Json
+
+_MIN_CHARS = 8  # no secret is shorter
+_SIGNED = frozenset({"signature", "thoughtSignature", "thought_signature", "encrypted_content", "redactedContent"})
+_MEDIA = frozenset({"media_type", "mimeType", "mime_type", "format"})
+_WHOLE = frozenset(
+    {
+        *("id", "call_id", "tool_use_id", "toolUseId", "tool_call_id", "item_id", "effect_id", "session", "sessionId"),
+        *("type", "role", "name", "path", "root", "digest", "handle", "version", "sha256", "bytes"),
+    }
+)
+_JSON_TEXT = "arguments"
+"""The key under which OpenAI's wires hold JSON as a string."""
+
+
+def redacted_json(value: Json) -> Json:
+    """Return JSON without what looks like a secret in its strings; the same object where there is none.
+
+    Args:
+        value: what `json.loads` gives. Other objects are left as they are.
+    """
+    if isinstance(value, str):
+        return redacted(value) if len(value) >= _MIN_CHARS else value
+    if isinstance(value, dict):
+        return _of_object(value)
+    if isinstance(value, list | tuple):
+        made = [redacted_json(item) for item in value]
+        return made if any(one is not other for one, other in zip(made, value, strict=True)) else value
+    return value
+
+
+def _of_object(value: dict[str, Json]) -> Json:
+    """Return an object whose values hold no secrets; one that a provider signed, or that is a picture, as it is."""
+    if any(value.get(key) for key in _SIGNED) or ("data" in value and not _MEDIA.isdisjoint(value)):
+        return value
+    if value.get("type") == "redacted_thinking":
+        return value
+    made = {key: item if key in _WHOLE else _of_member(key, item) for key, item in value.items()}
+    return made if any(made[key] is not value[key] for key in value) else value
+
+
+def _of_member(key: Any, item: Json) -> Json:
+    """Return the value of a key: a plain one may be a secret because of what the key calls it."""
+    if not isinstance(item, str) or len(item) < _MIN_CHARS:
+        return redacted_json(item)
+    if key == _JSON_TEXT:
+        return _of_json_text(item)
+    clean = redacted(item)
+    before = f'"{key}": "'
+    if clean == item and '"' not in item and "\n" not in item:
+        told = redacted(f'{before}{item}"')
+        if told.startswith(before) and told.endswith('"'):
+            clean = told[len(before) : -1]
+    return item if clean == item else clean
+
+
+def _of_json_text(text: str) -> str:
+    """Return JSON that is written as a string, valid still; what is none is taken as plain text."""
+    is_json, value = parsed(text)
+    if not is_json:
+        clean = redacted(text)
+        return text if clean == text else clean
+    clean_value = redacted_json(value)
+    return text if clean_value is value else json.dumps(clean_value, ensure_ascii=False, separators=(",", ":"))

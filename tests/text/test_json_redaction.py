@@ -1,0 +1,95 @@
+"""Secrets go out of JSON, and what is left is the same JSON otherwise."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.text.secret_examples import OWN, described, written
+
+from penstock.text.json_redaction import redacted_json
+from penstock.text.redaction import redacted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+KEY = "ghp_" + "aB3dE5fG7h" * 3 + "123456"
+MARK = redacted(KEY)
+_KEYS = st.sampled_from([written(line, random.Random(3)) for _, line in described(OWN)])
+_TEXTS = st.one_of(st.text(max_size=30), _KEYS, st.tuples(st.text(max_size=9), _KEYS, st.text(max_size=9)).map("".join))
+_NAMES = st.one_of(
+    st.sampled_from(["password", "arguments", "token", "text", "content", "id", "signature", "data", "type", "input"]),
+    st.text(max_size=5),
+)
+_VALUES = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), _TEXTS, _TEXTS.map(lambda text: json.dumps({"text": text}))),
+    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(_NAMES, inner, max_size=4)),
+    max_leaves=12,
+)
+
+
+def _shape(value: Any) -> Any:
+    """What stays of a value: all but its strings."""
+    if isinstance(value, dict):
+        return {key: _shape(item) for key, item in value.items()}
+    return [_shape(item) for item in value] if isinstance(value, list) else None if isinstance(value, str) else value
+
+
+@given(_VALUES)
+def test_law_twice_is_once_and_only_strings_change(value: Any) -> None:
+    """A replay of what was written is what was written; keys, numbers and order stay."""
+    clean = redacted_json(value)
+    assert redacted_json(clean) is clean
+    assert json.dumps(_shape(clean)) == json.dumps(_shape(value))
+    assert clean is value or clean != value
+
+
+@given(_VALUES, _KEYS)
+def test_law_a_planted_key_is_gone_and_arguments_stay_json(value: Any, key: str) -> None:
+    """Also where a wire holds JSON as a string."""
+    clean: Any = redacted_json(
+        {"content": [{"text": f"see {key}"}], "arguments": json.dumps({"value": value, "text": key})}
+    )
+    assert key not in json.dumps(clean)
+    assert _shape(json.loads(clean["arguments"])) == _shape({"value": value, "text": key})
+
+
+@pytest.mark.parametrize(
+    "whole",
+    [
+        {"type": "thinking", "thinking": f"The key is {KEY}.", "signature": "c2lnbmVk"},
+        {"type": "redacted_thinking", "data": KEY},
+        {"type": "reasoning", "encrypted_content": KEY, "summary": []},
+        {"text": KEY, "thoughtSignature": "c2lnbmVk"},
+        {"reasoningContent": {"reasoningText": {"text": KEY, "signature": "c2lnbmVk"}}},
+        {"type": "base64", "media_type": "image/png", "data": KEY},
+        {"id": KEY, "tool_use_id": KEY, "call_id": KEY, "digest": KEY},
+    ],
+    ids=lambda whole: str(next(iter(whole))),
+)
+def test_what_is_signed_a_picture_or_an_id_stays_whole(whole: dict[str, Any]) -> None:
+    """A provider refuses what it signed and somebody changed; a result without its call's id has no call."""
+    assert redacted_json(whole) is whole
+
+
+def test_a_key_that_names_a_password_makes_its_value_one() -> None:
+    """As `"password": "…"` does in a text; a value with a quote or a line end is looked at alone."""
+    assert redacted_json({"password": "hunter2hunter2"}) == {"password": "[redacted: secret, 14 characters]"}
+    assert redacted_json({"text": "hunter2hunter2"}) == {"text": "hunter2hunter2"}
+    arguments = json.dumps({"password": "hunter2hunter2", "n": 1})
+    assert json.loads(redacted_json({"arguments": arguments})["arguments"]) == {
+        "password": "[redacted: secret, 14 characters]",
+        "n": 1,
+    }
+
+
+@pytest.mark.parametrize("make", [object, lambda: b"bytes", lambda: 1.5], ids=["object", "bytes", "number"])
+def test_what_is_no_json_is_left_to_who_refuses_it(make: Callable[[], object]) -> None:
+    """Only strings are looked at."""
+    value = make()
+    assert redacted_json(value) is value
+    assert redacted_json({"arguments": f"no JSON: {KEY}"}) == {"arguments": f"no JSON: {MARK}"}
