@@ -5,8 +5,9 @@ children of this process, and when the command is over, or whoever holds the oth
 dies, all of them are ended, whatever sessions they made. The command confines itself before it runs, and is not run
 where it cannot.
 
-Laws: when this process ends nothing that the command started is left; the command sees what it was given, and no
-network. Leaves to others: which folders and variables it is given, and what becomes of its output (`shell`).
+Laws: when this process ends nothing that the command started is left; the command sees what it was given, no network,
+and no memory, queue or key that others have; it takes so many processes, so much memory and so many files and no more.
+Leaves to others: which folders and variables it is given, and what becomes of its output (`shell`).
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ import select
 import signal
 import struct
 import sys
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
+from penstock.agent import cgroups
 from penstock.workspace import landlock
 from penstock.workspace.own_files import open_own
 
@@ -51,11 +53,41 @@ _ARCHITECTURES = {  # of linux/audit.h; the numbers of socket and socketpair
     "x86_64": (0xC000003E, 41, 53),
     "aarch64": (0xC00000B7, 198, 199),
 }
+# What processes of one user share without a file: shmget, shmat, shmctl, semget, semop, semctl, shmdt, msgget, msgsnd, msgrcv,
+# msgctl, semtimedop (SysV); mq_open, mq_unlink, mq_timedsend, mq_timedreceive, mq_notify, mq_getsetattr (POSIX; its shared memory
+# and semaphores are files in /dev/shm); add_key, request_key, keyctl.
+_SHARED = {
+    "x86_64": (*range(29, 32), *range(64, 72), 220, *range(240, 246), *range(248, 251)),
+    "aarch64": (*range(180, 198), *range(217, 220)),
+}
+_KEYS = {"x86_64": (248, 249, 250), "aarch64": (217, 218, 219)}
+_JOIN_SESSION_KEYRING = 1
 # On every architecture; its queue makes sockets, too.
 _IO_URING_SETUP = 425
 
 
-def arguments(wall: str, root: str, home: str, readable: Sequence[str], command: str) -> list[str]:
+class ProcessLimits(NamedTuple):
+    """What a command and all that it starts may take."""
+
+    max_processes: int
+    """Processes and threads at once, together."""
+    max_memory_bytes: int
+    """Memory: of all together where there is a control group, else of each process."""
+    max_open_files: int
+    """Open files of each process."""
+    max_file_bytes: int
+    """The size of a file that is written."""
+
+
+def arguments(
+    wall: str,
+    root: str,
+    home: str,
+    readable: Sequence[str],
+    command: str,
+    limits: ProcessLimits,
+    guarded: Sequence[str] = (),
+) -> list[str]:
     """Return how to start this process.
 
     Args:
@@ -64,12 +96,16 @@ def arguments(wall: str, root: str, home: str, readable: Sequence[str], command:
         home: its HOME, where it may write too.
         readable: folders outside of both that it may read and run programs from.
         command: as for `sh -c`.
+        limits: what it may take.
+        guarded: files and folders in the root that it may read and not write, with the folders that may not be renamed to get
+            around that (those end with `/`); bubblewrap alone can do so.
     """
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     # `-I -S`: neither variables, nor the current folder (which is a stranger's), nor site packages are looked at; the
     # one path that is added is ours.
     begin = "import sys; sys.path.insert(0, sys.argv[1]); from penstock.agent.sandbox import main; main(*sys.argv[2:])"
-    return [sys.executable, "-I", "-S", "-c", begin, package, wall, root, home, command, *readable]
+    start = [sys.executable, "-I", "-S", "-c", begin, package, wall, root, home, command]
+    return [*start, *map(str, limits), str(len(readable)), *readable, *guarded]
 
 
 def filters_system_calls() -> bool:
@@ -77,14 +113,17 @@ def filters_system_calls() -> bool:
     return os.uname().machine in _ARCHITECTURES
 
 
-def main(wall: str, root: str, home: str, command: str, *readable: str) -> NoReturn:
+def main(wall: str, root: str, home: str, command: str, *rest: str) -> NoReturn:
     """Run the command, and end as it does: with its exit code, or 128 and the signal that ended it, as shells say it."""
+    limits = ProcessLimits(*map(int, rest[:4]))
+    paths, count = rest[5:], int(rest[4])
+    groups = cgroups.make({"pids": limits.max_processes, "memory": limits.max_memory_bytes})
     # prctl(2): orphans below become children of this process and not of init, so that a command which forks twice and
     # makes a session of its own is still found.
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     child = os.fork()
     if child == 0:
-        _run(wall, root, home, command, readable)
+        _run(wall, root, home, command, paths[:count], paths[count:], limits, groups)
     over = select.poll()
     over.register(os.pidfd_open(child), select.POLLIN)
     # Standard input is a pipe that nobody writes to: it becomes ready when its other end is closed, by us or because we
@@ -92,13 +131,23 @@ def main(wall: str, root: str, home: str, command: str, *readable: str) -> NoRet
     over.register(0, select.POLLIN)
     over.poll()
     status = os.waitstatus_to_exitcode(_end_all(child))
+    cgroups.remove([*groups.values()])
     os._exit(status if status >= 0 else 128 - status)
 
 
 # ── the command's own side ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def _run(wall: str, root: str, home: str, command: str, readable: Sequence[str]) -> NoReturn:
+def _run(
+    wall: str,
+    root: str,
+    home: str,
+    command: str,
+    readable: Sequence[str],
+    guarded: Sequence[str],
+    limits: ProcessLimits,
+    groups: dict[str, str],
+) -> NoReturn:
     """Confine this process and become the command; never returns."""
     try:
         import resource
@@ -113,16 +162,60 @@ def _run(wall: str, root: str, home: str, command: str, readable: Sequence[str])
         for ignored in (signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(ignored, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        for folder in set(groups.values()):
+            cgroups.enter(folder)
+        _limit(limits, groups)
+        _leave_keyring()
         os.chdir(root)
         line = ["/bin/sh", "-c", command]
         if wall == "landlock":
             _confine(root, home, readable)
         else:
-            line = [*_bubblewrap(wall, root, home, readable), *line]
+            line = [*_bubblewrap(wall, root, home, readable, guarded), *line]
         os.execv(line[0], line)  # noqa: S606 - a shell is what it is
     except BaseException as error:  # noqa: BLE001 - nothing may get past this, or the command would run unconfined
         os.write(2, f"The command was not run: {error}\n".encode(errors="replace"))
     os._exit(NOT_RUN)
+
+
+def _limit(limits: ProcessLimits, groups: dict[str, str]) -> None:
+    """Set the limits of this process and of each that it starts; those that a control group has are left to it.
+
+    Raises:
+        OSError: where the kernel refuses; then the command is not run.
+    """
+    import resource
+
+    wanted = {resource.RLIMIT_NOFILE: limits.max_open_files, resource.RLIMIT_FSIZE: limits.max_file_bytes}
+    if "memory" not in groups:
+        # Data, not address space: programs with a garbage collector reserve terabytes that they never touch.
+        wanted[resource.RLIMIT_DATA] = limits.max_memory_bytes
+    if "pids" not in groups:
+        # The kernel counts all processes and threads of the user, whoever started them: as many more as now.
+        wanted[resource.RLIMIT_NPROC] = _own_threads() + limits.max_processes
+    for kind, limit in wanted.items():
+        hard = resource.getrlimit(kind)[1]
+        least = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+        resource.setrlimit(kind, (least, least))
+
+
+def _own_threads() -> int:
+    """Return how many threads this user has."""
+    count = 0
+    for name in os.listdir("/proc"):
+        if name.isdecimal():
+            try:
+                if os.stat(f"/proc/{name}").st_uid == os.getuid():
+                    count += len(os.listdir(f"/proc/{name}/task"))
+            except OSError:
+                continue  # it has ended
+    return count
+
+
+def _leave_keyring() -> None:
+    """Leave the keyring of the session that we were started in, with its keys, for an empty one. Raises OSError."""
+    if numbers := _KEYS.get(os.uname().machine):
+        _checked(int(ctypes.CDLL(None, use_errno=True).syscall(numbers[2], _JOIN_SESSION_KEYRING, None)))
 
 
 def _confine(root: str, home: str, readable: Sequence[str]) -> None:
@@ -151,7 +244,8 @@ def _confine(root: str, home: str, readable: Sequence[str]) -> None:
     # call that the walls themselves take.
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
     _checked(landlock._syscall(landlock._RESTRICT_SELF, ruleset, 0))
-    program = _no_sockets(*_ARCHITECTURES[os.uname().machine])
+    machine = os.uname().machine
+    program = _filter(machine, _SHARED[machine], without_sockets=True)
     instructions = ctypes.create_string_buffer(program, len(program))
     address = ctypes.addressof(instructions)
     filter_program = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(program) // 8, address))
@@ -172,52 +266,67 @@ def _drop_powers() -> None:
             _prctl(_PR_CAPBSET_DROP, capability)
 
 
-def _no_sockets(architecture: int, socket: int, socketpair: int) -> bytes:
-    """Return a program for the kernel's filter: no socket is made but a connected pair of streams, which cannot be led
-    elsewhere.
+def _filter(machine: str, denied: Sequence[int], *, without_sockets: bool) -> bytes:
+    """Return a program for the kernel's filter, which denies calls by their numbers.
 
     Args:
-        architecture: as in linux/audit.h.
-        socket: the number of the call there.
-        socketpair: the number of the call there.
+        machine: as `uname` names it.
+        denied: numbers of calls there, denied whatever their arguments.
+        without_sockets: whether no socket is made but a connected pair of streams, which cannot be led elsewhere.
     """
     # Classic BPF over struct seccomp_data (seccomp(2)): a row is (code, lines to skip if true, lines to skip if false,
     # value). A jump counts from the next line, hence `deny - 5` on line 4. All calls of the family are denied by their
     # number, whatever the arguments, because a filter cannot look behind pointers; the type of a pair is a plain
     # number.
     load, equal, at_least, mask, answer = 0x20, 0x15, 0x35, 0x54, 0x06
-    deny, allow = 12, 13
-    number, machine, second_argument = 0, 4, 24  # places in struct seccomp_data
-    lines = (
-        (load, 0, 0, machine),
-        (equal, 1, 0, architecture),
-        (answer, 0, 0, 0x80000000),  # a program of another architecture is ended: its calls have other numbers
-        (load, 0, 0, number),
-        (at_least, deny - 5, 0, 0x40000000),  # x32, the other numbers of x86-64
-        (equal, deny - 6, 0, socket),
-        (equal, deny - 7, 0, _IO_URING_SETUP),
-        (equal, 0, allow - 8, socketpair),
+    call, architecture, second_argument = 0, 4, 24  # places in struct seccomp_data
+    known, socket, socketpair = _ARCHITECTURES[machine]
+    numbers = (*denied, *((socket, _IO_URING_SETUP) if without_sockets else ()))
+    behind = 5 + len(numbers)  # the first line behind the numbers, each of which is a line
+    deny = behind + (5 if without_sockets else 1)
+    allow = deny + 1
+    pairs = (
+        (equal, 0, allow - behind - 1, socketpair),
         (load, 0, 0, second_argument),
         (mask, 0, 0, 0xF),
-        (equal, allow - 11, 0, 1),  # SOCK_STREAM
-        (equal, allow - 12, 0, 5),  # SOCK_SEQPACKET
+        (equal, allow - behind - 4, 0, 1),  # SOCK_STREAM
+        (equal, allow - behind - 5, 0, 5),  # SOCK_SEQPACKET
+    )
+    lines = (
+        (load, 0, 0, architecture),
+        (equal, 1, 0, known),
+        (answer, 0, 0, 0x80000000),  # a program of another architecture is ended: its calls have other numbers
+        (load, 0, 0, call),
+        (at_least, deny - 5, 0, 0x40000000),  # x32, the other numbers of x86-64
+        *((equal, deny - 6 - at, 0, number) for at, number in enumerate(numbers)),
+        *(pairs if without_sockets else ((answer, 0, 0, 0x7FFF0000),)),
         (answer, 0, 0, 0x00050000 | 13),  # EACCES
         (answer, 0, 0, 0x7FFF0000),
     )
     return b"".join(struct.pack("HBBI", *line) for line in lines)
 
 
-def _bubblewrap(program: str, root: str, home: str, readable: Sequence[str]) -> list[str]:
+def _bubblewrap(program: str, root: str, home: str, readable: Sequence[str], guarded: Sequence[str]) -> list[str]:
     """Return the command line of the same wall by namespaces: nothing else is there at all.
 
-    The folders that can be written come last, over what holds them.
+    The folders that can be written come last, over what holds them, and over these what may be read alone.
     """
     line = [program, "--unshare-all", "--die-with-parent", "--cap-drop", "ALL"]
+    machine = os.uname().machine
+    if machine in _KEYS:
+        # Namespaces divide queues and memory, not keyrings. bubblewrap puts the filter up behind its own calls.
+        handed = os.memfd_create("filter", 0)
+        os.write(handed, _filter(machine, _KEYS[machine], without_sockets=False))
+        os.lseek(handed, 0, os.SEEK_SET)
+        line += ["--seccomp", str(handed)]
     line += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]  # noqa: S108 - one of its own
     for path in (*SYSTEM, *readable):
         line += ["--ro-bind-try", path, path]
     for path in (root, home):
         line += ["--bind", path, path]
+    for path in guarded:
+        # A mount point cannot be renamed: `.git` is one of its own, or it could be moved away with what is guarded in it.
+        line += ["--bind" if path.endswith("/") else "--ro-bind", path.rstrip("/"), path.rstrip("/")]
     return [*line, "--chdir", root, "--"]
 
 

@@ -1,7 +1,7 @@
 """What may be run? One command at a time, confined to a root, without network, and never longer than it may take.
 
 The command and all that it starts can read the root, the system's programs and nothing else, write only in the root and
-in a HOME of their own, and reach nobody: by Landlock and a filter of system calls, else by bubblewrap; where neither is
+in a HOME of their own, and reach nobody: by bubblewrap, else by Landlock and a filter of system calls; where neither is
 there, there is no shell. Its output is read as it comes, whatever its length: the two ends are shown, the whole is
 kept.
 
@@ -31,9 +31,10 @@ from penstock.text.allowance import Allowance
 from penstock.text.fitting import Keep
 from penstock.tools import MIN_ALLOWANCE, REQUIRED, Parameter, Tool, check
 from penstock.workspace import landlock
+from penstock.workspace.unasked import guarded_places
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from penstock.session.effects import Settled
     from penstock.store import Store
@@ -45,6 +46,14 @@ SECONDS = 120.0
 # As for every other tool (G-1).
 ALLOWANCE_BYTES = 28_000
 """How large a result may be where nobody says, its header included."""
+# A build with a process for each of many processors, and tests beside it, have some hundreds; a fork bomb has no end.
+MAX_PROCESSES = 1_024
+"""Processes and threads of a command at once, where nobody says."""
+# The usual hard limit of a system is higher, its soft limit 1,024.
+MAX_OPEN_FILES = 4_096
+"""Open files of each process of a command, where nobody says."""
+MAX_FILE_BYTES = 8 << 30
+"""The size of a file that a command writes, where nobody says."""
 KIND = "run"
 """The kind of the intents of this tool, in a journal."""
 _NAME = "run_command"
@@ -62,9 +71,14 @@ class Shell:
 
     Attributes:
         confinement: which wall is in force, in words for people.
+        passed_over: which walls come before it and are not in force, each with the reason.
         root: the folder that commands run in, without links.
         tools: the tool `run_command`.
     """
+
+    confinement: str
+    passed_over: tuple[str, ...]
+    root: str
 
     def __init__(
         self,
@@ -75,6 +89,11 @@ class Shell:
         store: Store | Callable[[], Store] | None = None,
         readable: Sequence[str | os.PathLike[str]] = (),
         confinement: str = "auto",
+        allow_write_to: Iterable[str] = (),
+        max_processes: int = MAX_PROCESSES,
+        max_memory_bytes: int | None = None,
+        max_open_files: int = MAX_OPEN_FILES,
+        max_file_bytes: int = MAX_FILE_BYTES,
     ) -> None:
         """Try the walls, and make the folder that is HOME.
 
@@ -85,7 +104,13 @@ class Shell:
             store: where whole outputs are kept, or how it is opened; None is the user's own.
             readable: folders outside the root that commands may read and run programs from: toolchains in a home, for
                 one.
-            confinement: `landlock`, `bubblewrap`, or `auto`, which takes the first that works.
+            confinement: `bubblewrap`, `landlock`, or `auto`, which takes the first of the two that works.
+            allow_write_to: paths in the root that commands may write although other programs run what stands there unasked,
+                such as `.git`; a folder allows all in it. Under Landlock they all may be written.
+            max_processes: processes and threads of a command at once.
+            max_memory_bytes: memory of a command; None is three quarters of the machine's.
+            max_open_files: open files of each process.
+            max_file_bytes: the size of a file that a command writes.
 
         Raises:
             CallerError: where no wall stands, off Linux, or for a root, time or allowance that cannot be.
@@ -104,6 +129,14 @@ class Shell:
         self._store = store
         # The Python that tests of the root may need, too; "/" would open everything.
         ours = {sys.prefix, sys.base_prefix} - {"/"}
+        self._allowed = [
+            os.fsencode(os.path.relpath(os.path.join(self.root, path), self.root)) for path in allow_write_to
+        ]
+        memory = _three_quarters() if max_memory_bytes is None else max_memory_bytes
+        self._limits = sandbox.ProcessLimits(max_processes, memory, max_open_files, max_file_bytes)
+        if min(self._limits) < 1:
+            raise CallerError(f"{self._limits}: a command needs some of each")
+        self.passed_over = ()
         self._readable = [os.path.realpath(path) for path in (*sorted(ours), *readable)]
         self._running: list[_Process] = []
         self._home = _private_folder()
@@ -171,7 +204,9 @@ class Shell:
         on.
         """
         begun = time.monotonic()
-        line = sandbox.arguments(wall, self.root, self._home, self._readable, command)
+        # Looked for at each command: the one before may have cloned a repository.
+        guarded = [] if wall == "landlock" else guarded_places(self.root, self._allowed)
+        line = sandbox.arguments(wall, self.root, self._home, self._readable, command, self._limits, guarded)
         process = _Process(line, self._environment(), self._running)
         coming = process.output(begun + self._seconds)
         try:
@@ -221,9 +256,10 @@ class Shell:
 
     def _chosen(self, confinement: str) -> tuple[str, str]:
         """Return the first wall that stands when it is tried: its name for people, and what `sandbox` calls it."""
-        walls = {"landlock": self._landlock, "bubblewrap": self._bubblewrap}
+        # bubblewrap first: under Landlock a command changes modes, owners and times of any file of the user's that it can name.
+        walls = {"bubblewrap": self._bubblewrap, "landlock": self._landlock}
         if confinement not in {*walls, "auto"}:
-            raise CallerError(f"confinement={confinement!r}: landlock, bubblewrap or auto")
+            raise CallerError(f"confinement={confinement!r}: bubblewrap, landlock or auto")
         missing = []
         for name, offered in walls.items():
             if confinement not in {name, "auto"}:
@@ -235,6 +271,7 @@ class Shell:
             # Tried and not believed: a kernel may offer Landlock and a container's own filter may forbid it.
             tried = self._ran(wall, "exit 0")
             if tried.code == 0:
+                self.passed_over = tuple(missing)
                 return shown, wall
             missing.append(f"{name}: {tried.output.strip() or tried.why or tried.code}")
         raise CallerError(
@@ -259,6 +296,11 @@ class Shell:
             if os.access(program, os.X_OK) and not program.startswith(f"{self.root}/"):
                 return f"bubblewrap ({program})", program
         return "bwrap is not installed", ""
+
+
+def _three_quarters() -> int:
+    """Return three quarters of the memory of this machine, in bytes."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * 3 // 4
 
 
 class _Ended(NamedTuple):

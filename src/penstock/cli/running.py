@@ -242,7 +242,9 @@ def _parts(store: Store, about: dict[str, Any]) -> tuple[Any, Any, Any, Any]:
     if about["allow_shell"]:
         from penstock.agent.shell import Shell
 
-        toolbox.allow(Shell(about["root"], store=store, allowance_bytes=max(2_000, toolbox.result_chars)))
+        allowance_bytes = max(2_000, toolbox.result_chars)
+        allowed = about.get("allow_write_to", ())
+        toolbox.allow(Shell(about["root"], store=store, allowance_bytes=allowance_bytes, allow_write_to=allowed))
     return model, toolbox, limits, best_counter("o200k" if is_local else model.name)
 
 

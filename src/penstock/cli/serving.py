@@ -112,6 +112,7 @@ def examine() -> dict[str, object]:
         "landlock": f"available, ABI {wall.abi}: applied by penstock mcp"
         if wall.abi
         else "not available in this kernel",
+        "commands": _commands(),
         "search": f"google-re2 {installed('google-re2')}"
         if has_linear_engine()
         else "re in a child process that is ended at the deadline (google-re2 is not installed)"
@@ -120,6 +121,30 @@ def examine() -> dict[str, object]:
         "store": _store(),
         "extras": {extra: installed(distribution) for extra, distribution in _EXTRAS.items()},
     }
+
+
+def _commands() -> dict[str, object]:
+    """Return the wall that `--allow-shell` puts around commands, and why none before it is in force; or what is wrong."""
+    from penstock.agent import cgroups
+    from penstock.agent.shell import Shell
+    from penstock.errors import PenstockError
+
+    try:
+        # Any small folder would do: the one command that is run to try a wall does nothing.
+        shell = Shell(os.path.dirname(cgroups.__file__))
+        shell.close()
+    except (PenstockError, OSError) as error:
+        return {"fault": str(error)}
+    groups = cgroups.make({"pids": 10, "memory": 1 << 30})
+    cgroups.remove([*groups.values()])
+    bounded = " and ".join(name for name in ("pids", "memory") if name in groups)
+    report: dict[str, object] = {"wall": shell.confinement}
+    if shell.passed_over:
+        report["because"] = "; ".join(shell.passed_over)
+    report["limits"] = (
+        f"by control groups: {bounded}" if groups else "by process (rlimits): no control group can be made here"
+    )
+    return report
 
 
 def _store() -> dict[str, object]:

@@ -62,6 +62,15 @@ def open_own(path: str) -> BinaryIO:
     return os.fdopen(os.open(path, os.O_RDONLY | system.PRIVATE), "rb")
 
 
+def write_to_system(path: str, content: bytes) -> None:
+    """Write to a file of the kernel's that is there: a limit, a number of a process. Raises OSError."""
+    descriptor = os.open(path, os.O_WRONLY | system.PRIVATE)
+    try:
+        os.write(descriptor, content)
+    finally:
+        os.close(descriptor)
+
+
 def create_own(path: str, content: bytes) -> bool:
     """Make a new private file (mode 0600); False when something stands there already. Raises OSError."""
     try:

@@ -3,7 +3,7 @@
 The short list is of what acts by itself on a developer's machine: at a commit, when a folder is entered or opened, when a shell
 or an agent begins. What a person starts knowingly (`make`, `npm test`, a test run) is not on it, nor what runs elsewhere (CI).
 Names only, compared as the laxest file system does: case, ignorable characters, dots and blanks at the end do not count. Keeps
-out: who asks (`agent.editing`).
+out: who asks (`agent.editing`, `agent.shell`).
 
 Sources: githooks(5), gitattributes(5) of filters that `.git/config` names; direnv; husky; the documents of each editor and agent;
 the names that git itself refuses in trees (`.git` on HFS+ and NTFS, CVE-2014-9390, CVE-2019-1352).
@@ -11,6 +11,7 @@ the names that git itself refuses in trees (`.git` on HFS+ and NTFS, CVE-2014-93
 
 from __future__ import annotations
 
+import os
 import re
 import unicodedata
 from typing import TYPE_CHECKING
@@ -77,6 +78,11 @@ _PLACES = {
 _WHY = {why: re.compile(rf"(?:^|/)(?:{'|'.join(places)})(?:/|\Z)", re.DOTALL) for why, places in _PLACES.items()}
 
 
+_OF_GIT = ("hooks", "config", "config.worktree")
+_INSTALLED = {"node_modules", "site-packages", ".venv", "venv", ".tox", ".nox"}
+_MAX_ENTRIES = 20_000
+
+
 def why_unasked(relative: bytes, allowed: Iterable[bytes] = ()) -> str:
     """Return what runs the file at a path without being asked; empty where nothing is known to.
 
@@ -91,6 +97,47 @@ def why_unasked(relative: bytes, allowed: Iterable[bytes] = ()) -> str:
         return ""
     plain = "/".join(map(_plain, relative.decode("utf-8", "surrogateescape").split("/")))
     return next((why for why, places in _WHY.items() if places.search(plain)), "")
+
+
+def guarded_places(root: str, allowed: Iterable[bytes] = ()) -> list[str]:
+    """Return what stands in a folder of the user's that other programs run unasked, for a wall that lets it be read alone.
+
+    Of a `.git` that is a folder it is the hooks and the configuration, so that commits go on; the folder itself comes first, with
+    a `/` at its end: it may be written and not moved away. Links are left out: what they name is not theirs to guard. Folders
+    of installed packages are not looked into, nor more than 20,000 entries in all, from the top down.
+
+    Args:
+        root: The folder, without links in its path.
+        allowed: As for `why_unasked`.
+    """
+    found: list[str] = []
+    seen = 0
+    level = [""]
+    while level and seen < _MAX_ENTRIES:
+        below: list[str] = []
+        for folder in level:
+            for entry in _entries(os.path.join(root, folder)):
+                seen += 1
+                path = folder + entry.name
+                if entry.name == ".git" and entry.is_dir(follow_symlinks=False):
+                    inner = [f"{path}/{name}" for name in _OF_GIT if os.path.lexists(os.path.join(root, path, name))]
+                    inner = [name for name in inner if why_unasked(os.fsencode(name), allowed)]
+                    found += [f"{path}/", *inner] if inner else []
+                elif why_unasked(os.fsencode(path), allowed):
+                    found += [] if entry.is_symlink() else [path]
+                elif entry.is_dir(follow_symlinks=False) and entry.name not in _INSTALLED:
+                    below.append(f"{path}/")
+        level = below
+    return [os.path.join(root, path) for path in found]
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    """Return what is in a folder, by name; nothing for one that cannot be read."""
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except OSError:
+        return []
 
 
 def _plain(name: str) -> str:

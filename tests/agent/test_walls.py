@@ -1,0 +1,267 @@
+"""What a command cannot reach, take or leave behind: keys, shared memory, processes, hooks (A-walls of `agent.sandbox`)."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.agent.test_shell import WALLS
+
+from penstock.agent import cgroups, sandbox
+from penstock.agent.shell import Shell
+from penstock.workspace import landlock
+from penstock.workspace.own_files import open_own
+from penstock.workspace.unasked import guarded_places
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_BUBBLEWRAP = [wall for wall in WALLS if wall.values == ("bubblewrap",)]
+_MEMORY = """
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+libc.shmat.restype = ctypes.c_void_p
+found = libc.syscall(250, 10, -3, b"user", b"canary-key", 0)
+held = ctypes.create_string_buffer(64)
+libc.syscall(250, 11, found, held, 64)
+at = libc.shmat(libc.syscall(29, 0x50454E53, 0, 0), None, 0)
+print(held.value, ctypes.string_at(at) if at and at != 2**64 - 1 else None)
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "root").mkdir()
+    return tmp_path / "root"
+
+
+@pytest.fixture(params=WALLS)
+def shell(request: pytest.FixtureRequest, root: Path) -> Iterator[Shell]:
+    made = Shell(root, confinement=request.param)
+    yield made
+    made.close()
+
+
+def said(shell: Shell, command: str) -> str:
+    return shell.run("run_command", {"command": command}).text
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the calls are named by their numbers")
+def test_neither_keys_nor_shared_memory_of_the_host_are_reached(shell: Shell, root: Path) -> None:
+    """The session keyring may hold a decrypted password, a SysV segment the pages of a database."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.shmat.restype = ctypes.c_void_p
+    key = libc.syscall(248, b"user", b"canary-key", b"KEYRING-SECRET-123", 18, -3)
+    segment = libc.syscall(29, 0x50454E53, 4096, 0o1600)
+    ctypes.memmove(libc.shmat(segment, None, 0), b"SHM-SECRET-456\0", 15)
+    (root / "look.py").write_text(_MEMORY)
+    try:
+        # The control: outside of the walls both are there.
+        outside = subprocess.run([sys.executable, "-I", str(root / "look.py")], capture_output=True, check=True).stdout
+        assert b"SHM-SECRET-456" in outside
+        if key > 0:
+            assert b"KEYRING-SECRET-123" in outside
+        text = said(shell, f"{sys.executable} -I look.py 2>&1")
+        assert text.splitlines()[-1] == "b'' None"
+    finally:
+        libc.shmctl(segment, 0, None)
+
+
+@pytest.mark.parametrize("wall", _BUBBLEWRAP)
+def test_bubblewrap_comes_first(root: Path, wall: str) -> None:
+    """Under Landlock a command changes modes of files outside that it can name."""
+    shell = Shell(root)
+    try:
+        assert shell.confinement.startswith(wall)
+        assert shell.passed_over == ()
+        outside = root.parent / "outside"
+        outside.write_text("")
+        mode = outside.stat().st_mode
+        said(shell, f"chmod 0777 {outside}")
+        assert outside.stat().st_mode == mode
+    finally:
+        shell.close()
+
+
+@pytest.mark.skipif(landlock.abi() < sandbox.LANDLOCK_ABI, reason="this kernel offers no such Landlock")
+def test_what_comes_first_and_is_missing_is_named(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Why the second wall stands, for whoever could install the first."""
+    monkeypatch.setattr(Shell, "_bubblewrap", lambda self: ("bwrap is not installed", ""))
+    shell = Shell(root)
+    shell.close()
+    assert shell.confinement.startswith("Landlock")
+    assert shell.passed_over == ("bubblewrap: bwrap is not installed",)
+
+
+def test_doctor_says_which_wall_and_which_limits() -> None:
+    """Tried, not looked up."""
+    done = subprocess.run([sys.executable, "-m", "penstock", "doctor", "--json"], capture_output=True, check=True)
+    commands = json.loads(done.stdout)["commands"]
+    if "fault" not in commands:
+        assert commands["wall"].startswith(("bubblewrap", "Landlock"))
+        assert commands["limits"].startswith(("by control groups: ", "by process (rlimits)"))
+        assert commands["wall"].startswith("bubblewrap") or "bubblewrap: " in commands["because"]
+
+
+# ── limits ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _groups() -> set[str]:
+    groups = cgroups.make({"pids": 10, "memory": 1 << 30})
+    cgroups.remove([*groups.values()])
+    return set(groups)
+
+
+@pytest.mark.parametrize("wall", WALLS)
+def test_a_file_and_the_open_files_are_bounded(root: Path, wall: str) -> None:
+    """A write above the bound is refused, and so is one more open file."""
+    shell = Shell(root, confinement=wall, max_file_bytes=100_000, max_open_files=20)
+    try:
+        said(shell, "head -c 1000000 /dev/zero > big")
+        assert (root / "big").stat().st_size == 100_000
+        opens = "kept = [open('/dev/null') for _ in range(40)]"
+        assert "Too many open files" in said(shell, f'{sys.executable} -I -c "{opens}" 2>&1')
+    finally:
+        shell.close()
+
+
+@pytest.mark.parametrize("wall", WALLS)
+def test_processes_and_memory_are_bounded_together(root: Path, wall: str) -> None:
+    """A hundred processes are refused where twenty are allowed; 400 MB are not had where 200 are."""
+    if not {"pids", "memory"} <= _groups():
+        pytest.skip("no control group can be made here, and root has no limit of processes")
+    shell = Shell(root, confinement=wall, max_processes=20, max_memory_bytes=200 << 20, seconds=20)
+    try:
+        assert "fork" in said(shell, "for i in $(seq 100); do sleep 5 & done; wait").lower()
+        code = "held = b'x' * (400 << 20); print('had')"
+        assert "had" not in said(shell, f'{sys.executable} -I -c "{code}"')
+        assert "fine" in said(shell, "echo fine")
+    finally:
+        shell.close()
+
+
+@pytest.mark.parametrize("wall", WALLS)
+def test_without_a_control_group_memory_is_bounded_by_process(
+    root: Path, wall: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By what a program may touch, not by what it may reserve."""
+    begin = sandbox.arguments
+    monkeypatch.setattr(
+        sandbox,
+        "arguments",
+        lambda *given: [
+            part.replace("import main;", "import main, cgroups; cgroups.make = lambda limits: {};")
+            for part in begin(*given)
+        ],
+    )
+    shell = Shell(root, confinement=wall, max_memory_bytes=200 << 20)
+    try:
+        code = "held = b'x' * (400 << 20); print('had')"
+        text = said(shell, f'{sys.executable} -I -c "{code}" 2>&1')
+        assert "MemoryError" in text
+    finally:
+        shell.close()
+
+
+def test_no_group_is_left_behind(root: Path) -> None:
+    """Nor one of a process that was killed, once the next is made."""
+    groups = cgroups.make({"pids": 10})
+    if not groups:
+        pytest.skip("no control group can be made here")
+    (folder,) = groups.values()
+    try:
+        abandoned = Path(folder).parent / "penstock-999999999"
+        abandoned.mkdir()
+        shell = Shell(root)
+        said(shell, "true")
+        shell.close()
+        assert not abandoned.exists()
+        left = [path.name.removeprefix("penstock-") for path in Path(folder).parent.glob("penstock-*")]
+        assert str(os.getpid()) in left
+        # Others may run beside this test; what has ended has left nothing.
+        assert [number for number in left if not os.path.exists(f"/proc/{number}")] == []
+    finally:
+        cgroups.remove([folder])
+    with open_own("/proc/self/cgroup") as file:
+        assert f"penstock-{os.getpid()}".encode() not in file.read()
+
+
+# ── what other programs run unasked ──────────────────────────────────────────────────────────────────────────────
+
+
+def _project(root: Path) -> None:
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    for name, value in (("user.email", "a@b"), ("user.name", "n")):
+        subprocess.run(["git", "-C", str(root), "config", name, value], check=True)
+    (root / ".git/hooks").mkdir(exist_ok=True)
+    (root / ".git/hooks/pre-commit").write_text("#!/bin/sh\nexit 0\n")
+    (root / ".husky").mkdir()
+    (root / ".husky/pre-commit").write_text("true\n")
+    (root / "app").mkdir()
+    (root / "app/.envrc").write_text("true\n")
+    (root / "a.txt").write_text("a\n")
+
+
+def _state(root: Path) -> dict[str, bytes]:
+    kept = (".git/hooks/pre-commit", ".git/config", ".husky/pre-commit", "app/.envrc")
+    return {name: (root / name).read_bytes() for name in kept}
+
+
+@pytest.mark.parametrize("wall", _BUBBLEWRAP)
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo evil > .git/hooks/pre-commit",
+        "echo evil > .git/hooks/post-commit",
+        "git config core.hooksPath elsewhere",
+        "mv .git git2; cp -r git2 .git; echo evil > .git/hooks/pre-commit",
+        "rm -rf .husky; mkdir .husky; echo evil > .husky/pre-commit",
+        "echo evil >> app/.envrc",
+        "mv app/.envrc x; echo evil > app/.envrc",
+    ],
+)
+def test_what_others_run_unasked_is_read_and_not_written(root: Path, wall: str, command: str) -> None:
+    """By a command, as by an edit; commits go on."""
+    _project(root)
+    before = _state(root)
+    shell = Shell(root, confinement=wall)
+    try:
+        said(shell, command)
+        assert _state(root) == before
+        assert not (root / ".git/hooks/post-commit").exists()
+        assert said(shell, "git add a.txt && git commit -qm first && git log --oneline | wc -l").splitlines()[-1] == "1"
+    finally:
+        shell.close()
+
+
+@pytest.mark.parametrize("wall", _BUBBLEWRAP)
+def test_the_user_can_allow_it(root: Path, wall: str) -> None:
+    """With `--allow-write-to`, place by place."""
+    _project(root)
+    shell = Shell(root, confinement=wall, allow_write_to=[".git/hooks", str(root / "app/.envrc")])
+    try:
+        said(shell, "echo mine > .git/hooks/pre-commit; echo mine > app/.envrc; echo mine > .husky/pre-commit")
+    finally:
+        shell.close()
+    state = _state(root)
+    assert state[".git/hooks/pre-commit"] == state["app/.envrc"] == b"mine\n"
+    assert state[".husky/pre-commit"] == b"true\n"
+
+
+def test_places_are_found_at_any_depth_and_not_among_packages(root: Path) -> None:
+    """What a package brought is its installer's to replace."""
+    _project(root)
+    (root / "node_modules/x").mkdir(parents=True)
+    (root / "node_modules/x/.envrc").write_text("")
+    (root / "link").symlink_to(".husky")
+    (root / ".profile").symlink_to("a.txt")
+    places = [os.path.relpath(path, root) + "/" * path.endswith("/") for path in guarded_places(str(root))]
+    assert places == [".git/", ".git/hooks", ".git/config", ".husky", "app/.envrc"]
+    assert guarded_places(str(root), [b".git", b".husky", b"app"]) == []
