@@ -49,6 +49,27 @@ def test_the_example_of_the_seed_is_a_handoff() -> None:
     assert tuple(written)[:8] == SEED_KEYS == tuple(SEED)
 
 
+def test_no_handoff_that_is_written_holds_a_key() -> None:
+    """Whoever made it; what it names by ids and digests stays, and the summary keeps to its bound though marks are long."""
+    key, digest = "ghp_" + "aB3dE5fG7h" * 3 + "123456", "1f" * 32
+    handoff = Handoff(
+        session_id=key,
+        completed_tasks=(f"rotate {key}",),
+        state={"password": "hunter2hunter2", "deep": [{"text": f"see {key}"}]},
+        summary="password=hunter2h " * 110,
+        file_history=(FileEvent(path="config", action="edited", digest=digest),),
+    )
+    written = encode(handoff)
+    again = decode(written)
+    assert again.session_id == key
+    assert written.count(key) == 1
+    assert "hunter2h" not in written
+    assert again.state["password"] == "[redacted: secret, 14 characters]"
+    assert again.file_history == handoff.file_history
+    assert len(again.summary) == SUMMARY_CHARS
+    assert encode(again) == written
+
+
 def test_the_smallest_handoff_has_all_keys_of_the_seed() -> None:
     """A reader of the first design's shape finds what it expects, empty."""
     assert json.loads(encode(decode('{"sessionId": "s"}'))) == {

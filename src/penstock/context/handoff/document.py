@@ -1,7 +1,7 @@
 """The document that one session leaves to the next: its records, what each field takes, and its JSON (S-9).
 
 Eight keys are always there; the others stand beside them, and what is not known is carried along. Laws:
-`decode(encode(h)) == h`; unknown fields survive; a summary has at most 2,000 characters.
+`decode(encode(h)) == h`, but for secrets, which are never written; unknown fields survive; a summary has at most 2,000 characters.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 from penstock.errors import CallerError
 from penstock.text import escape
 from penstock.text.json_access import parsed
+from penstock.text.json_redaction import redacted_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -217,8 +218,13 @@ def begun_text(text: str, max_chars: int, where: str) -> str:
 
 
 def encode(handoff: Handoff) -> str:
-    """Return a handoff as JSON that is valid UTF-8 whatever it holds; `decode` gives an equal one."""
-    text = json.dumps(_written(handoff), ensure_ascii=False, indent=2, allow_nan=False)
+    """Return a handoff as JSON that is valid UTF-8 whatever it holds, without secrets (S-17); `decode` gives an equal one
+    where it holds none.
+    """
+    written = redacted_json(_written(handoff))
+    # A mark may be longer than what it stands for.
+    written["summary"] = written["summary"][:SUMMARY_CHARS]
+    text = json.dumps(written, ensure_ascii=False, indent=2, allow_nan=False)
     # A lone surrogate cannot be UTF-8; escaped, JSON takes it.
     return re.sub("[\ud800-\udfff]", lambda half: f"\\u{ord(half.group()):04x}", text)
 
