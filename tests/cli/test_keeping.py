@@ -144,6 +144,24 @@ def test_where_nothing_can_be_kept_the_status_says_so(shell: Shell) -> None:
     assert "penstock page" not in text
 
 
+def test_a_listing_says_which_outputs_hold_secrets_and_never_shows_one(shell: Shell) -> None:
+    """Kinds and numbers, over blocks of a megabyte; the output itself is whole."""
+    key = "ghp_" + "aB3dE5fG7h" * 3 + "123456"
+    held = LINES * 12 + f"export TOKEN={key}\n" + LINES + f'password = "hunter2hunter2"\nsee {key}\n'
+    assert len(held) > 2 << 20
+    for given in (held, LINES):
+        shell("guard", "--chars", "500", given=given.encode())
+    plain, marked = shell.json("store", "list", "--secrets")["items"]
+    assert plain["secrets"] == {}
+    assert marked["secrets"] == {"GitHub token": 2, "secret": 1}
+    assert "secrets" not in shell.json("store", "list")["items"][0]
+    told = shell("store", "list", "--secrets")
+    assert "2 GitHub token, 1 secret" in told
+    assert "none" in told
+    assert key not in told
+    assert shell("page", marked["handle"], "--raw") == held
+
+
 @pytest.mark.proves("G-3")
 def test_the_store_is_looked_after(shell: Shell) -> None:
     """List, size, prune and check, for people and for scripts."""

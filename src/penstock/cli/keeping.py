@@ -150,8 +150,9 @@ def store_command() -> None:
 @store_command.command("list", cls=HelpPage)
 @click.option("--offset", type=click.IntRange(min=0), default=0, help="Artifacts to skip.")
 @click.option("--limit", type=click.IntRange(min=1), default=100, show_default=True, help="Artifacts to show.")
+@click.option("--secrets", "with_secrets", is_flag=True, help="Read them, and say what kinds of secrets they hold.")
 @options.store_option
-def list_command(offset: int, limit: int, store_url: str | None, as_json: bool) -> int:
+def list_command(offset: int, limit: int, with_secrets: bool, store_url: str | None, as_json: bool) -> int:
     """List the artifacts that can be read, the newest first.
 
     Examples:
@@ -159,11 +160,16 @@ def list_command(offset: int, limit: int, store_url: str | None, as_json: bool) 
         handle, size, lines, until when it is kept, and what made it
       penstock store list --limit 5 --json
         the newest five, for a script
+      penstock store list --secrets
+        also how many keys and passwords of which kind each of them holds
     """
+    from penstock.store.marks import secrets_of
+
     with opened(store_url) as store:
         # The store gives the oldest first; who looks for a handle wants the one that was just printed.
         kept = store.artifacts()[::-1]
-    shown = kept[offset : offset + limit]
+        shown = kept[offset : offset + limit]
+        marks = {one.handle: secrets_of(store, one.handle) for one in shown} if with_secrets else {}
     next_offset = offset + limit if offset + limit < len(kept) else None
     if as_json:
         items = [
@@ -172,6 +178,7 @@ def list_command(offset: int, limit: int, store_url: str | None, as_json: bool) 
                 "created": _moment(artifact.created),
                 "expires": _moment(artifact.expires),
                 "referenced": artifact.is_referenced,
+                **({"secrets": marks[artifact.handle]} if with_secrets else {}),
             }
             for artifact in shown
         ]
@@ -183,8 +190,10 @@ def list_command(offset: int, limit: int, store_url: str | None, as_json: bool) 
     rows = []
     for one in shown:
         until = "kept by a session" if one.is_referenced else f"until {_moment(one.expires)}"
-        rows.append((one.handle, f"{one.bytes:>12} bytes", f"{one.lines:>9} lines", until, one.name))
-    _echo_rows(("handle", "size", "lines", "kept", "name"), rows)
+        held = ", ".join(f"{count} {kind}" for kind, count in marks.get(one.handle, {}).items()) or "none"
+        told = (held,) if with_secrets else ()
+        rows.append((one.handle, f"{one.bytes:>12} bytes", f"{one.lines:>9} lines", until, *told, one.name))
+    _echo_rows(("handle", "size", "lines", "kept", *(("secrets",) if with_secrets else ()), "name"), rows)
     return 0 if kept else answer.NOTHING
 
 
