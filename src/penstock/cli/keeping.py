@@ -158,10 +158,8 @@ def list_command(offset: int, limit: int, with_secrets: bool, store_url: str | N
     Examples:
       penstock store list
         handle, size, lines, until when it is kept, and what made it
-      penstock store list --limit 5 --json
-        the newest five, for a script
-      penstock store list --secrets
-        also how many keys and passwords of which kind each of them holds
+      penstock store list --limit 5 --secrets
+        the newest five, and how many keys and passwords of which kind each holds
     """
     from penstock.store.marks import secrets_of
 
