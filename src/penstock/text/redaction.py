@@ -16,8 +16,6 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from penstock.text.secret_shapes import SHAPES
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -100,6 +98,14 @@ def _end_of_mark(text: str, at: int, floor: int) -> int:
     return mark.end() if mark and mark.end() > at else 0
 
 
+@cache
+def _shapes() -> tuple[Shape, ...]:
+    """Return all shapes; loaded when the first text comes, because most commands never see one."""
+    from penstock.text.secret_shapes import SHAPES
+
+    return SHAPES
+
+
 def _tried_at(text: str, at: int) -> list[Shape]:
     """Return the shapes that may be at a place."""
     begin = text[at : at + _LEAD_CHARS].lower()
@@ -110,7 +116,7 @@ def _tried_at(text: str, at: int) -> list[Shape]:
 def _by_lead() -> dict[str, tuple[tuple[tuple[str, ...], Shape], ...]]:
     """Return the shapes, each with its leads in lower case, by the first two characters of those."""
     shapes: dict[str, tuple[tuple[tuple[str, ...], Shape], ...]] = {}
-    for shape in SHAPES:
+    for shape in _shapes():
         leads = tuple(lead.lower() for lead in shape.leads)
         for key in dict.fromkeys(lead[:_KEY_CHARS] for lead in leads):
             shapes[key] = (*shapes.get(key, ()), (leads, shape))
@@ -195,7 +201,7 @@ def _all_of(lead: str, text: str) -> Iterator[int]:
 @cache
 def _leads() -> tuple[tuple[str, bool], ...]:
     """Return what shapes begin with, and whether it stands for any case; nothing that begins as a shorter one does."""
-    leads = {(lead, shape.is_folded) for shape in SHAPES for lead in shape.leads}
+    leads = {(lead, shape.is_folded) for shape in _shapes() for lead in shape.leads}
     return tuple(
         (lead, is_folded)
         for lead, is_folded in leads
@@ -214,6 +220,6 @@ def _linear() -> Callable[[bytes, int], Any] | None:
     options.max_mem = _ENGINE_BYTES
     options.never_capture = True
     options.log_errors = False
-    hints = sorted({hint for shape in SHAPES for hint in shape.hints})
+    hints = sorted({hint for shape in _shapes() for hint in shape.hints})
     search: Callable[[bytes, int], Any] = re2.compile("|".join(hints).encode(), options).search
     return search
