@@ -30,12 +30,24 @@ ENVIRONMENT = {
         "`~/.local/state/penstock`",
         "Where outputs and sessions are [kept](store.md): a folder, `sqlite:///path` or `postgresql://…`; `--store` wins.",
     ),
-    "PENSTOCK_STORE_LIMIT_BYTES": (f"{LIMIT_BYTES}", "How large the store may grow; the oldest outputs go first."),
+    "PENSTOCK_STORE_LIMIT_BYTES": (
+        f"{LIMIT_BYTES}",
+        "What outputs and journals may take together; the oldest outputs that no session names go first.",
+    ),
     "PENSTOCK_STORE_LIFE_DAYS": (f"{LIFE_SECONDS / 86_400:g}", "How many days an output is kept."),
     "PENSTOCK_ALLOW_SECRETS": (
         "0",
         "1 lets every command and server read files that hold credentials by their names; no file of settings can.",
     ),
+    "PENSTOCK_STORE_KEEP_DAYS": (
+        "",
+        "Sessions that nobody has used for so many days go when another begins, and outputs that none names. Not set, they stay.",
+    ),
+    "PENSTOCK_STORE_KEEP_BYTES": (
+        "",
+        "Beyond so many bytes in all, what was used longest ago goes, down to nine tenths. Not set, only the limit holds.",
+    ),
+    "PENSTOCK_STORE_KEEP_SESSIONS": ("", "So many sessions stay, those used last. Not set, all stay."),
     "PENSTOCK_MAX_TOOL_OUTPUT": (
         f"{MAX_TOOL_OUTPUT_CHARS}",
         "How many characters a [guarded](guard.md) result may have. Read at each call; a bad value warns.",

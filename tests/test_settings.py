@@ -62,7 +62,10 @@ def test_a_life_that_is_none_is_named(text: str) -> None:
         default_life_seconds({"PENSTOCK_STORE_LIFE_DAYS": text})
 
 
-@pytest.mark.parametrize("name", ["store", "store_limit_bytes", "store_life_days"])
+@pytest.mark.parametrize(
+    "name",
+    ["store", "store_limit_bytes", "store_life_days", "store_keep_days", "store_keep_bytes", "store_keep_sessions"],
+)
 def test_a_file_of_the_root_cannot_empty_the_store(tmp_path: Path, name: str) -> None:
     """A small limit in a stranger's repository would drop what other work has kept: the variable is named instead."""
     (tmp_path / "penstock.toml").write_text(f"{name} = 1\n")

@@ -28,7 +28,17 @@ FILE = "penstock.toml"
 """The name of the file of settings, in the root itself."""
 # A small limit or a short life drops what other sessions of this user kept, and credentials are not a stranger's to
 # show; that a file may not decide.
-_NOT_IN_FILES = frozenset({"store", "store_limit_bytes", "store_life_days", "allow_secrets"})
+_NOT_IN_FILES = frozenset(
+    {
+        "store",
+        "store_limit_bytes",
+        "store_life_days",
+        "store_keep_days",
+        "store_keep_bytes",
+        "store_keep_sessions",
+        "allow_secrets",
+    }
+)
 
 
 class Settings(NamedTuple):

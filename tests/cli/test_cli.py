@@ -315,7 +315,7 @@ def test_doctor_says_where_the_store_lies_and_what_it_rests_on(tree: Path, tmp_p
         assert isinstance(report, dict)
         return report
 
-    where = {"at": f"sqlite://{folder}", "limit_bytes": 4096, "life_days": 3.0}
+    where = {"at": f"sqlite://{folder}", "limit_bytes": 4096, "life_days": 3.0, "retention": "off"}
     assert store() == {**where, "state": "none yet: the first output that is kept makes it"}
     assert not folder.exists()
     open_store(str(folder)).close()

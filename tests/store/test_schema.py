@@ -2,39 +2,66 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.store import old_stores
 
+from penstock.errors import ToolError
 from penstock.store import StoreFault, schema
 from penstock.store import sqlite as backend
 from penstock.store.postgres import PostgresStore
 from penstock.store.sqlite import DATABASE, SqliteStore
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.store.conftest import Server
 
-VERSIONS = range(len(schema.SQLITE) + 1)
+    from penstock.store.tables import Tables
+
+AT = 1_800_000_000.0
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-def test_a_folder_of_any_version_is_brought_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int) -> None:
-    """What an old Penstock wrote is read by this one."""
-    path = str(tmp_path / "store")
-    with monkeypatch.context() as patch:
-        patch.setattr(schema, "SQLITE", schema.SQLITE[:version])
-        old = SqliteStore(path)
-        if version >= 1:
-            old.append("s", 0, "asked", {"a": 1})
-        old.close()
-    store = SqliteStore(path)
-    assert [record.data for record in store.events("s")] == ([{"a": 1}] if version >= 1 else [])
-    assert store.read(store.put(b"new"), 0, 3) == b"new"
+def holds_what_was_kept(store: Tables, version: int) -> None:
+    """Read, go on with, list, collect and remove what an old Penstock wrote."""
+    expected = old_stores.RECORDS if version > 1 else old_stores.RECORDS[:1]
+    assert [record.data for record in store.events("s")] == expected
+    (info,) = store.sessions()
+    assert (info.session, info.records, info.at, info.is_running) == ("s", len(expected), AT + len(expected) - 1, False)
+    payloads = [len(json.dumps(data, separators=(",", ":"))) for data in expected]
+    counted = sum(6 + 250 + (size if size <= 1_000 else -(-size // 4_096) * 4_096) for size in payloads)
+    assert store.size().journal_bytes == counted
     assert store.check() == []
+    if version > 1:
+        assert store.read(old_stores.HANDLE, 0, len(old_stores.CONTENT)) == old_stores.CONTENT
+        assert info.bytes == counted + len(old_stores.CONTENT)
+        with pytest.raises(ToolError, match="its time was over"):
+            store.read(old_stores.EXPIRED, 0, 1)
+    assert store.learned("window:m") == (("128000", AT) if version > 2 else None)
+    handle = store.put(b"new")
+    record = store.append("s", len(expected), "asked", {"more": 1}, handles=[handle])
+    assert (record.seq, store.sessions()[0].records) == (len(expected), len(expected) + 1)
+    store.append("t", 0, "asked", {})
+    assert [one.name for one in store.remove_sessions(["s"])] == ["s"]
+    assert (store.size().artifacts, store.size().sessions, store.check()) == (0, 1, [])
+
+
+@pytest.mark.proves("S-17")
+@pytest.mark.parametrize("version", [0, *old_stores.VERSIONS])
+def test_a_folder_of_any_version_is_brought_up(tmp_path: Path, version: int) -> None:
+    """What an old Penstock wrote is read, counted and removed by this one."""
+    path = str(tmp_path / "store")
+    if version:
+        old_stores.make_folder(path, version, AT)
+    store = SqliteStore(path, clock=lambda: AT + 60)
+    assert store.facts()["schema"] == str(len(schema.SQLITE)) == str(old_stores.VERSIONS[-1] + 1)
+    if version:
+        holds_what_was_kept(store, version)
+        secret = [old_stores.CONTENT[:99], b"long long long"]
+        assert not any(part in file.read_bytes() for file in Path(path).rglob("*") if file.is_file() for part in secret)
     store.close()
 
 
@@ -65,19 +92,17 @@ def test_a_newer_folder_is_refused(tmp_path: Path) -> None:
     assert backend.APPLICATION_ID == 0x50454E53
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-def test_a_database_of_any_version_is_brought_up(server: Server, monkeypatch: pytest.MonkeyPatch, version: int) -> None:
+@pytest.mark.proves("S-17")
+@pytest.mark.parametrize("version", [0, *old_stores.VERSIONS])
+def test_a_database_of_any_version_is_brought_up(server: Server, version: int) -> None:
     """The same on a server."""
     url = server.database(os.urandom(8).hex())
-    with monkeypatch.context() as patch:
-        patch.setattr(schema, "POSTGRES", schema.POSTGRES[:version])
-        old = PostgresStore(url)
-        if version >= 1:
-            old.append("s", 0, "asked", {"a": 1})
-        old.close()
-    store = PostgresStore(url)
-    assert [record.data for record in store.events("s")] == ([{"a": 1}] if version >= 1 else [])
-    assert store.read(store.put(b"new"), 0, 3) == b"new"
+    if version:
+        old_stores.make_database(url, version, AT)
+    store = PostgresStore(url, clock=lambda: AT + 60)
+    assert store.facts()["schema"] == str(len(schema.POSTGRES))
+    if version:
+        holds_what_was_kept(store, version)
     store.close()
 
 

@@ -171,6 +171,6 @@ def command(name: str) -> Callable[[Callable[..., Any]], HelpPage]:
     return click.command(name, cls=HelpPage)
 
 
-def group(name: str) -> Callable[[Callable[..., Any]], CommandGroup]:
+def group(name: str, **options: Any) -> Callable[[Callable[..., Any]], CommandGroup]:
     """Make a function a group of commands; its docstring is the help page."""
-    return click.group(name, cls=CommandGroup)
+    return click.group(name, cls=CommandGroup, **options)

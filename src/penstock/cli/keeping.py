@@ -21,10 +21,11 @@ from penstock.errors import CallerError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from penstock.store import Store
+    from penstock.store import Removal, Store
     from penstock.text.allowance import Allowance
 
 _READ_BYTES = 256 * 1024
+_TOLD = 5  # names of what was removed, on one line
 _PARTS_AHEAD = 4
 _LOOK_SECONDS = 0.2
 _F_SETPIPE_SZ = 1031  # of fcntl.h on Linux; Python names it from 3.10 on, but not on every system
@@ -42,7 +43,17 @@ def opened(url: str | None) -> Iterator[Store]:
     try:
         yield store
     finally:
+        _tell(store.taken)
         store.close()
+
+
+def _tell(taken: Sequence[Removal]) -> None:
+    """Say on standard error what the rules of retention took away meanwhile."""
+    if taken:
+        named = ", ".join(one.name for one in taken[:_TOLD])
+        more = f" and {len(taken) - _TOLD} more" if len(taken) > _TOLD else ""
+        size = sum(one.bytes for one in taken)
+        click.echo(f"penstock: PENSTOCK_STORE_KEEP_… removed {named}{more}: {size} bytes", err=True)
 
 
 # ── page and find ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -142,8 +153,8 @@ def store_command() -> None:
     Examples:
       penstock store list
         what is kept, the newest first
-      penstock store prune
-        takes away what has expired
+      penstock store gc --older-than 90
+        takes away what nobody has used for three months
     """
 
 
@@ -219,8 +230,9 @@ def size_command(store_url: str | None, as_json: bool) -> int:
     with opened(store_url) as store:
         size, url = store.size(), store.url
     kept = f"{size.artifacts} artifacts of {size.bytes} bytes in {size.stored_bytes} of at most {size.limit_bytes}"
-    text = f"{url}: {kept}; {size.records} records of sessions"
-    answer.give({"store": url, **dataclasses.asdict(size)}, text, as_json)
+    journals = f"{size.records} records of {size.sessions} sessions in {size.journal_bytes} bytes"
+    text = f"{url}: {kept}; {journals}; {size.used_bytes} bytes in all"
+    answer.give({"store": url, **dataclasses.asdict(size), "used_bytes": size.used_bytes}, text, as_json)
     return 0
 
 
@@ -241,6 +253,79 @@ def prune_command(store_url: str | None, as_json: bool) -> int:
         done = store.prune()
     counts = f"{done.expired} expired, {done.dropped} dropped, {done.compressed} compressed"
     answer.give(dataclasses.asdict(done), f"{counts}: {done.freed_bytes} bytes freed", as_json)
+    return 0
+
+
+@store_command.command("gc", cls=HelpPage)
+@click.option(
+    "--older-than",
+    "max_days",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="DAYS",
+    help="Remove what nobody has used for so many days.",
+)
+@click.option(
+    "--max-bytes",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Remove what was used longest ago until all takes at most N bytes.",
+)
+@click.option("--dry-run", is_flag=True, help="Say what would go, and change nothing.")
+@options.store_option
+def gc_command(
+    max_days: float | None, max_bytes: int | None, dry_run: bool, store_url: str | None, as_json: bool
+) -> int:
+    """Remove old sessions and outputs, or those beyond a size.
+
+    Without a flag it keeps to PENSTOCK_STORE_KEEP_DAYS, _BYTES and _SESSIONS, where one is set. A session that runs now
+    stays. Room is given back to the disk.
+
+    Examples:
+      penstock store gc --older-than 90 --dry-run
+        what nobody has used for three months
+      penstock store gc --max-bytes 500000000
+        the oldest, until all takes 500 MB
+    """
+    from penstock.store import Retention, default_retention
+
+    rules = Retention(max_days=max_days, max_bytes=max_bytes) or default_retention()
+    with opened(store_url) as store:
+        found = store.collect(rules, is_dry_run=dry_run)
+        if not dry_run:
+            store.scrub()
+        left = store.size().used_bytes
+    rows = [(one.what, one.name, f"{one.bytes:>12} bytes", _moment(one.at), one.why) for one in found]
+    if as_json:
+        removed = [answer.fields_of(one, "what", "name", "bytes", "at", "why") for one in found]
+        answer.print_json({"removed": removed, "dry_run": dry_run, "used_bytes": left})
+        return 0
+    size = sum(one.bytes for one in found)
+    click.echo(f"{len(found)} {'would be removed' if dry_run else 'removed'}: {size} bytes | {left} bytes are in use")
+    _echo_rows(("what", "name", "size", "used", "why"), rows)
+    return 0
+
+
+@store_command.command("rm", cls=HelpPage)
+@_handle_argument
+@options.store_option
+def remove_command(handle: str, store_url: str | None, as_json: bool) -> int:
+    """Remove what was kept under HANDLE for good, under all its handles.
+
+    No file of the store holds a byte of it afterwards. Sessions that refer to it may quote it in their journals; they are
+    named, and `penstock sessions rm` removes them.
+
+    Examples:
+      penstock store rm HANDLE
+        how many bytes that freed, and which sessions may quote it
+      penstock store rm HANDLE --json
+        the same for a script
+    """
+    with opened(store_url) as store:
+        gone = store.remove_artifact(handle)
+    text = f"{gone.name} removed for good: {gone.bytes} bytes"
+    if gone.named_by:
+        text += f"\nSessions that may quote it: penstock sessions rm {' '.join(gone.named_by)}"
+    answer.give({**answer.fields_of(gone, "name", "bytes"), "sessions": list(gone.named_by)}, text, as_json)
     return 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import platform
 import sys
@@ -164,13 +165,20 @@ def _store() -> dict[str, object]:
         report["at"] = "a database" if folder is None else f"sqlite://{folder}"
         report["limit_bytes"] = store.default_limit_bytes()
         report["life_days"] = store.default_life_seconds() / 86_400
+        rules = dataclasses.asdict(store.default_retention())
+        report["retention"] = {name: value for name, value in rules.items() if value is not None} or "off"
         if folder is not None and not os.path.exists(os.path.join(folder, DATABASE)):
             return {**report, "state": "none yet: the first output that is kept makes it"}
         opened = store.open_store(url)
         try:
-            facts = opened.facts()
+            facts, size, gone = opened.facts(), opened.size(), opened.removals()
         finally:
             opened.close()
+        report["used_bytes"], report["sessions"] = size.used_bytes, size.sessions
+        # What a rule took is not silent: how much of late, and what was last.
+        report["removed"] = (
+            f"{len(gone)} by retention or gc, the last: {gone[0].name} ({gone[0].why})" if gone else "nothing"
+        )
     except (PenstockError, OSError) as error:
         return {**report, "fault": str(error)}
     return {**report, "at": facts.pop("store"), **facts}

@@ -1,4 +1,4 @@
-"""What sessions are kept? `penstock sessions`, and where one of them stands: `show` and `handoff`.
+"""What sessions are kept? `penstock sessions` lists, removes and exports them; where one of them stands: `show` and `handoff`.
 
 Keeps out: the work on a question (`running`).
 """
@@ -6,53 +6,126 @@ Keeps out: the work on a question (`running`).
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from penstock.cli import answer, options, terminal
-from penstock.cli.commands import command
+from penstock.cli.commands import HelpPage, command, group
 from penstock.cli.completion import complete_session
 from penstock.cli.keeping import opened
-from penstock.errors import ToolError
+from penstock.errors import PenstockError, ToolError
 from penstock.text import escape
 from penstock.text.calls import Call
 from penstock.text.json_access import field
 
 if TYPE_CHECKING:
     from penstock.session import Session
-    from penstock.store import Store
+    from penstock.store import SessionInfo, Store
 
+# What the last record says that says anything; an answer says it by its calls.
+_STATES = {
+    "Interrupted": "interrupted",
+    "Closed": "closed",
+    **dict.fromkeys(("Prompted", "Returned", "Refused", "Failed", "Compacted", "Summarised", "HandedOff"), "open"),
+}
 _QUESTION_CHARS = 80  # of a question in a list of sessions
 
 session_argument = click.argument("session_id", metavar="ID", shell_complete=complete_session)
 """The argument of a command that speaks of one session."""
 
 
-@command("sessions")
+@group("sessions", invoke_without_command=True)
 @options.store_option
-def sessions_command(store_url: str | None, as_json: bool) -> int:
-    """List the sessions of the store, the last used first.
+@click.pass_context
+def sessions_command(ctx: click.Context, store_url: str | None, as_json: bool) -> int:
+    """List the sessions of the store, remove some, or export one.
+
+    Without a further word they are listed, the last used first.
 
     Examples:
       penstock sessions
-        when each was used, how many records it has, and what was asked
+        when each was used, where it stands, what it takes and what was asked
       penstock sessions --json
         the same for a script
     """
+    return 0 if ctx.invoked_subcommand else _listed(store_url, as_json)
+
+
+@sessions_command.command("list", cls=HelpPage)
+@options.store_option
+def list_sessions_command(store_url: str | None, as_json: bool) -> int:
+    """List the sessions of the store, the last used first.
+
+    A session is `running` while a process works on it, `answered`, `interrupted` or `closed` where that came last, and
+    `open` where it stopped midway; `resume` goes on with any of them.
+
+    Examples:
+      penstock sessions list
+        when each was used, where it stands, what it takes and what was asked
+      penstock sessions list --json
+        the same for a script, with root and model
+    """
+    return _listed(store_url, as_json)
+
+
+@sessions_command.command("rm", cls=HelpPage)
+@click.argument("session_ids", metavar="ID...", nargs=-1, required=True, shell_complete=complete_session)
+@options.store_option
+def remove_sessions_command(session_ids: tuple[str, ...], store_url: str | None, as_json: bool) -> int:
+    """Remove sessions for good, with what only they keep.
+
+    No file of the store holds a byte of them afterwards. Outputs that another session names stay. A session that runs now is
+    refused, and then nothing is removed.
+
+    Examples:
+      penstock sessions rm ID
+        one session, and how many bytes that freed
+      penstock sessions rm ID --json
+        the same for a script
+    """
     with opened(store_url) as store:
-        rows = [
-            {
-                "id": info.session,
-                "session": info.session,
-                "records": info.records,
-                "updated": info.at,
-                "at": info.at,
-                **_beginning_of(store, info.session),
-            }
-            for info in store.sessions()
-        ]
+        gone = store.remove_sessions(session_ids)
+    text = f"{len(gone)} sessions removed for good: {sum(one.bytes for one in gone)} bytes"
+    answer.give({"removed": [answer.fields_of(one, "name", "bytes") for one in gone]}, text, as_json)
+    return 0
+
+
+@sessions_command.command("export", cls=HelpPage)
+@session_argument
+@options.store_option
+def export_session_command(session_id: str, store_url: str | None, as_json: bool) -> int:
+    """Write all of session ID as JSON lines, without secrets.
+
+    What looks like a secret is hidden. The first line says what follows: a line for each record of the journal, then one for
+    each output that was kept. With --json it is one object.
+
+    Examples:
+      penstock sessions export ID > session.jsonl
+        everything, to keep or to pass on
+      penstock sessions export ID --json
+        the same as one object
+    """
+    from penstock.cli.exporting import lines_of
+
+    with opened(store_url) as store:
+        lines = lines_of(store, session_id)
+        if as_json:
+            head, *rest = lines
+            kinds = {kind: [line[kind] for line in rest if kind in line] for kind in ("record", "artifact")}
+            answer.print_json({**head, "records": kinds["record"], "artifacts": kinds["artifact"]})
+        else:
+            for line in lines:
+                answer.print_json(line)
+    return 0
+
+
+def _listed(store_url: str | None, as_json: bool) -> int:
+    """Print the sessions of the store."""
+    with opened(store_url) as store:
+        rows = [_row(store, info) for info in store.sessions()]
     if as_json:
         answer.print_json({"sessions": rows})
     elif rows:
@@ -60,15 +133,51 @@ def sessions_command(store_url: str | None, as_json: bool) -> int:
             (
                 row["session"],
                 time.strftime("%Y-%m-%d %H:%M", time.localtime(row["at"])),
-                f"{row['records']:>5} records",
+                row["state"],
+                f"{row['turns']:>4} turns",
+                f"{row['bytes']:>10} bytes",
                 row.get("question", "")[:_QUESTION_CHARS],
             )
             for row in rows
         ]
-        click.echo(terminal.render_table(("session", "used", "records", "question"), shown, has_plain_head=False))
+        head = ("session", "used", "state", "turns", "size", "question")
+        click.echo(terminal.render_table(head, shown, has_plain_head=False))
     else:
         click.echo('No sessions yet. Begin one: penstock run "QUESTION"')
     return 0 if rows else answer.NOTHING
+
+
+def _row(store: Store, info: SessionInfo) -> dict[str, Any]:
+    """Return a session as a row of the list."""
+    types = store.record_types(info.session)
+    begun = _beginning_of(store, info.session)
+    wire = begun.pop("wire", "")
+    return {
+        "id": info.session,
+        "session": info.session,
+        "state": "running" if info.is_running else _state(store, info.session, types, wire),
+        "turns": types.count("Replied"),
+        "bytes": info.bytes,
+        "records": info.records,
+        "updated": info.at,
+        "at": info.at,
+        **begun,
+    }
+
+
+def _state(store: Store, session_id: str, types: list[str], wire: str) -> str:
+    """Return where a session stands by its last record that says so."""
+    for seq in range(len(types) - 1, -1, -1):
+        if types[seq] in _STATES:
+            return _STATES[types[seq]]
+        if types[seq] == "Replied":
+            # An answer with calls is none yet: the session was to go on with their results.
+            record: Any = next(store.events(session_id, seq)).data
+            with suppress(PenstockError):
+                from penstock.wires import begin
+
+                return "open" if any(e.calls for e in begin(wire).append(*record["messages"]).entries) else "answered"
+    return "open"
 
 
 @command("show")
@@ -130,12 +239,13 @@ def replayed(store: Store, session_id: str) -> tuple[Session, dict[str, Any], in
 
 
 def _beginning_of(store: Store, session_id: str) -> dict[str, Any]:
-    """Return root, model and first question of a session, as a row has them; nothing of what its beginning does not say."""
+    """Return root, model, wire and first question of a session, as a row has them; nothing of what its beginning does not say."""
     # The first prompt stands right behind the beginning; of a long session no more is read than that.
     row: dict[str, Any] = {}
     for record in islice(store.events(session_id), 3):
         if record.seq == 0:
             row |= {name: said for name in ("root", "model") if (said := field(record.data, "about", name)) is not None}
+            row["wire"] = str(field(record.data, "header", "transcript", "wire") or "")
         if record.type == "Prompted":
             message: Any = record.data["message"]
             return {**row, "question": str(message.get("content"))[:200]}

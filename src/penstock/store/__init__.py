@@ -32,9 +32,12 @@ from penstock.store.kept import (
     Store,
     StoreFault,
 )
+from penstock.store.retention import Removal, Retention, default_retention
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from penstock.store.tables import Tables
 
 __all__ = [
     "LIFE_SECONDS",
@@ -47,12 +50,15 @@ __all__ = [
     "Handle",
     "JournalRecord",
     "Pruned",
+    "Removal",
+    "Retention",
     "SessionInfo",
     "Size",
     "Store",
     "StoreFault",
     "default_life_seconds",
     "default_limit_bytes",
+    "default_retention",
     "default_url",
     "folder_of",
     "open_store",
@@ -132,13 +138,20 @@ def folder_of(url: str) -> str | None:
     return os.path.abspath(os.path.expanduser(path))
 
 
-def open_store(url: str | None = None, *, limit_bytes: int | None = None, life_seconds: float | None = None) -> Store:
+def open_store(
+    url: str | None = None,
+    *,
+    limit_bytes: int | None = None,
+    life_seconds: float | None = None,
+    retention: Retention | None = None,
+) -> Store:
     """Return the store at `url`, made where there is none.
 
     Args:
         url: A folder (`sqlite:///path`, or just the path) or a database (`postgresql://…`); None for `default_url()`.
-        limit_bytes: What all artifacts together may take on disk; None for `default_limit_bytes()`.
+        limit_bytes: What artifacts and journals together may take; None for `default_limit_bytes()`.
         life_seconds: How long an artifact lives after its last `put`; None for `default_life_seconds()`.
+        retention: What sessions stay: it holds whenever one begins; None for `default_retention()`, which keeps all.
 
     Raises:
         CallerError: The URL or a number cannot be one, or the folder is another user's, shared, or on a network.
@@ -148,10 +161,15 @@ def open_store(url: str | None = None, *, limit_bytes: int | None = None, life_s
     folder = folder_of(url)
     limit_bytes = default_limit_bytes() if limit_bytes is None else limit_bytes
     life_seconds = default_life_seconds() if life_seconds is None else life_seconds
+    retention = default_retention() if retention is None else retention
+    store: Tables
     if folder is None:
         from penstock.store.postgres import PostgresStore
 
-        return PostgresStore(url, limit_bytes=limit_bytes, life_seconds=life_seconds)
-    from penstock.store.sqlite import SqliteStore
+        store = PostgresStore(url, limit_bytes=limit_bytes, life_seconds=life_seconds)
+    else:
+        from penstock.store.sqlite import SqliteStore
 
-    return SqliteStore(folder, limit_bytes=limit_bytes, life_seconds=life_seconds)
+        store = SqliteStore(folder, limit_bytes=limit_bytes, life_seconds=life_seconds)
+    store.retention = retention
+    return store

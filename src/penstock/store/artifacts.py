@@ -179,7 +179,7 @@ class ArtifactTables(Database):
             StoreFault: `full`: what is left is in use by sessions. The transaction takes back what was given up.
         """
         _, places = self._expire(execute)
-        used = int(execute("SELECT COALESCE(SUM(stored_bytes), 0) FROM contents")[0][0])
+        used = used_bytes(execute)
         if used + wanted <= self.limit_bytes:
             return places
         # By number and not by time, and never what a session refers to: it could not be resumed without.
@@ -201,12 +201,19 @@ class ArtifactTables(Database):
             if used + wanted <= self.limit_bytes:
                 break
         else:
-            raise StoreFault(
-                "full",
-                f"The store is full: {used} of its {self.limit_bytes} bytes are in use by sessions, {wanted} were wanted.",
-            )
+            raise self._full(used, wanted)
         self._give_up(execute, dropped, "it was the oldest when room was needed")
         return places + self._sweep(execute)
+
+    def _full(self, used: int, wanted: int) -> StoreFault:
+        """Return the fault of a store in which so many bytes have no room, with the command that makes room."""
+        said = (
+            f"The store is full: {used} of its {self.limit_bytes} bytes are in use by sessions, {wanted} were wanted."
+        )
+        if wanted < self.limit_bytes:
+            gc = f"penstock store gc --max-bytes {self.limit_bytes - wanted}{self._command_option()}"
+            said += f" `{gc}` removes the sessions that were used longest ago; with --dry-run it says which."
+        return StoreFault("full", f"{said} PENSTOCK_STORE_LIMIT_BYTES sets another limit.")
 
     def _expire(self, execute: Execute) -> tuple[int, list[str]]:
         """Give up the handles whose time is over; return how many, and the places to remove."""
@@ -401,6 +408,12 @@ def _batches(contents: Iterable[tuple[bytes, str]]) -> Iterator[list[tuple[bytes
         size += len(content)
     if batch:
         yield batch
+
+
+def used_bytes(execute: Execute) -> int:
+    """Return what is held against the limit: contents and journals."""
+    contents = execute("SELECT COALESCE(SUM(stored_bytes), 0) FROM contents")[0][0]
+    return int(contents) + int(execute("SELECT COALESCE(SUM(bytes), 0) FROM sessions")[0][0])
 
 
 def _unknown(execute: Execute, digests: Iterable[str]) -> list[str]:

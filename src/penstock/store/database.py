@@ -76,8 +76,47 @@ class Database(ABC):
         # The newest record of each session and its hash, as long as no other connection has written.
         self._heads: dict[str, tuple[int, str]] = {}
         self._generation: object = None
+        # The sessions that this store has added to, and about how much since the last look at what all take.
+        self._worked_on: set[str] = set()
+        self._grown = 0
         self._newest: tuple[str, int] | None = None  # the last record of the transaction in hand
         self._lost: tuple[str, int] | None = None  # a record that was acknowledged and is not there
+
+    @abstractmethod
+    def _holder(self, execute: Execute) -> str:
+        """Return the name under which this store works on sessions, held in a way that ends with its process."""
+
+    @abstractmethod
+    def _own_holder(self) -> str:
+        """Return that name where it is held already, "" where not."""
+
+    @abstractmethod
+    def _is_held(self, execute: Execute, holder: str) -> bool:
+        """Return whether another store of that name is open, in whatever living process."""
+
+    @abstractmethod
+    def _unnoted(self, sessions: Sequence[str]) -> None:
+        """Take away what is written of sessions beside the tables, before they go."""
+
+    @abstractmethod
+    def _shrink(self) -> None:
+        """Give room that is free back, as far as nobody else is in the way."""
+
+    @abstractmethod
+    def scrub(self) -> None:
+        """Write the database anew without what was deleted, so that none of its bytes are left in it or its log.
+
+        Raises:
+            StoreFault: `busy` where somebody reads meanwhile.
+        """
+
+    @abstractmethod
+    def _remove_caches(self) -> None:
+        """Remove what can be made anew and may show what was removed: the indexes of ranked search."""
+
+    @abstractmethod
+    def _command_option(self) -> str:
+        """Return what a command line names this store by, with a blank before it; "" where it cannot be named."""
 
     def _now(self, execute: Execute) -> float:
         """Return a time that never goes back, kept in the store: a clock that is set back makes nothing younger."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 FIRST_HASH = "0" * 64
 """The hash that the first record of a session follows."""
 _LONGEST_NAME = 200
+_ROW_BYTES, _IN_ROW_BYTES, _PAGE_BYTES = 250, 1_000, 4_096
 
 
 class JournalRow(NamedTuple):
@@ -44,6 +45,15 @@ class JournalRow(NamedTuple):
         # forged.
         head = repr((self.schema_version, self.session, self.seq, self.type, self.at, self.prev_hash))
         return hashlib.sha256(f"{head}\n{self.payload}".encode("utf-8", "surrogatepass")).hexdigest()
+
+    @property
+    def stored_bytes(self) -> int:
+        """Return what the record counts towards the size of its store: about what it takes on disk."""
+        # Hashes, numbers and the row itself are some 250 bytes. SQLite keeps up to a quarter of a page of 4,096 bytes beside
+        # the key, and gives what is longer whole pages.
+        size = len(self.payload)
+        whole = size if size <= _IN_ROW_BYTES else -(-size // _PAGE_BYTES) * _PAGE_BYTES
+        return len(self.session) + len(self.type) + _ROW_BYTES + whole
 
     def record(self) -> JournalRecord:
         """Return the record as callers see it, its payload decoded."""

@@ -13,13 +13,17 @@ from penstock.errors import CallerError, Ended
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from penstock.store.retention import Removal, Retention
+
 Handle = NewType("Handle", str)
 """The name of an artifact in one store: 22 random letters and digits, 130 bits, so that nobody can guess one."""
 
 LIFE_SECONDS = 7 * 86_400.0
 """How long an artifact lives after its last `put`: a session that is resumed after a weekend still has its results."""
 LIMIT_BYTES = 2 << 30
-"""How many bytes all artifacts of a store may take on disk, unless it is told otherwise: 2 GiB."""
+"""How many bytes contents and journals of a store may take, unless it is told otherwise: 2 GiB."""
+INDEX_FOLDER = "ranked"
+"""The name of the folder with the indexes of ranked search, in that of the store."""
 SCHEMA_VERSION = 1
 """The version of a record's payload, for those who read old journals; the tables have one of their own (`schema`)."""
 
@@ -83,6 +87,10 @@ class SessionInfo:
     session: str
     records: int
     at: float
+    bytes: int = 0
+    """What goes with it: its journal, and the contents that nothing else leads to."""
+    is_running: bool = False
+    """Whether a process that lives has added to it and has the store open still: then it is not removed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -105,9 +113,18 @@ class Size:
     artifacts: int
     bytes: int
     stored_bytes: int
-    """What the contents take on disk: this is held against `limit_bytes`."""
+    """What the contents take on disk."""
     limit_bytes: int
+    """What contents and journals together may take."""
     records: int
+    sessions: int = 0
+    journal_bytes: int = 0
+    """What the journals take, about."""
+
+    @property
+    def used_bytes(self) -> int:
+        """What is held against `limit_bytes`: contents and journals."""
+        return self.stored_bytes + self.journal_bytes
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -162,6 +179,8 @@ class Store(Protocol):
 
     url: str
     limit_bytes: int
+    taken: tuple[Removal, ...]
+    """What rules of retention took away since the store was opened, for whoever tells a person."""
 
     def put(
         self,
@@ -252,6 +271,55 @@ class Store(Protocol):
 
     def sessions(self) -> list[SessionInfo]:
         """Return the sessions, the last used first."""
+        ...
+
+    def record_types(self, session: str) -> list[str]:
+        """Return the type of each record of a session, in order; they are read without their data and not checked."""
+        ...
+
+    def handles_of(self, session: str) -> list[str]:
+        """Return the handles that the records of a session refer to, in the order in which they were first named."""
+        ...
+
+    def remove_sessions(self, sessions: Iterable[str]) -> list[Removal]:
+        """Remove sessions for good: journals, and the artifacts that nothing else names; no file of the store holds them then.
+
+        Raises:
+            ToolError: `not_found` for an unknown one, `busy` for one that another process works on. Nothing is removed.
+            StoreFault: `busy` while somebody reads: it is gone from the tables, and its bytes go with the next `scrub`.
+        """
+        ...
+
+    def remove_artifact(self, handle: str) -> Removal:
+        """Remove the content of an artifact for good, under every handle that leads to it.
+
+        What a model was shown of it stands in the journals of the sessions in `named_by`, and goes with those.
+
+        Raises:
+            ToolError: `busy` where a session refers to it that another process works on.
+            StoreFault: As for sessions.
+        """
+        ...
+
+    def collect(self, rules: Retention, *, is_dry_run: bool = False) -> list[Removal]:
+        """Take away what has expired and what is beyond some rules, and return what the rules took, the oldest first.
+
+        Args:
+            rules: What stays. What a living process works on stays in any case.
+            is_dry_run: Whether only to say what would go.
+        """
+        ...
+
+    def scrub(self) -> None:
+        """Write the database anew without what was deleted, so that none of its bytes are left in it or its log.
+
+        Raises:
+            StoreFault: `busy` where somebody reads meanwhile.
+        """
+        ...
+
+    def removals(self) -> list[Removal]:
+        """Return what rules took away, the last 1,000, the newest first."""
         ...
 
     def learn(self, name: str, value: str) -> None:

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 SCHEMA = "penstock"
 """The schema of the database that holds our tables."""
 _LOCK = 0x50454E53  # of the one writer of artifacts
+_HOLDERS = 0x50454E48  # of those who work on sessions, each with a number of its own beside it
 _WAIT = "5s"  # for another writer, and then it is told
+_TABLES = ("pieces", "pending", "contents", "handles", "refs", "records", "sessions", "running", "removals")
 _BATCH_PIECES = 16  # 4 MiB a transaction while content comes in
 _BEGIN = "BEGIN; SET LOCAL synchronous_commit = on"
 
@@ -60,6 +62,7 @@ class PostgresStore(Tables):
         self._address = url
         self._process = os.getpid()
         self._closed = False
+        self._hold = ""
         self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
         self.url = "postgresql:"
         try:
@@ -92,6 +95,8 @@ class PostgresStore(Tables):
             connection.execute("SET client_min_messages = warning")
             connection.execute(f"SET lock_timeout = '{_WAIT}'")
             connection.execute(f"SET search_path = {SCHEMA}")
+            if self._hold:  # the one that the server dropped has taken it along
+                connection.execute("SELECT pg_advisory_lock_shared(%s, %s)", (_HOLDERS, int(self._hold)))
             self._connection = connection
         return self._connection
 
@@ -303,6 +308,52 @@ class PostgresStore(Tables):
             "AND NOT EXISTS (SELECT 1 FROM pending w WHERE w.place = p.place)"
         )
         return [str(place) for (place,) in rows]
+
+    # ── sessions and removal ─────────────────────────────────────────────────────────────────────────────────────
+
+    def _holder(self, execute: Execute) -> str:
+        """Return the number of a lock that this connection holds: the server gives it up when the connection ends."""
+        if not self._hold:
+            number = secrets.randbelow(1 << 31)
+            execute("SELECT pg_advisory_lock_shared(?, ?)", (_HOLDERS, number))
+            self._hold = str(number)
+        return self._hold
+
+    def _own_holder(self) -> str:
+        return self._hold
+
+    def _is_held(self, execute: Execute, holder: str) -> bool:
+        # What can be locked is held by nobody; the lock ends with this transaction.
+        if holder == self._hold or not holder.isdigit():
+            return False
+        return not execute("SELECT pg_try_advisory_xact_lock(?, ?)", (_HOLDERS, int(holder)))[0][0]
+
+    def _unnoted(self, sessions: Sequence[str]) -> None:
+        """Do nothing: the server keeps its log itself, and no note is taken."""
+
+    def _shrink(self) -> None:
+        """Do nothing: the server's own vacuum gives room back."""
+
+    def scrub(self) -> None:
+        """Write the tables anew, without what was deleted; `Store.scrub` says more.
+
+        As far as SQL reaches: the server's log (`pg_wal`), its replicas and its backups hold what they held.
+        """
+        with self._lock:
+            try:
+                for table in _TABLES:
+                    self._connected().execute(f"VACUUM (FULL) {SCHEMA}.{table}".encode())
+            except self._psycopg.Error as error:
+                raise self._translated(error) from error
+            # The old files of the tables are empty now, and gone with the next checkpoint; asking for one is a right that few have.
+            with suppress(self._psycopg.Error):
+                self._connected().execute("CHECKPOINT")
+
+    def _remove_caches(self) -> None:
+        """Do nothing: indexes of ranked search are kept beside stores in folders only."""
+
+    def _command_option(self) -> str:
+        return ""  # an address may hold a password
 
     # ── upkeep ───────────────────────────────────────────────────────────────────────────────────────────────────
 

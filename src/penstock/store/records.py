@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING
 from penstock.errors import CallerError
 from penstock.store import journal
 from penstock.store.artifacts import ArtifactTables
-from penstock.store.kept import SCHEMA_VERSION, Conflict, Damaged, Event, JournalRecord, SessionInfo
+from penstock.store.kept import SCHEMA_VERSION, Conflict, Damaged, Event, JournalRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from penstock.store.database import Execute
 
-_BATCH = 500  # records fetched at a time
+_FIRST_BATCH, _BATCH = 8, 500  # records fetched at a time
+_ROOM_ASKED_BYTES = 64 << 10  # of records, between two looks at what all together take: so much may be above the limit
 _COLUMNS = "session, seq, type, schema_version, at, prev_hash, sha256, payload"
 
 
@@ -41,14 +42,18 @@ class JournalTables(ArtifactTables):
         journal.name(session, "A session")
         prepared = [(event, journal.name(event.type, "A type"), journal.payload(event.data)) for event in events]
         heads: tuple[int, str] | None = None
-        records = []
+        records, added, removed = [], 0, list[str]()
         with self._lock:
             try:
                 refers = any(event.handles for event, _, _ in prepared)
+                # What there is room for is asked once in a while and not for each record, because it is a sum over all.
+                self._grown += sum(len(text) for _, _, text in prepared)
+                is_room_asked = self._grown > _ROOM_ASKED_BYTES or session not in self._worked_on
                 # A record that refers to artifacts needs the one writer: or an artifact might be pruned between the
-                # look and the insert.
-                with self._writing() if refers else self._appending() as execute:
+                # look and the insert. So does who makes room.
+                with self._writing() if refers or is_room_asked else self._appending() as execute:
                     last, prev_hash = self._head(execute, session)
+                    is_new = last < 0
                     for event, kind, text in prepared:
                         if isinstance(event.seq, bool) or not isinstance(event.seq, int) or event.seq < 0:
                             raise CallerError(f"seq is a whole number from 0 on, not {event.seq!r}")
@@ -66,7 +71,12 @@ class JournalTables(ArtifactTables):
                         for handle in dict.fromkeys(event.handles):
                             self._refer(execute, session, event.seq, handle)
                         records.append(row.record())
+                        added += row.stored_bytes
                         last, prev_hash = event.seq, row.sha256
+                    if added:
+                        if is_room_asked:
+                            removed = self._make_room(execute, added)
+                        self._count(execute, session, last + 1, added, records[-1].at)
                     heads = (last, prev_hash)
                     self._newest = (session, last)
             finally:
@@ -75,7 +85,28 @@ class JournalTables(ArtifactTables):
                 if heads is None:
                     self._heads.pop(session, None)
             self._heads[session] = heads
+            if is_room_asked:
+                self._grown = 0
+            if added:
+                self._worked_on.add(session)
+        self._remove(removed)
+        if is_new and added:
+            self._began()
         return records
+
+    def _count(self, execute: Execute, session: str, records: int, added_bytes: int, at: float) -> None:
+        """Add records to what their session takes, and say that this store works on it."""
+        execute(
+            "INSERT INTO sessions VALUES (?, ?, ?, ?) ON CONFLICT (session) DO UPDATE SET "
+            "records = excluded.records, bytes = sessions.bytes + excluded.bytes, "
+            "at = CASE WHEN excluded.at > sessions.at THEN excluded.at ELSE sessions.at END",
+            (session, records, added_bytes, at),
+        )
+        if session not in self._worked_on:
+            execute("INSERT INTO running VALUES (?, ?) ON CONFLICT DO NOTHING", (session, self._holder(execute)))
+
+    def _began(self) -> None:
+        """Take note that a session has begun, after it is safe; `removal` says what follows."""
 
     def _head(self, execute: Execute, session: str) -> tuple[int, str]:
         """Return the last `seq` of a session and its hash, (-1, `FIRST_HASH`) when there is none yet.
@@ -114,18 +145,25 @@ class JournalTables(ArtifactTables):
         return journal.verified(self._rows(session, from_seq), session, from_seq, prev_hash, lost_seq)
 
     def _rows(self, session: str, from_seq: int) -> Iterator[journal.JournalRow]:
-        """Yield the rows of a session, 500 a query: a reader that stops early, or is slow, holds no transaction open."""
-        statement = f"SELECT {_COLUMNS} FROM records WHERE session = ? AND seq >= ? ORDER BY seq LIMIT {_BATCH}"  # noqa: S608
+        """Yield the rows of a session, some a query: a reader that stops early, or is slow, holds no transaction open."""
+        statement = f"SELECT {_COLUMNS} FROM records WHERE session = ? AND seq >= ? ORDER BY seq LIMIT ?"  # noqa: S608
+        limit = _FIRST_BATCH  # many look at the beginning only
         while True:
-            batch = self._read(statement, (session, from_seq))
+            batch = self._read(statement, (session, from_seq, limit))
             yield from map(journal.JournalRow._make, batch)
-            if len(batch) < _BATCH:
+            if len(batch) < limit:
                 return
-            from_seq = int(batch[-1][1]) + 1
+            from_seq, limit = int(batch[-1][1]) + 1, _BATCH
 
-    def sessions(self) -> list[SessionInfo]:
-        """Return the sessions, the last used first."""
+    def record_types(self, session: str) -> list[str]:
+        """Return the type of each record of a session, in order; they are read without their data and not checked."""
+        return [
+            str(type_) for (type_,) in self._read("SELECT type FROM records WHERE session = ? ORDER BY seq", (session,))
+        ]
+
+    def handles_of(self, session: str) -> list[str]:
+        """Return the handles that the records of a session refer to, in the order in which they were first named."""
         rows = self._read(
-            "SELECT session, MAX(seq) + 1, MAX(at) FROM records GROUP BY session ORDER BY MAX(at) DESC, session"
+            "SELECT handle FROM refs WHERE session = ? GROUP BY handle ORDER BY MIN(seq), handle", (session,)
         )
-        return [SessionInfo(session=session, records=int(count), at=float(at)) for session, count, at in rows]
+        return [str(handle) for (handle,) in rows]

@@ -9,6 +9,10 @@ from __future__ import annotations
 
 # STRICT, because SQLite otherwise takes a value of any type in any column. WITHOUT ROWID, because rows are found by
 # their keys alone, and then lie in the order of those.
+#
+# What a record takes, as `journal.stored_bytes` counts it. Written out here, since a step never changes.
+_RECORD_BYTES = """LENGTH(session) + LENGTH(type) + 250 +
+    CASE WHEN LENGTH(payload) > 1000 THEN (LENGTH(payload) + 4095) / 4096 * 4096 ELSE LENGTH(payload) END"""
 _STEPS: tuple[tuple[str, ...], ...] = (
     (  # 1: the journal
         """CREATE TABLE records (
@@ -37,6 +41,20 @@ _STEPS: tuple[tuple[str, ...], ...] = (
     (  # 4: what each new artifact asks, how much is kept and what is over, without a look at every row
         "CREATE INDEX contents_by_size ON contents (stored_bytes)",
         "CREATE INDEX handles_by_end ON handles (expires) WHERE gone = ''",
+    ),
+    (  # 5: what sessions take and who works on them, so that they count and can be removed; what rules took away
+        """CREATE TABLE sessions (
+            session TEXT PRIMARY KEY, records INTEGER NOT NULL, bytes INTEGER NOT NULL, at REAL NOT NULL
+            ) STRICT, WITHOUT ROWID""",
+        f"""INSERT INTO sessions SELECT session, MAX(seq) + 1, CAST(SUM({_RECORD_BYTES}) AS INTEGER), MAX(at)
+            FROM records GROUP BY session""",  # noqa: S608 - written above
+        "CREATE INDEX sessions_by_size ON sessions (bytes)",
+        "CREATE INDEX refs_by_session ON refs (session)",
+        """CREATE TABLE running (
+            session TEXT NOT NULL, holder TEXT NOT NULL, PRIMARY KEY (session, holder)) STRICT, WITHOUT ROWID""",
+        """CREATE TABLE removals (
+            number INTEGER PRIMARY KEY, removed REAL NOT NULL, what TEXT NOT NULL, name TEXT NOT NULL,
+            bytes INTEGER NOT NULL, at REAL NOT NULL, why TEXT NOT NULL) STRICT, WITHOUT ROWID""",
     ),
 )
 

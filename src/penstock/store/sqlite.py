@@ -16,17 +16,19 @@ import errno
 import json
 import os
 import secrets
+import shlex
 import sqlite3
 import sys
 import time
 import zlib
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from penstock.errors import CallerError
 from penstock.store import pieces, schema
 from penstock.store.database import Staged
-from penstock.store.kept import Damaged, StoreFault
+from penstock.store.holders import Holders
+from penstock.store.kept import INDEX_FOLDER, Damaged, StoreFault
 from penstock.store.tables import Tables
 from penstock.workspace import locks
 from penstock.workspace.own_files import OwnFolder
@@ -50,10 +52,13 @@ _NOTE_BYTES = 4_096  # a session's name of 200 characters, escaped, is a third o
 _PENDING = "pending-"
 _WRITE_BACK_BYTES = 16 << 20
 _ERRORS = (sqlite3.Error, UnicodeDecodeError)  # the second where damage makes SQLite say what is no text
+# Says something to a database without tables only: free pages are given back, where somebody asks for it.
+_NEW_PRAGMAS = ("auto_vacuum = INCREMENTAL",)
 _PRAGMAS = (
     "synchronous = FULL",  # on every connection: the file does not remember it
     "fullfsync = ON",  # macOS: a flush that reaches the disk; nothing elsewhere
     "checkpoint_fullfsync = ON",
+    "secure_delete = ON",  # what is deleted is overwritten, and not only no longer found
     "trusted_schema = OFF",
     "cell_size_check = ON",
     "mmap_size = 0",
@@ -84,6 +89,7 @@ class SqliteStore(Tables):
         self._folder: OwnFolder | None = None
         self._contents: OwnFolder | None = None
         self._guard = -1
+        self._holders: Holders | None = None
         # Content that is written and not published yet, open and locked: the lock keeps other processes' pruning from it.
         self._pending: dict[str, int] = {}
         try:
@@ -100,6 +106,7 @@ class SqliteStore(Tables):
             self._folder = OwnFolder(self.path)
             self._contents = OwnFolder(os.path.join(self.path, "contents"))
             self._guard = _made(self._folder, _GUARD)
+            self._holders = Holders(self._folder)
             with self._exclusive():
                 # Private from the start; SQLite gives its log the same mode. One that is there is not opened: whoever closes a
                 # file gives back every lock that this process has on it, those of another connection too.
@@ -144,7 +151,7 @@ class SqliteStore(Tables):
             path, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=128
         )
         self._connection.text_factory = _text
-        for pragma in _PRAGMAS:
+        for pragma in (*_NEW_PRAGMAS, *_PRAGMAS):
             self._connection.execute(f"PRAGMA {pragma}")
         mode = self._connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
         if mode != "wal":
@@ -270,7 +277,17 @@ class SqliteStore(Tables):
             write_at(self._guard, b"%08x %b\n" % (zlib.crc32(text), text), 0)
 
     def _missing(self) -> tuple[str, int] | None:
-        """Return the newest record as it was noted, if it is not there. What is no note says nothing."""
+        """Return the newest record as it was noted, if it is not there."""
+        noted = self._noted()
+        if noted is None:
+            return None
+        with suppress(sqlite3.Error):  # whoever reads it will be told
+            found = self._connected().execute("SELECT 1 FROM records WHERE session = ? AND seq = ?", noted)
+            return None if found.fetchone() else noted
+        return None
+
+    def _noted(self) -> tuple[str, int] | None:
+        """Return the newest record as it was noted. What is no note says nothing."""
         assert self._folder is not None  # noqa: S101 - it is open before the database
         try:
             descriptor = self._folder.open(_GUARD)
@@ -286,10 +303,7 @@ class SqliteStore(Tables):
         if seal != b"%08x" % zlib.crc32(text) or not text:
             return None
         session, seq = json.loads(text)
-        with suppress(sqlite3.Error):  # whoever reads it will be told
-            found = self._connected().execute("SELECT 1 FROM records WHERE session = ? AND seq = ?", (session, seq))
-            return None if found.fetchone() else (session, seq)
-        return None
+        return session, seq
 
     def _seen_by_others(self) -> object:
         """Return SQLite's number that changes when another connection commits to the same file."""
@@ -527,6 +541,73 @@ class SqliteStore(Tables):
             raise CallerError("The store is closed.")
         return self._contents
 
+    # ── sessions and removal ─────────────────────────────────────────────────────────────────────────────────────
+
+    def _holder(self, execute: Execute) -> str:
+        """Return the name of the locked file that says that this store is open; the folder's lock is held."""
+        del execute
+        if self._holders is None:
+            raise CallerError("The store is closed.")
+        try:
+            return self._holders.announce()
+        except OSError as error:
+            raise _fault(error) from error
+
+    def _own_holder(self) -> str:
+        return "" if self._holders is None else self._holders.own
+
+    def _is_held(self, execute: Execute, holder: str) -> bool:
+        del execute
+        return self._holders is not None and self._holders.is_held(holder)
+
+    def _unnoted(self, sessions: Sequence[str]) -> None:
+        """Take back the note of the newest record where it is of one of these: it would say that the log lost its end."""
+        if self._lost is not None and self._lost[0] in sessions:
+            self._lost = None
+        noted = self._noted()
+        if noted is not None and noted[0] in sessions:
+            with suppress(OSError):
+                write_at(self._guard, b" " * (_NOTE_BYTES - 1) + b"\n", 0)
+
+    def _shrink(self) -> None:
+        """Give free pages back and empty the log; who reads meanwhile keeps them until the next time."""
+        with suppress(StoreFault, *_ERRORS), self._lock, self._exclusive():
+            connection = self._connected()
+            # A statement without columns is stepped once by `execute`, which would free one page.
+            connection.executescript("PRAGMA incremental_vacuum")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def scrub(self) -> None:
+        """Write the database anew, without a byte of what was deleted, and empty its log; `Store.scrub` says more."""
+        # `secure_delete` overwrites what is deleted now; what lies in the gaps of pages from the time before, or from a page
+        # that was split, goes only when everything is written anew. The log holds old pages until it is merged and cut off.
+        with self._lock, self._exclusive():
+            connection = self._connected()
+            try:
+                for pragma in _NEW_PRAGMAS:
+                    connection.execute(f"PRAGMA {pragma}")
+                connection.execute("VACUUM")
+                is_read = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            except _ERRORS as error:
+                raise self._translated(error) from error
+        if is_read:
+            gc = f"penstock store gc{self._command_option()}"
+            raise StoreFault(
+                "busy", f"Somebody reads {self.path}: what was removed is in its log still. `{gc}` takes it away later."
+            )
+
+    def _remove_caches(self) -> None:
+        """Remove the indexes of ranked search: they hold words of files, and are made anew by the next search."""
+        path = os.path.join(self.path, INDEX_FOLDER)
+        if not os.path.isdir(path):
+            return
+        with suppress(OSError, CallerError), closing(OwnFolder(path)) as folder:
+            for name in folder.names():
+                folder.remove(name)
+
+    def _command_option(self) -> str:
+        return f" --store {shlex.quote(self.url)}"
+
     # ── upkeep ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _database_damage(self) -> list[str]:
@@ -574,6 +655,8 @@ class SqliteStore(Tables):
         guard, self._guard = self._guard, -1
         if guard >= 0:
             os.close(guard)
+        if self._holders is not None:
+            self._holders.close()
         for place in list(self._pending):
             self._unlock(place)
         for folder in (self._folder, self._contents):

@@ -1,19 +1,21 @@
 """Keep artifacts and journals in tables: all that both databases do alike, written once.
 
 A database adds how statements run, how one writer is had, and where pieces of content lie (`database`). Artifacts and
-journals are rows of it (`artifacts`, `records`); here is what goes over all of them: sizes, pruning, checks.
+journals are rows of it (`artifacts`, `records`), what goes before its time is in `removal`; here is what goes over all of
+them: sizes, pruning, checks.
 """
 
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from penstock.store import pieces
 from penstock.store.artifacts import HandleRow
 from penstock.store.database import Staged
 from penstock.store.kept import Damage, Damaged, Pruned, Size, StoreFault
-from penstock.store.records import JournalTables
+from penstock.store.removal import RemovalTables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 _WORTH = 0.75  # compressed pieces are taken when they are no longer than this share
 
 
-class Tables(JournalTables):
+class Tables(RemovalTables):
     """The part of a store that both databases share; `Database` has the arguments."""
 
     def learn(self, name: str, value: str) -> None:
@@ -40,13 +42,17 @@ class Tables(JournalTables):
         """Return how full the store is."""
         handles = self._read("SELECT COUNT(*) FROM handles WHERE gone = ''")[0][0]
         total, stored = self._read("SELECT COALESCE(SUM(bytes), 0), COALESCE(SUM(stored_bytes), 0) FROM contents")[0]
-        records = self._read("SELECT COUNT(*) FROM records")[0][0]
+        sessions, records, journal_bytes = self._read(
+            "SELECT COUNT(*), COALESCE(SUM(records), 0), COALESCE(SUM(bytes), 0) FROM sessions"
+        )[0]
         return Size(
             artifacts=int(handles),
             bytes=int(total),
             stored_bytes=int(stored),
             limit_bytes=self.limit_bytes,
             records=int(records),
+            sessions=int(sessions),
+            journal_bytes=int(journal_bytes),
         )
 
     def prune(self) -> Pruned:
@@ -55,9 +61,10 @@ class Tables(JournalTables):
         with self._writing() as execute:
             expired, places = self._expire(execute)
             dropped = 0
-            if before.stored_bytes > self.limit_bytes:
+            if before.used_bytes > self.limit_bytes:
                 count = int(execute("SELECT COUNT(*) FROM handles WHERE gone = ''")[0][0])
-                places += self._make_room(execute, 0)
+                with suppress(StoreFault):  # `full`: the rest is in use by sessions, which `collect` takes
+                    places += self._make_room(execute, 0)
                 dropped = count - int(execute("SELECT COUNT(*) FROM handles WHERE gone = ''")[0][0])
             places += self._orphans(execute)
         self._remove(places)
@@ -125,8 +132,11 @@ class Tables(JournalTables):
             sessions.add(self._lost[0])
         for session in sorted(sessions):
             try:
-                for _ in self.events(session):
-                    pass
+                records = sum(1 for _ in self.events(session))
+                counted = self._read("SELECT records FROM sessions WHERE session = ?", (session,))
+                if counted != [(records,)]:
+                    reason = "its entry in the list of sessions is not what was written"
+                    found.append(Damage(what="record", name=session, reason=reason, newest_sound=str(records - 1)))
             except Damaged as damage:
                 sound = None if damage.newest_sound is None else str(damage.newest_sound)
                 found.append(Damage(what="record", name=session, reason=damage.message, newest_sound=sound))

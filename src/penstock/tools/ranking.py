@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from penstock.tools.invocation import Invocation
     from penstock.workspace.ranked import RankedPassage, Ranking
 
-INDEX_FOLDER = "ranked"
-"""The name of the folder with the indexes, in that of the store."""
 # Arguments of `search` that mean nothing where passages are ranked.
 
 _NO_MEANING = ("literal", "context_lines")
@@ -111,6 +109,7 @@ def check_ranked(arguments: dict[str, object]) -> None:
 def index_folder_of(kept_in: Store | Callable[[], Store] | None) -> str | None:
     """Return the folder for indexes, beside what the store keeps; None where the store is no folder or cannot be opened."""
     from penstock import store
+    from penstock.store.kept import INDEX_FOLDER
 
     try:
         opened = kept_in() if callable(kept_in) else kept_in

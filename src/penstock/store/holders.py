@@ -1,0 +1,69 @@
+"""Who works in a folder: each open store that adds to sessions has a file there, locked for as long as its process lives.
+
+Law: a lock ends with its process, however that ends, so that nothing has to be renewed and no clock is asked. A file
+without a lock is one that a process left when it was killed. What each of them works on is in the tables (`removal`).
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from penstock.errors import CallerError
+from penstock.workspace import locks
+
+if TYPE_CHECKING:
+    from penstock.workspace.own_files import OwnFolder
+
+_PREFIX = "running-"
+
+
+class Holders:
+    """The open stores that work in a folder, this one among them once it has announced itself.
+
+    Args:
+        folder: The folder of the store.
+    """
+
+    def __init__(self, folder: OwnFolder) -> None:
+        self._folder = folder
+        self._descriptor = -1
+        self.own = ""
+
+    def announce(self) -> str:
+        """Return the name that this store holds, made and locked the first time. Raises OSError."""
+        if not self.own:
+            for left in self._folder.names():  # by processes that were killed
+                if left.startswith(_PREFIX) and not self.is_held(left):
+                    with suppress(OSError):
+                        self._folder.remove(left)
+            name = _PREFIX + secrets.token_hex(8)
+            self._descriptor = self._folder.create(name)
+            locks.acquire(self._descriptor)
+            self.own = name
+        return self.own
+
+    def is_held(self, name: str) -> bool:
+        """Return whether another open store, of whatever living process, has that name."""
+        # The name comes from a table, which damage may have changed: it leads nowhere else.
+        if name == self.own or not (name.startswith(_PREFIX) and name.removeprefix(_PREFIX).isalnum()):
+            return False
+        try:
+            descriptor = self._folder.open(name)
+        except (OSError, CallerError):
+            return False
+        try:
+            return not locks.acquire(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def close(self) -> None:
+        """Give the name up; what was worked on may be removed from now on."""
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
+            with suppress(OSError, CallerError):
+                self._folder.remove(self.own)
+        self.own = ""

@@ -1,0 +1,255 @@
+"""What goes before its time, and for good: sessions and artifacts that a person names, or that rules are beyond.
+
+A removal is one transaction over the tables; content goes after it, as everywhere (`database`). What a person names is
+removed for good: its bytes are in no file of the store afterwards, free pages and log included. What rules take away is
+written down, so that it is never silent. Law: what a living process works on is not removed by anybody else, and never by
+a rule. Which things a rule is beyond is decided in `retention`.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from penstock.errors import ToolError
+from penstock.store.artifacts import HandleRow, used_bytes
+from penstock.store.kept import SessionInfo, StoreFault
+from penstock.store.records import JournalTables
+from penstock.store.retention import Removal, Retention, overdue
+from penstock.text import escape
+from penstock.text.calls import Call
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from penstock.store.database import Execute
+
+_WRITTEN_DOWN = 1_000  # removals that are remembered
+_FREED_TO = 0.9  # of a size that a rule sets: what is beyond it is looked for once in a while and not at each session
+_BY_HAND = "a person removed it"
+# The contents that one session alone keeps: every handle that leads to one is named by it, and by no other session.
+_OWN_BYTES = """
+    SELECT session, SUM(stored_bytes) FROM (
+        SELECT MIN(r.session) AS session, MIN(c.stored_bytes) AS stored_bytes
+        FROM contents c JOIN handles h ON h.digest = c.digest AND h.gone = '' LEFT JOIN refs r ON r.handle = h.handle
+        GROUP BY c.digest HAVING COUNT(DISTINCT r.session) = 1 AND COUNT(r.session) = COUNT(*)) AS own
+    GROUP BY session"""
+_LOOSE = """
+    SELECT h.handle, h.created, c.stored_bytes FROM handles h JOIN contents c ON c.digest = h.digest
+    WHERE h.gone = '' AND NOT EXISTS (SELECT 1 FROM refs r WHERE r.handle = h.handle)"""
+
+
+class RemovalTables(JournalTables):
+    """Sessions as things that are kept: listed with what they take, and removed; `Database` has the arguments.
+
+    Attributes:
+        retention: The rules that hold whenever a session begins; none by default.
+        taken: What they took away since this store was opened, for whoever tells a person.
+    """
+
+    retention = Retention()
+    taken: tuple[Removal, ...] = ()
+
+    # ── what there is ────────────────────────────────────────────────────────────────────────────────────────────
+
+    def sessions(self) -> list[SessionInfo]:
+        """Return the sessions, the last used first."""
+        held = self._held(self._read)
+        own = {str(session): int(size) for session, size in self._read(_OWN_BYTES)}
+        rows = self._read("SELECT session, records, bytes, at FROM sessions ORDER BY at DESC, session")
+        return [
+            SessionInfo(
+                session=session,
+                records=int(records),
+                at=float(at),
+                bytes=int(size) + own.get(session, 0),
+                is_running=session in held,
+            )
+            for session, records, size, at in rows
+        ]
+
+    def removals(self) -> list[Removal]:
+        """Return what rules took away, the last 1,000, the newest first."""
+        rows = self._read("SELECT what, name, bytes, at, why FROM removals ORDER BY number DESC")
+        return [
+            Removal(what=what, name=name, bytes=int(size), at=float(at), why=why) for what, name, size, at, why in rows
+        ]
+
+    def _held(self, execute: Execute) -> set[str]:
+        """Return the sessions that another living process works on."""
+        rows = execute("SELECT session, holder FROM running")
+        held = {holder for holder in {str(holder) for _, holder in rows} if self._is_held(execute, holder)}
+        return {str(session) for session, holder in rows if holder in held}
+
+    # ── what a person names ──────────────────────────────────────────────────────────────────────────────────────
+
+    def remove_sessions(self, sessions: Iterable[str]) -> list[Removal]:
+        """Remove sessions for good; `Store.remove_sessions` says more."""
+        known = {info.session: info for info in self.sessions()}
+        names = list(dict.fromkeys(sessions))
+        with self._writing() as execute:
+            held = self._held(execute)
+            for name in names:
+                if name not in known:
+                    raise ToolError("not_found", f"There is no session {escape.clip(name)}.", Call("sessions"))
+                if name in held:
+                    raise _running(f"Session {name}", [name])
+            places = self._forgotten(execute, names, _BY_HAND) + self._orphans(execute)
+        self._removed_for_good(names, places)
+        return [Removal(what="session", name=name, bytes=known[name].bytes, at=known[name].at) for name in names]
+
+    def remove_artifact(self, handle: str) -> Removal:
+        """Remove the content of an artifact for good; `Store.remove_artifact` says more."""
+        with self._writing() as execute:
+            row = self._kept_row(execute, handle)
+            size = sum(int(n) for (n,) in execute("SELECT stored_bytes FROM contents WHERE digest = ?", (row.digest,)))
+            named = execute(
+                "SELECT DISTINCT r.session FROM refs r JOIN handles h ON h.handle = r.handle WHERE h.digest = ? ORDER BY 1",
+                (row.digest,),
+            )
+            sessions = [str(session) for (session,) in named]
+            if running := sorted(self._held(execute) & set(sessions)):
+                raise _running(f"Artifact {row.handle}", running)
+            handles = execute("SELECT handle FROM handles WHERE digest = ? AND gone = ''", (row.digest,))
+            self._let_go_of(execute, [str(handle) for (handle,) in handles], _BY_HAND)
+            places = self._sweep(execute) + self._orphans(execute)
+        self._removed_for_good((), places)
+        return Removal(
+            what="artifact", name=row.handle, bytes=size, at=row.created, why=_BY_HAND, named_by=tuple(sessions)
+        )
+
+    def _kept_row(self, execute: Execute, handle: str) -> HandleRow:
+        """Return the row of a handle whose content is there still, though its time may be over. Raises `ToolError`."""
+        found = execute("SELECT * FROM handles WHERE handle = ? AND gone = ''", (str(handle).replace("\0", ""),))
+        return HandleRow(*found[0]) if found else self._row(handle)  # which says why it is not there
+
+    def _removed_for_good(self, sessions: Sequence[str], places: list[str]) -> None:
+        """Take content away after the transaction that gave it up, and then every trace of what was deleted."""
+        self._forget(sessions)
+        with self._lock:
+            self._layouts.clear()
+            self._pieces.clear()
+        self._remove(places)
+        self._remove_caches()
+        self.scrub()
+
+    # ── what rules say ───────────────────────────────────────────────────────────────────────────────────────────
+
+    def collect(self, rules: Retention, *, is_dry_run: bool = False) -> list[Removal]:
+        """Take away what has expired and what is beyond some rules; `Store.collect` says more."""
+        return self._overdue(self._read, rules) if is_dry_run else self._collected(rules)
+
+    def _collected(self, rules: Retention, share: float = 1.0) -> list[Removal]:
+        """Take away what has expired and what is beyond some rules; of a size a share is left."""
+        with self._writing() as execute:
+            _, places = self._expire(execute)
+            found = self._overdue(execute, rules, share)
+            sessions = [one.name for one in found if one.what == "session"]
+            why = "the session that it was kept for was removed by a rule"
+            places += self._forgotten(execute, sessions, why)
+            for one in found:
+                if one.what == "artifact":
+                    self._let_go_of(execute, [one.name], f"a rule removed it: {one.why}")
+            places += self._sweep(execute) + self._orphans(execute)
+            self._write_down(execute, found)
+            self._drop_dead(execute)
+        self._forget(sessions)
+        self._remove(places)
+        self._shrink()
+        return found
+
+    def _began(self) -> None:
+        """Let the rules of this store take what is beyond them, now that there is a session more."""
+        if not self.retention:
+            return
+        # The session has begun, whatever becomes of this: who finds the store busy leaves it to the next one.
+        with suppress(StoreFault):
+            if self._overdue(self._read, self.retention):
+                self.taken = (*self.taken, *self._collected(self.retention, _FREED_TO))
+
+    def _overdue(self, execute: Execute, rules: Retention, share: float = 1.0) -> list[Removal]:
+        """Return what is beyond some rules and may go."""
+        sessions, used = int(execute("SELECT COUNT(*) FROM sessions")[0][0]), used_bytes(execute)
+        now = max(float(execute("SELECT last_seen FROM clock")[0][0]), self._clock())
+        # Most sessions begin with nothing to remove: sums and the oldest say so, without a look at who names what.
+        oldest = execute("SELECT MIN(at) FROM sessions UNION ALL SELECT MIN(created) FROM handles WHERE gone = ''")
+        if (
+            (rules.max_days is None or all(at is None or at >= now - rules.max_days * 86_400 for (at,) in oldest))
+            and (rules.max_bytes is None or used <= rules.max_bytes)
+            and (rules.max_sessions is None or sessions <= rules.max_sessions)
+        ):
+            return []
+        busy = self._held(execute) | self._worked_on
+        own = {str(session): int(size) for session, size in execute(_OWN_BYTES)}
+        kept = [
+            Removal(what="session", name=session, bytes=int(size) + own.get(session, 0), at=float(at))
+            for session, size, at in execute("SELECT session, bytes, at FROM sessions")
+            if session not in busy
+        ]
+        idle = len(kept)
+        kept += [
+            Removal(what="artifact", name=handle, bytes=int(size), at=float(created))
+            for handle, created, size in execute(_LOOSE)
+        ]
+        return overdue(kept, rules, now=now, used_bytes=used, busy_sessions=sessions - idle, share=share)
+
+    def _write_down(self, execute: Execute, found: Sequence[Removal]) -> None:
+        """Remember what rules took away: whoever looks for it finds out why it is not there."""
+        if not found:
+            return
+        now = self._now(execute)
+        last = int(execute("SELECT COALESCE(MAX(number), 0) FROM removals")[0][0])
+        newest = found[-_WRITTEN_DOWN:]
+        for number, one in enumerate(newest, last + 1):
+            row = (number, now, one.what, one.name, one.bytes, one.at, one.why)
+            execute("INSERT INTO removals VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        execute("DELETE FROM removals WHERE number <= ?", (last + len(newest) - _WRITTEN_DOWN,))
+
+    # ── the tables ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _forgotten(self, execute: Execute, sessions: Sequence[str], why: str) -> list[str]:
+        """Delete the rows of sessions and give up the handles that only they name; return the places to remove."""
+        if not sessions:
+            return []
+        self._unnoted(sessions)
+        handles: dict[str, None] = {}
+        for session in sessions:
+            named = execute("SELECT DISTINCT handle FROM refs WHERE session = ?", (session,))
+            handles |= dict.fromkeys(str(handle) for (handle,) in named)
+            for table in ("refs", "records", "sessions", "running"):
+                execute(f"DELETE FROM {table} WHERE session = ?", (session,))  # noqa: S608
+        alone = [name for name in handles if not execute("SELECT 1 FROM refs WHERE handle = ? LIMIT 1", (name,))]
+        self._let_go_of(execute, alone, why)
+        return self._sweep(execute)
+
+    def _let_go_of(self, execute: Execute, handles: Sequence[str], why: str) -> None:
+        """Mark handles as gone, without their digest and name: those of a secret tell something of it."""
+        for handle in handles:
+            found = execute("SELECT * FROM handles WHERE handle = ?", (handle,))
+            if not found:
+                continue
+            row = HandleRow(*found[0])._replace(gone=why, digest="", name="", kind="")
+            execute(
+                "UPDATE handles SET gone = ?, digest = '', name = '', kind = '', seal = ? WHERE handle = ?",
+                (why, row.sealed(), handle),
+            )
+            execute("DELETE FROM refs WHERE handle = ?", (handle,))
+
+    def _drop_dead(self, execute: Execute) -> None:
+        """Forget who worked on sessions and has ended since."""
+        for (holder,) in execute("SELECT DISTINCT holder FROM running"):
+            if holder != self._own_holder() and not self._is_held(execute, str(holder)):
+                execute("DELETE FROM running WHERE holder = ?", (holder,))
+
+    def _forget(self, sessions: Iterable[str]) -> None:
+        """Forget what is remembered of sessions that are gone."""
+        with self._lock:
+            for session in sessions:
+                self._heads.pop(session, None)
+                self._worked_on.discard(session)
+
+
+def _running(what: str, sessions: Sequence[str]) -> ToolError:
+    """Return the refusal to remove what a living process works on."""
+    which = ", ".join(sessions[:5])
+    return ToolError("busy", f"{what} is in use: a process that runs now works on {which}. End it first.")

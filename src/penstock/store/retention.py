@@ -1,0 +1,142 @@
+"""What is kept for how long: rules by age, size and number, and which sessions and artifacts are beyond them.
+
+Nothing is removed here: `overdue` is a function of values, and what it names is what a dry run shows. Law: what a living
+process works on is never named. Keeps out: how anything is taken away (`removal`).
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from penstock.errors import CallerError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_N = TypeVar("_N", int, float)
+_DAY_SECONDS = 86_400.0
+_MAX_DAYS = 36_500  # a hundred years: a date that can be printed
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Retention:
+    """Rules for what stays in a store; each is off where it is None.
+
+    Raises:
+        CallerError: A number is not above 0.
+    """
+
+    max_days: float | None = None
+    """What nobody has used for longer goes."""
+    max_bytes: int | None = None
+    """What everything together may take: beyond it, what was used longest ago goes."""
+    max_sessions: int | None = None
+    """How many sessions stay, those that were used last."""
+
+    def __post_init__(self) -> None:
+        for value in (self.max_days, self.max_bytes, self.max_sessions):
+            if value is not None and not value > 0:
+                raise CallerError(f"A rule of retention is a number above 0, not {value!r}")
+
+    def __bool__(self) -> bool:
+        return (self.max_days, self.max_bytes, self.max_sessions) != (None, None, None)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Removal:
+    """A session or an artifact that was taken away, or would be."""
+
+    what: Literal["session", "artifact"]
+    name: str
+    """The session, or the handle."""
+    bytes: int
+    """What it took: of a session its journal, and the contents that nothing else leads to."""
+    at: float
+    """When it was last used, in seconds since 1970; for an artifact, when it was made."""
+    why: str = ""
+    """The rule that it is beyond, in words."""
+    named_by: tuple[str, ...] = ()
+    """Sessions that refer to an artifact: what a model was shown of it stands in their journals."""
+
+
+def overdue(
+    kept: Iterable[Removal],
+    rules: Retention,
+    *,
+    now: float,
+    used_bytes: int,
+    busy_sessions: int = 0,
+    share: float = 1.0,
+) -> list[Removal]:
+    """Return what is beyond the rules, each with the rule that says so, what was used longest ago first.
+
+    Args:
+        kept: All that may go: nothing that a living process works on, and no artifact that a session refers to.
+        rules: What stays.
+        now: Seconds since 1970.
+        used_bytes: What everything takes, also what may not go.
+        busy_sessions: How many sessions may not go. They count, but one more stays in any case.
+        share: Where it is beyond its size, how much of it is left: below 1, the rule has nothing to do for a while.
+
+    >>> old, new = (Removal(what="session", name=name, bytes=10, at=at) for name, at in (("a", 0.0), ("b", 9e6)))
+    >>> [(one.name, one.why) for one in overdue([new, old], Retention(max_days=30), now=9e6, used_bytes=20)]
+    [('a', 'unused for more than 30 days')]
+    """
+    oldest = sorted(kept, key=lambda one: (one.at, one.name))
+    gone: dict[tuple[str, str], Removal] = {}
+
+    def go(one: Removal, why: str) -> None:
+        gone.setdefault((one.what, one.name), replace(one, why=why))
+
+    if rules.max_days is not None:
+        for one in oldest:
+            if one.at < now - rules.max_days * _DAY_SECONDS:
+                go(one, f"unused for more than {rules.max_days:g} days")
+    if rules.max_sessions is not None:
+        sessions = [one for one in oldest if one.what == "session"]
+        for one in sessions[: max(0, len(sessions) - max(1, rules.max_sessions - busy_sessions))]:
+            go(one, f"more than {rules.max_sessions} sessions")
+    if rules.max_bytes is not None:
+        left = used_bytes - sum(one.bytes for one in gone.values())
+        wanted = rules.max_bytes if left <= rules.max_bytes else int(rules.max_bytes * share)
+        for one in oldest:
+            if left <= wanted:
+                break
+            if (one.what, one.name) not in gone:
+                go(one, f"more than {rules.max_bytes} bytes")
+                left -= one.bytes
+    return list(gone.values())
+
+
+def default_retention(environment: Mapping[str, str] | None = None) -> Retention:
+    """Return the rules of `PENSTOCK_STORE_KEEP_DAYS`, `PENSTOCK_STORE_KEEP_BYTES` and `PENSTOCK_STORE_KEEP_SESSIONS`.
+
+    Args:
+        environment: The variables to look at; None for those of this process.
+
+    Raises:
+        CallerError: A variable holds nothing that its rule takes.
+    """
+    environment = os.environ if environment is None else environment
+    return Retention(
+        max_days=_number(environment, "PENSTOCK_STORE_KEEP_DAYS", float, _MAX_DAYS),
+        max_bytes=_number(environment, "PENSTOCK_STORE_KEEP_BYTES", int, 10**18),
+        max_sessions=_number(environment, "PENSTOCK_STORE_KEEP_SESSIONS", int, 10**9),
+    )
+
+
+def _number(environment: Mapping[str, str], variable: str, kind: type[_N], most: int) -> _N | None:
+    """Return the number in a variable; None where it is not set."""
+    text = environment.get(variable)
+    if text is None:
+        return None
+    try:
+        value = kind(text) if text.isascii() and "_" not in text else kind(0)
+    except ValueError:
+        value = kind(0)
+    if not 0 < value <= most:
+        what = "a whole number" if kind is int else "a number"
+        raise CallerError(f"{variable} takes {what} above 0, at most {most}, not {text[:40]!r}")
+    return value

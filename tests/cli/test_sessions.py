@@ -1,0 +1,164 @@
+"""Sessions as things that are kept: listed with where they stand, removed for good, exported without secrets; rules that tell."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.store.test_removal import found_in
+
+from penstock.cli import main
+from penstock.store import open_store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+KEY = "sk-ant-api03-" + "Zx9Qw7Lm2Kp4" * 8
+"""A key in a shape that is known."""
+PHRASE = "the heron-blue valve 4f9a8c71e02b"
+"""A secret in no known shape."""
+
+
+@pytest.fixture
+def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a file, a script that reads it and stops, and a store of its own."""
+    (tmp_path / "app.py").write_text("PORT = 8443\n" * 20)
+    (tmp_path / "big.txt").write_text("".join(f"line {n} of a file\n" for n in range(9_000)))
+    call = {"call": "view", "arguments": {"file_path": "app.py"}}
+    (tmp_path / "one.json").write_text(json.dumps([call, {"say": "Port 8443."}]))
+    (tmp_path / "many.json").write_text(json.dumps([call, call, call, {"say": "Port 8443."}]))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PENSTOCK_STORE", str(tmp_path / "kept"))
+    return tmp_path
+
+
+def asked(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> Any:
+    """What a command answers under --json."""
+    assert main([*arguments, "--json"]) == status
+    return json.loads(capsys.readouterr().out)
+
+
+def begun(capsys: pytest.CaptureFixture[str], question: str = "Which port?", *more: str, status: int = 0) -> str:
+    """The name of a session that was asked a question."""
+    session: str = asked(capsys, "run", question, "--model", "scripted:one.json", *more, status=status)["session"]
+    return session
+
+
+@pytest.mark.proves("S-17")
+def test_the_list_says_where_each_session_stands(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Root, model, state, turns, size and when it was used; the last used first, with and without the word."""
+    answered = begun(capsys)
+    stopped = asked(capsys, "run", "Go", "--model", "scripted:many.json", "--max-turns", "2", status=8)["session"]
+    with closing(open_store()) as store:
+        first = next(store.events(answered))
+        store.append("midway", 0, first.type, first.data)
+        store.append("midway", 1, "Prompted", {"message": {"role": "user", "content": "And?"}})
+        rows = {row["id"]: row for row in asked(capsys, "sessions")["sessions"]}
+        assert rows["midway"]["state"] == "running"  # the store that works on it is open
+    listed = asked(capsys, "sessions", "list")["sessions"]
+    assert [row["id"] for row in listed] == ["midway", stopped, answered]
+    by_id = {row["id"]: row for row in listed}
+    assert [by_id[name]["state"] for name in ("midway", stopped, answered)] == ["open", "interrupted", "answered"]
+    assert [by_id[name]["turns"] for name in ("midway", stopped, answered)] == [0, 2, 2]
+    assert by_id[answered]["model"] == "scripted:one.json"
+    assert os.path.samefile(by_id[answered]["root"], work)
+    assert by_id[answered]["bytes"] > 1_000
+    assert main(["sessions"]) == 0
+    shown = capsys.readouterr().out
+    assert re.search(rf"{answered}.* answered +2 turns +\d+ bytes +Which port\?", shown)
+
+
+@pytest.mark.proves("S-17")
+def test_a_session_is_removed_by_its_name(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With all that it said; an unknown one removes nothing."""
+    kept, gone = begun(capsys), begun(capsys, "What of the heron-blue valve?")
+    assert found_in(work / "kept", b"heron-blue")
+    assert main(["sessions", "rm", kept, "nobody"]) == 4
+    assert "There is no session nobody" in capsys.readouterr().err
+    removed = asked(capsys, "sessions", "rm", gone)["removed"]
+    assert [one["name"] for one in removed] == [gone]
+    assert removed[0]["bytes"] > 1_000
+    assert found_in(work / "kept", b"heron-blue") == []
+    assert [row["id"] for row in asked(capsys, "sessions")["sessions"]] == [kept]
+    assert asked(capsys, "show", gone, status=4)["error"]["code"] == "not_found"
+
+
+@pytest.mark.proves("S-17")
+def test_an_export_holds_everything_but_secrets(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A line for each record and each kept output, and no key in any of them; what is no text is named."""
+    with closing(open_store()) as store:
+        text, raw = store.put(f"log\nkey {KEY}\n".encode(), name="make"), store.put(b"\xff\x00" * 99, name="dump")
+        store.append("s", 0, "Begun", {"about": {"root": "/", "model": "local"}, "header": {}})
+        data: dict[str, object] = {"message": {"content": [f"use {KEY}"], KEY: 1}}
+        store.append("s", 1, "Prompted", data, handles=[raw, text])
+    assert main(["sessions", "export", "s"]) == 0
+    out = capsys.readouterr().out
+    assert KEY not in out
+    head, *lines = map(json.loads, out.splitlines())
+    assert (head["penstock_session"], head["session"], head["count"]) == (1, "s", 2)
+    assert [line["record"]["type"] for line in lines[:2]] == ["Begun", "Prompted"]
+    assert lines[1]["record"]["data"]["message"]["content"][0].startswith("use [redacted: ")
+    kept = {line["artifact"]["handle"]: line["artifact"] for line in lines[2:]}
+    assert kept[text]["text"].startswith("log\nkey [redacted: ")
+    assert (kept[raw]["bytes"], kept[raw]["left_out"]) == (198, "no text in UTF-8")
+    whole = asked(capsys, "sessions", "export", "s")
+    assert (len(whole["records"]), len(whole["artifacts"])) == (2, 2)
+    assert asked(capsys, "sessions", "export", "t", status=4)["error"]["try"] == "penstock sessions"
+
+
+@pytest.mark.proves("S-17")
+def test_an_output_is_removed_and_who_quotes_it_is_named(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What the answer says to do next removes the rest."""
+    with closing(open_store()) as store:
+        handle = store.put(PHRASE.encode())
+        store.append("s", 0, "Returned", {"text": PHRASE}, handles=[handle])
+    assert main(["store", "rm", handle]) == 0
+    said = capsys.readouterr().out
+    assert said.splitlines()[1] == "Sessions that may quote it: penstock sessions rm s"
+    assert found_in(work / "kept", PHRASE.encode())
+    assert main(said.splitlines()[1].split(": penstock ")[1].split()) == 0
+    assert found_in(work / "kept", PHRASE.encode()) == []
+    capsys.readouterr()
+    assert asked(capsys, "store", "rm", handle, status=4)["error"]["code"] == "expired"
+
+
+@pytest.mark.proves("S-17")
+def test_what_a_rule_removes_is_told(
+    work: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On standard error when it happens, and by doctor later; with no rule nothing goes."""
+    first, second = begun(capsys), begun(capsys)
+    monkeypatch.setenv("PENSTOCK_STORE_KEEP_SESSIONS", "2")
+    assert main(["run", "Which port?", "--model", "scripted:one.json"]) == 0
+    assert f"PENSTOCK_STORE_KEEP_… removed {first}: " in capsys.readouterr().err
+    listed = [row["id"] for row in asked(capsys, "sessions")["sessions"]]
+    assert (len(listed), listed[1]) == (2, second)
+    found = asked(capsys, "doctor")["store"]
+    assert found["retention"] == {"max_sessions": 2}
+    assert found["removed"].startswith(f"1 by retention or gc, the last: {first} (more than 2 sessions)")
+    monkeypatch.delenv("PENSTOCK_STORE_KEEP_SESSIONS")
+    assert asked(capsys, "doctor")["store"]["retention"] == "off"
+
+
+@pytest.mark.proves("S-17")
+def test_gc_keeps_to_the_rules_that_are_set(
+    work: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a flag those of the environment, and none of its own; a flag says otherwise."""
+    names = [begun(capsys) for _ in range(3)]
+    assert asked(capsys, "store", "gc")["removed"] == []
+    monkeypatch.setenv("PENSTOCK_STORE_KEEP_SESSIONS", "2")
+    dry = asked(capsys, "store", "gc", "--dry-run")
+    assert [(one["what"], one["name"], one["why"]) for one in dry["removed"]] == [
+        ("session", names[0], "more than 2 sessions")
+    ]
+    assert len(asked(capsys, "sessions")["sessions"]) == 3
+    done = asked(capsys, "store", "gc")
+    assert done["removed"] == dry["removed"]
+    assert done["used_bytes"] < dry["used_bytes"]
+    assert asked(capsys, "store", "gc", "--older-than", "1")["removed"] == []
+    assert [one["name"] for one in asked(capsys, "store", "gc", "--max-bytes", "1")["removed"]] == names[1:]

@@ -1,0 +1,438 @@
+"""What is kept stays within bounds, and what is removed is in no file of the store: on SQLite and on a real PostgreSQL server."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import random
+import re
+import shlex
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from unittest import mock
+
+import pytest
+
+from penstock.cli import main
+from penstock.errors import CallerError, ToolError
+from penstock.store import Retention, StoreFault, default_retention, open_store
+from penstock.store.pieces import PIECE_BYTES
+from penstock.store.postgres import PostgresStore
+from penstock.store.sqlite import DATABASE, SqliteStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.store.conftest import Clock, Server
+
+    from penstock.store.tables import Tables
+
+DAY = 86_400
+SECRET = b"the heron-blue valve 4f9a8c71e02b"
+"""No key in a known shape: a journal would hide it."""
+
+
+def found_in(folder: str | os.PathLike[str], *patterns: bytes) -> list[str]:
+    """The files below a folder that hold one of the patterns, byte for byte."""
+    return [
+        str(path)
+        for path in Path(folder).rglob("*")
+        if path.is_file() and any(pattern in path.read_bytes() for pattern in patterns)
+    ]
+
+
+def text_with(secret: bytes, size: int, seed: int = 1) -> bytes:
+    """Text that is larger than a piece, with a secret in its first, middle and last part."""
+    dice = random.Random(seed)
+    words = b"".join(b"line %d of a log: %d\n" % (n, dice.randrange(10**9)) for n in range(size // 30))
+    half = len(words) // 2
+    return secret + words[:half] + secret + words[half:] + secret
+
+
+# ── everything counts ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.proves("S-17")
+def test_journals_count(opened: Callable[..., Tables]) -> None:
+    """Twelve megabytes of records are twelve megabytes, and a store of three takes three."""
+    store = opened(limit_bytes=3 << 20)
+
+    def filled() -> None:
+        for number in range(60):
+            store.append("a", number, "big", {"text": "q" * 200_000})
+
+    with pytest.raises(StoreFault) as caught:
+        filled()
+    assert caught.value.code == "full"
+    size = store.size()
+    assert 2.8 * (1 << 20) < size.used_bytes <= 3 << 20
+    assert size.journal_bytes == store.sessions()[0].bytes == size.used_bytes
+    assert store.check() == []
+
+
+@pytest.mark.proves("S-17")
+def test_many_small_records_count_too(opened: Callable[..., Tables]) -> None:
+    """The limit is passed by what is written between two looks at most."""
+    store = opened(limit_bytes=400_000)
+
+    def filled() -> None:
+        for number in range(4_000):
+            store.append_all("a", [_event(10 * number + n) for n in range(10)])
+
+    with pytest.raises(StoreFault, match="full"):
+        filled()
+    assert 300_000 < store.size().used_bytes <= 400_000 + (64 << 10) * 2
+
+
+def _event(seq: int) -> Any:
+    from penstock.store import Event
+
+    return Event(seq=seq, type="noted", data={"n": "x" * 300})
+
+
+@pytest.mark.proves("S-17")
+def test_a_full_store_says_what_helps_and_it_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The command in the message is run as it stands; what could not be kept then can."""
+    url = f"sqlite://{tmp_path}/my store"
+
+    def filled() -> str:
+        with closing(open_store(url, limit_bytes=3 << 20)) as store:
+            for number in range(100):
+                handle = store.put(os.urandom(200_000), name="x")
+                store.append(f"s{number:02}", 0, "returned", {"r": handle}, handles=[handle])
+        raise AssertionError
+
+    with pytest.raises(StoreFault) as caught:
+        filled()
+    said = re.search(r"`(penstock store gc [^`]*)`", caught.value.message)
+    assert said is not None
+    with mock.patch.dict(os.environ, {"PENSTOCK_STORE_LIMIT_BYTES": str(3 << 20)}):
+        assert main([*shlex.split(said[1])[1:], "--dry-run"]) == 0
+        dry = capsys.readouterr().out
+        assert "s00" in dry
+        assert main(shlex.split(said[1])[1:]) == 0
+        assert capsys.readouterr().out.splitlines()[1:] == dry.splitlines()[1:]
+    with closing(open_store(url, limit_bytes=3 << 20)) as store:
+        assert store.read(store.put(b"y" * 200_000), 0, 1) == b"y"
+        names = [info.session for info in store.sessions()]
+        assert "s00" not in names
+        assert len(names) >= 12
+
+
+# ── for good ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.proves("S-17")
+@pytest.mark.parametrize("is_compressed", [False, True])
+def test_a_removed_artifact_is_in_no_file_of_the_store(tmp_path: Path, is_compressed: bool) -> None:
+    """Neither in its pieces, plain or compressed, nor under another name, nor what a killed process left half-written."""
+    store = SqliteStore(str(tmp_path / "store"))
+    content = text_with(SECRET, 3 * PIECE_BYTES)
+    handle, twin = store.put(content, name=f"tool {SECRET.decode()}"), store.put(content, name="twin")
+    kept = store.put(b"something else")
+    if is_compressed:
+        assert store.prune().compressed == 1
+        assert not found_in(store.path, SECRET + b"line 0 of a log")
+    left = Path(store.path, "contents", "pending-0123456789abcdef")
+    left.write_bytes(content)  # by a process that was killed while it wrote
+    left.chmod(0o600)
+    stored = [path.read_bytes() for path in Path(store.path, "contents").iterdir()]
+    marks = [
+        SECRET,
+        *(part[at : at + 48] for part in stored for at in range(0, len(part) - 48, 65_521) if len(part) > 99),
+    ]
+    assert found_in(store.path, *marks)
+    store.remove_artifact(handle)
+    assert found_in(store.path, *marks) == []
+    for gone in (handle, twin):
+        with pytest.raises(ToolError, match="a person removed it") as caught:
+            store.read(gone, 0, 1)
+        assert caught.value.code == "expired"
+    assert store.read(kept, 0, 99) == b"something else"
+    assert store.check() == []
+    store.close()
+    assert found_in(store.path, *marks) == []
+
+
+@pytest.mark.proves("S-17")
+def test_a_removed_session_is_in_no_file_of_the_store(tmp_path: Path) -> None:
+    """Not in rows that were deleted, nor in gaps of pages, the log, or the index of a search."""
+    path = str(tmp_path / "store")
+    with closing(SqliteStore(path)) as store:
+        shared = store.put(b"shared " * 1_000)
+        for number in range(40):  # rows in between, so that pages are split and filled again
+            for session in ("other", "secret"):
+                said = SECRET.decode() if session == "secret" else "nothing"
+                text = f"{said} {number} " * (1 + 37 * number % 200)
+                named = [shared] if number == 3 else []
+                store.append(session, number, "returned", {"text": text}, handles=named)
+        own = store.put(text_with(SECRET, PIECE_BYTES))
+        store.append("secret", 40, "returned", {"text": "…"}, handles=[own])
+        index = Path(path, "ranked")
+        index.mkdir(mode=0o700)
+        (index / "words.sqlite3").write_bytes(SECRET)
+        assert {Path(name).name for name in found_in(path, SECRET)} >= {f"{DATABASE}-wal", "words.sqlite3"}
+        (gone,) = store.remove_sessions(["secret"])
+        assert gone.bytes > PIECE_BYTES
+        assert found_in(path, SECRET) == []
+        assert [info.session for info in store.sessions()] == ["other"]
+        assert store.read(shared, 0, 6) == b"shared"
+        with pytest.raises(ToolError, match="expired"):
+            store.read(own, 0, 1)
+    with closing(SqliteStore(path)) as store:  # the note of the newest record was of the session that has gone
+        assert store.check() == []
+        assert len(list(store.events("other"))) == 40
+        assert list(store.events("secret")) == []
+        store.append("secret", 0, "begun", {})  # the name is free again
+        assert store.check() == []
+
+
+@pytest.mark.proves("S-17")
+def test_what_an_older_penstock_left_in_its_pages_goes_too(tmp_path: Path) -> None:
+    """A database that was written without overwriting what was deleted holds it in free pages until it is written anew."""
+    path = str(tmp_path / "store")
+    with closing(SqliteStore(path)) as store:
+        for number in range(50):
+            store.append("old", number, "returned", {"text": SECRET.decode() * 300})
+        store.append("new", 0, "returned", {})
+    with closing(sqlite3.connect(os.path.join(path, DATABASE))) as connection:
+        connection.execute("PRAGMA secure_delete = OFF")
+        connection.execute("DELETE FROM records WHERE session = 'old'")
+        connection.execute("DELETE FROM sessions WHERE session = 'old'")
+        connection.commit()
+    assert found_in(path, SECRET)
+    with closing(SqliteStore(path)) as store:
+        store.remove_sessions(["new"])
+        assert found_in(path, SECRET) == []
+
+
+@pytest.mark.proves("S-17")
+def test_who_reads_meanwhile_is_told_of_and_the_rest_goes_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reader of another program keeps old pages in the log: that is no silent success, and `gc` ends it."""
+    from penstock.store import sqlite as backend
+
+    monkeypatch.setattr(backend, "WAIT_SECONDS", 0.2)
+    path = str(tmp_path / "store")
+    with closing(SqliteStore(path)) as store:
+        store.append("s", 0, "returned", {"text": SECRET.decode()})
+        with closing(sqlite3.connect(os.path.join(path, DATABASE), isolation_level=None)) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT * FROM records").fetchall()
+            with pytest.raises(StoreFault) as caught:
+                store.remove_sessions(["s"])
+            assert caught.value.code == "busy"
+            assert store.sessions() == []
+            reader.execute("ROLLBACK")
+        said = re.search(r"`(penstock store gc [^`]*)`", caught.value.message)
+        assert said is not None
+        assert main(shlex.split(said[1])[1:]) == 0
+        assert found_in(path, SECRET) == []
+
+
+@pytest.mark.proves("S-17")
+def test_what_is_removed_is_in_no_table_of_the_server(server: Server) -> None:
+    """As far as SQL reaches: the files of its tables. Its log is its own."""
+    store = PostgresStore(server.database(os.urandom(8).hex()))
+    content = text_with(SECRET, 2 * PIECE_BYTES)
+    handle = store.put(content)
+    store.append("s", 0, "returned", {"text": SECRET.decode() * 50}, handles=[handle])
+    store.append("t", 0, "returned", {"text": "other"})
+    base = os.path.join(server.data, "base")
+    store._connected().execute("CHECKPOINT")
+    assert found_in(base, SECRET)
+    assert store.remove_artifact(handle).named_by == ("s",)
+    store.remove_sessions(["s"])
+    assert found_in(base, SECRET) == []
+    assert [info.session for info in store.sessions()] == ["t"]
+    assert store.check() == []
+    store.close()
+
+
+@pytest.mark.proves("S-17")
+def test_a_session_goes_with_what_only_it_names(store: Tables, clock: Clock) -> None:
+    """What another session names, or somebody has kept under another name, stays."""
+    own, shared, named = store.put(b"own" * 99), store.put(b"shared" * 99), store.put(b"named" * 99, name="a")
+    elsewhere = store.put(b"named" * 99, name="b")
+    store.append("one", 0, "begun", {}, handles=[own, shared, named])
+    clock.now += 1
+    store.append("two", 0, "begun", {}, handles=[shared])
+    assert [(info.session, info.bytes > 297 + 250) for info in store.sessions()] == [("two", False), ("one", True)]
+    store.remove_sessions(["one", "one"])
+    assert {info.handle for info in store.artifacts()} == {shared, elsewhere}
+    assert [info.session for info in store.sessions()] == ["two"]
+    assert store.size().sessions == 1
+    assert store.check() == []
+    with pytest.raises(ToolError, match="no session one"):
+        store.remove_sessions(["two", "one"])
+    assert [info.session for info in store.sessions()] == ["two"]
+
+
+@pytest.mark.proves("S-17")
+def test_an_artifact_that_sessions_name_goes_and_they_are_named(store: Tables) -> None:
+    """Their journals may quote it: whoever removes a secret hears where else to look."""
+    handle = store.put(SECRET)
+    store.append("one", 0, "returned", {"text": SECRET.decode()}, handles=[handle])
+    gone = store.remove_artifact(handle)
+    assert (gone.what, gone.name, gone.bytes, gone.named_by) == ("artifact", handle, len(SECRET), ("one",))
+    assert len(list(store.events("one"))) == 1
+    assert store.put(SECRET) != handle  # kept anew, it has a new name
+    for name in (handle, "nothing"):
+        with pytest.raises(ToolError):
+            store.remove_artifact(name)
+
+
+def test_what_has_expired_and_lies_there_still_can_be_removed(store: Tables, clock: Clock) -> None:
+    """Nobody can read it any more, and its bytes are there."""
+    handle = store.put(SECRET)
+    clock.now += 30 * DAY
+    assert store.remove_artifact(handle).bytes == len(SECRET)
+    assert store.size().stored_bytes == 0
+
+
+# ── what runs stays ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.proves("S-17")
+def test_a_session_that_runs_is_never_removed(opened: Callable[..., Tables], clock: Clock) -> None:
+    """Not by name, not by a rule, not with its artifacts, as long as the store that works on it is open elsewhere."""
+    runs, store = opened(), opened()
+    handle = runs.put(b"content")
+    runs.append("live", 0, "begun", {}, handles=[handle])
+    store.append("idle", 0, "begun", {})
+    assert {info.session: info.is_running for info in store.sessions()} == {"live": True, "idle": False}
+    clock.now += 400 * DAY
+    for remove in (lambda: store.remove_sessions(["live"]), lambda: store.remove_artifact(handle)):
+        with pytest.raises(ToolError, match="works on live") as caught:
+            remove()
+        assert caught.value.code == "busy"
+    assert store.collect(Retention(max_days=1, max_bytes=1, max_sessions=1)) == []
+    assert store.read(handle, 0, 7) == b"content"
+    runs.close()
+    assert [one.name for one in store.collect(Retention(max_days=1))] == ["live"]
+
+
+def _append_and_hang(path: str, told: Any) -> None:
+    store = SqliteStore(path)
+    store.append("killed", 0, "begun", {})
+    told.send("done")
+    told.recv()
+
+
+@pytest.mark.proves("S-17")
+def test_who_was_killed_holds_nothing(tmp_path: Path) -> None:
+    """The hold ends with the process, whatever ended it, and what it left behind goes."""
+    path = str(tmp_path / "store")
+    here, there = multiprocessing.Pipe()
+    process = multiprocessing.get_context("spawn").Process(target=_append_and_hang, args=(path, there))
+    process.start()
+    here.recv()
+    with closing(SqliteStore(path)) as store:
+        with pytest.raises(ToolError, match="End it first"):
+            store.remove_sessions(["killed"])
+        process.kill()
+        process.join()
+        assert [one.name for one in store.remove_sessions(["killed"])] == ["killed"]
+        store.append("mine", 0, "begun", {})
+        assert sum(name.startswith("running-") for name in os.listdir(path)) == 1
+    assert not any(name.startswith("running-") for name in os.listdir(path))
+
+
+# ── rules ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _sessions(opened: Callable[..., Tables], clock: Clock, number: int, size: int = 10_000) -> None:
+    """Make sessions, one a day, each by a store of its own as commands do."""
+    for at in range(number):
+        clock.now += DAY
+        with closing(opened()) as store:
+            handle = store.put(random.Random(f"{number} {at}").randbytes(size))
+            store.append(f"s{at}", 0, "returned", {}, handles=[handle])
+
+
+@pytest.mark.proves("S-17")
+@pytest.mark.parametrize(
+    ("rules", "gone", "why"),
+    [
+        (Retention(max_days=6.5), 3, "unused for more than 6.5 days"),
+        (Retention(max_sessions=4), 6, "more than 4 sessions"),
+        (Retention(max_bytes=55_000), 5, "more than 55000 bytes"),
+        (Retention(max_days=8.5, max_sessions=2), 8, "more than 2 sessions"),
+        (Retention(), 0, ""),
+    ],
+)
+def test_what_is_beyond_a_rule_goes_the_oldest_first(
+    opened: Callable[..., Tables], clock: Clock, rules: Retention, gone: int, why: str
+) -> None:
+    """A dry run names what the run then takes; what was taken is written down."""
+    _sessions(opened, clock, 10)
+    store = opened()
+    dry = store.collect(rules, is_dry_run=True)
+    assert store.size().sessions == 10
+    done = store.collect(rules)
+    assert dry == done
+    assert [one.name for one in done] == [f"s{at}" for at in range(gone)]
+    assert {one.why for one in done[-1:]} == ({why} if why else set())
+    assert (store.size().sessions, store.size().artifacts) == (10 - gone, 10 - gone)
+    assert store.removals() == done[::-1]
+    assert store.check() == []
+
+
+@pytest.mark.proves("S-17")
+def test_a_rule_takes_what_nothing_names_by_its_age_too(opened: Callable[..., Tables], clock: Clock) -> None:
+    """An output that was kept after a session was used stays longer than it."""
+    _sessions(opened, clock, 2)
+    store = opened()
+    clock.now += 1
+    loose = store.put(b"x" * 10_000)
+    assert [one.name for one in store.collect(Retention(max_bytes=25_000))] == ["s0"]
+    assert [one.what for one in store.collect(Retention(max_bytes=1))] == ["session", "artifact"]
+    with pytest.raises(ToolError, match="a rule removed it: more than 1 bytes"):
+        store.read(loose, 0, 1)
+
+
+@pytest.mark.proves("S-17")
+def test_rules_hold_when_a_session_begins_and_tell(opened: Callable[..., Tables], clock: Clock) -> None:
+    """Off by default; where they are set, what they took is told by the store that took it."""
+    _sessions(opened, clock, 5)
+    store = opened()
+    store.append("none", 0, "begun", {})
+    assert (store.taken, store.size().sessions) == ((), 6)
+    store.close()
+    clock.now += 1
+    store = opened()
+    store.retention = Retention(max_sessions=3)
+    store.append("next", 0, "begun", {})
+    assert [one.name for one in store.taken] == ["s0", "s1", "s2", "s3"]
+    assert [info.session for info in store.sessions()] == ["next", "none", "s4"]
+    store.append("next", 1, "asked", {})
+    assert len(store.taken) == len(store.removals()) == 4
+
+
+def test_rules_come_from_the_environment() -> None:
+    """Each by its own variable; what is no number is named."""
+    assert not default_retention({})
+    given = {"PENSTOCK_STORE_KEEP_DAYS": "30", "PENSTOCK_STORE_KEEP_BYTES": "5", "PENSTOCK_STORE_KEEP_SESSIONS": "7"}
+    assert default_retention(given) == Retention(max_days=30, max_bytes=5, max_sessions=7)
+    for name in given:
+        for text in ("", "0", "-1", "nan", "1e99", "a week", "1_0", "٣"):
+            with pytest.raises(CallerError, match=f"{name} takes .* above 0"):
+                default_retention({name: text})
+    with pytest.raises(CallerError, match="above 0"):
+        Retention(max_sessions=0)
+
+
+def test_room_of_removed_sessions_is_given_back(tmp_path: Path) -> None:
+    """The file is smaller after a rule, not only emptier."""
+    path = str(tmp_path / "store")
+    with closing(SqliteStore(path)) as store:
+        for number in range(200):
+            store.append("big", number, "returned", {"text": "x" * 20_000})
+    before = os.path.getsize(os.path.join(path, DATABASE))
+    with closing(SqliteStore(path)) as store:
+        store.append("new", 0, "begun", {})
+        assert [one.name for one in store.collect(Retention(max_bytes=100_000))] == ["big"]
+        assert os.path.getsize(os.path.join(path, DATABASE)) < before / 10
