@@ -10,7 +10,7 @@ from proof.figure import SEED, Figure
 
 from penstock.store import Damaged, StoreFault
 from penstock.store.sqlite import DATABASE, SqliteStore
-from proof import damage, faults, kills, power, restart, sessions
+from proof import damage, faults, keeping, kills, power, restart, sessions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -194,3 +194,9 @@ def test_a_store_that_cannot_be_opened_on_a_full_disk_says_so(options: str) -> N
             assert caught.value.code == "disk_full"
     except OSError as error:
         pytest.skip(f"no disk in memory can be mounted here: {error}")
+
+
+@pytest.mark.proves("S-17")
+def test_a_store_that_is_used_stays_within_its_size() -> None:
+    """R22: a year of sessions in short, with rules; what was removed by name is in no file. Without rules it grows."""
+    assert _is_met(keeping.measure(long=False, seed=SEED))
