@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import unicodedata
+from typing import TYPE_CHECKING
 
 import pytest
 
-from penstock.text import escape
+from penstock import Tools
+from penstock.text import escape, notices
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = pytest.mark.proves("L-10")
 
@@ -105,3 +110,32 @@ def test_an_argument_that_is_already_inert_is_repeated_as_it_was_sent() -> None:
     """A printed call shows the escapes that a model sent once, not twice."""
     assert escape.show_argument("a\\x0ab") == "a\\x0ab"
     assert escape.show_argument("a\nb") == "a\\x0ab"
+
+
+@pytest.mark.proves("L-10")
+@pytest.mark.parametrize(
+    ("hidden", "shown"),
+    [
+        ("a\ufe00\ufe01b", r"a\u{fe00}\u{fe01}b"),
+        ("\u2764\ufe0f\ufe0f", "\u2764\ufe0f\\u{fe0f}"),
+        ("a\ufe0fb\ufe0e", r"a\u{fe0f}b\u{fe0e}"),
+        ("x\U000e0100y\U000e01ef", r"x\u{e0100}y\u{e01ef}"),
+        ("\u1820\u180b", "\u1820\\u{180b}"),
+        ("a\u2800b", r"a\u{2800}b"),
+    ],
+)
+def test_what_is_written_in_variation_selectors_is_shown_and_counted(hidden: str, shown: str, tmp_path: Path) -> None:
+    """Sixteen selectors make a byte: an instruction that nobody sees, and that a model reads."""
+    text, count = escape.show(hidden)
+    assert (text, count) == (shown, shown.count("\\"))
+    (tmp_path / "a.txt").write_text(hidden + "\n")
+    page = Tools(tmp_path).view("a.txt")
+    assert f"| {notices.counted(count, 'character')} escaped" in page
+    assert page.rstrip("\n").endswith(f"1|{shown}")
+
+
+@pytest.mark.proves("L-10")
+@pytest.mark.parametrize("text", ["\u2764\ufe0f", "1\ufe0f\u20e3", "\u2603\ufe0e", "\U0001f3f3\ufe0f", "\u00a9\ufe0f"])
+def test_the_look_of_an_emoji_stays(text: str) -> None:
+    """A character that has both forms, with the selector that chooses one: ordinary text."""
+    assert escape.show(text) == (text, 0)

@@ -13,17 +13,19 @@ import re
 from functools import cache
 
 # Controls, zero-width and bidirectional characters, the byte order mark and surrogates; then their kin: separators that
-# some viewers take for a line end, and what Unicode says to show as nothing (Default_Ignorable_Code_Point), but for the
-# variation selectors that choose the look of an emoji (U+FE00-FE0F) or of a Mongolian letter: those stand in ordinary
-# text.
+# some viewers take for a line end, what Unicode says to show as nothing (Default_Ignorable_Code_Point), and the blank of
+# Braille. Whole instructions have been written in variation selectors, sixteen of which make a byte: of these only the two
+# that choose between text and emoji stay, and only directly behind a character that has both forms (`❤️`, `1️⃣`).
 _HIDDEN = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 but tab and line feed, DEL, C1
     "\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069"  # zero width, bidirectional
     "\ufeff\U000e0000-\U000e0fff"  # BOM inside; tags, variation selectors supplement, and what is kept for such
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u2028\u2029\u2065\u206a-\u206f\u3164\uffa0\ufff0-\ufffb"
+    "\u180b-\u180d\u180f\u2800\ufe00-\ufe0d"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\ud800-\udfff"  # surrogates: bytes that were not UTF-8, or halves of UTF-16
 )
+_EMOJI_OR_TEXT = r"(?<![#*0-9\xa9\xae\u203c-\u27ff\u2900-\u3299\U0001f000-\U0001faff])[\ufe0e\ufe0f]"
 _IN_LINE = "\t\n" + _HIDDEN
 _IN_NAME = r"\\" + _IN_LINE
 _ESCAPE_CUT_OFF = r"\\(?:x[0-9a-f]?|u(?:\{[0-9a-f]{0,6})?)?$"
@@ -34,10 +36,11 @@ _PLAIN_IN_NAME = bytes(code if 0x20 <= code < 0x7F and code != 0x5C else 0x80 fo
 
 @cache
 def _any_of(characters: str) -> re.Pattern[str]:
-    """Return a pattern of any of the characters. Compiled when first needed: most text is plain, and each class costs a
-    millisecond.
+    """Return a pattern of any of the characters, and of a choice of emoji or text where there is none.
+
+    Compiled when first needed: most text is plain, and each class costs a millisecond.
     """
-    return re.compile(f"([{characters}])")
+    return re.compile(f"([{characters}]|{_EMOJI_OR_TEXT})")
 
 
 @cache
