@@ -378,5 +378,5 @@ def test_invalid_bytes_are_counted_in_a_view(tmp_path: Path) -> None:
     assert text.split("\n")[1:3] == ["1|caf\\xe9", "2|\\x1b[0m"]
     shown = text.split("\n")[3].count("\\xff")
     assert shown == 500  # 2,000 characters of four
-    assert f"not UTF-8: {shown + 1} bytes escaped, 1 characters escaped" in text
+    assert f"not UTF-8: {shown + 1} bytes escaped, 1 character escaped" in text
     assert f"…[{3000 - shown} bytes hidden" in text

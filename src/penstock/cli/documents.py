@@ -15,6 +15,7 @@ from penstock.cli.completion import complete_model
 from penstock.cobol.program import Format
 from penstock.errors import CallerError
 from penstock.text import escape
+from penstock.text.notices import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,15 +51,29 @@ def _rooted(root: str, paths: tuple[str, ...]) -> tuple[Root, tuple[str, ...]]:
     return Root(root, allow_secrets=allows_secrets()), paths
 
 
-def _source(root: str, file: str, source_format: Format | None) -> tuple[str, ScannedSource]:
-    """Return a file's path from the root, made inert, and what it says."""
+def _source(root: str, file: str, source_format: Format | None) -> tuple[str, ScannedSource, bool]:
+    """Return a file's path from the root, made inert, what it says, and whether that is COBOL."""
     from penstock.cobol import scan
+    from penstock.outline import language_of
     from penstock.scribe.gathering import read_whole
 
     looking, (path,) = _rooted(root, (file,))
     with closing(looking):
-        shown = escape.show_name(looking.relative(path))
-        return shown, scan(read_whole(looking, path), source_format=source_format)
+        name, data = os.fsdecode(looking.relative(path)), read_whole(looking, path)
+    source = scan(data, source_format=source_format)
+    is_cobol = source_format is not None or _is_cobol(source, language_of(name, data))
+    return escape.show_name(name), source, is_cobol
+
+
+def _is_cobol(source: ScannedSource, language: str) -> bool:
+    """Return whether there is COBOL in a file: any text has something that looks like a sentence of it."""
+    if language == "cobol" or any(program.kind != "copybook" for program in source):
+        return bool(source.programs)
+    # A README that quotes a MOVE is none; a member of a library has no suffix, and its data or paragraphs tell.
+    return language == "text" and any(
+        program.copies or program.paragraphs or any(entry.level is not None for entry in program.entries)
+        for program in source
+    )
 
 
 _format_option = click.option(
@@ -85,15 +100,15 @@ def structure_command(file: str, source_format: Format | None, root: str, as_jso
       penstock structure PAYROLL.cbl --json
         all that, with each PERFORM, GO TO, CALL and COPY, for a script
     """
-    path, source = _source(root, file, source_format)
+    path, source, is_cobol = _source(root, file, source_format)
     value = {
         "path": path,
         **answer.fields_of(source, "format", "encoding", "lines"),
-        "programs": [_program_json(program) for program in source],
+        "programs": [_program_json(program) for program in source] if is_cobol else [],
         "warnings": [warning._asdict() for warning in source.warnings],
     }
-    answer.give(value, "\n".join(_landmarks(path, source)), as_json)
-    return 0 if source.programs else answer.NOTHING
+    answer.give(value, "\n".join(_landmarks(path, source, is_cobol=is_cobol)), as_json)
+    return 0 if is_cobol else answer.NOTHING
 
 
 def _program_json(program: Program) -> dict[str, Any]:
@@ -115,9 +130,11 @@ def _program_json(program: Program) -> dict[str, Any]:
     }
 
 
-def _landmarks(path: str, source: ScannedSource) -> list[str]:
+def _landmarks(path: str, source: ScannedSource, *, is_cobol: bool) -> list[str]:
     """Return a line for each landmark, for people."""
-    told = [f"{escape.shorten(path)}: {source.lines} lines, {source.format} format, {source.encoding}"]
+    told = [f"{escape.shorten(path)}: {counted(source.lines, 'line')}, {source.format} format, {source.encoding}"]
+    if not is_cobol:
+        return [*told, "There is no COBOL in it."]
     for program in source:
         inside = f" in {program.parent}" if program.parent else ""
         told.append(
@@ -136,8 +153,6 @@ def _landmarks(path: str, source: ScannedSource) -> list[str]:
             f"{len(program.copies)} COPY, {len(program.execs)} EXEC, {len(program.statements)} statements"
         )
     told += [f"line {line}: {escape.shorten(escape.show_argument(text))}" for line, text in source.warnings]
-    if not source.programs:
-        told.append("There is no COBOL in it.")
     return told
 
 

@@ -401,6 +401,7 @@ def guard_command(
         the beginning and the end of a file
     """
     from penstock.guard import output, stream
+    from penstock.text import stand_ins
     from penstock.text.fitting import Keep
 
     if tokens is not None and chars is not None:
@@ -418,6 +419,10 @@ def guard_command(
             chars_per_token=output.chars_per_token(),
         )
     result = passed.result
+    if result.is_cut and result.handle is not None:
+        way = stand_ins.way_back(result.handle, answer.dialect_of(store_url=store_url))
+        if way not in result:
+            return _too_small(_allowance(tokens, chars, model), way, as_json=as_json)
     if as_json:
         answer.print_json(
             {
@@ -433,6 +438,15 @@ def guard_command(
     if source.ended == "interrupt":
         return answer.INTERRUPTED
     return answer.FAULT if passed.fault else 0
+
+
+def _too_small(allowance: Allowance, way: str, *, as_json: bool) -> int:
+    """Say that in this allowance the way to the rest is cut too, which allowance holds it, and where the whole is. Returns 7."""
+    from penstock.text.stand_ins import TRUNCATED
+
+    least = allowance.measure(f"{TRUNCATED} {way}")
+    said = f"{allowance} cannot hold even a notice that names the handle: that takes {least}. The whole is kept."
+    return answer.fail("over_budget", said, way, answer.OVER_BUDGET, as_json=as_json)
 
 
 def _allowance(tokens: int | None, chars: int | None, model: str) -> Allowance:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 from penstock.errors import CallerError
 from penstock.outline import EXACT_BYTES, outline, scan
 from penstock.text import escape
+from penstock.text.notices import counted
 
 if TYPE_CHECKING:
     import ast
@@ -146,7 +147,10 @@ class Report:
             "above": f"above the cap of {caps.max_lines}",
         }
         return "\n".join(
-            [f"{self.lines} lines of {self.kind}: {said[self.level]}", *chain(*map(_lines_of_source, self.sources))]
+            [
+                f"{counted(self.lines, 'line')} of {self.kind}: {said[self.level]}",
+                *chain(*map(_lines_of_source, self.sources)),
+            ]
         )
 
 
@@ -299,8 +303,9 @@ def _encoded(text: str) -> bytes:
 
 def _lines_of_source(source: MeasuredCode) -> list[str]:
     """Return what a report says of one source: how it was measured, and what is above a cap."""
-    named = f"{escape.clip(source.name)}: " if source.name else ""
-    said = [f"{named}{source.lines} lines of {source.language}, by {source.method}"]
+    # The name is shown already: escaped again, no backslash of it would open the file.
+    named = f"{escape.shorten(escape.show_argument(source.name))}: " if source.name else ""
+    said = [f"{named}{counted(source.lines, 'line')} of {source.language}, by {source.method}"]
     if source.error:
         said.append(f"  no syntax tree: {escape.clip(source.error)}")
     if not source.is_complete:

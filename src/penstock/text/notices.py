@@ -152,9 +152,9 @@ def _escapes(escaped: int, invalid_bytes: int, encoding: str) -> str:
     """Return how many bytes were no text, and how many characters are shown as escapes."""
     if invalid_bytes:
         return f"not {encoding}: {invalid_bytes} bytes escaped" + (
-            f", {escaped - invalid_bytes} characters escaped" if escaped > invalid_bytes else ""
+            f", {counted(escaped - invalid_bytes, 'character')} escaped" if escaped > invalid_bytes else ""
         )
-    return f"{escaped} characters escaped"
+    return f"{counted(escaped, 'character')} escaped"
 
 
 def _past_the_end(total_lines: int, last_page: str) -> str:

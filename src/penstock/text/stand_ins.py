@@ -27,7 +27,8 @@ def way_back(handle: str, dialect: Dialect | None) -> str:
 
 # ── a result that was cut (G-1) ──────────────────────────────────────────────────────────────────────────────────
 
-_TRUNCATED = "[OUTPUT TRUNCATED]"
+TRUNCATED = "[OUTPUT TRUNCATED]"
+"""How the notice of a cut begins."""
 _GAP = "[… "
 
 
@@ -43,17 +44,17 @@ def truncated(name: str, whole_tokens: int, shown_tokens: int, keep: str, way: s
     """
     part = {"head": "first", "tail": "last", "ends": "first and last"}[keep]
     said = f"Tool '{escape.clip(name, 64)}' returned ~{whole_tokens} tokens, showing {part} ~{shown_tokens}."
-    return f"{_TRUNCATED}\n{said}\n{way}"
+    return f"{TRUNCATED}\n{said}\n{way}"
 
 
 def truncated_briefly(handle: str | None, dialect: Dialect | None) -> str:
     """Return what stands above a cut result where there is room for little more than the way to the rest."""
-    return _TRUNCATED if handle is None else f"{_TRUNCATED} {way_back(handle, dialect)}"
+    return TRUNCATED if handle is None else f"{TRUNCATED} {way_back(handle, dialect)}"
 
 
 def is_truncated(line: str) -> bool:
     """Return whether the first line of a result says that it was cut."""
-    return line.startswith(_TRUNCATED)
+    return line.startswith(TRUNCATED)
 
 
 def gap(lines: int, chars: int) -> str:

@@ -26,7 +26,8 @@ _ECHOED = 256
 def check(tool: Tool, arguments: Mapping[str, object]) -> dict[str, object]:
     """Return the arguments of a call with defaults filled in.
 
-    Types are what they are: `true`, `"5"` and `5.0` are no integers (L-9).
+    Types are what they are: `true`, `"5"` and `5.0` are no integers (L-9). An argument that is null is one
+    that was left out, where it may be left out.
 
     Args:
         tool: the record that says what is taken.
@@ -48,6 +49,9 @@ def check(tool: Tool, arguments: Mapping[str, object]) -> dict[str, object]:
     checked: dict[str, object] = {}
     for parameter in tool.parameters:
         value = arguments.get(parameter.name, parameter.default)
+        # Clients of JSON write out what they leave out, as null: that is the default, for every argument that has one.
+        if value is None and parameter.default is not REQUIRED:
+            value = parameter.default
         problem = "is required" if value is REQUIRED else _problem(parameter, value)
         if problem:
             problems.append(notices.argument(parameter.name, problem))
@@ -62,7 +66,7 @@ def given(tool: Tool, arguments: Mapping[str, object]) -> dict[str, Value]:
     """Return the arguments that are not their default, inert and in the order of the record: what a printed call repeats."""
     shown: dict[str, Value] = {}
     for parameter in tool.parameters:
-        value = arguments.get(parameter.name, parameter.default)
+        value = arguments.get(parameter.name)
         if isinstance(value, str | int) and value != parameter.default:
             shown[parameter.name] = escape.show_argument(value) if isinstance(value, str) else value
     return shown

@@ -515,7 +515,9 @@ class Reader:
         """Return whole lines from `start_line` on, else the beginning of the first."""
         source, path = text.source, text.path
         first = max(1, 1 if start_line is None else start_line)
-        # A range that goes down gives its first line, as B-2 has it.
+        # A range that goes down gives its first line, as B-2 has it, and says so: whoever swapped the two would not notice.
+        if end_line is not None and end_line < first:
+            said.append(f"end_line={end_line} is before start_line={first}: one line")
         last = None if end_line is None else max(first, end_line)
         call = Call("read_file", {"path": path, "start_line": first}).but(end_line=last)
         with self._index(text, deadline) as index:

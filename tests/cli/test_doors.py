@@ -1,0 +1,105 @@
+"""What commands say where somebody types a little beside what was meant."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.cli.test_cli import as_json, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LINES = "".join(f"line {n}\n" for n in range(1, 301))
+
+
+@pytest.mark.proves("G-2")
+@pytest.mark.parametrize("flag", ["--tokens", "--chars"])
+def test_an_allowance_too_small_for_the_handle_is_refused_with_the_least(tmp_path: Path, flag: str) -> None:
+    """`[OUTPUT TR` with exit status 0 loses the whole; the error has the handle, and what it asks for is enough."""
+    kept = str(tmp_path / "store")
+    small = run("guard", flag, "10", "--store", kept, cwd=tmp_path, stdin=LINES.encode())
+    assert (small.returncode, small.stdout) == (7, "")
+    least = re.search(r"that takes (\d+)", small.stderr)
+    handle = re.search(r"Try: penstock page (\S+)", small.stderr)
+    assert least is not None
+    assert handle is not None
+    assert run("page", handle[1], "--raw", "--store", kept, cwd=tmp_path).stdout == LINES
+    enough = run("guard", flag, least[1], "--store", kept, cwd=tmp_path, stdin=LINES.encode())
+    assert enough.returncode == 0
+    assert handle[1] in enough.stdout
+    below = run("guard", flag, str(int(least[1]) - 1), "--store", kept, "--json", cwd=tmp_path, stdin=LINES.encode())
+    assert json.loads(below.stdout)["error"]["code"] == "over_budget"
+    assert run("guard", flag, "10", cwd=tmp_path, stdin=b"short").stdout == "short"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("README.md", "# Title\n\nMove the files. Add a line to it.\n\n## Use\n\nCall us. Stop.\n"),
+        ("notes.txt", "Some prose that goes on. And on.\n"),
+        ("a.py", "def f():\n    return 1\n"),
+        ("plain", "hello\n"),
+    ],
+)
+def test_structure_sees_no_cobol_in_other_texts(tmp_path: Path, name: str, text: str) -> None:
+    """Exit status 1, as where nothing is found."""
+    (tmp_path / name).write_text(text)
+    value, code = as_json("structure", name, cwd=tmp_path)
+    assert (code, value["programs"]) == (1, [])
+    assert "There is no COBOL in it." in run("structure", name, cwd=tmp_path).stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("MEMBER", "       01  REC.\n           05 FLD PIC X(3).\n"),
+        (
+            "PROG",
+            "       IDENTIFICATION DIVISION.\n       PROGRAM-ID. P.\n       PROCEDURE DIVISION.\n           STOP RUN.\n",
+        ),
+        ("x.cpy", "       MOVE A TO B.\n"),
+    ],
+)
+def test_structure_still_sees_what_is(tmp_path: Path, name: str, text: str) -> None:
+    """A member of a library has no suffix."""
+    (tmp_path / name).write_text(text)
+    assert as_json("structure", name, cwd=tmp_path)[1] == 0
+
+
+def test_check_code_escapes_a_name_once(tmp_path: Path) -> None:
+    """What it prints opens the file; one line is one line."""
+    (tmp_path / "a\\b\x01.py").write_text("x = 1\n")
+    text = run("check-code", "a\\b\x01.py", cwd=tmp_path).stdout
+    assert text.splitlines()[1].startswith("a\\x5cb\\x01.py: 1 line of python")
+
+
+@pytest.mark.proves("B-2")
+def test_a_range_that_goes_down_gives_one_line_and_says_so(tmp_path: Path) -> None:
+    """As the behaviour has it: no error, and no silence either."""
+    (tmp_path / "a.txt").write_text(LINES)
+    done = run("read", "a.txt", "--start-line", "50", "--end-line", "40", cwd=tmp_path)
+    assert (done.returncode, done.stdout.splitlines()[1:]) == (0, ["    50\tline 50"])
+    assert "end_line=40 is before start_line=50: one line" in done.stdout
+
+
+@pytest.mark.proves("L-9")
+def test_null_is_left_out_for_every_argument(tmp_path: Path) -> None:
+    """Clients of JSON write out what they leave out."""
+    from penstock import Tools
+
+    (tmp_path / "a.txt").write_text(LINES)
+    tools = Tools(tmp_path)
+    plain = tools.call("view", {"file_path": "a.txt"})
+    assert tools.call("view", {"file_path": "a.txt", "offset": None, "limit": None}).text == plain.text
+    listed = tools.call("list_files", {"pattern": None, "recursive": None, "path": None})
+    assert listed.text == "a.txt"
+    assert "file_path: takes a string, not null" in tools.call("view", {"file_path": None}).text
+
+
+@pytest.mark.parametrize("command", [("show", "nope"), ("page", "nope"), ("handoff", "nope"), ("find", "nope", "x")])
+def test_what_is_not_there_is_status_4_everywhere(tmp_path: Path, command: tuple[str, ...]) -> None:
+    """A session as an artifact."""
+    assert run(*command, "--store", str(tmp_path / "store"), cwd=tmp_path).returncode == 4
