@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -143,10 +143,13 @@ class Stage:
         """Those calls return."""
         self.feed(Returned(messages=tuple(results), outcomes=tuple(map(outcome, calls))))
 
-    def view(self, result: str = "text", path: str | None = None, *, failed: bool = False) -> None:
+    def view(
+        self, result: str = "text", path: str | None = None, *, failed: bool = False, is_refusal: bool = False
+    ) -> None:
         """One turn in which one file is looked at, another one each time."""
         self._number += 1
-        self.turn(viewed(self._number, path or f"src/file{self._number}.py", result, failed=failed))
+        called = viewed(self._number, path or f"src/file{self._number}.py", result, failed=failed)
+        self.turn(replace(called, is_refusal=is_refusal))
 
     def interrupt(self) -> None:
         """The person stops the work."""
@@ -240,7 +243,7 @@ class Stage:
 def outcome(call: Call) -> Outcome:
     """How a call ended, as an agent says it."""
     digest = sha256(call.result.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    return Outcome(call_id=call.id, failed=call.failed, digest=digest)
+    return Outcome(call_id=call.id, failed=call.failed, is_refusal=call.is_refusal, digest=digest)
 
 
 __all__ = ["CHARS", "WIRES", "Await", "Chars", "RunCalls", "Stage", "Stop", "event_of", "outcome", "told", "viewed"]

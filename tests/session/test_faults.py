@@ -108,14 +108,76 @@ def test_what_a_retry_cured_does_not_count_in_the_default_profile() -> None:
 
 
 @pytest.mark.proves("S-11")
-def test_five_within_20_turns_end_a_session_of_the_default_profile() -> None:
-    """Failed calls of tools: the fifth ends it where the first was among the last twenty turns, and not where it was before."""
-    for last, ends in ((20, True), (21, False)):
+def test_an_outage_never_ends_or_hands_off_a_session_of_the_default_profile() -> None:
+    """It costs time, and no context: thirty failures later the same request goes out."""
+    stage = working("default")
+    before = stage.session.state.transcript
+    for _ in range(30):
+        stage.fail("overloaded")
+        step = stage.step()
+        if isinstance(step, Wait):
+            stage.perform(step)
+        assert isinstance(stage.step(), Ask)
+    assert stage.session.state.transcript == before
+    assert stage.session.state.boundaries == ()
+
+
+@pytest.mark.proves("S-11")
+@pytest.mark.parametrize("later", [1, 2])
+def test_a_mistake_that_is_mended_within_two_turns_costs_nothing(later: int) -> None:
+    """Forty of them: the session goes on."""
+    stage = working("default")
+    for _ in range(40):
+        for _ in range(later):
+            stage.view(failed=True)
+        stage.view()
+    assert isinstance(stage.step(), Ask)
+    assert stage.session.state.faults == Faults()
+
+
+@pytest.mark.proves("S-11")
+def test_mistakes_that_are_not_mended_end_a_session_of_the_default_profile() -> None:
+    """Five that count, within twenty turns; each counts when two more turns have mended nothing."""
+    for quiet, ends in ((4, True), (12, False)):
         stage = working("default")
-        for turn in range(1, last + 1):
-            assert isinstance(stage.step(), Ask)
-            stage.view(failed=turn in {1, last - 6, last - 4, last - 2, last})
-        assert isinstance(stage.step(), Stop) == ends, last
+        for _ in range(2):
+            for _ in range(3 if ends else 4):
+                stage.view(failed=True)
+                if isinstance(step := stage.step(), HandOff):
+                    stage.hand_off(step)
+            for _ in range(quiet):
+                stage.view()
+        assert stage.session.state.faults.turns == ((1, 8) if ends else (1, 2, 17, 18))
+    stage = working("default")
+    turns = 0
+    while not isinstance(step := stage.step(), Stop):
+        if isinstance(step, HandOff):
+            stage.hand_off(step)
+        stage.view(failed=True)
+        turns += 1
+    assert (turns, step.reason) == (7, "errors"), "five that count, and two that might still have been mended"
+
+
+@pytest.mark.proves("S-11")
+def test_five_mistakes_at_once_are_one_row() -> None:
+    """A batch of calls that all fail is one turn in which nothing worked; beside a success it is none."""
+    faults = Faults().returned(1, mistakes=5, is_success=False)
+    assert (faults.row, faults.turns) == (1, ())
+    assert Faults().returned(1, mistakes=5, is_success=True).row == 0
+    # A success beside them mends nothing: one in the next two turns does.
+    beside = Faults().returned(1, mistakes=5, is_success=True)
+    assert beside.returned(2, mistakes=1, is_success=False).returned(3, mistakes=0, is_success=False).turns == (1,) * 5
+    assert beside.returned(2, mistakes=0, is_success=True) == Faults()
+
+
+@pytest.mark.proves("S-11")
+def test_what_we_refuse_costs_nothing() -> None:
+    """Six refusals of ours in one batch, turn after turn."""
+    stage = working("default")
+    for _ in range(10):
+        stage.view(failed=True, is_refusal=True)
+        assert isinstance(stage.step(), Ask)
+    assert stage.session.state.faults == Faults()
 
 
 @pytest.mark.proves("S-11", "S-3")
@@ -136,8 +198,12 @@ def test_failed_calls_of_tools_escalate_without_a_breaker() -> None:
     assert (step.reason, step.evidence) == ("errors", "4 failures in a row")
     stage.hand_off(step)
     assert isinstance(stage.step(), Ask)
+    for _ in range(2):
+        assert isinstance(stage.step(), Ask)
+        stage.view(failed=True)
+    assert isinstance(stage.step(), Ask), "the row begins anew"
     stage.view(failed=True)
-    assert isinstance(stage.step(), Stop), "five in all"
+    assert isinstance(stage.step(), Stop), "the total does not: five that count"
 
 
 @pytest.mark.proves("S-11")

@@ -25,6 +25,7 @@ class Call:
     arguments: dict[str, Any]
     result: str
     failed: bool = False
+    is_refusal: bool = False
     image: bool = False
     custom: bool = False
 

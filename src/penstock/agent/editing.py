@@ -13,7 +13,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from penstock.errors import CallerError, ToolError
+from penstock.errors import REFUSALS, CallerError, ToolError
 from penstock.session.effects import Acted, Change, Intent
 from penstock.text import escape, notices, redaction, stand_ins
 from penstock.text import fitting as guards
@@ -148,7 +148,9 @@ class Editing:
                 return self._done(name, change, advice, lost)
         except ToolError as error:
             text = notices.with_ways(error.message, [PYTHON.write(call) for call in error.calls])
-            return Acted(guards.bounded(text), failed=True, what=f"{name}: {error.code}")
+            return Acted(
+                guards.bounded(text), failed=True, what=f"{name}: {error.code}", is_refusal=error.code in REFUSALS
+            )
 
     def settled(self, kind: str, what: str, digest: str) -> Settled:
         """Return what became of an intent whose outcome is not known: the file is as it was before, or as it was to be,
@@ -262,7 +264,7 @@ class Editing:
             return ""
         verdict = self._guard(change.kind, change.file.path, change.file.version, change.content)
         if verdict.level == "refused":
-            raise ToolError("bad_argument", verdict.text)
+            raise ToolError("denied", verdict.text)
         return verdict.text
 
     def _done(self, name: str, change: _Change, advice: str, lost: tuple[str, ...]) -> Acted:

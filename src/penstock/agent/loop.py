@@ -12,12 +12,13 @@ import json
 import time
 import uuid
 from copy import copy
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from hashlib import sha256
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Protocol
 
+from penstock.agent.disk_changes import CHANGED
 from penstock.agent.edits import EDITED, kept_edit
 from penstock.context.answers import fault_of, overflow_in, taken_by
 from penstock.context.compaction import apply
@@ -79,9 +80,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from penstock.context.answers import AnswerFault
+    from penstock.context.handoff import Handoff
     from penstock.models import Model
     from penstock.overflow import Overflow
-    from penstock.session import Event
+    from penstock.session import Event, Step
     from penstock.session.effects import Change, Intent, Settled
     from penstock.store import Store
     from penstock.text.json_access import Json
@@ -91,14 +93,24 @@ BEGUN = "Begun"
 """The type of the first record of a session: its header, and what it was begun with."""
 SEEN, TRACKED = "Seen", "Tracked"
 """Types of records beside the events: which files a tool showed or changed (`Seen`), and what they were then (`Tracked`)."""
-_NO_EVENTS = frozenset({SEEN, TRACKED, EDITED})
+_NO_EVENTS = frozenset({SEEN, TRACKED, EDITED, CHANGED})
 _CHARS_PER_TOKEN = 3
 MAX_DOUBTS = 2
 """How often in a row an answer is not taken because a smaller request may bring a better one."""
+MAX_WAIT_SECONDS = 600.0
+"""How long an outage of the provider is waited for."""
+_WAIT_STEP_SECONDS = 0.1
+"""How long a wait goes on after it was interrupted, at most."""
+_COUNTDOWN_SECONDS = 15.0
+"""How often the listener hears how long a wait still is."""
 MAX_CONTINUATIONS = 3
 """How often a model is asked to go on with a reply that was cut at its length."""
+GO_ON_FROM_HERE = "Go on from where you stopped."
+"""What a model is told that was stopped in the middle of its work, where there is something else to tell it."""
 GO_ON = "[Your reply was cut at its length limit. Go on exactly where it stopped, without repeating anything.]"
 """What a model is told whose reply was cut."""
+# Of a result, for the person who watches.
+_SHOWN_CHARS = 120
 # Of a provider's error, for the journal.
 _MESSAGE_CHARS = 500
 
@@ -110,7 +122,9 @@ class Done:
     text: str
     """The result for the model."""
     failed: bool = False
-    """Whether it counts as a failure."""
+    """Whether it did not do what it was asked for."""
+    is_refusal: bool = False
+    """Whether it failed because we refused it: that is no mistake that counts (S-11)."""
     seen: tuple[dict[str, Json], ...] = ()
     """What the ledger remembers of the files that were shown or changed, as acts."""
     tracked: tuple[dict[str, Json], ...] = ()
@@ -119,6 +133,10 @@ class Done:
     """Changes of the todo list."""
     change: Change | None = None
     """The change of a file that was made."""
+    advice: str = ""
+    """What the person should hear, too; it stands in the result already."""
+    changed: tuple[dict[str, Json], ...] = ()
+    """The files that are other than they were before the call, and what they held then."""
 
 
 class ToolRunner(Protocol):
@@ -156,6 +174,10 @@ class ToolRunner(Protocol):
         """Return the files that no longer are what an edit of the session left; each is named once."""
         ...
 
+    def corrected(self, handoff: Handoff) -> Handoff:
+        """Return a handoff whose files are those that differ on the disk from what the session found."""
+        ...
+
 
 class Listener(Protocol):
     """What a face shows while the work goes on."""
@@ -187,7 +209,7 @@ class AgentRun:
     answer: str = ""
     """The model's last words; empty where it did not come to any."""
     outcome: str = "answered"
-    """`answered`, `interrupted`, `max_turns`, or why the session stopped."""
+    """`answered`, `interrupted`, `max_turns`, `outage`, or why the session stopped."""
     message: str = ""
     """What the person may do now; empty with an answer."""
     turns: int = 0
@@ -217,6 +239,7 @@ class Agent:
         sleep: Callable[[float], None] = time.sleep,
         next_seq: int = 0,
         streams: bool = True,
+        max_wait_seconds: float = MAX_WAIT_SECONDS,
     ) -> None:
         """Put an agent together; `begin` or a resume comes before `run`.
 
@@ -230,6 +253,7 @@ class Agent:
             sleep: waits so many seconds.
             next_seq: the number of the next record: 0, or what `resumed` says.
             streams: whether the listener gets answers piece by piece, or whole.
+            max_wait_seconds: how long an outage of the provider is waited for; after that the run ends, and can be resumed.
         """
         self.session, self.model, self.tools, self.store = session, model, tools, store
         self.listener: Listener = listener or _Nobody()
@@ -243,6 +267,11 @@ class Agent:
         self._taken = model, 0
         """The most input that a model has reported: a smaller number of the same one is none of its window."""
         self._stopped = False
+        self._max_wait_seconds = max_wait_seconds
+        self._outage: tuple[float, str] | None = None
+        """Since when the provider fails, and what it said last; None while it answers."""
+        self._told = ""
+        """What the model is told with its next result."""
         self._begin_run()
         self._can_stream = "on_text" in signature(model.send).parameters
         self._streams = streams
@@ -292,24 +321,34 @@ class Agent:
 
     # ── the loop ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def run(self, prompt: str | None = None, *, max_turns: int | None = None) -> AgentRun:
+    def run(self, prompt: str | None = None, *, max_turns: int | None = None, told: str = "") -> AgentRun:
         """Work on a prompt, or go on with what is open, until the session awaits the user or stops.
 
         Args:
             prompt: what the user says; None goes on with what is open.
             max_turns: after so many answers of the model the work is stopped as by an interrupt; None sets no end.
+            told: what the model has to know before it goes on, such as which files have changed: it stands in its next
+                request, behind the prompt or behind the results of the calls that are open.
         """
         before = self.session.state
+        if told and prompt is None and before.phase != "calling":
+            prompt = GO_ON_FROM_HERE
+        if prompt is None:
+            self._told = told
+        elif told:
+            prompt = f"{prompt}\n\n{told}"
         if prompt is not None:
+            if before.phase not in {"idle", "ended"}:  # the person says something else: what was open is closed
+                self.feed(Interrupted())
             self.feed(Prompted(message=text_message(self.session.state.transcript.wire, "user", prompt)))
-        self._recoveries, self._stopped = 0, False
+        self._recoveries, self._stopped, self._outage = 0, False, None
         self._begin_run()
         most = None if max_turns is None else before.all_turns + max_turns
         outcome, message = self._until_done(most)
         ended = self.session.state
         return AgentRun(
             session=self.session.session_id,
-            answer="".join([*self._said, _last_words(ended.transcript)]) if outcome == "answered" else "",
+            answer="".join([*self._said, last_words(ended.transcript)]) if outcome == "answered" else "",
             outcome=outcome,
             message=message,
             turns=ended.all_turns - before.all_turns,
@@ -332,23 +371,39 @@ class Agent:
 
     def _until_done(self, max_turns: int | None) -> tuple[str, str]:
         """Carry out steps until there is none; return the outcome and what to tell the person."""
+        step = self._first_step()
         while True:
-            step = self.session.next_step()
             if isinstance(step, Await):
                 if not self._goes_on():
                     return "answered", ""
+                step = self.session.next_step()
                 continue
             if isinstance(step, Stop):
                 if self.session.state.phase != "ended":
                     self.feed(Closed(reason=step.reason))
-                return step.reason, step.message
+                said = "" if self._outage is None else f" It said: {self._outage[1]}"
+                return step.reason, f"{step.message}{said}"
+            if isinstance(step, Wait) and (words := self._outlasted(step)):
+                self.feed(Interrupted())
+                return "outage", words
             # Looked at before every step: the session is then at a place from which the next prompt goes on, with every
             # open call closed by the interrupt.
             spent = max_turns is not None and self.session.state.all_turns >= max_turns and isinstance(step, Ask)
             if self._stopped or spent:
                 self.feed(Interrupted())
-                return "max_turns" if spent else "interrupted", _interrupted(self.session.session_id)
+                return "max_turns" if spent else "interrupted", interrupted(self.session.session_id)
             self._perform(step)
+            step = self.session.next_step()
+
+    def _first_step(self) -> Step:
+        """Return the first step of a run; it waits for nothing, since whoever begins a run has looked at what failed before."""
+        step = self.session.next_step()
+        if not isinstance(step, Wait):
+            return step
+        ahead = copy(self.session)
+        faults = replace(ahead.state.faults, open_until_seconds=None, wait_until_seconds=None)
+        ahead.state = replace(ahead.state, faults=faults)
+        return ahead.next_step()
 
     def _perform(self, step: object) -> None:
         """Carry out one step."""
@@ -364,9 +419,28 @@ class Agent:
             case HandOff():
                 self._hand_off(step)
             case Wait():
-                self.listener.step(self.session, f"waits: {step.why}")
-                self._sleep(max(0.0, step.until_seconds - self.session.state.now_seconds))
-                self.feed(Ticked(now_seconds=self._clock()))
+                self._wait(step)
+
+    def _wait(self, step: Wait) -> None:
+        """Wait until something may be sent again; an interrupt ends it, and every so often the listener hears how long it is."""
+        told = float("inf")
+        while not self._stopped and (left := step.until_seconds - self._clock()) > 0:
+            if told - left >= _COUNTDOWN_SECONDS:
+                told = left
+                self.listener.step(self.session, f"waits {left:.0f} s: {step.why}")
+            self._sleep(min(_WAIT_STEP_SECONDS, left))
+        self.feed(Ticked(now_seconds=self._clock()))
+
+    def _outlasted(self, step: Wait) -> str:
+        """Return what to say where an outage would be waited for longer than is wanted; empty where it is waited for."""
+        if self._outage is None:
+            return ""
+        since, words = self._outage
+        if step.until_seconds - since <= self._max_wait_seconds:
+            return ""
+        lasted = f"The provider has failed for {self._clock() - since:.0f} s, and nothing may be sent for"
+        more = f"{max(0.0, step.until_seconds - self._clock()):.0f} s more (--wait {self._max_wait_seconds:.0f})."
+        return f"{lasted} {more} It said: {words}\n{interrupted(self.session.session_id)}"
 
     def _ask(self, step: Ask) -> None:
         """Send the request and feed what came: an answer, a refusal or a failure."""
@@ -398,7 +472,21 @@ class Agent:
             output_tokens=output_tokens(body, self.model.wire),
         )
         self.feed(replied)
-        self.listener.step(self.session, "answered")
+        self._outage = None
+        if not self.session.state.open_calls:
+            self.listener.step(self.session, "answered")
+        if warned := self._turns_warned():
+            self._told = "\n".join(filter(None, (self._told, warned)))
+            self.listener.step(self.session, warned)
+
+    def _turns_warned(self) -> str:
+        """Return what is said when the turns reach a rung of the profile (S-1); empty at any other turn."""
+        state = self.session.state
+        rungs = sorted(rung.turns for rung in state.limits.rungs if rung.turns is not None)
+        if state.turns not in rungs[:-1]:
+            return ""
+        ahead = next(turns for turns in rungs if turns > state.turns)
+        return f"{state.turns} turns since the last fresh start: a handoff comes at {ahead} or soon after. Finish what is open."
 
     def _sent(self, request: dict[str, Json]) -> dict[str, Json]:
         """Return the body of the answer; the listener has its words by then."""
@@ -480,7 +568,7 @@ class Agent:
         if not self._is_cut or len(self._said) >= MAX_CONTINUATIONS:
             return False
         self._is_cut = False
-        self._said.append(_last_words(self.session.state.transcript))
+        self._said.append(last_words(self.session.state.transcript))
         self.listener.step(self.session, "asks the model to go on with its reply")
         self.feed(Prompted(message=text_message(self.session.state.transcript.wire, "user", GO_ON)))
         return True
@@ -490,7 +578,9 @@ class Agent:
         self.feed(Ticked(now_seconds=self._clock()))
         short = redacted(message)[:_MESSAGE_CHARS]
         self.feed(Failed(kind=kind, message=short, retry_after_seconds=retry_after_seconds))
-        self.listener.step(self.session, f"failed: {kind}")
+        since = self._clock() if self._outage is None else self._outage[0]
+        self._outage = (since, short)
+        self.listener.step(self.session, f"failed ({kind}): {short}")
         self._escalate()
 
     # ── tools ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -506,15 +596,19 @@ class Agent:
             self.listener.step(self.session, f"calls {call.name} {call.arguments[:100]}")
             done = self._run(call)
             text = redacted(done.text)
+            self.listener.step(self.session, _shown(call.name, text, failed=done.failed))
+            if done.advice:
+                self.listener.step(self.session, done.advice)
             # Of the result as the model sees it, before advice is added: the same result is the same digest, however
             # often it was told so.
             digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
             advice = self.session.advice(call, digest)
             rows.append((call, f"{text}\n{advice}" if advice else text, done.failed))
-            outcomes.append(Outcome(call_id=call.id, failed=done.failed, digest=digest))
-        if rows and (told := self._overwritten()):
+            outcomes.append(Outcome(call_id=call.id, failed=done.failed, is_refusal=done.is_refusal, digest=digest))
+        if rows and (told := f"{self._overwritten()}{self._told and f'{chr(10)}{self._told}'}"):
             call, text, failed = rows[-1]
             rows[-1] = (call, f"{text}{told}", failed)
+            self._told = ""
         messages = result_messages(self.session.state.transcript.wire, rows)
         self.feed(Returned(messages=tuple(messages), outcomes=tuple(outcomes)))
         if any(outcome.failed for outcome in outcomes):
@@ -553,6 +647,8 @@ class Agent:
             if done.change != change:
                 self._keep_change(effect_id, done.change)
             self.feed(Effected(effect_id=effect_id, digest=self.tools.digest_after(call)))
+        if done.changed:
+            self._write(CHANGED, {"files": list(done.changed)})
         if done.seen:
             self._write(SEEN, {"acts": list(done.seen)})
             self._write(TRACKED, {"files": list(done.tracked)})
@@ -621,14 +717,21 @@ class Agent:
             json.dumps(entry.raw, ensure_ascii=False) + "\n" for entry in self.session.state.transcript.visible()
         )
         handle = put_text(self.store, whole, "conversation")
-        passed_on = step.handoff.with_handle(handle)
+        passed_on = self.tools.corrected(step.handoff).with_handle(handle)
         text = render(passed_on, max_chars=step.max_tokens * _CHARS_PER_TOKEN, dialect=self.session.dialect)
         document = json.loads(encode(passed_on))
         self.feed(HandedOff(handoff=document, text=text, reason=step.reason, evidence=step.evidence), (handle,))
         self.listener.step(self.session, f"handed off: {step.reason}, {step.evidence}")
 
 
-def _interrupted(session_id: str) -> str:
+def _shown(name: str, text: str, *, failed: bool) -> str:
+    """Return a result in a line, for the person who watches: how it begins, and how much more there is."""
+    first, _, rest = text.strip().partition("\n")
+    more = f" (and {rest.count(chr(10)) + 1} lines more)" if rest else ""
+    return f"{name} {'failed' if failed else 'returned'}: {first[:_SHOWN_CHARS]}{more}"
+
+
+def interrupted(session_id: str) -> str:
     """Return what a person may do after an interrupt."""
     return f"Stopped; nothing is lost. To go on: penstock resume {session_id}"
 
@@ -638,7 +741,7 @@ def _escalated(row: int) -> str:
     return f"{row} failures in a row: somebody should look"
 
 
-def _last_words(transcript: Any) -> str:
+def last_words(transcript: Any) -> str:
     """Return the text of the last answer; empty where the last entry is none."""
     last = transcript.entries[-1] if transcript.entries else None
     words = last.text if last is not None and last.role == "assistant" else ""

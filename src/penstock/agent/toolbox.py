@@ -7,11 +7,14 @@ Leaves to others: when a tool is called, and what is written down about it (`loo
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
+from penstock.agent.disk_changes import DiskChanges, FoundFile, between, look
 from penstock.agent.file_check import snapshot
 from penstock.agent.loop import Done
-from penstock.errors import CallerError, PenstockError, ToolError
+from penstock.agent.size_advice import size_advice
+from penstock.errors import REFUSALS, CallerError, PenstockError, ToolError
 from penstock.guard.output import OutputLimits, guard_output
 from penstock.session import Noted
 from penstock.session.ledger import Ledger, shown
@@ -24,6 +27,8 @@ from penstock.tools import REQUIRED, TOOLS, Parameter, Tool, Tools
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from penstock.agent.disk_changes import Seen
+    from penstock.context.handoff import Handoff
     from penstock.session import Session, Todo
     from penstock.session.effects import Acted, Change, Intent, Settled
     from penstock.store import Store
@@ -143,6 +148,8 @@ class Toolbox:
         self.tools: tuple[Tool, ...] = (*offered, TODO)
         self._after = ""
         self._written: dict[str, _Mark] = {}
+        self.changes = DiskChanges(workspace.root)
+        """What the session changed, whoever's tool did it."""
         self._store = store
         self.result_chars = room * _CHARS_PER_TOKEN
         self._limits = OutputLimits(chars=self.result_chars)
@@ -199,6 +206,21 @@ class Toolbox:
             return self.ledger.may_replace(path, version, content)
         return self.ledger.may_modify(path, content)
 
+    def _noted(self, acted: Acted, before: Seen | None, turn: int) -> tuple[dict[str, Json], ...]:
+        """Remember the files that an act has changed, and return them as a journal holds them."""
+        files: tuple[FoundFile, ...] = ()
+        if acted.change is not None:
+            files = (FoundFile(path=acted.change.path, found=acted.before),)
+        elif before is not None:
+            files = between(self.workspace.root, before, look(self.workspace.root, with_digests=False))
+        files = tuple(replace(file, turn=turn) for file in files)
+        self.changes.note(*files)
+        return tuple(file.to_dict() for file in files)
+
+    def corrected(self, handoff: Handoff) -> Handoff:
+        """Return a handoff whose files are those that differ on the disk from what the session found."""
+        return self.changes.corrected(handoff)
+
     def overwritten(self) -> tuple[str, ...]:
         """Return the files that no longer are what an edit of this session left; each is named once."""
         gone = []
@@ -235,17 +257,32 @@ class Toolbox:
             return _todo(arguments, session.state.todos)
         actor = self._acting.get(call.name)
         if actor is not None:
+            # What a command changes only the tree can tell.
+            is_blind = not isinstance(actor, Changing)
+            before = look(self.workspace.root, with_digests=True) if is_blind else None
             acted = actor.run(call.name, arguments)
+            changed = self._noted(acted, before, session.state.all_turns)
             self._after = acted.after
-            guarded = guard_output(acted.text, call.name, store=self._store, limits=self._limits)
+            advice = size_advice(acted.change) if acted.change is not None else ""
+            said = f"{acted.text}\n{advice}" if advice else acted.text
+            guarded = guard_output(said, call.name, store=self._store, limits=self._limits)
             acts = tuple({**act, "turn": session.state.all_turns} for act in acted.seen)
             if acted.change is not None:
                 self._written[acted.change.path] = self._mark(acted.change.path, acted.after)
             tracked = self._tracked(acts)
-            return Done(text=guarded, failed=acted.failed, seen=acts, tracked=tracked, change=acted.change)
+            return Done(
+                text=guarded,
+                failed=acted.failed,
+                is_refusal=acted.is_refusal,
+                seen=acts,
+                tracked=tracked,
+                change=acted.change,
+                changed=changed,
+                advice=advice,
+            )
         verdict = self._may_read(arguments)
         if verdict.level == "refused":
-            return Done(text=verdict.text, failed=True)
+            return Done(text=verdict.text, failed=True, is_refusal=True)
         self._pages.clear()
         try:
             result = self._tools.call(call.name, arguments)
@@ -254,7 +291,8 @@ class Toolbox:
             return Done(text=str(error), failed=True)
         text = f"{result.text}\n{verdict.text}" if verdict.text else result.text
         acts = tuple(shown(page, session.state.all_turns) for page in self._pages if page.version)
-        return Done(text=text, failed=result.is_error, seen=acts, tracked=self._tracked(acts))
+        is_refusal = result.code in REFUSALS
+        return Done(text=text, failed=result.is_error, is_refusal=is_refusal, seen=acts, tracked=self._tracked(acts))
 
     def _may_read(self, arguments: dict[str, Json]) -> ActVerdict:
         """Return what the ledger thinks of a read (S-5); an override is the model's word that it has to be."""

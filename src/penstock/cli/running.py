@@ -1,70 +1,117 @@
-"""Who works on a question? `penstock run`, `chat` and `resume`, and `undo` of what they edited."""
+"""Who works on a question? `penstock run`, `chat` and `resume`, and `undo`, which takes back what was done."""
 
 from __future__ import annotations
 
-import signal
+import os
 import sys
 import time
-from contextlib import closing, contextmanager
+from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from penstock.cli import answer, options, terminal
 from penstock.cli.commands import command
+from penstock.cli.handed_on import read_handoff, told_of
 from penstock.cli.keeping import opened
-from penstock.cli.markdown import MarkdownWriter, citations_in
 from penstock.cli.sessions import replayed, session_argument
+from penstock.cli.watching import FORMATS, EventListener, TerminalListener, finish, work
+from penstock.errors import CallerError, ToolError
 from penstock.text import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-    from penstock.agent.loop import Agent, AgentRun
+    from penstock.agent.loop import Agent
     from penstock.session import Session
     from penstock.store import Store
 
-# What is not named here ended because a provider failed: 8.
-_OUTCOMES = {"answered": 0, "interrupted": answer.INTERRUPTED, "irreducible": answer.OVER_BUDGET}
+
+def _options(*chosen: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add options, in the order in which a help page shows them."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(chosen):
+            function = option(function)
+        return function
+
+    return decorate
 
 
-def _session_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add what a session is begun with."""
-    for option in (
-        click.option(
-            "--allow-shell", is_flag=True, help="Let it run commands, confined to the root and without network."
-        ),
-        click.option("--allow-edit", is_flag=True, help="Let it change files beneath the root."),
-        click.option(
-            "--allow-write-to",
-            multiple=True,
-            metavar="PATH",
-            help="Let it change PATH too, which other programs run unasked, such as .git; may be given again.",
-        ),
-        click.option("--max-turns", type=click.IntRange(min=1), help="Stop after so many answers of the model."),
-        options.profile_option,
-        click.option("--reserve", type=click.IntRange(min=1), metavar="TOKENS", help="What is kept for each reply."),
-        options.window_option,
-        click.option(
-            "--stream/--no-stream", default=True, help="Show the answer as it comes (default), or once it is whole."
-        ),
-        options.base_url_option,
-        options.model_option,
-        options.folder_option("--root", "The folder that it may look at.", "."),
-    ):
-        function = option(function)
-    return function
+_PERMISSIONS = (
+    click.option("--allow-edit", is_flag=True, help="Let it change files beneath the root."),
+    click.option(
+        "--allow-write-to",
+        multiple=True,
+        metavar="PATH",
+        help="Let it change PATH too, which other programs run unasked, such as .git; may be given again.",
+    ),
+    click.option("--allow-shell", is_flag=True, help="Let it run commands, confined to the root and without network."),
+)
+_HOW_IT_RUNS = (
+    click.option("--max-turns", type=click.IntRange(min=1), help="Stop after so many answers of the model."),
+    click.option(
+        "--wait",
+        "max_wait_seconds",
+        type=click.FloatRange(min=0),
+        default=600.0,
+        show_default=True,
+        metavar="SECONDS",
+        help="How long an outage of the provider is waited for.",
+    ),
+    click.option(
+        "--output-format",
+        type=click.Choice(FORMATS),
+        help="text (default), json as --json, or stream-json: an object a line, as it happens.",
+    ),
+)
+_session_options = _options(
+    options.folder_option("--root", "The folder that it may look at.", "."),
+    options.model_option,
+    options.base_url_option,
+    click.option(
+        "--stream/--no-stream", default=True, help="Show the answer as it comes (default), or once it is whole."
+    ),
+    options.window_option,
+    click.option("--reserve", type=click.IntRange(min=1), metavar="TOKENS", help="What is kept for each reply."),
+    options.profile_option,
+    *_HOW_IT_RUNS,
+    *_PERMISSIONS,
+)
+"""What a session is begun with."""
+_resume_options = _options(
+    click.option("--root", metavar="DIR", help="Go on in another folder than the session's own."),
+    click.option("--model", metavar="NAME", help="Another model, of the same API."),
+    options.base_url_option,
+    options.window_option,
+    *_HOW_IT_RUNS,
+    *_PERMISSIONS,
+)
+"""What a session may go on with otherwise than it began."""
 
 
 @command("run")
-@click.argument("question")
+@click.argument("question", required=False)
+@click.option(
+    "--from", "handoff_file", metavar="HANDOFF", help="Begin where another session ended: a handoff document."
+)
 @_session_options
 @options.store_option
-def run_command(question: str, store_url: str | None, as_json: bool, max_turns: int | None, **about: Any) -> int:
+def run_command(
+    question: str | None,
+    handoff_file: str | None,
+    store_url: str | None,
+    as_json: bool,
+    max_turns: int | None,
+    output_format: str | None,
+    max_wait_seconds: float,
+    **about: Any,
+) -> int:
     """Answer QUESTION about the files beneath --root.
 
-    The session survives refusals, interrupts and kills. The answer streams to standard output, a line of status to standard
-    error. Ctrl-C stops the work and keeps the session. The model `local` quotes what it finds and needs no key; those of
+    The session survives refusals, outages, interrupts and kills. Standard output gets the answer, standard error a line for
+    each step. Ctrl-C stops the work and keeps the session. The model `local` quotes what it finds and needs no key; those of
     providers take theirs from the usual variables.
 
     Examples:
@@ -73,16 +120,35 @@ def run_command(question: str, store_url: str | None, as_json: bool, max_turns: 
       penstock run "What does app.py do?" --model openai-chat:gpt-4o
         the same by a model; --base-url names another server that speaks so
     """
+    from penstock.agent.loop import GO_ON_FROM_HERE
+
+    form = _format(output_format, as_json)
+    if question is None and handoff_file is None:
+        raise click.UsageError("Give a QUESTION, or --from HANDOFF.")
     with opened(store_url) as store:
-        agent = _begun(store, about, as_json)
+        handed_on = None if handoff_file is None else read_handoff(handoff_file)
+        agent = _begun(store, about, form, max_wait_seconds)
         with closing(agent.tools):
-            return _finish(_worked(agent, question, max_turns), agent, as_json)
+            told = ""
+            if handed_on is not None:
+                told = told_of(handed_on, about["root"], agent)
+                question = question or GO_ON_FROM_HERE
+                if form == "text":
+                    click.echo(told.rpartition("\n\n")[2], err=True)
+            return finish(work(agent, question, max_turns, told), agent, form)
 
 
 @command("chat")
 @_session_options
 @options.store_option
-def chat_command(store_url: str | None, as_json: bool, max_turns: int | None, **about: Any) -> int:
+def chat_command(
+    store_url: str | None,
+    as_json: bool,
+    max_turns: int | None,
+    output_format: str | None,
+    max_wait_seconds: float,
+    **about: Any,
+) -> int:
     """Talk with a model about the files beneath --root.
 
     A line at a time; an empty line or the end of input ends it; `resume` goes on with it another day.
@@ -93,8 +159,9 @@ def chat_command(store_url: str | None, as_json: bool, max_turns: int | None, **
       echo "Which port does the server use?" | penstock chat --root src
         a question from a pipe, about the files beneath src
     """
+    form = _format(output_format, as_json)
     with opened(store_url) as store:
-        agent = _begun(store, about, as_json)
+        agent = _begun(store, about, form, max_wait_seconds)
         status = 0
         with closing(agent.tools):
             # A prompt on standard error: what is piped on is answers alone.
@@ -103,16 +170,27 @@ def chat_command(store_url: str | None, as_json: bool, max_turns: int | None, **
                 line = sys.stdin.readline().strip()
                 if not line:
                     return status
-                status = _finish(_worked(agent, line, max_turns), agent, as_json)
+                status = finish(work(agent, line, max_turns), agent, form)
 
 
 @command("resume")
 @session_argument
 @click.argument("prompt", required=False)
 @click.option("--verify-only", is_flag=True, help="Say what changed since, and do nothing.")
+@_resume_options
 @options.store_option
-def resume_command(session_id: str, prompt: str | None, verify_only: bool, store_url: str | None, as_json: bool) -> int:
-    """Go on with session ID, after checking its files against the disk.
+def resume_command(
+    session_id: str,
+    prompt: str | None,
+    verify_only: bool,
+    store_url: str | None,
+    as_json: bool,
+    max_turns: int | None,
+    output_format: str | None,
+    max_wait_seconds: float,
+    **changes: Any,
+) -> int:
+    """Go on with session ID, in the folder that it began in, after checking its files against the disk.
 
     With PROMPT that is what it goes on with; without one, what was open when it stopped.
 
@@ -122,26 +200,42 @@ def resume_command(session_id: str, prompt: str | None, verify_only: bool, store
       penstock resume ID "And which host?"
         a further question, in the same session
     """
+    from penstock.agent.loop import GO_ON_FROM_HERE, AgentRun, last_words
+
+    form = _format(output_format, as_json)
     with opened(store_url) as store:
-        agent, (report, verified) = _resumed(store, session_id, as_json)
+        agent, (report, verified) = _resumed(store, session_id, changes, form, max_wait_seconds)
         settled = _settled(agent)
         report = "\n".join([report, *settled])
-        if not as_json:
+        if form == "text":
             click.echo(report, err=True)
         if verify_only:
-            if as_json:
+            if form != "text":
                 answer.print_json({"session": session_id, "verification": verified})
             return 0
-        # A session that was stopped in the middle of a turn goes on by itself; one that had answered needs to be told to.
-        words = prompt
-        if words is None and agent.session.state.phase in {"idle", "ended"}:
-            asked = agent.session.state.transcript.newest_user()
-            words = "Go on from where you stopped." if asked is None else f"Go on with this: {asked.text}"
-        # What changed is told to the model too, but only with a prompt: in the middle of a turn there is no place for it.
-        told = report if words is not None and (verified or settled) else None
+        state = agent.session.state
+        # One that was stopped in the middle of a turn goes on by itself; one that has answered waits for the next question.
+        if prompt is None and state.phase == "idle" and last_words(state.transcript):
+            done = AgentRun(session=session_id, answer=last_words(state.transcript), message=_answered(session_id))
+            return finish(done, agent, form, verification=verified)
+        if prompt is None and state.phase in {"idle", "ended"}:
+            prompt = GO_ON_FROM_HERE
+        is_news = bool(settled) or any(row["state"] != "same" for row in verified)
         with closing(agent.tools):
-            done = _worked(agent, words, None, told)
-        return _finish(done, agent, as_json, verification=verified)
+            done = work(agent, prompt, max_turns, report if is_news else "")
+        return finish(done, agent, form, verification=verified)
+
+
+def _format(output_format: str | None, as_json: bool) -> str:
+    """Return how the work is shown. Raises `UsageError` where two flags say two things."""
+    if as_json and output_format not in {None, "json"}:
+        raise click.UsageError("--json and --output-format say two things: give one.")
+    return output_format or ("json" if as_json else "text")
+
+
+def _answered(session_id: str) -> str:
+    """Return what a person is told whose session has nothing left to do."""
+    return f'Nothing is open: this was its answer. To ask more: penstock resume {session_id} "QUESTION"'
 
 
 @command("undo")
@@ -177,7 +271,7 @@ def undo_command(session_id: str, edit: int | None, store_url: str | None, as_js
 # ── beginning and going on ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def _begun(store: Store, about: dict[str, Any], quiet: bool) -> Agent:
+def _begun(store: Store, about: dict[str, Any], form: str, max_wait_seconds: float) -> Agent:
     """Return the agent of a new session, whose beginning stands in the journal already."""
     from penstock.agent.loop import new_id
     from penstock.agent.toolbox import INSTRUCTIONS
@@ -185,6 +279,8 @@ def _begun(store: Store, about: dict[str, Any], quiet: bool) -> Agent:
     from penstock.tools import NAVIGATION
     from penstock.wires import tool_definitions
 
+    # As it is now, whatever folder a resume is typed in; and which folder that is, for another may stand at its path by then.
+    about["root"] = os.path.realpath(about["root"])
     model, toolbox, limits, counter = _parts(store, about)
     session = Session(
         limits=limits,
@@ -195,24 +291,66 @@ def _begun(store: Store, about: dict[str, Any], quiet: bool) -> Agent:
         agent=about["profile"],
     )
     session.counter = counter
-    agent = _agent(session, model, toolbox, store, quiet, streams=about["stream"])
-    agent.begin(about=about, at=time.time())
+    agent = _agent(session, model, toolbox, store, form, streams=about["stream"], max_wait_seconds=max_wait_seconds)
+    agent.begin(about=about, at=time.time(), root_id=_identity(about["root"]))
     return agent
 
 
-def _resumed(store: Store, session_id: str, quiet: bool) -> tuple[Agent, tuple[str, list[dict[str, Any]]]]:
-    """Return the agent of a session that goes on, and what became of its files, in words and as rows."""
+def _resumed(
+    store: Store, session_id: str, changes: dict[str, Any], form: str, max_wait_seconds: float
+) -> tuple[Agent, tuple[str, list[dict[str, Any]]]]:
+    """Return the agent of a session that goes on, and what became of its files, in words and as rows.
+
+    Raises:
+        ToolError: Its folder is not there, or another stands at its path.
+        CallerError: The model speaks another API than the session.
+    """
     from penstock.agent.loop import remembered
+    from penstock.wires import tool_definitions
 
     session, begun, next_seq = replayed(store, session_id)
-    about = begun["about"]
-    model, toolbox, _, counter = _parts(store, about)
+    about = {**begun["about"], **{name: value for name, value in changes.items() if value}}
+    if changes["root"] is None:
+        _expect_same(about["root"], begun.get("root_id"), session_id)
+    about["root"] = os.path.realpath(about["root"])
+    model, toolbox, limits, counter = _parts(store, about)
+    if model.wire != session.state.transcript.wire:
+        asked, has = escape.clip(about["model"], 80), session.state.transcript.wire
+        raise CallerError(f"The session speaks {has}, and {asked} speaks {model.wire}: give a model of {has}.")
     session.counter = counter
+    if changes["window"] or changes["model"]:
+        session.state = replace(session.state, limits=limits)
+    # What it may do is offered anew: a resume may allow more.
+    transcript = replace(session.state.transcript, tools=tool_definitions(toolbox.tools, model.wire))
+    session.state = replace(session.state, transcript=transcript)
     acts, _ = remembered(store, session_id)
     # What was read and written before counts on: a file that was read need not be read again.
     toolbox.ledger = toolbox.ledger.after(*acts)
-    agent = _agent(session, model, toolbox, store, quiet, next_seq, streams=about.get("stream", True))
+    streams = about.get("stream", True)
+    agent = _agent(session, model, toolbox, store, form, next_seq, streams=streams, max_wait_seconds=max_wait_seconds)
     return agent, _verified(store, session_id, about["root"])
+
+
+def _identity(root: str) -> list[int]:
+    """Return what tells a folder from any other that may stand at its path: device and inode."""
+    status = os.stat(root)
+    return [status.st_dev, status.st_ino]
+
+
+def _expect_same(root: str, known: list[int] | None, session_id: str) -> None:
+    """Raise `ToolError` where the folder of a session is not there, or is another by now."""
+    way = f"penstock resume {session_id} --root DIR"
+    try:
+        now = _identity(root)
+    except OSError as error:
+        said = f"The session's folder {escape.clip(root)} is not there: {error.strerror}."
+        raise ToolError("not_found", f"{said} To go on in another: {way}") from error
+    if known is not None and now != known:
+        said = f"Another folder stands at {escape.clip(root)} than the one that the session worked in."
+        raise ToolError("stale", f"{said} To go on in it all the same: {way}")
+    if known is None and not os.path.isabs(root):  # an older journal, which has the path as it was typed
+        said = f"The session does not say in which folder it was begun, only {escape.clip(root)}."
+        raise ToolError("stale", f"{said} Say which: {way}")
 
 
 def _parts(store: Store, about: dict[str, Any]) -> tuple[Any, Any, Any, Any]:
@@ -249,15 +387,37 @@ def _parts(store: Store, about: dict[str, Any]) -> tuple[Any, Any, Any, Any]:
 
 
 def _agent(
-    session: Session, model: Any, toolbox: Any, store: Store, quiet: bool, next_seq: int = 0, *, streams: bool
+    session: Session,
+    model: Any,
+    toolbox: Any,
+    store: Store,
+    form: str,
+    next_seq: int = 0,
+    *,
+    streams: bool,
+    max_wait_seconds: float,
 ) -> Agent:
-    """Return what drives a session; it shows what happens, but for a script."""
+    """Return what drives a session, and shows what happens in this form."""
     from penstock.agent.loop import Agent
     from penstock.models import LocalModel
 
     # What `local` says are lines of files, not Markdown: it is shown as it stands.
-    listener = None if quiet else _TerminalListener(is_markdown=not isinstance(model, LocalModel))
-    return Agent(session, model, toolbox, store, listener=listener, next_seq=next_seq, streams=streams)
+    is_markdown = not isinstance(model, LocalModel)
+    listener = TerminalListener(is_markdown=is_markdown) if form == "text" else None
+    events = EventListener() if form == "stream-json" else None
+    agent = Agent(
+        session,
+        model,
+        toolbox,
+        store,
+        listener=events or listener,
+        next_seq=next_seq,
+        streams=streams,
+        max_wait_seconds=max_wait_seconds,
+    )
+    if events is not None:
+        events.watch(agent)
+    return agent
 
 
 def _settled(agent: Agent) -> list[str]:
@@ -288,86 +448,3 @@ def _verified(store: Store, session_id: str, root: str) -> tuple[str, list[dict[
         for one in found
     ]
     return report(found), rows
-
-
-# ── working ──────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-class _TerminalListener:
-    """Shows a person what happens: the answer on standard output as it comes, a line of status on standard error."""
-
-    def __init__(self, *, is_markdown: bool) -> None:
-        self._has_text = False
-        is_drawn = is_markdown and terminal.is_watched(sys.stdout)
-        self._markdown = MarkdownWriter() if is_drawn else None
-
-    def text(self, delta: str) -> None:
-        """Show a piece of the answer."""
-        self._has_text = True
-        shown = escape.show(delta)[0]
-        if self._markdown is not None:
-            self._markdown.write(shown)
-        else:
-            click.echo(shown, nl=False)
-
-    def step(self, session: Session, what: str) -> None:
-        """Say what the session does next; an answer that was being shown is over."""
-        if self._has_text:
-            self._has_text = False
-            if self._markdown is not None:
-                self._markdown.finish()
-            else:
-                click.echo()
-        turns = session.state.all_turns
-        click.echo(f"[turn {turns}, window {session.fill():.0%}] {escape.show_argument(what)}", err=True)
-
-
-def _worked(agent: Agent, prompt: str | None, max_turns: int | None, report: str | None = None) -> AgentRun:
-    """Let the agent work on a prompt, with what changed on disk behind it."""
-    if prompt is not None and report:
-        prompt = f"{prompt}\n\n{report}"
-    with _interrupts(agent):
-        return agent.run(prompt, max_turns=max_turns)
-
-
-@contextmanager
-def _interrupts(agent: Agent) -> Iterator[None]:
-    """Let the first Ctrl-C stop the work and keep the session while this lasts; a second ends the process."""
-
-    # The agent ends between two steps: what it has begun is finished and written down. Who presses twice means it.
-    def stop(*_: object) -> None:
-        agent.interrupt()
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    earlier = signal.signal(signal.SIGINT, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, earlier)
-
-
-def _finish(done: AgentRun, agent: Agent, as_json: bool, **more: Any) -> int:
-    """Print what came of the work. Returns the exit status."""
-    usage = done.usage
-    if as_json:
-        cited = [{"path": path, "line": line, "text": text} for path, line, text in citations_in(done.answer)]
-        answer.print_json(
-            {
-                **answer.fields_of(done, "session", "answer"),
-                "citations": cited,
-                **answer.fields_of(done, "turns", "usage", "cuts", "recoveries", "outcome"),
-                **({"message": done.message} if done.message else {}),
-                **more,
-            }
-        )
-    else:
-        click.echo()
-        if done.message:
-            click.echo(done.message, err=True)
-        click.echo(
-            f"[session {done.session}: {done.outcome}, {done.turns} turns, {usage['input_tokens']} tokens in, "
-            f"{usage['output_tokens']} out, {done.cuts} cuts, {done.recoveries} recoveries, "
-            f"window {agent.session.fill():.0%}]",
-            err=True,
-        )
-    return _OUTCOMES.get(done.outcome, answer.FAULT)

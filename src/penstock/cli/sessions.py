@@ -6,7 +6,7 @@ Keeps out: the work on a question (`running`).
 from __future__ import annotations
 
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -217,11 +217,19 @@ def handoff_command(session_id: str, store_url: str | None, as_json: bool) -> in
       penstock handoff ID > handoff.json
         the document, for whoever goes on
     """
+    from penstock.agent.disk_changes import DiskChanges, changes_of
     from penstock.context.handoff import encode
+    from penstock.errors import CallerError
+    from penstock.workspace.root import Root
 
     del as_json
     with opened(store_url) as store:
-        click.echo(encode(replayed(store, session_id)[0].handoff()))
+        session, begun, _ = replayed(store, session_id)
+        made = session.handoff()
+        # Where its folder is gone, what its calls spoke of is all that there is.
+        with suppress(CallerError), closing(Root(begun["about"]["root"])) as root:
+            made = DiskChanges(root, changes_of(store, session_id)).corrected(made)
+    click.echo(encode(made))
     return 0
 
 

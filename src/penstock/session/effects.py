@@ -70,3 +70,5 @@ class Acted(NamedTuple):
     """What a ledger of files remembers of the act, as acts for `Ledger.after`; the turn is the caller's to add."""
     change: Change | None = None
     """The change of a file that was made."""
+    is_refusal: bool = False
+    """Whether it failed because we refused it, or somebody else was writing: no mistake of the model."""

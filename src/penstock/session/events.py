@@ -42,7 +42,9 @@ class Outcome:
 
     call_id: str
     failed: bool = False
-    """Whether it counts as a failure of the model (S-11): our own refusals do not."""
+    """Whether it did not do what it was asked for."""
+    is_refusal: bool = False
+    """Whether it failed because we refused it, which is no mistake that counts (S-11)."""
     digest: str = ""
     """What stands for the result: an equal digest is an equal result. Empty where the result says nothing about progress."""
 

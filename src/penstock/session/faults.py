@@ -1,7 +1,8 @@
 """How many failures are borne? The error budget and the circuit breaker of a session, as a value (S-11).
 
-Only faults that waiting can cure count for the breaker; overflows, keys and bad requests never do. The time is an
-argument. Law: a success ends the row. Leaves to others: clocks, and telling what a failure was.
+Only faults that waiting can cure count for the breaker; overflows, keys and bad requests never do. A mistake of the model
+counts once its next two turns have brought no success; what we refuse counts never. The time is an argument. Law: a
+success ends the row. Leaves to others: clocks, and telling what a failure was.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ CURED_BY_WAITING = frozenset({"rate_limit", "overloaded", "server_error", "conne
 MAX_COOLDOWN_SECONDS = 600.0
 """The longest that a failed probe may double the cooldown to; a longer one that was configured stays what it is."""
 
+MENDED_WITHIN_TURNS = 2
+"""In how many turns a mistake may be mended at no cost."""
+
 Breaker = Literal["closed", "open", "half-open"]
 """`closed`: requests go. `open`: none goes. `half-open`: one probe may go."""
 
@@ -27,8 +31,10 @@ class Faults:
 
     turns: tuple[int, ...] = ()
     """The turn of every failure that counts for the total, in order."""
+    mistakes: tuple[int, ...] = ()
+    """The turn of every mistake of the model that may still be mended, in order."""
     tool_row: int = 0
-    """Failures in a row that waiting does not cure, tools' in the first place."""
+    """Turns in a row in which nothing worked, and failures that waiting does not cure."""
     waiting_row: int = 0
     """Failures in a row that waiting can cure."""
     open_until_seconds: float | None = None
@@ -41,10 +47,10 @@ class Faults:
     def failed(
         self, kind: str, turn: int, now_seconds: float, limits: ErrorLimits, retry_after: float | None = None
     ) -> Faults:
-        """Return the faults with one failure more.
+        """Return the faults with one failure of the provider more.
 
         Args:
-            kind: the kind of the failure, as `diagnose` names it, or `tool`.
+            kind: the kind of the failure, as `diagnose` names it.
             turn: in which turn of the session it came.
             now_seconds: the session's time.
             limits: what is borne.
@@ -54,7 +60,8 @@ class Faults:
         made = replace(
             self,
             tool_row=self.tool_row + (not waits),
-            turns=(*self.turns, turn),
+            # Where what a retry cures does not count, an outage never does: it ends by waiting, or by whoever waits.
+            turns=self.turns if waits and not limits.cured_count else (*self.turns, turn),
             waiting_row=self.waiting_row + waits,
             wait_until_seconds=now_seconds + retry_after if waits and retry_after is not None else None,
         )
@@ -72,21 +79,30 @@ class Faults:
         """Failures in a row, of either kind."""
         return self.tool_row + self.waiting_row
 
-    def answered(self, limits: ErrorLimits) -> Faults:
-        """Return the faults after the provider answered: its row ends, and the breaker closes.
+    def answered(self) -> Faults:
+        """Return the faults after the provider answered: its row ends, and the breaker closes."""
+        return Faults(turns=self.turns, mistakes=self.mistakes, tool_row=self.tool_row)
+
+    def returned(self, turn: int, *, mistakes: int, is_success: bool) -> Faults:
+        """Return the faults after the tools answered.
 
         Args:
-            limits: says whether failures that a retry cured still count for the total; if not, those of the row are
-                forgotten.
+            turn: the turn of the session.
+            mistakes: how many calls failed by a mistake of the model.
+            is_success: whether any call did what it was asked for, which mends what went wrong in the two turns before.
         """
-        # No tool runs before an answer, and an answer ends the row: the failures of the row are the last ones in
-        # `turns`.
-        turns = self.turns if limits.cured_count or not self.waiting_row else self.turns[: -self.waiting_row]
-        return Faults(turns=turns, tool_row=self.tool_row)
+        open_ones = () if is_success else self.mistakes
+        due = tuple(made for made in open_ones if turn - made >= MENDED_WITHIN_TURNS)
+        return replace(
+            self,
+            turns=(*self.turns, *due),
+            mistakes=(*open_ones[len(due) :], *(turn,) * mistakes),
+            tool_row=0 if is_success else self.tool_row + (mistakes > 0),
+        )
 
     def worked(self) -> Faults:
-        """Return the faults after a tool did what it was asked for: its row ends, the provider's does not."""
-        return replace(self, tool_row=0) if self.tool_row else self
+        """Return the faults after the model has come to an answer: its row ends, the provider's does not."""
+        return replace(self, tool_row=0, mistakes=())
 
     def breaker(self, now_seconds: float) -> Breaker:
         """Return the breaker's state: `open` until its time has come, then `half-open`, in which one probe may go."""
@@ -120,5 +136,5 @@ class Faults:
         return self.row >= limits.row
 
     def is_boundary(self, limits: ErrorLimits) -> bool:
-        """Whether more failures in a row came than are borne, which is a boundary (S-3)."""
-        return self.row > limits.row
+        """Whether more failures in a row came than are borne, which is a boundary (S-3); an outage that does not count is none."""
+        return (self.row if limits.cured_count else self.tool_row) > limits.row

@@ -229,7 +229,7 @@ def _replied(state: State, event: ev.Replied) -> State:
     grown = state.transcript.append(*event.messages)
     new = grown.entries[len(state.transcript.entries) :]
     calls = tuple(call for entry in new for call in entry.calls)
-    faults = state.faults.answered(state.limits.errors)
+    faults = state.faults.answered()
     return replace(
         state,
         transcript=grown,
@@ -259,10 +259,11 @@ def _returned(state: State, event: ev.Returned) -> State:
         call = asked.get(outcome.call_id)
         if call is not None:
             loops = loops.with_call(call.name, call.arguments, outcome.digest)
-        if outcome.failed:
-            faults = faults.failed("tool", state.all_turns, state.now_seconds, state.limits.errors)
-        else:
-            faults = faults.worked()
+    faults = faults.returned(
+        state.all_turns,
+        mistakes=sum(outcome.failed and not outcome.is_refusal for outcome in event.outcomes),
+        is_success=any(not outcome.failed for outcome in event.outcomes),
+    )
     made = replace(state, transcript=grown, open_calls=(), phase="ready", loops=loops, faults=faults)
     if loops.stalled >= state.limits.loop_end:
         return replace(made, ended="loop", phase="ended")
@@ -384,7 +385,7 @@ def _handed_off(state: State, event: ev.HandedOff) -> State:
         boundaries=(*state.boundaries, *_named(state, event)),
         subtask_done=False,
         handoffs=state.handoffs + 1,
-        faults=state.faults.worked(),
+        faults=replace(state.faults, tool_row=0),
     )
 
 

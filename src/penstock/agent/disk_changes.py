@@ -1,0 +1,181 @@
+"""Which files has a session changed, whoever's tool did it? Those whose content is not what the session found (S-9).
+
+An edit says what it displaced. A command says nothing: the tree is looked at before it and after it, and what differs is its. In
+the end only the disk counts: a file that holds again what the session found was not changed. Law: what was refused or failed is
+never named, nor what somebody did before the session. Leaves to others: when a tool runs (`toolbox`), and what is handed on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from penstock.context.handoff import FileEvent
+from penstock.errors import ToolError
+from penstock.workspace.deadline import Deadline
+from penstock.workspace.globs import EVERYTHING
+from penstock.workspace.source import FileSource
+from penstock.workspace.walk import Walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from penstock.context.handoff import Handoff
+    from penstock.store import Store
+    from penstock.text.json_access import Json
+    from penstock.workspace.root import Root
+
+CHANGED = "Changed"
+"""The type of a record beside the events: files that a call has changed, and what the session had found there."""
+UNKNOWN = "?"
+"""Stands for the digest of content that nobody looked at before it was changed."""
+_LOOK_SECONDS = 2.0
+"""How long the tree is looked at before a command, and after it."""
+_MAX_FILE_BYTES, _MAX_HASHED_BYTES = 1 << 16, 16 << 20
+"""Of which files the content is read before a command, and how much in all: so that a file whose times alone change is known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundFile:
+    """A file that was changed, and what the session had found there before."""
+
+    path: str
+    found: str
+    """SHA-256 of the content, empty for no file, `UNKNOWN` where nobody looked."""
+    turn: int | None = None
+    """The turn of the newest change."""
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the file as a journal holds it."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A tree at one moment: the status of each file, and the digest of the small ones."""
+
+    statuses: dict[str, tuple[int, ...]]
+    digests: dict[str, str]
+    is_whole: bool
+
+
+def look(root: Root, *, with_digests: bool) -> Seen:
+    """Return what the files beneath a root are now, but for those that are ignored.
+
+    Args:
+        root: the root.
+        with_digests: whether small files are read.
+    """
+    statuses: dict[str, tuple[int, ...]] = {}
+    digests: dict[str, str] = {}
+    left_bytes = _MAX_HASHED_BYTES if with_digests else 0
+    try:
+        walk = Walk(
+            root,
+            ".",
+            EVERYTHING,
+            include_hidden=True,
+            include_ignored=False,
+            deadline=Deadline(_LOOK_SECONDS),
+        )
+        for batch in walk:
+            for name in batch.names:
+                path = f"{batch.prefix}{name}"
+                if path.startswith(".git/"):
+                    continue
+                try:
+                    status = root.status_in(batch.folder, name)
+                except OSError:
+                    continue
+                statuses[path] = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+                if status.st_size <= min(_MAX_FILE_BYTES, left_bytes):
+                    left_bytes -= status.st_size
+                    digests[path] = digest_of(root, path)
+    except ToolError:
+        return Seen({}, {}, is_whole=False)
+    return Seen(statuses, digests, walk.complete)
+
+
+def between(root: Root, before: Seen, after: Seen) -> tuple[FoundFile, ...]:
+    """Return the files that differ between two looks, with what they held before.
+
+    Args:
+        root: the root.
+        before: the tree before a command, with digests.
+        after: the tree after it.
+    """
+    changed = []
+    for path in sorted(before.statuses.keys() | after.statuses.keys()):
+        known, now = before.statuses.get(path), after.statuses.get(path)
+        # A look that did not come to its end says nothing of files that it does not have.
+        if known == now or (known is None and not before.is_whole) or (now is None and not after.is_whole):
+            continue
+        found = "" if known is None else before.digests.get(path, UNKNOWN)
+        if found == UNKNOWN or found != digest_of(root, path):
+            changed.append(FoundFile(path=path, found=found))
+    return tuple(changed)
+
+
+def digest_of(root: Root, path: str) -> str:
+    """Return SHA-256 of a file as it is; empty where there is none that can be read."""
+    try:
+        opened = root.open_file(root.relative(path))
+    except ToolError:
+        return ""
+    try:
+        source, made, at = FileSource(opened), sha256(), 0
+        while part := source.read(at, 1 << 20):
+            made.update(part)
+            at += len(part)
+        return made.hexdigest()
+    finally:
+        opened.close()
+
+
+class DiskChanges:
+    """All that a session changed beneath its root."""
+
+    def __init__(self, root: Root, files: Iterable[FoundFile] = ()) -> None:
+        """Begin with what a journal holds.
+
+        Args:
+            root: the root.
+            files: what was noted before, oldest first.
+        """
+        self._root = root
+        self._files: dict[str, FoundFile] = {}
+        self.note(*files)
+
+    def note(self, *files: FoundFile) -> None:
+        """Remember changes; of each file what was found before the first one counts."""
+        for file in files:
+            first = self._files.pop(file.path, file)
+            self._files[file.path] = replace(first, turn=file.turn)
+
+    def events(self) -> tuple[FileEvent, ...]:
+        """Return the files whose content is not what was found, in the order of their newest changes."""
+        made = []
+        for file in self._files.values():
+            now = digest_of(self._root, file.path)
+            if now != file.found:
+                action = "deleted" if not now else "modified" if file.found else "created"
+                made.append(FileEvent(path=file.path, turn=file.turn, action=action, digest=now))
+        return tuple(made)
+
+    def corrected(self, handoff: Handoff) -> Handoff:
+        """Return a handoff whose files are those on the disk, instead of those that calls spoke of."""
+        events = self.events()
+        paths = tuple(event.path for event in events)
+        active = tuple(path for path in paths if path in handoff.active_files)
+        return replace(handoff, modified_files=paths, file_history=events, active_files=active)
+
+
+def changes_of(store: Store, session_id: str) -> list[FoundFile]:
+    """Return what the journal of a session holds of changes, oldest first."""
+    found: list[FoundFile] = []
+    for record in store.events(session_id):
+        if record.type == CHANGED:
+            data: Any = record.data
+            found += [FoundFile(**file) for file in data["files"]]
+    return found

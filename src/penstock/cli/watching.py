@@ -1,0 +1,228 @@
+"""What is seen of a run, and how is it stopped? The answer on standard output, what happens on standard error; or events.
+
+A person at a terminal sees the answer as it comes. A pipe gets the answer alone, once it is known to be one: what a model says
+before it calls a tool is none. `stream-json` gives a program a JSON object a line. Laws: standard output holds the answer and
+nothing else; one Ctrl-C ends the work within half a second, and the last line says how to go on. Keeps out: who works (`running`).
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from penstock.cli import answer, terminal
+from penstock.cli.markdown import MarkdownWriter, citations_in
+from penstock.text import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from penstock.agent.loop import Agent, AgentRun
+    from penstock.session import Event, Session
+
+FORMATS = ("text", "json", "stream-json")
+"""The values of `--output-format`."""
+# What is not named here ended because a provider failed: 8.
+_STATUSES = {"answered": 0, "interrupted": answer.INTERRUPTED, "irreducible": answer.OVER_BUDGET}
+_GRACE_SECONDS = 0.35
+"""How long what runs has to end by itself once Ctrl-C was pressed; after that it is broken off, as by a kill."""
+
+
+class TerminalListener:
+    """Shows a person what happens: the answer on standard output as it comes, a line for each step on standard error.
+
+    Args:
+        is_markdown: whether answers are drawn as Markdown, where somebody watches.
+    """
+
+    def __init__(self, *, is_markdown: bool) -> None:
+        self._is_watched = terminal.is_watched(sys.stdout)
+        self._markdown = MarkdownWriter() if is_markdown and self._is_watched else None
+        self._has_text = False
+        self.has_shown = False
+        """Whether the newest words of the model stand on standard output."""
+
+    def text(self, delta: str) -> None:
+        """Show a piece of the answer, where somebody watches it come."""
+        if not self._is_watched:
+            return
+        self._has_text = self.has_shown = True
+        shown = escape.show(delta)[0]
+        if self._markdown is not None:
+            self._markdown.write(shown)
+        else:
+            click.echo(shown, nl=False)
+
+    def step(self, session: Session, what: str) -> None:
+        """Say what the session does next; words that were being shown are over."""
+        if self._has_text:
+            self._has_text = False
+            if self._markdown is not None:
+                self._markdown.finish()
+            else:
+                click.echo()
+        # A program that pipes the output of several commands reads its lines in order only if each is out before the next.
+        click.echo(
+            f"[turn {session.state.all_turns}, window {session.fill():.0%}] {escape.show_argument(what)}", err=True
+        )
+
+
+class EventListener:
+    """Writes what happens for a program: one JSON object a line, the type first."""
+
+    def text(self, delta: str) -> None:
+        """Write a piece of the model's words."""
+        _write("text", text=delta)
+
+    def step(self, session: Session, what: str) -> None:
+        """Write nothing: each step is an event, too."""
+
+    def watch(self, agent: Agent) -> None:
+        """Write every event of an agent's session from now on.
+
+        Args:
+            agent: whose events; its beginning is written at once.
+        """
+        state, feed = agent.session.state, agent.feed
+        _write(
+            "init", session=agent.session.session_id, model=agent.model.name, window_tokens=state.limits.window_tokens
+        )
+
+        def told(event: Event, handles: tuple[str, ...] = ()) -> None:
+            before = len(agent.session.state.transcript.entries)
+            feed(event, handles)
+            for kind, fields in _seen(event, agent.session, before, handles):
+                _write(kind, **fields)
+
+        agent.feed = told  # type: ignore[method-assign]
+
+
+def _write(event: str, /, **fields: Any) -> None:
+    """Write one event, and leave nothing in a buffer."""
+    click.echo(json.dumps({"type": event, **fields}))
+
+
+def _seen(
+    event: Event, session: Session, before: int, handles: tuple[str, ...]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield what a program is told of an event: types as other agents name them, with cuts, refusals and handoffs beside them."""
+    from penstock import session as events
+
+    new = session.state.transcript.entries[before:]
+    match event:
+        case events.Prompted():
+            yield "message", {"role": "user", "text": new[-1].text if new else ""}
+        case events.Replied():
+            for entry in new:
+                if entry.text:
+                    yield "message", {"role": "assistant", "text": entry.text}
+                for call in entry.calls:
+                    yield "tool_use", {"id": call.id, "name": call.name, "arguments": call.arguments}
+            yield "usage", {"input_tokens": event.input_tokens, "output_tokens": event.output_tokens}
+        case events.Returned():
+            failed = {outcome.call_id: outcome.failed for outcome in event.outcomes}
+            for entry in new:
+                for result in entry.results:
+                    yield (
+                        "tool_result",
+                        {"id": result.call_id, "failed": failed.get(result.call_id), "text": result.text},
+                    )
+        case events.Refused():
+            yield "refusal", {name: value for name, value in event.overflow.items() if value is not None}
+        case events.Failed():
+            yield (
+                "error",
+                {"kind": event.kind, "message": event.message, "retry_after_seconds": event.retry_after_seconds},
+            )
+        case events.Compacted():
+            yield "cut", {"strategy": event.strategy, "edits": len(event.edits), "handles": list(handles)}
+        case events.HandedOff():
+            yield "handoff", {"reason": event.reason, "evidence": event.evidence, "handles": list(handles)}
+
+
+# ── working ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def work(agent: Agent, prompt: str | None, max_turns: int | None = None, told: str = "") -> AgentRun:
+    """Let an agent work on a prompt; Ctrl-C stops it, and keeps the session.
+
+    Args:
+        agent: who works.
+        prompt: what the person says; None goes on with what is open.
+        max_turns: after so many answers it is stopped.
+        told: what the model has to know beside it.
+    """
+    from penstock.agent.loop import AgentRun, interrupted
+
+    with _stopped_by_interrupts(agent):
+        try:
+            return agent.run(prompt, max_turns=max_turns, told=told)
+        except KeyboardInterrupt:
+            # Broken off where it was, as by a kill: the journal holds all that was acknowledged, and a resume looks at the rest.
+            name = agent.session.session_id
+            return AgentRun(session=name, outcome="interrupted", message=interrupted(name))
+
+
+@contextmanager
+def _stopped_by_interrupts(agent: Agent) -> Iterator[None]:
+    """Let Ctrl-C end the work while this lasts: between two steps if that comes soon, else at once; a second one at once."""
+
+    def stop(*_: object) -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        agent.interrupt()
+        if sys.platform != "win32":
+            signal.setitimer(signal.ITIMER_REAL, _GRACE_SECONDS)
+
+    earlier = signal.signal(signal.SIGINT, stop)
+    if sys.platform != "win32":
+        rung = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        if sys.platform != "win32":
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, rung)
+        signal.signal(signal.SIGINT, earlier)
+
+
+def finish(done: AgentRun, agent: Agent, output_format: str, **more: Any) -> int:
+    """Print what came of the work, and return the exit status.
+
+    Args:
+        done: how it ended.
+        agent: who worked.
+        output_format: one of `FORMATS`.
+        more: what else a program is told.
+    """
+    usage = done.usage or {"input_tokens": 0, "output_tokens": 0}
+    if output_format != "text":
+        cited = [{"path": path, "line": line, "text": text} for path, line, text in citations_in(done.answer)]
+        result = {
+            **answer.fields_of(done, "session", "answer"),
+            "citations": cited,
+            **answer.fields_of(done, "turns", "usage", "cuts", "recoveries", "outcome"),
+            **({"message": done.message} if done.message else {}),
+            **more,
+        }
+        if output_format == "json":
+            answer.print_json(result)
+        else:
+            _write("result", **result)
+    else:
+        has_shown = isinstance(agent.listener, TerminalListener) and agent.listener.has_shown
+        if done.answer and not has_shown:
+            click.echo(escape.show(done.answer)[0])
+        if done.message:
+            click.echo(done.message, err=True)
+        click.echo(
+            f"[session {done.session}: {done.outcome}, {done.turns} turns, {usage['input_tokens']} tokens in, "
+            f"{usage['output_tokens']} out, {done.cuts} cuts, {done.recoveries} recoveries, "
+            f"window {agent.session.fill():.0%}]",
+            err=True,
+        )
+    return _STATUSES.get(done.outcome, answer.FAULT)

@@ -1,0 +1,83 @@
+"""A handoff names the files that differ from what the session found, whoever's tool changed them, and no others."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from penstock.agent.disk_changes import DiskChanges, changes_of
+from penstock.agent.editing import Editing
+from penstock.agent.shell import Shell
+from penstock.models import ScriptedModel, call, say
+from penstock.workspace.root import Root
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from penstock.agent.loop import Agent
+    from penstock.store import Store
+
+pytestmark = pytest.mark.proves("S-9")
+
+
+@pytest.fixture
+def root(tree: Path) -> Iterator[Root]:
+    opened = Root(tree)
+    yield opened
+    opened.close()
+
+
+def test_only_what_differs_on_the_disk_is_handed_on(
+    begun: Callable[..., Agent], root: Root, store: Store, tree: Path
+) -> None:
+    """Not what failed or was refused, not what was put back; a later change of somebody else counts with what is there now."""
+    (tree / "a.txt").write_text("one\n")
+    (tree / "b.txt").write_text("one\n")
+    model = ScriptedModel(
+        [
+            call("edit_file", path="a.txt", old="one", new="1"),
+            call("edit_file", path="b.txt", old="one", new="1"),
+            call("edit_file", path="b.txt", old="1", new="one"),
+            call("edit_file", path="part_001.txt", old="no such words", new="x"),
+            call("edit_file", path=".git/config", old="x", new="y"),
+            call("write_file", path=".git/hooks/pre-commit", content="#!/bin/sh\n"),
+            call("write_file", path="new.txt", content="x"),
+            say("Done."),
+        ]
+    )
+    agent = begun(model, acting=[Editing(root)])
+    agent.run("Work.")
+    assert set(agent.session.handoff().modified_files) > {"a.txt", "new.txt"}, "what calls spoke of says more"
+    handoff = agent.tools.corrected(agent.session.handoff())
+    assert handoff.modified_files == ("a.txt", "new.txt")
+    assert [(event.path, event.action) for event in handoff.file_history] == [
+        ("a.txt", "modified"),
+        ("new.txt", "created"),
+    ]
+    assert all(len(event.digest) == 64 for event in handoff.file_history)
+    assert DiskChanges(root, changes_of(store, agent.session.session_id)).corrected(handoff) == handoff
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="a wall for the shell is needed")
+def test_what_a_command_changes_is_seen(begun: Callable[..., Agent], root: Root, store: Store, tree: Path) -> None:
+    """Written, made, removed and moved; a file whose times alone change was not changed."""
+    for name in ("a.txt", "gone.txt", "touched.txt", "moved.txt"):
+        (tree / name).write_text(f"{name}\n")
+        os.utime(tree / name, (1, 1))
+    shell = Shell(str(tree), store=store)
+    script = "echo more >> a.txt; rm gone.txt; touch touched.txt; mv moved.txt there.txt; echo x > made.txt"
+    agent = begun(ScriptedModel([call("run_command", command=script), say("Done.")]), acting=[shell])
+    agent.run("Work.")
+    shell.close()
+    found = {event.path: event.action for event in agent.tools.corrected(agent.session.handoff()).file_history}
+    assert found == {
+        "a.txt": "modified",
+        "gone.txt": "deleted",
+        "moved.txt": "deleted",
+        "there.txt": "created",
+        "made.txt": "created",
+    }

@@ -1,0 +1,72 @@
+"""What others do to a run: outages are waited for, words are shown, changes are told."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from penstock.models import ScriptedModel, call, fail, say
+from penstock.session import Prompted
+from penstock.wires import violations
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from penstock.agent.loop import Agent
+
+
+@pytest.mark.proves("S-11")
+def test_an_outage_is_waited_for_and_costs_no_context(begun: Callable[..., Agent]) -> None:
+    """Five failures, with waits between them that are told; then the request goes out as it was."""
+    model = ScriptedModel(
+        [call("view", file_path="part_001.txt"), *(fail(503, "down") for _ in range(5)), say("Done.")]
+    )
+    agent = begun(model)
+    run = agent.run("Look.")
+    assert (run.outcome, run.answer) == ("answered", "Done.")
+    assert model.requests[1]["messages"] == model.requests[-1]["messages"]
+    assert agent.session.state.handoffs == 0
+    steps = agent.listener.steps  # type: ignore[attr-defined]
+    assert "failed (overloaded): HTTP 503: down" in steps
+    assert any(step.startswith("waits 60 s: 3 failures in a row") for step in steps)
+
+
+@pytest.mark.proves("S-11")
+def test_an_outage_that_is_longer_than_the_wait_ends_with_what_was_said(begun: Callable[..., Agent]) -> None:
+    """The session is kept, and the next prompt goes on."""
+    model = ScriptedModel([*(fail(503, "down for repairs") for _ in range(3)), say("Done.")])
+    agent = begun(model)
+    agent._max_wait_seconds = 30
+    run = agent.run("Look.")
+    assert run.outcome == "outage"
+    assert "It said: HTTP 503: down for repairs" in run.message
+    assert f"penstock resume {run.session}" in run.message
+    assert agent.run("Again.").answer == "Done."
+
+
+@pytest.mark.proves("S-11")
+def test_what_ends_the_work_says_what_the_provider_said(begun: Callable[..., Agent]) -> None:
+    """Word for word, with its status."""
+    run = begun(ScriptedModel([fail(400, {"detail": "no such model: gpt-9"})])).run("Look.")
+    assert 'It said: HTTP 400: {"detail": "no such model: gpt-9"}' in run.message
+
+
+@pytest.mark.proves("S-10")
+@pytest.mark.parametrize("phase", ["calling", "ready", "idle"])
+def test_what_changed_is_told_to_the_model_in_its_next_request(begun: Callable[..., Agent], phase: str) -> None:
+    """Wherever the session was stopped: behind the results of open calls, or behind a prompt."""
+    model = ScriptedModel([call("view", file_path="part_001.txt"), say("Done."), say("Done.")])
+    agent = begun(model)
+    if phase == "idle":
+        agent.run("Look.")
+    else:
+        agent.feed(Prompted(message={"role": "user", "content": "Look."}))
+        agent._perform(agent.session.next_step())
+        if phase == "ready":
+            agent._perform(agent.session.next_step())
+    assert agent.session.state.phase == phase
+    agent.run(told="a.txt has changed since.")
+    assert json.dumps(model.requests[-1]).count("a.txt has changed since.") == 1
+    assert violations(model.requests[-1]["messages"], "openai-chat") == []

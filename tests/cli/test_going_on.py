@@ -1,0 +1,247 @@
+"""A session goes on where it belongs, with what it may, and says what happens: to a person, to a pipe, to a program."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.cli.test_running import penstock
+
+from penstock.models import call, calls, fail, say
+from penstock.testing import LoopbackProvider
+from penstock.wires import load_request
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A tree with a file to change."""
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "app.py").write_text("port = 1\n")
+    return tmp_path / "tree"
+
+
+def results(request: Any) -> list[str]:
+    """The results that a request shows."""
+    return [result.text for entry in load_request(request, "openai-chat").visible() for result in entry.results]
+
+
+def flags(provider: LoopbackProvider) -> list[str]:
+    """Where the model is."""
+    return ["--model", "openai-chat:x", "--base-url", provider.base_url]
+
+
+@pytest.mark.proves("S-10")
+def test_a_session_goes_on_in_its_own_folder_from_anywhere(tree: Path, tmp_path: Path) -> None:
+    """Begun with a relative path and resumed in another project: that one is not touched."""
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "app.py").write_text("port = 1\n")
+    replies = iter([say("Which?"), call("edit_file", path="app.py", old="port = 1", new="port = 2"), say("Done.")])
+    with LoopbackProvider("openai-chat", 32_000, policy=lambda _: next(replies)) as provider:
+        begin = penstock(tmp_path, "run", "Set it.", *flags(provider), "--allow-edit", "--json", cwd=tree)
+        session = json.loads(begin.stdout)["session"]
+        done = penstock(tmp_path, "resume", session, "The port.", cwd=other)
+    assert done.returncode == 0, done.stderr
+    assert ((tree / "app.py").read_text(), (other / "app.py").read_text()) == ("port = 2\n", "port = 1\n")
+
+
+@pytest.mark.proves("S-10")
+def test_another_folder_needs_a_word(tree: Path, tmp_path: Path) -> None:
+    """One that stands at the same path by now, or none: refused, with the flag that says which."""
+    replies = iter([say("Which?"), say("Done.")])
+    with LoopbackProvider("openai-chat", 32_000, policy=lambda _: next(replies)) as provider:
+        begin = penstock(tmp_path, "run", "x", "--root", str(tree), *flags(provider), "--json")
+        session = json.loads(begin.stdout)["session"]
+        tree.rename(tmp_path / "moved")
+        gone = penstock(tmp_path, "resume", session, "Go on.")
+        tree.mkdir()
+        another = penstock(tmp_path, "resume", session, "Go on.")
+        said = penstock(tmp_path, "resume", session, "Go on.", "--root", str(tmp_path / "moved"))
+    assert (gone.returncode, another.returncode, said.returncode) == (4, 5, 0)
+    assert "is not there: No such file" in gone.stderr
+    assert f"Another folder stands at {tree}" in another.stderr
+    assert f"penstock resume {session} --root DIR" in gone.stderr
+    assert f"penstock resume {session} --root DIR" in another.stderr
+
+
+@pytest.mark.proves("S-10")
+def test_a_resume_may_allow_more(tree: Path, tmp_path: Path) -> None:
+    """Tools that the session had not are offered; a model of another API is refused by name."""
+    tools: list[set[str]] = []
+
+    def policy(request: Any) -> Any:
+        tools.append({tool["function"]["name"] for tool in request["tools"]})
+        return say("Done.")
+
+    with LoopbackProvider("openai-chat", 32_000, policy=policy) as provider:
+        begin = penstock(tmp_path, "run", "x", "--root", str(tree), *flags(provider), "--json")
+        session = json.loads(begin.stdout)["session"]
+        allowed = penstock(tmp_path, "resume", session, "Go on.", "--allow-edit", "--json")
+        other = penstock(
+            tmp_path, "resume", session, "Go on.", "--model", "anthropic:x", "--base-url", provider.base_url
+        )
+    assert allowed.returncode == 0, allowed.stderr
+    assert "edit_file" not in tools[0]
+    assert {"edit_file", "write_file"} <= tools[1]
+    assert other.returncode == 2
+    assert "The session speaks openai-chat, and anthropic:x speaks anthropic" in other.stderr
+
+
+@pytest.mark.proves("S-10")
+def test_what_changed_meanwhile_is_told_to_the_model(tree: Path, tmp_path: Path) -> None:
+    """In its next request; a session that has answered and is asked nothing costs no call."""
+    seen: list[Any] = []
+
+    def policy(request: Any) -> Any:
+        seen.append(request)
+        return call("view", file_path="app.py") if not results(request) else say("It is 1.")
+
+    with LoopbackProvider("openai-chat", 32_000, policy=policy) as provider:
+        begin = penstock(tmp_path, "run", "x", "--root", str(tree), *flags(provider), "--json")
+        session = json.loads(begin.stdout)["session"]
+        (tree / "app.py").write_text("port = 3\n")
+        idle = penstock(tmp_path, "resume", session)
+        calls = len(seen)
+        penstock(tmp_path, "resume", session, "And now?")
+    assert (idle.returncode, calls) == (0, 2)
+    assert idle.stdout == "It is 1.\n"
+    assert f'To ask more: penstock resume {session} "QUESTION"' in idle.stderr
+    asked = seen[-1]["messages"][-1]["content"]
+    assert asked.startswith("And now?")
+    assert "app.py" in asked
+    assert "changed" in asked
+
+
+def test_a_pipe_gets_the_answer_alone(tree: Path, tmp_path: Path) -> None:
+    """What the model says before a call goes nowhere; each result is a line on standard error, in order."""
+    replies = iter(
+        [
+            calls(call("view", file_path="app.py"), text="Let me look."),
+            calls(call("view", file_path="none.py"), text="And there."),
+            say("The port is 1."),
+        ]
+    )
+    with LoopbackProvider("openai-chat", 32_000, policy=lambda _: next(replies)) as provider:
+        done = penstock(tmp_path, "run", "x", "--root", str(tree), *flags(provider))
+    assert done.stdout == "The port is 1.\n"
+    lines = [line.partition("] ")[2] for line in done.stderr.splitlines()]
+    assert lines[0].startswith("calls view")
+    assert lines[1].startswith("view returned: ")
+    assert lines[3].startswith("view failed: ")
+    assert "none.py" in lines[3]
+    assert lines[4] == "answered"
+
+
+def test_a_program_gets_events(tree: Path, tmp_path: Path) -> None:
+    """One JSON object a line, the last of which is the result."""
+    replies = iter([call("view", file_path="app.py"), fail(503, "down"), say("The port is 1.")])
+    with LoopbackProvider("openai-chat", 32_000, policy=lambda _: next(replies)) as provider:
+        line = ["run", "x", "--root", str(tree), *flags(provider), "--output-format", "stream-json"]
+        done = penstock(tmp_path, *line)
+        both = penstock(tmp_path, *line, "--json")
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    kinds = [event["type"] for event in events if event["type"] != "text"]
+    assert kinds == ["init", "message", "tool_use", "usage", "tool_result", "error", "message", "usage", "result"]
+    assert "".join(event["text"] for event in events if event["type"] == "text") == "The port is 1."
+    assert events[-1]["answer"] == "The port is 1."
+    assert next(event for event in events if event["type"] == "error")["message"] == "HTTP 503: down"
+    assert (done.stderr, both.returncode) == ("", 2)
+
+
+@pytest.mark.proves("S-9")
+def test_a_handoff_begins_a_session(tree: Path, tmp_path: Path) -> None:
+    """With its words, and with what became of its files since."""
+    first = iter([call("edit_file", path="app.py", old="1", new="2"), say("Done.")])
+    seen: list[Any] = []
+
+    def policy(request: Any) -> Any:
+        seen.append(request)
+        return say("I go on.")
+
+    with LoopbackProvider("openai-chat", 32_000, policy=lambda _: next(first)) as provider:
+        begin = penstock(
+            tmp_path, "run", "Set the port to 2.", "--root", str(tree), *flags(provider), "--allow-edit", "--json"
+        )
+    session = json.loads(begin.stdout)["session"]
+    (tmp_path / "handoff.json").write_text(penstock(tmp_path, "handoff", session).stdout)
+    (tree / "app.py").write_text("port = 9\n")
+    with LoopbackProvider("openai-chat", 32_000, policy=policy) as provider:
+        on = ["run", "--from", str(tmp_path / "handoff.json"), "--root", str(tree), *flags(provider)]
+        done = penstock(tmp_path, *on)
+        bad = penstock(tmp_path, "run", "--from", str(tree / "app.py"), *flags(provider))
+        none = penstock(tmp_path, "run", *flags(provider))
+    assert done.stdout == "I go on.\n"
+    asked = seen[0]["messages"][-1]["content"]
+    assert "Set the port to 2." in asked
+    assert "app.py: changed" in asked
+    assert "app.py: changed" in done.stderr
+    assert (bad.returncode, none.returncode) == (2, 2)
+    assert "is no handoff" in bad.stderr
+
+
+@pytest.mark.proves("S-11")
+def test_an_outage_is_shown_at_once_and_ends_resumable(tree: Path, tmp_path: Path) -> None:
+    """A dead address: named, with what the system said; after the wait status 8, and the session goes on later."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        dead = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+    began = time.monotonic()
+    done = penstock(
+        tmp_path, "run", "x", "--root", str(tree), "--model", "openai-chat:x", "--base-url", dead, "--wait", "1"
+    )
+    assert done.returncode == 8
+    assert time.monotonic() - began < 60
+    assert f"failed (connection): There is no connection to {dead}" in done.stderr
+    session = json.loads(penstock(tmp_path, "sessions", "--json").stdout)["sessions"][0]["id"]
+    assert f"penstock resume {session}" in done.stderr
+    with LoopbackProvider("openai-chat", 32_000, policy=lambda _: say("Here.")) as provider:
+        later = penstock(tmp_path, "resume", session, "--base-url", provider.base_url)
+    assert later.stdout == "Here.\n"
+
+
+@pytest.mark.proves("S-11")
+@pytest.mark.parametrize("when", ["waits", "calls", "answers"])
+def test_one_interrupt_ends_any_wait(tree: Path, tmp_path: Path, when: str) -> None:
+    """Within half a second, with the hint, whatever was going on."""
+
+    def policy(_: Any) -> Any:
+        if when == "waits":
+            return fail(503, {"error": {"message": "overloaded"}})
+        if when == "answers":
+            time.sleep(20)
+            return say("x")
+        return call("run_command", command="sleep 60")
+
+    with LoopbackProvider("openai-chat", 32_000, policy=policy) as provider:
+        begin = ["run", "x", "--root", str(tree), *flags(provider), "--allow-shell"]
+        with subprocess.Popen(
+            [sys.executable, "-m", "penstock", *begin],
+            env={**os.environ, "PENSTOCK_STORE": f"sqlite://{tmp_path}/store"},
+            stderr=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            text=True,
+        ) as running:
+            assert running.stderr is not None
+            if when == "answers":
+                time.sleep(4)
+            else:
+                while when not in running.stderr.readline():
+                    pass
+                time.sleep(0.5)
+            pressed = time.monotonic()
+            running.send_signal(signal.SIGINT)
+            rest = running.stderr.read()
+            took = time.monotonic() - pressed
+    assert running.returncode == 130
+    assert "penstock resume" in rest
+    assert took < 2, "half a second on a quiet machine"
