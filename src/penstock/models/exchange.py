@@ -51,8 +51,9 @@ IDLE_SHARE = 0.5
 # As much as Anthropic takes as a request.
 MAX_ANSWER_BYTES = 32 << 20
 """The largest body, and the largest single event, that is read."""
-# OpenAI wraps a token of 4 bytes in an event of 250.
-MAX_STREAM_BYTES = 8 * MAX_ANSWER_BYTES
+# OpenAI wraps a token of 4 bytes in an event of 250: that is 268,000 tokens, twice the longest answer of any model. A stream
+# without end is held until here, several times over while its pieces are joined.
+MAX_STREAM_BYTES = 2 * MAX_ANSWER_BYTES
 """How many bytes of a stream are read in all."""
 # As much as `penstock.overflow` reads as JSON.
 MAX_REFUSAL_BYTES = 65_536
