@@ -23,17 +23,24 @@ from penstock.wires import load_request
 if TYPE_CHECKING:
     from penstock.context.compaction import Plan
 
-# The user's words between many small steps: nothing goes alone, and what is left of it all is notes, longer or shorter.
-CHAT = Story(
-    rounds=tuple(
-        Round(
-            text="word " * 30,
-            calls=(Call(id=f"call{number}", name="view", arguments={"path": f"{number}.py"}, result="line\n" * 30),),
-            user="Go on. " * 20 if number % 2 else "",
+
+def chat(result_lines: int) -> Story:
+    """The user's words between many steps: nothing goes alone, and what is left of it all is notes, longer or shorter."""
+    return Story(
+        rounds=tuple(
+            Round(
+                text="word " * 30,
+                calls=(
+                    Call(id=f"call{n}", name="view", arguments={"path": f"{n}.py"}, result="line\n" * result_lines),
+                ),
+                user="Go on. " * 20 if n % 2 else "",
+            )
+            for n in range(12)
         )
-        for number in range(12)
     )
-)
+
+
+CHAT = chat(result_lines=30)
 # The last batch of calls is old: the floor keeps it, and no note above the floor takes it along.
 OLD_BATCH = Story(
     rounds=(
@@ -134,6 +141,32 @@ def test_what_was_trimmed_too_little_before_sending_gets_through(
     is_stated = wording in {"exact", "total only"} and provider.limit >= SMALLEST_TOKENS
     assert len(provider.sent) <= (3 if is_stated else MAX_CALLS)
     assert all(later < earlier for earlier, later in pairwise(provider.sent))
+
+
+@pytest.mark.proves("R-1")
+@pytest.mark.parametrize("wording", WORDINGS)
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize(
+    ("above", "lines"), [(0, 400), (1, 30), (2, 30)], ids=["whole request", "long handoff", "short handoff"]
+)
+def test_the_limit_lies_just_above_the_shortest_floor(wire: str, wording: str, above: int, lines: int) -> None:
+    """However much was trimmed before sending, the last call leaves the handoff out where it might not fit."""
+    request = request_of(chat(lines), wire)
+    ladder = ladder_of(request, wire)
+    believed = _window_for(ladder, 0 if above == 0 else ladder.floor + above - 1)
+    provider = Exact(wire, wording, dict.fromkeys(CONTENT_KINDS, 1.0), frame=4.0, by_characters=False)
+    floor = taken(ladder, ladder.last)
+    provider.limit = int(provider.count(rung_request(ladder, ladder.last, request))) + _stubs_differ_by(floor)
+    assert provider.count(_first_sent(request, wire, believed)) > provider.limit
+    result = execute(
+        provider,
+        request,
+        wire=wire,
+        window_tokens=believed,
+        store=NoStore(),  # type: ignore[arg-type]  # as above
+        counter=COUNTER,
+    )
+    assert result.success, (provider.sent, provider.limit)
 
 
 def _window_for(ladder: Ladder, rung: int) -> int:
