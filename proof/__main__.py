@@ -39,6 +39,7 @@ RIGS = {
     "R19": "recovery",
     "R20": "mended",
     "R21": "writers",
+    "R23": "interrupts",
     "R22": "keeping",
 }
 

@@ -15,7 +15,7 @@ from proof.hostile_tree import CANARY
 from penstock.errors import ToolError
 from penstock.text.window import Encoding
 from penstock.tools import Tools
-from proof import hostile, liveness, race, requests, stale, text, tiling, withheld, writers
+from proof import hostile, interrupts, liveness, race, requests, stale, text, tiling, withheld, writers
 
 pytestmark = [pytest.mark.timeout(110)]
 
@@ -103,6 +103,13 @@ def test_what_is_withheld_forges_nothing_and_tells_no_secret() -> None:
 def test_nothing_is_lost_between_two_writers() -> None:
     """R21: processes of ours among themselves, and beside savers, writers in place and creators; a plain rename loses."""
     assert _is_met(writers.measure(long=False, seed=SEED))
+
+
+@pytest.mark.proves("S-11", "S-12")
+@pytest.mark.needs("bwrap")
+def test_one_interrupt_is_enough_and_the_session_goes_on() -> None:
+    """R23: at a random instant of a run that reads, edits, runs commands and waits."""
+    assert _is_met(interrupts.measure(long=False, seed=SEED))
 
 
 @pytest.mark.proves("L-7", "L-9")

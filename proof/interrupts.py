@@ -1,0 +1,127 @@
+"""R23: is one Ctrl-C enough, at any instant of a run, and does the session go on from there? (S-11, S-12)
+
+A real process works with a model over real HTTP: it reads, edits, runs commands, and is failed now and then, so that it waits. It is
+interrupted once, at a random instant. It has to end within half a second, with status 130 and the command that goes on; that
+command has to bring the answer, with every edit done once.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from proof.figure import Figure, folder, main
+
+from penstock.models import ScriptStep, call, fail, say
+from penstock.testing import LoopbackProvider
+from penstock.wires import load_request
+
+_RUNS, _SHORT_RUNS = 200, 2
+_MAX_SECONDS, _SHORT_MAX_SECONDS = 0.5, 4.0
+"""How soon a run ends; the short form runs beside other tests, where a process may not even be scheduled for so long."""
+_EDITS = 3
+_FAILED_AT = {4, 5, 6}
+"""Which requests of a run are refused, so that it waits."""
+
+
+def _policy() -> Any:
+    """A model that reads, runs a command, and adds lines one by one, as far as the request shows that they are missing."""
+    asked = [0]
+
+    def policy(request: dict[str, Any]) -> ScriptStep:
+        asked[0] += 1
+        if asked[0] in _FAILED_AT:
+            return fail(503, {"error": {"message": "overloaded"}})
+        last = load_request(request, "openai-chat").visible()[-1]
+        text = last.results[-1].text if last.results else ""
+        if "exit code" not in text and not re.search(r"^\d+\|end$", text, re.MULTILINE):
+            return call("run_command", command="sleep 0.3; cat app.txt")
+        if "exit code" in text:
+            return call("view", file_path="app.txt")
+        number = len(re.findall(r"^\d+\|line \d+$", text, re.MULTILINE))
+        if number >= _EDITS:
+            return say("Done.")
+        return call("edit_file", path="app.txt", old="end", new=f"line {number + 1}\nend")
+
+    return policy
+
+
+def _interrupted(seconds: float, max_seconds: float) -> list[str]:
+    """Interrupt a run after so many seconds, resume it, and return what was wrong."""
+    with folder("interrupts") as home, LoopbackProvider("openai-chat", 32_000, policy=_policy()) as provider:
+        tree = Path(home, "tree")
+        tree.mkdir()
+        (tree / "app.txt").write_text("end\n")
+        environment = {**os.environ, "PENSTOCK_STORE": f"sqlite://{home}/store"}
+        begin = [
+            "run",
+            "Add the lines.",
+            "--root",
+            str(tree),
+            "--model",
+            "openai-chat:x",
+            "--base-url",
+            provider.base_url,
+        ]
+        running = subprocess.Popen(
+            [sys.executable, "-m", "penstock", *begin, "--allow-edit", "--allow-shell"],
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert running.stderr is not None
+        seen = running.stderr.readline()  # from here on there is a session
+        time.sleep(seconds)
+        if running.poll() is not None:
+            running.communicate()
+            return []
+        pressed = time.monotonic()
+        running.send_signal(signal.SIGINT)
+        seen += running.communicate(timeout=60)[1]
+        took = time.monotonic() - pressed
+        if running.returncode == 0:  # it had just ended
+            return []
+        found = [] if took <= max_seconds else [f"it took {took:.2f} s after {seconds:.2f} s"]
+        found += [] if running.returncode == 130 else [f"status {running.returncode} after {seconds:.2f} s"]
+        told = re.search(r"penstock resume (\w+)", seen)
+        if told is None:
+            return [*found, f"no way to go on after {seconds:.2f} s: {seen[-200:]}"]
+        for _ in range(3):  # an edit of which nobody knows whether it was done is asked for anew
+            on = [sys.executable, "-m", "penstock", "resume", told[1]]
+            done = subprocess.run(on, env=environment, capture_output=True, text=True, timeout=200, check=False)
+            if done.stdout == "Done.\n":
+                break
+        else:
+            found.append(f"not resumed after {seconds:.2f} s: {done.returncode} {done.stderr[-300:]}")
+        lines = [f"line {number + 1}" for number in range(_EDITS)]
+        if (tree / "app.txt").read_text().splitlines() != [*lines, "end"]:
+            found.append(f"the file holds {(tree / 'app.txt').read_text()!r} after {seconds:.2f} s")
+        return found
+
+
+def measure(*, long: bool, seed: int) -> Figure:
+    """Interrupts that did not end a run in time, or after which it did not go on."""
+    dice, runs = random.Random(seed), _RUNS if long else _SHORT_RUNS
+    most = _MAX_SECONDS if long else _SHORT_MAX_SECONDS
+    wrong = [line for _ in range(runs) for line in _interrupted(dice.uniform(0, 6), most)]
+    return Figure(
+        rig="R23",
+        name="interrupts",
+        value=f"{len(wrong)} faults in {runs} runs",
+        target=f"0; each ends within {most} s and goes on",
+        met=not wrong,
+        seed=seed,
+        notes=tuple(wrong),
+    )
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(measure))
