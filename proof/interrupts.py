@@ -1,7 +1,7 @@
 """R23: is one Ctrl-C enough, at any instant of a run, and does the session go on from there? (S-11, S-12)
 
-A real process works with a model over real HTTP: it reads, edits, runs commands, and is failed now and then, so that it waits. It is
-interrupted once, at a random instant. It has to end within half a second, with status 130 and the command that goes on; that
+A real process works with a model over real HTTP: it reads, edits, runs commands, and is failed now and then, so that it waits.
+It is interrupted once, at a random instant. It has to end within half a second, with status 130 and the command that goes on; that
 command has to bring the answer, with every edit done once.
 """
 
