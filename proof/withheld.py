@@ -2,8 +2,8 @@
 
 The strings of R16 as results of tools, names of tools, arguments, words of the assistant and refusals of providers. They come out
 of the guard, of pages and matches of what was kept, of stubs and notes in a compacted request, of plans, bills, errors and
-handoffs. Raw: a character that must be escaped. Forged: a line that begins like one of ours and is not. Secrets: 60 tokens in the
-shapes of real keys must not turn up in what is written for people and logs: notices, bills, errors, plans.
+handoffs. Raw: a character that must be escaped. Forged: a line that begins like one of ours and is not. Secrets: 60 tokens (12 in
+the short form) in the shapes of real keys must not turn up in what is written for people and logs: notices, bills, errors, plans.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ def _conversation(text: str, generator: random.Random) -> Transcript:
 def measure(*, long: bool, seed: int) -> Figure:
     """Hostile strings that come out inert wherever something is withheld, and keys that stay out of what is said about it."""
     generator = random.Random(seed)
-    count, conversations = (5_000, 250) if long else (60, 5)
+    count, conversations, secrets = (5_000, 250, 60) if long else (60, 5, 2 * len(_SECRETS))
     with folder("withheld") as root:
         store = open_store(f"sqlite:///{root}/store.db")
         checker = Checker(store)
@@ -198,7 +198,7 @@ def measure(*, long: bool, seed: int) -> Figure:
             checker.results(text)
             if number % (count // conversations) == 0:
                 checker.conversations(text, generator)
-        for number in range(60):
+        for number in range(secrets):
             letters = "".join(generator.choices("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", k=40))
             checker.secrets(_SECRETS[number % len(_SECRETS)].format(letters))
         store.close()

@@ -1,4 +1,8 @@
-"""A person's terminal: a command is run on a pseudo-terminal of a size, and what it drew is given back."""
+"""A person's terminal: a command is run on a pseudo-terminal of a size, in a shell, or in this process.
+
+A process of its own costs the import of everything. It is for what a process is about: signals, terminals, pipes, and what a
+command has to import by itself, for which every example of the help pages has one.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +16,14 @@ import subprocess
 import sys
 import termios
 from pathlib import Path
-from typing import TYPE_CHECKING
+from tempfile import TemporaryFile
+from typing import IO, TYPE_CHECKING
+from unittest.mock import patch
+
+from penstock.cli import main
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 PENSTOCK = (sys.executable, "-m", "penstock")
 _ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|[()][AB0])")
@@ -56,19 +64,71 @@ def plain(drawn: str) -> str:
     return _ESCAPES.sub("", drawn)
 
 
-def shell_line(root: Path, line: str, *, check: bool = False, shell: str = "bash") -> subprocess.CompletedProcess[str]:
-    """Types a line into a shell in which `penstock` is the one that is tested."""
-    environment = {
+def typed(
+    *arguments: str, cwd: Path, stdin: bytes = b"", environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Runs `penstock` in this process: what it printed, also below Python, and its exit status.
+
+    Args:
+        arguments: What stands behind `penstock`.
+        cwd: The folder that it is run in.
+        stdin: What it can read.
+        environment: All that it finds in its environment; by default what there is.
+    """
+    assert arguments[:1] != ("mcp",), "it confines its process for good"
+    known = os.environ if environment is None else environment
+    with TemporaryFile() as given, TemporaryFile() as out, TemporaryFile() as err:
+        given.write(stdin)
+        given.seek(0)
+        with contextlib.chdir(cwd), patch.dict(os.environ, dict(known), clear=True), _standard_streams(given, out, err):
+            status = main(list(arguments))
+        printed = []
+        for file in (out, err):
+            file.seek(0)
+            printed.append(file.read().decode())
+    return subprocess.CompletedProcess(arguments, status, *printed)
+
+
+@contextlib.contextmanager
+def _standard_streams(*files: IO[bytes]) -> Iterator[None]:
+    """Has files for standard input, output and error, for Python and for whatever writes to the descriptors."""
+    earlier = sys.stdin, sys.stdout, sys.stderr
+    for stream in earlier[1:]:
+        stream.flush()
+    saved = [os.dup(number) for number in range(3)]
+    try:
+        for number, file in enumerate(files):
+            os.dup2(file.fileno(), number)
+        with (
+            open(0, encoding="utf-8", closefd=False) as sys.stdin,
+            open(1, "w", encoding="utf-8", closefd=False) as sys.stdout,
+            open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False) as sys.stderr,
+        ):
+            yield
+    finally:
+        sys.stdin, sys.stdout, sys.stderr = earlier
+        for number, descriptor in enumerate(saved):
+            os.dup2(descriptor, number)
+            os.close(descriptor)
+
+
+def store_of(root: Path) -> dict[str, str]:
+    """An environment in which `penstock` is the one that is tested, with a store and a home in the folder."""
+    return {
         **os.environ,
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "PENSTOCK_STORE": str(root / "kept"),
         "HOME": str(root),
         "OPENAI_API_KEY": "none",
     }
+
+
+def shell_line(root: Path, line: str, *, check: bool = False, shell: str = "bash") -> subprocess.CompletedProcess[str]:
+    """Types a line into a shell in which `penstock` is the one that is tested."""
     return subprocess.run(
         [shell, "-c", line],
         cwd=root,
-        env=environment,
+        env=store_of(root),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.cli.screens import typed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,15 +15,8 @@ pytestmark = pytest.mark.proves("S-6")
 
 
 def run(*arguments: str, cwd: Path, stdin: bytes = b"") -> tuple[int, str, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "penstock", "check-code", *arguments],
-        cwd=cwd,
-        input=stdin,
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
-    return done.returncode, done.stdout.decode(), done.stderr.decode()
+    done = typed("check-code", *arguments, cwd=cwd, stdin=stdin)
+    return done.returncode, done.stdout, done.stderr
 
 
 def as_json(*arguments: str, cwd: Path, stdin: bytes = b"") -> tuple[int, Any]:

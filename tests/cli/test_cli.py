@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.screens import PENSTOCK, on_terminal, plain
+from tests.cli.screens import PENSTOCK, on_terminal, plain, typed
 
 from penstock.store import open_store
 
@@ -23,16 +23,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 def run(*arguments: str, cwd: Path, stdin: bytes = b"", **environment: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [*PENSTOCK, *arguments],
-        cwd=cwd,
-        input=stdin,
-        capture_output=True,
-        timeout=60,
-        env={**os.environ, **environment},
-        check=False,
-    )
-    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+    return typed(*arguments, cwd=cwd, stdin=stdin, environment={**os.environ, **environment})
 
 
 def as_json(*arguments: str, cwd: Path) -> tuple[Any, int]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.cli.screens import shell_line
+from tests.cli.screens import store_of, typed
 
 from penstock.wires import messages_of, violations
 
@@ -125,23 +126,24 @@ STATUS = [
 
 
 @pytest.fixture(scope="module")
-def typed(project: Path) -> Any:
+def asked(project: Path) -> Any:
     """Types a command in the project, with what stands in capitals put in; what comes back under `--json`, and the status."""
     os.mkfifo(project / "pipe")
     (project / "out").symlink_to("/etc/passwd")
     (project / "program").write_bytes(b"\x7fELF\0\0\0")
     (project / "empty.cbl").write_text("\n")
     (project / "broken.json").write_text('[{"role": "tool", "tool_call_id": "a", "content": "x"}]')
-    other = json.loads(shell_line(project, "penstock read README.md --start-byte 0 --json", check=True).stdout)[
-        "version"
-    ]
+    environment = store_of(project)
+    read = typed("read", "README.md", "--start-byte", "0", "--json", cwd=project, environment=environment)
+    other = json.loads(read.stdout)["version"]
     handle = re.findall(r"penstock page (\S+?);? ", (project / "notice.txt").read_text())[0]
     words = {"HANDLE": handle, "ID": json.loads((project / "answer.json").read_text())["session"], "VERSION": other}
 
     def type_(line: str) -> tuple[Any, int]:
         line = re.sub(r"\b(HANDLE|ID|VERSION)\b", lambda word: words[word[0]], line)
-        command, redirect, source = line.partition(" < ")
-        done = shell_line(project, f"penstock {command} --json{redirect}{source}")
+        command, _, source = line.partition(" < ")
+        stdin = (project / source).read_bytes() if source else b""
+        done = typed(*shlex.split(command), "--json", cwd=project, stdin=stdin, environment=environment)
         assert done.stderr == "", "under --json nothing is said beside the object"
         return json.loads(done.stdout), done.returncode
 
@@ -151,9 +153,9 @@ def typed(project: Path) -> Any:
 
 
 @pytest.mark.parametrize("line", KEYS)
-def test_each_object_has_the_keys_of_the_contract(typed: Any, line: str) -> None:
+def test_each_object_has_the_keys_of_the_contract(asked: Any, line: str) -> None:
     """One object, nothing beside it, status 0; rows have their keys too."""
-    found, status = typed(line)
+    found, status = asked(line)
     assert status == 0
     assert set(KEYS[line].split()) <= found.keys()
     if line in INNER:
@@ -162,10 +164,10 @@ def test_each_object_has_the_keys_of_the_contract(typed: Any, line: str) -> None
         assert all(set(keys.split()) <= row.keys() for row in found[rows])
 
 
-def test_violations_are_a_list(typed: Any) -> None:
+def test_violations_are_a_list(asked: Any) -> None:
     """Empty where the request is valid, which is status 0."""
-    assert typed("violations request.json --wire openai-chat") == ([], 0)
-    found, status = typed("violations broken.json --wire openai-chat")
+    assert asked("violations request.json --wire openai-chat") == ([], 0)
+    found, status = asked("violations broken.json --wire openai-chat")
     assert ([row.keys() for row in found], status) == ([{"index", "code", "message"}], 1)
 
 
@@ -173,9 +175,9 @@ def test_violations_are_a_list(typed: Any) -> None:
 @pytest.mark.parametrize(
     "line", ["repair broken.json --wire openai-chat", "fit broken.json --wire openai-chat --tokens 900000"]
 )
-def test_what_a_provider_would_refuse_is_mended_also_where_nothing_has_to_shrink(typed: Any, line: str) -> None:
+def test_what_a_provider_would_refuse_is_mended_also_where_nothing_has_to_shrink(asked: Any, line: str) -> None:
     """A call that nothing answers is answered; `repair` says what it did."""
-    found, status = typed(line)
+    found, status = asked(line)
     assert status == 0
     assert violations(messages_of(found["request"], "openai-chat"), "openai-chat") == []
     if line.startswith("repair"):
@@ -184,17 +186,17 @@ def test_what_a_provider_would_refuse_is_mended_also_where_nothing_has_to_shrink
 
 
 @pytest.mark.proves("R-9")
-def test_a_valid_request_is_repaired_to_itself(typed: Any, project: Path) -> None:
+def test_a_valid_request_is_repaired_to_itself(asked: Any, project: Path) -> None:
     """Nothing was done, and nothing is another."""
-    found, status = typed("repair request.json")
+    found, status = asked("repair request.json")
     assert (found["repaired"], found["violations"], status) == ([], [], 0)
     assert found["request"] == json.loads((project / "request.json").read_text())
 
 
 @pytest.mark.parametrize(("line", "status", "code"), STATUS, ids=[line for line, _, _ in STATUS])
-def test_each_end_has_its_exit_status(typed: Any, line: str, status: int, code: str | None) -> None:
+def test_each_end_has_its_exit_status(asked: Any, line: str, status: int, code: str | None) -> None:
     """An error is one object with a code, words and what to try; an end that is no error is the object itself."""
-    found, actual = typed(line)
+    found, actual = asked(line)
     assert actual == status
     error = found.get("error") if isinstance(found, dict) else None
     assert (error or {}).get("code") == code

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.cli.screens import PENSTOCK, on_terminal, plain
+from tests.cli.screens import PENSTOCK, on_terminal, plain, typed
 from tests.scribe.author import Author
 from tests.scribe.programs import program
 
@@ -29,15 +29,8 @@ ONE = "It posts the day's records."
 
 
 def run(*arguments: str, cwd: Path = ESTATE, environment: dict[str, str] | None = None) -> tuple[int, str, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "penstock", *arguments],
-        cwd=cwd,
-        env=environment,
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
-    return done.returncode, done.stdout.decode(), done.stderr.decode()
+    done = typed(*arguments, cwd=cwd, environment=environment)
+    return done.returncode, done.stdout, done.stderr
 
 
 def as_json(*arguments: str, cwd: Path = ESTATE) -> Any:
@@ -295,14 +288,14 @@ def test_a_name_that_is_no_text_is_shown_inert(tmp_path: Path, command: tuple[st
     name = f"sur\udcff\x1b[31m\n{ending}"
     inert = rf"sur\xff\x1b[31m\x0a{ending}"
     shutil.copy(ESTATE / "cbl/MWB010.cbl", tmp_path / name)
-    for typed in (name, inert):
-        status, out, err = run(*command, typed, cwd=tmp_path)
+    for named in (name, inert):
+        status, out, err = run(*command, named, cwd=tmp_path)
         assert status in {0, 1, 6}
         assert "Traceback" not in err
         assert "\x1b" not in out + err
         if command[0] != "document" or ending == ".py":
             assert inert in out
-        status_of_json, told, _ = run(*command, typed, "--json", cwd=tmp_path)
+        status_of_json, told, _ = run(*command, named, "--json", cwd=tmp_path)
         assert status_of_json == status
         value = json.loads(told)
         assert command[0] == "document" or inert == value.get("path", value.get("file"))
@@ -314,8 +307,8 @@ def test_a_plan_for_prompts_takes_a_name_that_is_no_text(tmp_path: Path) -> None
     shutil.copy(ESTATE / "cbl/MWB010.cbl", tmp_path / "sur\udcff.cbl")
     shutil.copy(ESTATE / "cbl/MWB010.cbl", tmp_path / "plain.cbl")
     plain = as_json("chunk", "plain.cbl", cwd=tmp_path)
-    for typed in ("sur\udcff.cbl", r"sur\xff.cbl"):
-        assert as_json("chunk", typed, cwd=tmp_path) == {**plain, "file": r"sur\xff.cbl"}
+    for named in ("sur\udcff.cbl", r"sur\xff.cbl"):
+        assert as_json("chunk", named, cwd=tmp_path) == {**plain, "file": r"sur\xff.cbl"}
     (tmp_path / "tool\udcff.py").write_text("import os\n")
     status, _, err = run("chunk", "tool\udcff.py", cwd=tmp_path)
     assert (status, r"tool\xff.py is python" in err) == (2, True)

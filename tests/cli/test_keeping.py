@@ -12,6 +12,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.cli.screens import typed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,10 +38,9 @@ class Shell:
         )
 
     def __call__(self, *arguments: str, given: bytes = b"", status: int = 0) -> str:
-        with self.start(*arguments) as process:
-            out, err = process.communicate(given, timeout=60)
-        assert process.returncode == status, err.decode()
-        return out.decode() or err.decode()
+        done = typed(*arguments, cwd=self.folder, stdin=given, environment=self.environment)
+        assert done.returncode == status, done.stderr
+        return done.stdout or done.stderr
 
     def json(self, *arguments: str, given: bytes = b"", status: int = 0) -> dict[str, Any]:
         found = json.loads(self(*arguments, "--json", given=given, status=status))

@@ -1,4 +1,4 @@
-"""`penstock run` as a person and as a script use it: real processes, providers over HTTP in every wire format."""
+"""`penstock run` as a person and as a script use it: providers over HTTP in every wire format."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.cli.screens import typed
 
 from penstock.models import ScriptStep, call, fail, say
 from penstock.models.provider import Provider
@@ -34,11 +35,10 @@ def tree(tmp_path: Path) -> Path:
     return root
 
 
-def penstock(tmp_path: Path, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+def penstock(tmp_path: Path, *arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """One command with a store of its own."""
     environment = {**os.environ, "PENSTOCK_STORE": f"sqlite://{tmp_path}/store"}
-    command = [sys.executable, "-m", "penstock", *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False, **options)
+    return typed(*arguments, cwd=cwd or tmp_path, environment=environment)
 
 
 def investigating(wire: str) -> Any:
