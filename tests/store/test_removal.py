@@ -86,10 +86,21 @@ def test_many_small_records_count_too(opened: Callable[..., Tables]) -> None:
     assert 300_000 < store.size().used_bytes <= 400_000 + (64 << 10) * 2
 
 
-def _event(seq: int) -> Any:
+@pytest.mark.proves("S-17")
+@pytest.mark.parametrize("size", [20, 300, 780, 900, 1_100, 3_000, 20_000])
+def test_a_record_counts_what_it_takes_on_the_disk(tmp_path: Path, size: int) -> None:
+    """Whatever its size: a limit that counts less than is written would be none."""
+    path = str(tmp_path / "store")
+    with closing(SqliteStore(path)) as store:
+        store.append_all("a", [_event(n, size) for n in range(1 + 3_000_000 // (size + 300))])
+        counted = store.size().journal_bytes
+    assert 0.7 * counted < os.path.getsize(os.path.join(path, DATABASE)) < 1.25 * counted
+
+
+def _event(seq: int, size: int = 300) -> Any:
     from penstock.store import Event
 
-    return Event(seq=seq, type="noted", data={"n": "x" * 300})
+    return Event(seq=seq, type="noted", data={"n": "x" * size})
 
 
 @pytest.mark.proves("S-17")
@@ -173,7 +184,10 @@ def test_a_removed_session_is_in_no_file_of_the_store(tmp_path: Path) -> None:
         index = Path(path, "ranked")
         index.mkdir(mode=0o700)
         (index / "words.sqlite3").write_bytes(SECRET)
-        assert {Path(name).name for name in found_in(path, SECRET)} >= {f"{DATABASE}-wal", "words.sqlite3"}
+        left = Path(path, "contents", "pending-0123456789abcdef")
+        left.write_bytes(SECRET)  # by a process that was killed while it wrote
+        left.chmod(0o600)
+        assert {Path(name).name for name in found_in(path, SECRET)} >= {f"{DATABASE}-wal", "words.sqlite3", left.name}
         (gone,) = store.remove_sessions(["secret"])
         assert gone.bytes > PIECE_BYTES
         assert found_in(path, SECRET) == []

@@ -14,6 +14,8 @@ from collections import Counter
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from penstock.agent.disk_changes import CHANGED
+from penstock.agent.edits import EDITED
 from penstock.agent.loop import BEGUN, SEEN, TRACKED
 from penstock.context.sized import MESSAGE_TOKENS, measure_entry
 from penstock.errors import CallerError
@@ -397,7 +399,7 @@ class _Reading:
         if record.type == SEEN:
             for act in data["acts"]:
                 self._seen(act)
-        elif record.type != TRACKED:
+        elif record.type not in {TRACKED, EDITED, CHANGED}:
             self._happened(event_of(record.type, data), record.at)
         self._records += 1
         self._at = record.at

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 FIRST_HASH = "0" * 64
 """The hash that the first record of a session follows."""
 _LONGEST_NAME = 200
-_ROW_BYTES, _IN_ROW_BYTES, _PAGE_BYTES = 250, 1_000, 4_096
+# A row in SQLite, as `JournalRow.stored_bytes` counts it; a page of overflow carries four bytes of its own.
+_ROW_BYTES, _BESIDE_BYTES, _IN_PLACE_BYTES, _HEAD_BYTES = 170, 80, 1_000, 500
+_PAGE_BYTES, _CARRIED_BYTES = 4_096, 4_092
 
 
 class JournalRow(NamedTuple):
@@ -49,11 +51,12 @@ class JournalRow(NamedTuple):
     @property
     def stored_bytes(self) -> int:
         """Return what the record counts towards the size of its store: about what it takes on disk."""
-        # Hashes, numbers and the row itself are some 250 bytes. SQLite keeps up to a quarter of a page of 4,096 bytes beside
-        # the key, and gives what is longer whole pages.
-        size = len(self.payload)
-        whole = size if size <= _IN_ROW_BYTES else -(-size // _PAGE_BYTES) * _PAGE_BYTES
-        return len(self.session) + len(self.type) + _ROW_BYTES + whole
+        # Two hashes, numbers and headers are some 170 bytes. SQLite keeps a row of up to a quarter of a page of 4,096 bytes
+        # where its key is, with some room beside it; of a longer one an eighth of a page, and the rest in whole pages.
+        size = len(self.payload) + len(self.session) + len(self.type) + _ROW_BYTES
+        if size <= _IN_PLACE_BYTES:
+            return size + _BESIDE_BYTES
+        return _HEAD_BYTES + (size - _HEAD_BYTES + _CARRIED_BYTES - 1) // _CARRIED_BYTES * _PAGE_BYTES
 
     def record(self) -> JournalRecord:
         """Return the record as callers see it, its payload decoded."""
