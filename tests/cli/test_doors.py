@@ -103,3 +103,33 @@ def test_null_is_left_out_for_every_argument(tmp_path: Path) -> None:
 def test_what_is_not_there_is_status_4_everywhere(tmp_path: Path, command: tuple[str, ...]) -> None:
     """A session as an artifact."""
     assert run(*command, "--store", str(tmp_path / "store"), cwd=tmp_path).returncode == 4
+
+
+@pytest.mark.proves("B-13")
+def test_a_large_file_without_landmarks_goes_on_in_pages_of_the_usual_size(tmp_path: Path) -> None:
+    """Its beginning is 1 KiB; a page behind it is 64: 63 calls were 87,000 bytes."""
+    import shlex
+
+    (tmp_path / "a.py").write_text("x = 1; y = 2  # nothing here\n" * 14_000)
+    calls, line = 0, "penstock read a.py"
+    while line:
+        done = run(*shlex.split(line)[1:], cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        text = done.stdout
+        calls += 1
+        following = re.search(r"next: (penstock read [^|]+?)(?: \||$)", text.partition("\n")[0])
+        line = following[1] if following else ""
+    assert text.endswith("nothing here\n")
+    assert calls <= 9
+
+
+@pytest.mark.proves("B-3")
+def test_nobody_is_told_of_a_cap_on_what_nobody_asked_for(tmp_path: Path) -> None:
+    """A small budget holds a small file whole; `max_bytes=16384 is above the cap` named an argument that was not given."""
+    from penstock import Tools
+    from penstock.text.allowance import Allowance
+
+    (tmp_path / "a.txt").write_text(LINES)
+    text = Tools(tmp_path, allowance=Allowance.chars(9_000)).read_file("a.txt")
+    assert "bytes 0-2592 of 2592" in text
+    assert "max_bytes" not in text

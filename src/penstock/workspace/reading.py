@@ -348,15 +348,20 @@ class Reader:
         self, text: TextFile, offset: int, limit: int, bounds: _Bounds, deadline: Deadline, said: list[str]
     ) -> OutlinePage | Window:
         def content(max_bytes: int | None, why: str) -> Window:
-            return self._read_bytes(text, 0, max_bytes, bounds, [*said, why], None)
+            # Nobody asked for so many bytes: a cap below them is not told as one that was passed.
+            size = None if max_bytes is None else min(max_bytes, bounds.cap)
+            page = self._read_bytes(text, 0, size, bounds, [*said, why], None)
+            # A short beginning is a look; who reads on wants pages of the usual size (B-13).
+            return page if page.next is None else page._replace(next=page.next.but(max_bytes=None))
 
         return self._landmarks.page(text, offset, limit, content, bounds.room, deadline)
 
     def _read_whole(self, text: TextFile, bounds: _Bounds, deadline: Deadline, said: list[str]) -> Window | OutlinePage:
         """Return the whole of a file that is small enough and fits, else its outline."""
         source = text.source
-        if source.size_bytes <= min(WHOLE_FILE_BYTES, bounds.cap):
-            page = self._read_bytes(text, 0, WHOLE_FILE_BYTES, bounds, said, None)
+        whole = min(WHOLE_FILE_BYTES, bounds.cap)
+        if source.size_bytes <= whole:
+            page = self._read_bytes(text, 0, whole, bounds, said, None)
             if page.end_byte == source.size_bytes:
                 return page
         return self._outline(text, 0, OUTLINE_LIMIT, bounds, deadline, said)
