@@ -76,7 +76,7 @@ def killed(root: str) -> tuple[str, int]:
         for line in running.stderr:
             print(f"  │ {line.rstrip()[:120]}")
             is_refused = is_refused or "refused: " in line
-            if is_refused and line.rstrip().endswith("answered"):
+            if is_refused and " returned: " in line:
                 running.send_signal(signal.SIGKILL)
                 break
     assert running.returncode == -signal.SIGKILL, "the question was answered before anything happened to it"

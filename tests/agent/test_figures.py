@@ -244,7 +244,7 @@ def test_faults_are_counted_by_kind_and_waits_last_as_long_as_was_slept(bench: B
 def test_a_refusal_has_its_remedy_and_is_recovered_once_an_answer_came(bench: Bench) -> None:
     """One that no answer followed is not: what the user asks for next is another request."""
     agent = bench.agent(
-        [*LONG[:4], refuse(17_000, of=WINDOW), say("Seen."), *[refuse(900_000, of=WINDOW)] * 3, say("On.")]
+        [*LONG[:4], refuse(17_000, of=WINDOW), say("Seen."), *[refuse(900_000, of=WINDOW)] * 4, say("On.")]
     )
     assert agent.run("Look.").outcome == "answered"
     assert agent.run("And now?").outcome == "irreducible"
@@ -252,7 +252,7 @@ def test_a_refusal_has_its_remedy_and_is_recovered_once_an_answer_came(bench: Be
     first, *others = bench.stats(agent).refusals
     assert first == RefusalRecord(severity="major", remedy=first.remedy, is_recovered=True)
     assert first.remedy in {strategy.name for strategy in RECOVERY}
-    assert [refusal.severity for refusal in others] == ["catastrophic"] * 3
+    assert [refusal.severity for refusal in others] == ["catastrophic"] * 4
     assert all(refusal.remedy for refusal in others[:-1])
     assert others[-1] == RefusalRecord(severity="catastrophic", remedy="", is_recovered=False)
     assert not any(refusal.is_recovered for refusal in others)

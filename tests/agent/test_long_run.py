@@ -140,7 +140,8 @@ class Watching:
         pass
 
     def step(self, session: Session, what: str) -> None:
-        if session.state.all_turns == 50 and what == "answered":
+        del what
+        if session.state.all_turns == 50 and not self.bytes:
             self.bytes = resident_bytes()
 
 

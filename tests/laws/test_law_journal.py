@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
     from penstock.agent.toolbox import Toolbox
+    from penstock.context.handoff import Handoff
     from penstock.models import Model
 
 Record = tuple[str, dict[str, Any]]
@@ -72,6 +73,13 @@ class _NoModel:
         raise AssertionError("nobody is asked")
 
 
+class _NoTools:
+    """Of an agent that calls none: it has changed no file."""
+
+    def corrected(self, handoff: Handoff) -> Handoff:
+        return handoff
+
+
 class _Told(Agent):
     """An agent that says what it is about to write."""
 
@@ -91,7 +99,7 @@ class _Served:
         self.agents: dict[str, Agent] = {}
 
     def _agent(self, session: Session, next_seq: int) -> Agent:
-        agent = _Told(session, cast("Model", _NoModel()), cast("Toolbox", None), self.store, next_seq=next_seq)
+        agent = _Told(session, cast("Model", _NoModel()), cast("Toolbox", _NoTools()), self.store, next_seq=next_seq)
         agent.said = self.pipe
         return agent
 

@@ -109,7 +109,7 @@ def test_the_official_client_is_served_over_http(doubles_port: int, era: str) ->
 def test_wrong_arguments_are_results_that_name_the_field(workspace: Path, era: str) -> None:
     """H22, H23: nothing is coerced on the way, and the model reads what the field takes, not a protocol error."""
     values: list[object] = [-1, 2**63, 2**64, 10**400, 1.5, 5.0, "5", True, [], {}]
-    wrong: list[tuple[dict[str, object], str]] = [({"offset": value}, "offset") for value in (*values, None)]
+    wrong: list[tuple[dict[str, object], str]] = [({"offset": value}, "offset") for value in values]
     wrong += [
         ({"limit": 0}, "limit"),
         ({"ofset": 1}, "offset"),
@@ -128,7 +128,7 @@ def test_wrong_arguments_are_results_that_name_the_field(workspace: Path, era: s
             missing = await client.call_tool("ctx_view", {})
             assert missing.is_error
             assert "file_path" in text_of(missing)
-            for offset in (0, 2**31, 2**53 + 1, 2**63 - 1):
+            for offset in (0, 2**31, 2**53 + 1, 2**63 - 1, None):  # what is null is left out
                 result = await client.call_tool("ctx_view", {"file_path": "hello.txt", "offset": offset})
                 assert not result.is_error, offset
 

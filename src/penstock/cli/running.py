@@ -190,9 +190,10 @@ def resume_command(
     max_wait_seconds: float,
     **changes: Any,
 ) -> int:
-    """Go on with session ID, in the folder that it began in, after checking its files against the disk.
+    """Go on with session ID, after checking its files against the disk.
 
-    With PROMPT that is what it goes on with; without one, what was open when it stopped.
+    It works in the folder that it began in, from wherever this is typed. With PROMPT that is what it goes on with; without
+    one, what was open when it stopped.
 
     Examples:
       penstock resume ID --verify-only
