@@ -605,9 +605,10 @@ class Agent:
             advice = self.session.advice(call, digest)
             rows.append((call, f"{text}\n{advice}" if advice else text, done.failed))
             outcomes.append(Outcome(call_id=call.id, failed=done.failed, is_refusal=done.is_refusal, digest=digest))
-        if rows and (told := f"{self._overwritten()}{self._told and f'{chr(10)}{self._told}'}"):
+        news = [*self._overwritten(), *([self._told] if self._told else [])]
+        if rows and news:
             call, text, failed = rows[-1]
-            rows[-1] = (call, f"{text}{told}", failed)
+            rows[-1] = (call, "\n".join([text, *news]), failed)
             self._told = ""
         messages = result_messages(self.session.state.transcript.wire, rows)
         self.feed(Returned(messages=tuple(messages), outcomes=tuple(outcomes)))
@@ -663,17 +664,17 @@ class Agent:
             self._write(EDITED, kept.to_dict(), kept.handles)
             self._after[change.path] = kept.after
 
-    def _overwritten(self) -> str:
-        """Return what there is to say of files that somebody else has changed since this session did; empty for none."""
+    def _overwritten(self) -> list[str]:
+        """Return what there is to say of files that somebody else has changed since this session did."""
         dialect = self.session.dialect or PYTHON
         told = []
         for path in self.tools.overwritten():
             shown = dialect.write(ToolHint("page", {"handle": self._after[path]}))
             told.append(
-                f"\n{escape.show_name(path)} is no longer what your edit left: a command or somebody else has changed it. "
+                f"{escape.show_name(path)} is no longer what your edit left: a command or somebody else has changed it. "
                 f"What you wrote is kept: {shown}"
             )
-        return "".join(told)
+        return told
 
     def _left(self, place: str) -> Done | None:
         """Return what there is to say of a call that was begun before a kill; None where it may be done, since nothing
