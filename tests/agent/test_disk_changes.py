@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from penstock.agent import disk_changes
 from penstock.agent.disk_changes import DiskChanges, changes_of
 from penstock.agent.editing import Editing
 from penstock.agent.shell import Shell
@@ -81,3 +82,20 @@ def test_what_a_command_changes_is_seen(begun: Callable[..., Agent], root: Root,
         "there.txt": "created",
         "made.txt": "created",
     }
+
+
+def test_what_has_the_same_status_is_not_read_again(root: Root, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look before each command costs what has changed, and knows as much as one that reads all."""
+    first = disk_changes.look(root, with_digests=True)
+    (tree / "part_001.txt").write_text("other")
+    whole = disk_changes.look(root, with_digests=True)
+    read: list[str] = []
+    digest_of = disk_changes.digest_of
+
+    def noted(where: Root, path: str) -> str:
+        read.append(path)
+        return digest_of(where, path)
+
+    monkeypatch.setattr(disk_changes, "digest_of", noted)
+    assert disk_changes.look(root, with_digests=True, known=first) == whole
+    assert read == ["part_001.txt"]

@@ -9,14 +9,18 @@ import socket
 import subprocess
 import sys
 import time
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.cli.test_running import penstock
 
+from penstock.cli import handed_on
+from penstock.context.handoff import FileEvent
 from penstock.models import call, calls, fail, say
 from penstock.testing import LoopbackProvider
 from penstock.wires import load_request
+from penstock.workspace.root import Root
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -187,6 +191,32 @@ def test_a_handoff_begins_a_session(tree: Path, tmp_path: Path) -> None:
     assert "app.py: changed" in done.stderr
     assert (bad.returncode, none.returncode) == (2, 2)
     assert "is no handoff" in bad.stderr
+
+
+@pytest.mark.proves("S-9")
+def test_each_file_of_a_handoff_is_compared_with_the_disk(tree: Path) -> None:
+    """By content; one that was removed and is gone is as it was left, one that leads out of the root cannot be read."""
+    (tree / "same.py").write_text("x")
+    digest = sha256(b"x").hexdigest()
+    events = {
+        "same.py": FileEvent(path="same.py", digest=digest),
+        "app.py": FileEvent(path="app.py", digest=digest),
+        "told.py": FileEvent(path="app.py"),
+        "gone.py": FileEvent(path="gone.py", digest=digest),
+        "removed.py": FileEvent(path="removed.py", action="deleted"),
+        "out.py": FileEvent(path="../out.py", digest=digest),
+    }
+    root = Root(tree)
+    states = {name: handed_on._found(root, event)[1] for name, event in events.items()}
+    root.close()
+    assert states == {
+        "same.py": "same",
+        "app.py": "changed",
+        "told.py": "unknown",
+        "gone.py": "missing",
+        "removed.py": "same",
+        "out.py": "unreadable",
+    }
 
 
 @pytest.mark.proves("S-11")

@@ -229,6 +229,23 @@ def test_the_call_is_found_where_the_c_library_has_no_name_for_it(
         renames._function.cache_clear()
 
 
+@pytest.mark.skipif(not SWAP_WORKS, reason="what is open is listed by Linux")
+def test_the_old_file_is_not_open_when_the_names_change(
+    root: Root, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Windows renames nothing over what somebody has open, ourselves included."""
+    held: list[str] = []
+    at_swap(monkeypatch, before1=lambda: held.extend(os.readlink(f"/proc/self/fd/{n}") for n in open_descriptors()))
+    assert replaced(root) == ""
+    assert str(file) not in held
+    assert str(file.parent) in held
+
+
+def open_descriptors() -> list[int]:
+    """The descriptors of this process that still are one when they are looked at."""
+    return [int(name) for name in os.listdir("/proc/self/fd") if os.path.lexists(f"/proc/self/fd/{name}")]
+
+
 # ── removing ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -60,12 +60,13 @@ class Seen:
     is_whole: bool
 
 
-def look(root: Root, *, with_digests: bool) -> Seen:
+def look(root: Root, *, with_digests: bool, known: Seen | None = None) -> Seen:
     """Return what the files beneath a root are now, but for those that are ignored.
 
     Args:
         root: the root.
         with_digests: whether small files are read.
+        known: an earlier look: what has the same status since is not read again.
     """
     statuses: dict[str, tuple[int, ...]] = {}
     digests: dict[str, str] = {}
@@ -89,7 +90,9 @@ def look(root: Root, *, with_digests: bool) -> Seen:
                 except OSError:
                     continue
                 statuses[path] = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-                if status.st_size <= min(_MAX_FILE_BYTES, left_bytes):
+                if known is not None and path in known.digests and known.statuses[path] == statuses[path]:
+                    digests[path] = known.digests[path]
+                elif status.st_size <= min(_MAX_FILE_BYTES, left_bytes):
                     left_bytes -= status.st_size
                     digests[path] = digest_of(root, path)
     except ToolError:

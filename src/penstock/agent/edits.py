@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from penstock.agent.disk_changes import digest_of
 from penstock.errors import ToolError
 from penstock.text import escape
 from penstock.text.calls import Call
@@ -98,7 +99,7 @@ def undo(root: Root, store: Store, session_id: str, number: int | None = None) -
     edit = made[at]
     relative = root.relative(edit.path)
     with root.alone_with(relative):
-        if _digest(root, relative) != edit.after_sha256:
+        if digest_of(root, edit.path) != edit.after_sha256:
             said = f"{escape.show_name(edit.path)} is not what edit {at + 1} left: it is left alone."
             raise ToolError("stale", f"{said}{_others(root, made, at)}")
         after = _content(store, edit.after, edit.after_sha256)
@@ -111,28 +112,13 @@ def undo(root: Root, store: Store, session_id: str, number: int | None = None) -
 
 def _others(root: Root, made: list[KeptEdit], at: int) -> str:
     """Return which other edits can be undone now."""
-    now = {edit.path: _digest(root, root.relative(edit.path)) for edit in made}
+    now = {edit.path: digest_of(root, edit.path) for edit in made}
     numbers = [
         f"{other} ({escape.show_name(edit.path)})"
         for other, edit in enumerate(made, 1)
         if other != at + 1 and edit.after_sha256 == now[edit.path]
     ]
     return f" These can be undone: {', '.join(numbers)}." if numbers else ""
-
-
-def _digest(root: Root, relative: bytes) -> str:
-    """Return the digest of a file as it is; empty where there is none that can be read."""
-    from penstock.workspace.source import FileSource
-
-    try:
-        opened = root.open_file(relative)
-    except ToolError:
-        return ""
-    try:
-        source = FileSource(opened)
-        return sha256(source.read(0, source.size_bytes + 1)).hexdigest()
-    finally:
-        opened.close()
 
 
 def _content(store: Store, handle: str, digest: str) -> bytes:

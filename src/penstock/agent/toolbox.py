@@ -148,6 +148,8 @@ class Toolbox:
         self.tools: tuple[Tool, ...] = (*offered, TODO)
         self._after = ""
         self._written: dict[str, _Mark] = {}
+        self._seen: Seen | None = None
+        """The tree before the newest command."""
         self.changes = DiskChanges(workspace.root)
         """What the session changed, whoever's tool did it."""
         self._store = store
@@ -259,7 +261,8 @@ class Toolbox:
         if actor is not None:
             # What a command changes only the tree can tell.
             is_blind = not isinstance(actor, Changing)
-            before = look(self.workspace.root, with_digests=True) if is_blind else None
+            before = look(self.workspace.root, with_digests=True, known=self._seen) if is_blind else None
+            self._seen = before or self._seen
             acted = actor.run(call.name, arguments)
             changed = self._noted(acted, before, session.state.all_turns)
             self._after = acted.after

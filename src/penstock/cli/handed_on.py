@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from penstock.errors import CallerError, ToolError
@@ -62,18 +61,17 @@ def told_of(handoff: Handoff, root: str, agent: Agent) -> str:
 
 def _found(root: Root, event: FileEvent) -> tuple[str, str]:
     """Return a file of a handoff and what became of it: `same`, `changed`, `missing`, or `unknown` where no digest was given."""
-    from penstock.workspace.source import FileSource
+    from penstock.agent.disk_changes import digest_of
 
+    if now := digest_of(root, event.path):
+        return event.path, "unknown" if not event.digest else "same" if now == event.digest else "changed"
     try:
-        opened = root.open_file(root.relative(event.path))
-    except ToolError as error:
-        gone = error.code == "not_found"
-        is_so = gone == (event.action == "deleted")
-        return event.path, "same" if gone and is_so else "missing" if gone else "unreadable"
-    with closing(opened):
-        source = FileSource(opened)
-        now = sha256(source.read(0, source.size_bytes + 1)).hexdigest()
-    return event.path, "unknown" if not event.digest else "same" if now == event.digest else "changed"
+        root.look(root.relative(event.path))
+    except FileNotFoundError:
+        return event.path, "same" if event.action == "deleted" else "missing"
+    except (OSError, ToolError):
+        pass
+    return event.path, "unreadable"
 
 
 def _report(found: list[tuple[str, str]]) -> str:

@@ -89,7 +89,7 @@ def replace_known(folder: system.Folder, name: bytes, content: bytes, known: byt
     path, at = system.entry_path(folder, name)
     if not os.access(path, os.W_OK, dir_fd=at):  # renaming over it would not ask
         raise OSError(errno.EACCES, os.strerror(errno.EACCES))
-    with _opened(folder, name) as old, _beside(folder, name, content, 0o600, old) as (beside, lost):
+    with _beside(folder, name, content, 0o600, is_like=True) as (beside, lost):
         # Most changes are seen without displacing anything.
         if (found := _displaced(folder, name, known)) != "same":
             raise _stale(relative, found)
@@ -258,7 +258,7 @@ def _opened(folder: system.Folder, name: bytes) -> Iterator[int]:
 
 @contextmanager
 def _beside(
-    folder: system.Folder, name: bytes, content: bytes, mode: int, old: int | None = None
+    folder: system.Folder, name: bytes, content: bytes, mode: int, *, is_like: bool = False
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Write a file beside another, flushed; it is removed where it is still ours when an error comes.
 
@@ -269,8 +269,8 @@ def _beside(
         folder: The open folder.
         name: The file that it will stand for.
         content: All of its content.
-        mode: Its permissions, where there is no old file.
-        old: The file that it will replace, open, whose owner, permissions and attributes it gets.
+        mode: Its permissions, where it gets none of the other.
+        is_like: Whether it gets the owner, the permissions and the attributes of that file.
 
     Yields:
         Its name, and what of the old file it could not be given.
@@ -284,7 +284,10 @@ def _beside(
             rest = memoryview(content)
             while rest:
                 rest = rest[os.write(descriptor, rest) :]
-            lost = () if old is None else attributes.give(descriptor, old)
+            lost: tuple[str, ...] = ()
+            if is_like:  # closed again before the names change: Windows renames nothing over what is open
+                with _opened(folder, name) as old:
+                    lost = attributes.give(descriptor, old)
             system.flush(descriptor)
         finally:
             os.close(descriptor)
