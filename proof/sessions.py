@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any
 from proof.figure import MEMORY, Figure, folder, main
 
 from penstock.agent.editing import Editing
-from penstock.agent.loop import Agent, resumed
+from penstock.agent.journal import resumed
+from penstock.agent.loop import Agent
 from penstock.agent.toolbox import Toolbox
 from penstock.models import ScriptedModel, call, calls, say
 from penstock.session import Session, Ticked

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from penstock.agent.loop import Agent, new_id
+from penstock.agent.journal import new_id
+from penstock.agent.loop import Agent
 from penstock.agent.toolbox import Acting, Toolbox
 from penstock.session import Session
 from penstock.session.limits import PROFILES

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.agent.conftest import Heard
 
-from penstock.agent.loop import Agent, resumed
+from penstock.agent.journal import resumed
+from penstock.agent.loop import Agent
 from penstock.models import ScriptedModel, call, calls, fail, refuse, say
 from penstock.session.effects import Acted, Intent
 from penstock.store import Conflict

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.carrier.test_diagnosed import CUT, MINUTE, answer, silent, size, stopped
 
-from penstock.agent.loop import GO_ON, MAX_CONTINUATIONS
+from penstock.agent.asking import GO_ON, MAX_CONTINUATIONS
 from penstock.models import ScriptedModel, call, fail, refuse, say
 from penstock.wires import WIRES
 
@@ -41,7 +41,7 @@ def grown(begun: Callable[..., Agent], model: Served, turns: int = 8, window: in
     agent = begun(ScriptedModel(script, model.wire), window=window)
     assert agent.run("Read the log.").outcome == "answered"
     agent.model = model
-    agent._can_stream = False
+    agent._asking._can_stream = False
     return agent
 
 

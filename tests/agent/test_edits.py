@@ -9,7 +9,7 @@ import pytest
 
 from penstock.agent.editing import Editing
 from penstock.agent.edits import edits_of, undo
-from penstock.agent.loop import Agent, remembered, resumed
+from penstock.agent.journal import remembered, resumed
 from penstock.cli import main
 from penstock.errors import ToolError
 from penstock.models import ScriptedModel, call, calls, say
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from penstock.agent.loop import Agent
     from penstock.store import Store
 
 pytestmark = pytest.mark.proves("S-16")

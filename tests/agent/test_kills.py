@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from penstock.agent.loop import resumed
+from penstock.agent.journal import resumed
 from penstock.models import call, say
 from penstock.store import open_store
 from penstock.testing import LoopbackProvider

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from penstock.agent.calling import Calling
 from penstock.agent.editing import Editing
 from penstock.agent.loop import Agent
 from penstock.agent.toolbox import INSTRUCTIONS
@@ -491,7 +492,7 @@ MUTANTS = {
     ),
     "what is cleared takes no neighbour with it": Mutant("resumes", "do not see", without_neighbours),
     "what was done before a kill is not done again": Mutant(
-        "resumes", "All rates are set", lambda patch: patch.setattr(Agent, "_left", lambda *_: None)
+        "resumes", "All rates are set", lambda patch: patch.setattr(Calling, "_left", lambda *_: None)
     ),
 }
 """By the invariant that each takes away."""

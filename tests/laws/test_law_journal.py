@@ -19,7 +19,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from penstock.agent.loop import BEGUN, Agent, resumed
+from penstock.agent.journal import BEGUN, resumed
+from penstock.agent.loop import Agent
 from penstock.errors import PenstockError
 from penstock.session import (
     Closed,
@@ -85,9 +86,9 @@ class _Told(Agent):
 
     said: Connection
 
-    def _write(self, name: str, data: dict[str, Any], handles: tuple[str, ...] = ()) -> None:
-        self.said.send(("writes", name, data, handles))
-        super()._write(name, data, handles)
+    def record(self, kind: str, data: dict[str, Any], handles: tuple[str, ...] = ()) -> None:
+        self.said.send(("writes", kind, data, handles))
+        super().record(kind, data, handles)
 
 
 class _Served:
@@ -105,7 +106,11 @@ class _Served:
 
     def _stands(self, session: str) -> tuple[Any, ...]:
         agent = self.agents[session]
-        return agent._seq, agent.session.state.phase, tuple(call.id for call in agent.session.state.open_calls)
+        return (
+            agent._journal.next_seq,
+            agent.session.state.phase,
+            tuple(call.id for call in agent.session.state.open_calls),
+        )
 
     def begin(self, session: str, model: str) -> tuple[Any, ...]:
         """Begins a session, wherever its journal may be."""
@@ -123,7 +128,7 @@ class _Served:
     def feed(self, session: str, name: str, data: dict[str, Any]) -> tuple[Any, ...]:
         """Feeds it an event, or hands it off; an error leaves it as it was."""
         agent = self.agents[session]
-        before = agent.session.state, agent._seq
+        before = agent.session.state, agent._journal.next_seq
         try:
             if name == "HandedOff":
                 passed_on = agent.session.handoff()
@@ -131,7 +136,7 @@ class _Served:
             else:
                 agent.feed(event_of(name, data))
         except PenstockError:
-            assert (agent.session.state, agent._seq) == before
+            assert (agent.session.state, agent._journal.next_seq) == before
             raise
         return self._stands(session)
 
@@ -144,7 +149,7 @@ class _Served:
         equal = {
             name: resumed(self.store, name)[0] == agent.session
             for name, agent in self.agents.items()
-            if agent._seq == len(journals[name])
+            if agent._journal.next_seq == len(journals[name])
         }
         for handle in handles:
             self.store.read(handle, 0, 1)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.session.stage import Stage
 
-from penstock.agent.loop import Agent, resumed
+from penstock.agent.journal import resumed
+from penstock.agent.loop import Agent
 from penstock.agent.toolbox import Toolbox
 from penstock.models import RemoteModel, call, say
 from penstock.overflow.learned import SMALLEST_TOKENS

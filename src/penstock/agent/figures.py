@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from penstock.agent.disk_changes import CHANGED
 from penstock.agent.edits import EDITED
-from penstock.agent.loop import BEGUN, SEEN, TRACKED
+from penstock.agent.journal import BEGUN, SEEN, TRACKED
 from penstock.context.sized import MESSAGE_TOKENS, measure_entry
 from penstock.errors import CallerError
 from penstock.overflow import classify_overflow

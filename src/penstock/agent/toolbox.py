@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from penstock.agent.disk_changes import DiskChanges, FoundFile, between, look
 from penstock.agent.file_check import snapshot
-from penstock.agent.loop import Done
+from penstock.agent.protocols import Done
 from penstock.agent.size_advice import size_advice
 from penstock.errors import REFUSALS, CallerError, PenstockError, ToolError
 from penstock.guard.output import OutputLimits, guard_output

@@ -201,7 +201,9 @@ def resume_command(
       penstock resume ID "And which host?"
         a further question, in the same session
     """
-    from penstock.agent.loop import GO_ON_FROM_HERE, AgentRun, last_words
+    from penstock.agent.asking import last_words
+    from penstock.agent.loop import GO_ON_FROM_HERE
+    from penstock.agent.protocols import AgentRun
 
     form = _format(output_format, as_json)
     with opened(store_url) as store:
@@ -274,7 +276,7 @@ def undo_command(session_id: str, edit: int | None, store_url: str | None, as_js
 
 def _begun(store: Store, about: dict[str, Any], form: str, max_wait_seconds: float) -> Agent:
     """Return the agent of a new session, whose beginning stands in the journal already."""
-    from penstock.agent.loop import new_id
+    from penstock.agent.journal import new_id
     from penstock.agent.toolbox import INSTRUCTIONS
     from penstock.session import Session
     from penstock.tools import NAVIGATION
@@ -306,7 +308,7 @@ def _resumed(
         ToolError: Its folder is not there, or another stands at its path.
         CallerError: The model speaks another API than the session.
     """
-    from penstock.agent.loop import remembered
+    from penstock.agent.journal import remembered
     from penstock.wires import tool_definitions
 
     session, begun, next_seq = replayed(store, session_id)
@@ -438,7 +440,7 @@ def _settled(agent: Agent) -> list[str]:
 def _verified(store: Store, session_id: str, root: str) -> tuple[str, list[dict[str, Any]]]:
     """Return what the files that the session knows are now, in words for people and the model, and as rows for scripts."""
     from penstock.agent.file_check import Tracked, report, verify
-    from penstock.agent.loop import remembered
+    from penstock.agent.journal import remembered
     from penstock.workspace.root import Root
 
     _, files = remembered(store, session_id)

@@ -239,7 +239,7 @@ def replayed(store: Store, session_id: str) -> tuple[Session, dict[str, Any], in
     Raises:
         ToolError: There is no session of that name.
     """
-    from penstock.agent.loop import resumed
+    from penstock.agent.journal import resumed
 
     if next(store.events(session_id), None) is None:
         raise ToolError("not_found", f"There is no session {escape.clip(session_id)}.", Call("sessions"))

@@ -22,7 +22,8 @@ from penstock.text import escape
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from penstock.agent.loop import Agent, AgentRun
+    from penstock.agent.loop import Agent
+    from penstock.agent.protocols import AgentRun
     from penstock.session import Event, Session
 
 FORMATS = ("text", "json", "stream-json")
@@ -157,7 +158,8 @@ def work(agent: Agent, prompt: str | None, max_turns: int | None = None, told: s
         max_turns: after so many answers it is stopped.
         told: what the model has to know beside it.
     """
-    from penstock.agent.loop import AgentRun, interrupted
+    from penstock.agent.loop import interrupted
+    from penstock.agent.protocols import AgentRun
 
     with _stopped_by_interrupts(agent):
         try:

@@ -1,0 +1,209 @@
+"""How is an answer got? The request is sent, and the session is fed what came: an answer, a refusal or a failure (R-6).
+
+An answer may have a fault: what a server cut without a word, sent empty, or ended at its length. What a smaller request
+cures is asked for anew, the rest is taken as it is and told. Leaves to others: when to ask (`loop`), and how a provider is reached
+(`models`).
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import asdict
+from inspect import signature
+from typing import TYPE_CHECKING, Any
+
+from penstock.context.answers import fault_of, overflow_in, taken_by
+from penstock.context.sized import Sized
+from penstock.errors import CallerError
+from penstock.models import Cancelled
+from penstock.overflow import diagnose
+from penstock.overflow.silent import reported_input
+from penstock.session import Compact, Failed, Prompted, Refused, Replied, Summarise, Ticked
+from penstock.text.redaction import redacted
+from penstock.wires import answer_messages, answer_words, compose_request, output_tokens, placeholders, text_message
+
+if TYPE_CHECKING:
+    from penstock.agent.protocols import Driver
+    from penstock.context.answers import AnswerFault
+    from penstock.overflow import Overflow
+    from penstock.session import Ask
+    from penstock.text.json_access import Json
+
+MAX_DOUBTS = 2
+"""How often in a row an answer is not taken because a smaller request may bring a better one."""
+MAX_CONTINUATIONS = 3
+"""How often a model is asked to go on with a reply that was cut at its length."""
+GO_ON = "[Your reply was cut at its length limit. Go on exactly where it stopped, without repeating anything.]"
+"""What a model is told whose reply was cut."""
+# Of a provider's error, for the journal.
+_MESSAGE_CHARS = 500
+
+
+class Asking:
+    """Asks the model of one driver, and keeps what is wrong with its answers."""
+
+    def __init__(self, driver: Driver, *, streams: bool = True) -> None:
+        """Ask for a driver.
+
+        Args:
+            driver: whose model is asked, and who is fed what came.
+            streams: whether the listener gets answers piece by piece, or whole.
+        """
+        self._driver = driver
+        self._streams = streams
+        self._can_stream = "on_text" in signature(driver.model.send).parameters
+        self._taken = driver.model, 0
+        """The most input that a model has reported: a smaller number of the same one is none of its window."""
+        self.begin_run()
+
+    def begin_run(self) -> None:
+        """Forget what was wrong with the answers of another run."""
+        self.warnings: list[str] = []
+        self.recoveries = 0
+        """Requests that were refused as too large."""
+        self.outage: tuple[float, str] | None = None
+        """Since when the provider fails, and what it said last; None while it answers."""
+        self.said: list[str] = []
+        """The parts of a reply that was cut, but for the last."""
+        self._is_cut = self._was_empty = False
+        self._cut_at: Overflow | None = None
+
+    def ask(self, step: Ask) -> None:
+        """Send the request and feed what came: an answer, a refusal or a failure."""
+        driver = self._driver
+        request = compose_request(step.transcript, driver.model.name, step.reserve_tokens)
+        try:
+            body = self._sent(request)
+        except Cancelled:
+            driver.is_stopped = True
+            return
+        # A mistake of the program, or of the script of a test.
+        except (CallerError, AssertionError):
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever a model raises is read as a refusal
+            self._refused(error)
+            return
+        try:
+            messages = tuple(answer_messages(body, driver.model.wire))
+        # What came is no answer: a fault of the server, which may pass.
+        except CallerError as error:
+            self._failed("server_error", str(error))
+            return
+        fault = self._fault(step, body)
+        if fault is not None and self._is_not_taken(fault):
+            return
+        self._is_cut = fault is not None and fault.kind in {"length", "window"}
+        replied = Replied(
+            messages=messages,
+            input_tokens=reported_input(body),
+            output_tokens=output_tokens(body, driver.model.wire),
+        )
+        driver.feed(replied)
+        self.outage = None
+
+    def goes_on(self) -> bool:
+        """Whether the model was asked to go on with a reply that was cut."""
+        if not self._is_cut or len(self.said) >= MAX_CONTINUATIONS:
+            return False
+        self._is_cut = False
+        transcript = self._driver.session.state.transcript
+        self.said.append(last_words(transcript))
+        self._driver.listener.step(self._driver.session, "asks the model to go on with its reply")
+        self._driver.feed(Prompted(message=text_message(transcript.wire, "user", GO_ON)))
+        return True
+
+    def _sent(self, request: dict[str, Json]) -> dict[str, Json]:
+        """Return the body of the answer; the listener has its words by then."""
+        driver = self._driver
+        body: dict[str, Json]
+        if not self._can_stream:
+            body = driver.model.send(request)
+        else:
+            send: Any = driver.model.send
+            on_text = driver.listener.text if self._streams else None
+            body = send(request, on_text=on_text, cancelled=lambda: driver.is_stopped)
+            if self._streams:
+                return body
+        driver.listener.text(answer_words(body, driver.model.wire))
+        return body
+
+    def _refused(self, error: Exception) -> None:
+        """Feed an error of the model as a refusal where it is about size, else as a failure."""
+        told, overflow = diagnose(error), overflow_in(error)
+        if overflow is not None:
+            self._too_large(overflow, told.kind)
+            return
+        self._failed(told.kind, str(error), told.retry_after_seconds)
+
+    def _too_large(self, overflow: Overflow, kind: str) -> None:
+        """Feed what shows that a request was too large."""
+        self.recoveries += 1
+        self._driver.feed(Ticked(now_seconds=self._driver.now()))
+        self._driver.feed(Refused(overflow=asdict(overflow)))
+        self._driver.listener.step(self._driver.session, f"refused: {kind}")
+
+    def _failed(self, kind: str, message: str, retry_after_seconds: float | None = None) -> None:
+        """Feed a failure, with the time, which decides about waiting."""
+        driver = self._driver
+        driver.feed(Ticked(now_seconds=driver.now()))
+        short = redacted(message)[:_MESSAGE_CHARS]
+        driver.feed(Failed(kind=kind, message=short, retry_after_seconds=retry_after_seconds))
+        since = driver.now() if self.outage is None else self.outage[0]
+        self.outage = (since, short)
+        driver.listener.step(driver.session, f"failed ({kind}): {short}")
+        driver.escalate()
+
+    # ── answers with a fault ─────────────────────────────────────────────────────────────────────────────────────
+
+    def _fault(self, step: Ask, body: Json) -> AnswerFault | None:
+        """Return what is wrong with an answer, which the listener and the run's result are told; None where nothing is."""
+        session, model = self._driver.session, self._driver.model
+        sized = Sized(step.transcript, session.counter)
+        taken_tokens = self._taken[1] if self._taken[0] is model else 0
+        fault = fault_of(
+            body,
+            model.wire,
+            estimated_tokens=sum(count.low for count in sized.parts()),
+            window_tokens=session.state.limits.window_tokens,
+            taken_tokens=taken_tokens,
+            asked_tokens=step.reserve_tokens,
+        )
+        self._taken = model, max(taken_tokens, taken_by(body, fault) or 0)
+        if fault is not None and fault.message not in self.warnings:
+            self.warnings.append(fault.message)
+            self._driver.listener.step(session, fault.message)
+        return fault
+
+    def _is_not_taken(self, fault: AnswerFault) -> bool:
+        """Whether an answer is asked for anew, smaller where that cures it; what cannot be cured is taken as it is."""
+        # A server that cuts does it at the same number each time; another number is a count of something else.
+        counts_otherwise = (
+            fault.kind == "dropped" and fault.overflow not in {self._cut_at, None} and self._cut_at is not None
+        )
+        if fault.kind == "dropped":
+            self._cut_at = self._cut_at or fault.overflow
+        if fault.overflow is not None and not counts_otherwise and self._can_shrink(fault.overflow):
+            self._too_large(fault.overflow, fault.kind)
+            return True
+        # A fault of the server, which may pass; said twice it is what the model has to say.
+        if fault.kind == "empty" and not self._was_empty:
+            self._was_empty = True
+            self._failed("server_error", fault.message)
+            return True
+        return False
+
+    def _can_shrink(self, overflow: Overflow) -> bool:
+        """Whether the session has a smaller request for what an answer shows: without one, the answer is better than none."""
+        session = self._driver.session
+        if len(session.state.refusals) >= MAX_DOUBTS:
+            return False
+        ahead = copy(session)
+        ahead.feed(Refused(overflow=asdict(overflow)))
+        return isinstance(ahead.next_step(), Compact | Summarise)
+
+
+def last_words(transcript: Any) -> str:
+    """Return the text of the last answer; empty where the last entry is none."""
+    last = transcript.entries[-1] if transcript.entries else None
+    words = last.text if last is not None and last.role == "assistant" else ""
+    return "" if words == placeholders.NO_ANSWER else words

@@ -1,0 +1,160 @@
+"""How are calls run? One after the other, each announced before it changes anything, and their results told together (S-12).
+
+Law: what has an effect is written down before it is done, and never done again unasked. Leaves to others: when to call (`loop`),
+what a tool does (`toolbox`), and what a file held before (`edits`).
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from penstock.agent.disk_changes import CHANGED
+from penstock.agent.edits import EDITED, kept_edit
+from penstock.agent.journal import SEEN, TRACKED, new_id
+from penstock.agent.protocols import Done
+from penstock.session import Effected, Intended, Outcome, Replied, Returned, after
+from penstock.session.effects import settled_later
+from penstock.text import escape
+from penstock.text.calls import PYTHON
+from penstock.text.calls import Call as ToolHint
+from penstock.text.redaction import mark_in, redacted
+from penstock.wires import result_messages
+
+if TYPE_CHECKING:
+    from penstock.agent.protocols import Driver
+    from penstock.session import Call, State
+    from penstock.session.effects import Change
+    from penstock.wires import ToolCall
+
+# Of a result, for the person who watches.
+_SHOWN_CHARS = 120
+
+
+class Calling:
+    """Runs the calls of one driver's model."""
+
+    def __init__(self, driver: Driver) -> None:
+        self._driver = driver
+        self._as_made: dict[str, ToolCall] | None = None
+        """The open calls as the model made them; None where a resume knows them from the journal alone."""
+        self._after: dict[str, str] = {}
+        """What this run wrote into files, by path: the handle of the newest content."""
+
+    def remember(self, state: State, replied: Replied) -> None:
+        """Remember the calls of an answer as the model made them, secrets and all, which the journal does not have.
+
+        Args:
+            state: the state before the answer.
+            replied: the answer.
+        """
+        self._as_made = {call.id: call for call in after(state, replied).open_calls}
+
+    def call(self, step: Call) -> None:
+        """Run the open calls, one after the other, and feed their results together."""
+        driver = self._driver
+        session, listener = driver.session, driver.listener
+        rows: list[tuple[ToolCall, str, bool]] = []
+        outcomes: list[Outcome] = []
+        for call in step.calls:
+            if driver.is_stopped:
+                # The interrupt closes the calls, those that were run too: results are taken together or not at all.
+                return
+            listener.step(session, f"calls {call.name} {call.arguments[:100]}")
+            done = self._run(call)
+            text = redacted(done.text)
+            listener.step(session, _shown(call.name, text, failed=done.failed))
+            if done.advice:
+                listener.step(session, done.advice)
+            # Of the result as the model sees it, before advice is added: the same result is the same digest, however
+            # often it was told so.
+            digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+            advice = session.advice(call, digest)
+            rows.append((call, f"{text}\n{advice}" if advice else text, done.failed))
+            outcomes.append(Outcome(call_id=call.id, failed=done.failed, is_refusal=done.is_refusal, digest=digest))
+        news = [*self._overwritten(), *([driver.told] if driver.told else [])]
+        if rows and news:
+            call, text, failed = rows[-1]
+            rows[-1] = (call, "\n".join([text, *news]), failed)
+            driver.told = ""
+        messages = result_messages(session.state.transcript.wire, rows)
+        driver.feed(Returned(messages=tuple(messages), outcomes=tuple(outcomes)))
+        if any(outcome.failed for outcome in outcomes):
+            driver.escalate()
+
+    def _run(self, call: ToolCall) -> Done:
+        """Run one call as the model made it. What changes the world is written down before and after, and not done again
+        where a kill came between.
+        """
+        driver, tools = self._driver, self._driver.tools
+        if self._as_made is not None:
+            call = self._as_made.get(call.id, call)
+        elif mark := mark_in(call.arguments):
+            return Done(
+                text=f"Not run: the call held a secret, which is not kept ({mark}). Make it again.", failed=True
+            )
+        intent, change = tools.intent(call), tools.change(call)
+        # With the turn, because some servers number the calls of every turn anew.
+        place = f"{driver.session.state.all_turns}:{call.id}"
+        # With an id of this agent alone: where two resumed the same session, the second one's record conflicts in the
+        # journal before it acts.
+        effect_id = f"{new_id()}:{place}"
+        if intent is not None:
+            if (left := self._left(place)) is not None:
+                return left
+            driver.feed(Intended(effect_id=effect_id, kind=intent.kind, what=intent.what, digest=intent.digest))
+            self._keep_change(effect_id, change)
+        done = tools.run(call, driver.session)
+        if intent is not None:
+            # Somebody may have changed the file since the intent: what was displaced is what counts.
+            if done.change != change:
+                self._keep_change(effect_id, done.change)
+            driver.feed(Effected(effect_id=effect_id, digest=tools.digest_after(call)))
+        if done.changed:
+            driver.record(CHANGED, {"files": list(done.changed)})
+        if done.seen:
+            driver.record(SEEN, {"acts": list(done.seen)})
+            driver.record(TRACKED, {"files": list(done.tracked)})
+        for note in done.notes:
+            driver.feed(note)
+        return done
+
+    def _keep_change(self, effect_id: str, change: Change | None) -> None:
+        """Keep both contents of a file, and write down their handles: for an undo, and for whoever is overwritten (S-16)."""
+        if change is not None:
+            kept = kept_edit(self._driver.store, effect_id, change)
+            self._driver.record(EDITED, kept.to_dict(), kept.handles)
+            self._after[change.path] = kept.after
+
+    def _overwritten(self) -> list[str]:
+        """Return what there is to say of files that somebody else has changed since this session did."""
+        dialect = self._driver.session.dialect or PYTHON
+        told = []
+        for path in self._driver.tools.overwritten():
+            shown = dialect.write(ToolHint("page", {"handle": self._after[path]}))
+            told.append(
+                f"{escape.show_name(path)} is no longer what your edit left: a command or somebody else has changed it. "
+                f"What you wrote is kept: {shown}"
+            )
+        return told
+
+    def _left(self, place: str) -> Done | None:
+        """Return what there is to say of a call that was begun before a kill; None where it may be done, since nothing
+        of it was.
+        """
+        begun = [effect for name, effect in self._driver.session.state.effects if name.partition(":")[2] == place]
+        if not begun:
+            return None
+        kind, what = begun[-1].kind, begun[-1].what
+        told = self._driver.tools.settled(kind, what, begun[-1].digest)
+        if told == "not done":
+            return None
+        return Done(text=settled_later(kind, what, told), failed=told == "unknown")
+
+
+def _shown(name: str, text: str, *, failed: bool) -> str:
+    """Return a result in a line, for the person who watches: how it begins, and how much more there is."""
+    first, _, rest = text.strip().partition("\n")
+    lines = rest.count("\n") + 1
+    more = f" (and {lines} more {'line' if lines == 1 else 'lines'})" if rest else ""
+    return f"{name} {'failed' if failed else 'returned'}: {first[:_SHOWN_CHARS]}{more}"

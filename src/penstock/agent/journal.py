@@ -1,0 +1,117 @@
+"""What does a journal of a session hold, and how is it read again? Its beginning, the events, and records beside them (S-12).
+
+Law: a replay of what was written gives the session that was. Leaves to others: when something is written (`loop`), and where a
+journal lies (`store`).
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from penstock.agent.disk_changes import CHANGED
+from penstock.agent.edits import EDITED
+from penstock.errors import CallerError
+from penstock.session import Session, event_of, name_of, to_dict
+from penstock.text.json_redaction import redacted_json
+
+if TYPE_CHECKING:
+    from penstock.session import Event
+    from penstock.store import Store
+    from penstock.text.json_access import Json
+
+BEGUN = "Begun"
+"""The type of the first record of a session: its header, and what it was begun with."""
+SEEN, TRACKED = "Seen", "Tracked"
+"""Types of records beside the events: which files a tool showed or changed (`Seen`), and what they were then (`Tracked`)."""
+_NO_EVENTS = frozenset({SEEN, TRACKED, EDITED, CHANGED})
+
+
+class Journal:
+    """The journal of one session, to be written on: each record gets the next number."""
+
+    def __init__(self, store: Store, session_id: str, next_seq: int = 0) -> None:
+        """Go on with a journal.
+
+        Args:
+            store: where it lies.
+            session_id: whose it is.
+            next_seq: the number of the next record: 0, or what `resumed` says.
+        """
+        self._store, self._session_id = store, session_id
+        self.next_seq = next_seq
+
+    def write(self, kind: str, data: dict[str, Json], handles: tuple[str, ...] = ()) -> None:
+        """Write a record.
+
+        Args:
+            kind: its type.
+            data: what it holds.
+            handles: artifacts that it names, which live as long as the session.
+
+        Raises:
+            StoreFault: where it cannot be written.
+            Conflict: where somebody else has gone on with the session meanwhile.
+        """
+        self._store.append(self._session_id, self.next_seq, kind, data, handles=handles)
+        self.next_seq += 1
+
+
+def without_secrets(event: Event) -> Event:
+    """Return an event as it may be kept: the same where it holds no secrets (S-17)."""
+    data = to_dict(event)
+    clean: Any = redacted_json(data)
+    return event if clean is data else event_of(name_of(event), clean)
+
+
+def new_id() -> str:
+    """Return a name that nobody has: 12 random hexadecimal digits."""
+    return uuid.uuid4().hex[:12]
+
+
+def remembered(store: Store, session_id: str) -> tuple[list[dict[str, Json]], dict[str, dict[str, Json]]]:
+    """Return what the journal holds of files: the acts for a ledger, and by path what each file was when it was touched
+    last.
+    """
+    acts: list[dict[str, Json]] = []
+    files: dict[str, dict[str, Json]] = {}
+    for record in store.events(session_id):
+        data: Any = record.data
+        if record.type == SEEN:
+            acts += data["acts"]
+        elif record.type == TRACKED:
+            files |= {file["path"]: file for file in data["files"]}
+    return acts, files
+
+
+def resumed(
+    store: Store, session_id: str, *, counter: Any = None, dialect: Any = None
+) -> tuple[Session, dict[str, Json], int]:
+    """Return the session that a journal holds, what it was begun with, and the number of its next record.
+
+    Args:
+        store: where the journal is.
+        session_id: the session.
+        counter: counts tokens from now on; None estimates.
+        dialect: how calls are written that a notice recommends; None is Python's.
+
+    Raises:
+        CallerError: where there is no session of that name; the newest are named.
+        Damaged: where the journal was changed, with the newest sound record.
+    """
+    records = store.events(session_id)
+    first = next(records, None)
+    if first is None or first.type != BEGUN:
+        known = [info.session for info in store.sessions()][:5]
+        raise CallerError(f"there is no session {session_id!r}; the newest are {', '.join(known) or 'none'}")
+    begun = dict(first.data)
+    last = first.seq
+    rows: list[tuple[str, dict[str, Json]]] = []
+    for record in records:
+        last = record.seq
+        if record.type not in _NO_EVENTS:
+            # Journals of before had secrets in calls and answers; from here on nobody sees them.
+            clean: Any = redacted_json(record.data)
+            rows.append((record.type, clean))
+    header: Any = begun.pop("header")
+    return Session.replay(header, rows, counter=counter, dialect=dialect), begun, last + 1

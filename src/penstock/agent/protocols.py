@@ -1,0 +1,158 @@
+"""What does the loop ask of others, and what does it give back? Tools, a face, and how a run ended.
+
+Values and protocols alone: nothing here does anything. Leaves to others: the loop (`loop`) and its two hands (`asking`, `calling`),
+and the tools that we bring (`toolbox`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from penstock.context.handoff import Handoff
+    from penstock.models import Model
+    from penstock.session import Event, Noted, Session
+    from penstock.session.effects import Change, Intent, Settled
+    from penstock.store import Store
+    from penstock.text.json_access import Json
+    from penstock.wires import ToolCall
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """How a call ended, and what the journal has to remember of it."""
+
+    text: str
+    """The result for the model."""
+    failed: bool = False
+    """Whether it did not do what it was asked for."""
+    is_refusal: bool = False
+    """Whether it failed because we refused it: that is no mistake that counts (S-11)."""
+    seen: tuple[dict[str, Json], ...] = ()
+    """What the ledger remembers of the files that were shown or changed, as acts."""
+    tracked: tuple[dict[str, Json], ...] = ()
+    """Those files as they are now: what a resume compares them with."""
+    notes: tuple[Noted, ...] = ()
+    """Changes of the todo list."""
+    change: Change | None = None
+    """The change of a file that was made."""
+    advice: str = ""
+    """What the person should hear, too; it stands in the result already."""
+    changed: tuple[dict[str, Json], ...] = ()
+    """The files that are other than they were before the call, and what they held then."""
+
+
+class ToolRunner(Protocol):
+    """The tools of an agent, as the loop needs them; `toolbox` has ours."""
+
+    def intent(self, call: ToolCall) -> Intent | None:
+        """Return what a call would change; None for one that only looks."""
+        ...
+
+    def run(self, call: ToolCall, session: Session) -> Done:
+        """Run a call. Mistakes are results that say so; what is raised ends the work."""
+        ...
+
+    def settled(self, kind: str, what: str, digest: str) -> Settled:
+        """Return what became of an effect that was begun and not seen to its end."""
+        ...
+
+    def interrupt(self) -> None:
+        """End what runs now; may be called from another thread or a signal handler."""
+        ...
+
+    def close(self) -> None:
+        """Give back what tools hold."""
+        ...
+
+    def digest_after(self, call: ToolCall) -> str:
+        """Return the digest of what the last call changed, as it is now."""
+        ...
+
+    def change(self, call: ToolCall) -> Change | None:
+        """Return the file that a call would change, with both contents; None where it is not known."""
+        ...
+
+    def overwritten(self) -> tuple[str, ...]:
+        """Return the files that no longer are what an edit of the session left; each is named once."""
+        ...
+
+    def corrected(self, handoff: Handoff) -> Handoff:
+        """Return a handoff whose files are those that differ on the disk from what the session found."""
+        ...
+
+
+class Listener(Protocol):
+    """What a face shows while the work goes on."""
+
+    def text(self, delta: str) -> None:
+        """Take a piece of the answer, as it comes."""
+        ...
+
+    def step(self, session: Session, what: str) -> None:
+        """Take a line about something that was done: a call, a cut, a wait."""
+        ...
+
+
+class Silent:
+    """The listener where nobody listens."""
+
+    def text(self, delta: str) -> None:
+        """Say nothing of a piece of the answer."""
+
+    def step(self, session: Session, what: str) -> None:
+        """Say nothing of what was done."""
+
+
+@dataclass(kw_only=True)
+class AgentRun:
+    """How the work on one prompt ended."""
+
+    session: str
+    answer: str = ""
+    """The model's last words; empty where it did not come to any."""
+    outcome: str = "answered"
+    """`answered`, `interrupted`, `max_turns`, `outage`, or why the session stopped."""
+    message: str = ""
+    """What the person may do now; empty with an answer."""
+    turns: int = 0
+    """Answers of the model in this run."""
+    usage: dict[str, int] = field(default_factory=dict)
+    """`input_tokens` and `output_tokens` of this run, as the provider reported them."""
+    cuts: int = 0
+    """Compactions in this run."""
+    recoveries: int = 0
+    """Requests of this run that were refused as too large."""
+    warnings: tuple[str, ...] = ()
+    """What was wrong with answers that came: cut without a word, empty, ended at their length (R-6)."""
+
+
+class Driver(Protocol):
+    """Who drives a session, as the two hands of the loop see it: what they work on, and the one way to change it."""
+
+    session: Session
+    model: Model
+    tools: ToolRunner
+    store: Store
+    listener: Listener
+    told: str
+    """What the model is told with its next result."""
+    is_stopped: bool
+    """Whether the person wants the work to end."""
+
+    def feed(self, event: Event, handles: tuple[str, ...] = ()) -> None:
+        """Write an event to the journal, then tell the session."""
+        ...
+
+    def record(self, kind: str, data: dict[str, Json], handles: tuple[str, ...] = ()) -> None:
+        """Write a record beside the events."""
+        ...
+
+    def now(self) -> float:
+        """Return the time in seconds; only differences count."""
+        ...
+
+    def escalate(self) -> None:
+        """Tell the listener of so many failures in a row (S-11)."""
+        ...
