@@ -33,9 +33,11 @@ def header(text: str) -> Header:
     path, rest = line.split(": ", 1)
     lines = re.match(r"showing lines (\d+)-(\d+)(?: of (at least )?(\d+) total)?", rest)
     bytes_ = re.search(r"bytes (\d+)-(\d+) of (\d+)", rest)
-    version = re.search(r"\| version (\S+)", rest)
+    following = call_in(rest, "next: ")
+    version = re.search(r"\| version (\S+)", rest[: rest.index("| next: ")] if following else rest)
+    version_of_next = following and following.arguments.get("version")
     assert bytes_, line
-    assert version, line
+    assert version or version_of_next, line
     previous = re.search(r'\| previous start_byte=(\d+) max_bytes=(\d+) version="([^"]+)"', rest)
     return Header(
         path=path,
@@ -45,8 +47,8 @@ def header(text: str) -> Header:
         start_byte=int(bytes_[1]),
         end_byte=int(bytes_[2]),
         total_bytes=int(bytes_[3]),
-        version=version[1],
-        next=call_in(rest, "next: "),
+        version=version[1] if version else str(version_of_next),
+        next=following,
         previous={"start_byte": int(previous[1]), "max_bytes": int(previous[2]), "version": previous[3]}
         if previous
         else None,

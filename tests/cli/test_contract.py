@@ -119,6 +119,7 @@ STATUS = [
     ("handoff gone", 4, "not_found"),
     ("stats gone", 4, "not_found"),
     ("read server.log --start-byte 0 --version VERSION", 5, "stale"),
+    ("view server.log --version VERSION", 5, "stale"),
     ("fit request.json --tokens 1", 7, None),
     ("store size --store /dev/null/none", 8, "io_error"),
 ]

@@ -117,7 +117,7 @@ def test_unknown_arguments_are_refused_with_the_near_name(tools: Tools) -> None:
     """What it takes is listed, and a call that keeps what was right is given (H23)."""
     result = tools.call("view", {"file_path": "a.txt", "ofset": 3})
     assert result.code == "bad_argument"
-    assert "view has no argument ofset. Did you mean offset? It takes file_path, offset, limit." in result.text
+    assert "view has no argument ofset. Did you mean offset? It takes file_path, offset, limit, version." in result.text
     assert printed.calls_in(result.text) == [Call("view", {"file_path": "a.txt"})]
     result = tools.call("view", {"offset": 3, "zzz": 1})
     assert "file_path: is required." in result.text
@@ -186,7 +186,7 @@ def test_every_face_prints_its_own_syntax(tmp_path: Path) -> None:
     assert "next: penstock view 'a b.txt' --offset 100" in shell
     assert "hidden: penstock read 'a b.txt' --start-byte 2000 --max-bytes 1000]" in shell
     model = Tools(tmp_path, dialect=mcp()).view("a b.txt")
-    assert 'next: ctx_view(file_path="a b.txt", offset=100)' in model
+    assert 'next: ctx_view(file_path="a b.txt", offset=100, version="' in model
     assert "Try: penstock list" in Tools(tmp_path, dialect=CommandLine()).view(".")
 
 
@@ -209,7 +209,7 @@ def test_one_call_may_have_a_smaller_allowance(tools: Tools) -> None:
     assert "stopped at the budget" in result.text
     head = printed.header(result.text)
     assert head.lines is not None
-    assert head.next == Call("view", {"file_path": "a.txt", "offset": head.lines[1]})
+    assert head.next == Call("view", {"file_path": "a.txt", "offset": head.lines[1], "version": head.version})
 
 
 @pytest.mark.proves("B-5")
@@ -334,7 +334,7 @@ def test_a_name_forges_no_header(tmp_path: Path) -> None:
     tools = Tools(tmp_path)
     head = printed.header(tools.view(name))
     assert head.total_lines == 200
-    assert head.next == Call("view", {"file_path": name, "offset": 100})
+    assert head.next == Call("view", {"file_path": name, "offset": 100, "version": head.version})
     assert printed.header(tools.view(head.path)).total_lines == 200
     outline = tools.outline(name).split("\n")[0]
     assert ": showing" not in outline.split(": ")[0]

@@ -353,15 +353,19 @@ CHANGES = {
 @pytest.mark.proves("B-8")
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize(
-    "arguments",
-    [{"start_byte": 0, "max_bytes": 700}, {"start_line": 1, "end_line": 80}, {"encoding": "base64", "max_bytes": 700}],
+    "first",
+    [
+        Call("read_file", {"path": "a.txt", "start_byte": 0, "max_bytes": 700}),
+        Call("read_file", {"path": "a.txt", "start_line": 1, "end_line": 80}),
+        Call("read_file", {"path": "a.txt", "encoding": "base64", "max_bytes": 700}),
+        Call("view", {"file_path": "a.txt"}),
+        Call("view", {"file_path": "a.txt", "offset": 20, "limit": 30}),
+    ],
+    ids=("bytes", "lines", "exact bytes", "view", "view in the middle"),
 )
-def test_pages_of_two_versions_are_never_spliced(
-    tools: Tools, tmp_path: Path, change: str, arguments: dict[str, object]
-) -> None:
+def test_pages_of_two_versions_are_never_spliced(tools: Tools, tmp_path: Path, change: str, first: Call) -> None:
     """`stale`, what changed, and two calls that work: from the start, or this place as it is now (H5, H6)."""
-    first = tools.call("read_file", {"path": "a.txt", **arguments}).text
-    head = printed.header(first)
+    head = printed.header(printed.follow(tools, first))
     following = head.next or Call("read_file", {"path": "a.txt", "start_line": 81, "version": head.version})
     make, said = CHANGES[change]
     make(tmp_path / "a.txt")
@@ -377,7 +381,7 @@ def test_pages_of_two_versions_are_never_spliced(
 
 @pytest.mark.proves("B-8")
 def test_a_file_that_only_grew_goes_on_and_says_so(tools: Tools, tmp_path: Path) -> None:
-    """Also from its old end, in the middle of its old last line."""
+    """Also from its old end, in the middle of its old last line, and by lines."""
     head = printed.header(tools.read_file("a.txt", max_bytes=700))
     assert head.next is not None
     _append(tmp_path / "a.txt")
@@ -395,6 +399,12 @@ def test_a_file_that_only_grew_goes_on_and_says_so(tools: Tools, tmp_path: Path)
         file.write("o\nthree\n")
     text = tools.read_file("b.txt", start_byte=half.end_byte, version=half.version)
     assert printed.body(text) == "o\n"
+    seen = printed.header(tools.view("a.txt", offset=200))
+    assert seen.next is None
+    _append(tmp_path / "a.txt")
+    text = tools.view("a.txt", offset=seen.total_lines or 0, version=seen.version)
+    assert "the file grew by 9 bytes since that page" in text
+    assert printed.body(text) == "253|appended"
 
 
 @pytest.mark.proves("B-8")

@@ -49,7 +49,7 @@ def test_offset_is_lines_to_skip_and_the_next_call_is_ready(tools: Tools) -> Non
     """`offset=100` shows lines 101-200; the last page names no next call."""
     text = tools.view("a.txt", offset=100)
     assert text.startswith("a.txt: showing lines 101-200 of 250 total | bytes ")
-    assert 'next: view(file_path="a.txt", offset=200)' in text.split("\n")[0]
+    assert 'next: view(file_path="a.txt", offset=200, version="' in text.split("\n")[0]
     assert printed.body(text).startswith("101|line 101\n")
     last = tools.view("a.txt", offset=200)
     assert "showing lines 201-250 of 250 total" in last
@@ -66,7 +66,9 @@ def test_a_larger_limit_is_honoured_and_the_bound_that_wins_is_named(tmp_path: P
     head = printed.header(text)
     assert head.lines is not None
     assert "stopped at the budget" in text.split("\n")[0]
-    assert head.next == Call("view", {"file_path": "a.txt", "offset": head.lines[1], "limit": 1000})
+    assert head.next == Call(
+        "view", {"file_path": "a.txt", "offset": head.lines[1], "limit": 1000, "version": head.version}
+    )
     (tmp_path / "b.txt").write_text(_lines(60_000))
     text = Tools(tmp_path, allowance=Allowance.bytes(4 * MIB)).view("b.txt", limit=60_000)
     assert "stopped at the hard cap" in text.split("\n")[0]
@@ -79,7 +81,7 @@ def test_view_lines_is_a_setting(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(_lines(250))
     text = Tools(Workspace(tmp_path, view_lines=200)).view("a.txt")
     assert "showing lines 1-200 of 250 total" in text
-    assert 'next: view(file_path="a.txt", offset=200)' in text
+    assert 'next: view(file_path="a.txt", offset=200, version="' in text
 
 
 SHAPES = [
@@ -245,7 +247,7 @@ def test_a_line_wider_than_the_budget_is_clipped_to_it(tmp_path: Path) -> None:
     assert way.arguments["start_byte"] == shown
     page = printed.header(printed.follow(tools, way))
     assert page.start_byte <= shown < page.end_byte
-    assert 'next: view(file_path="f", offset=1)' in text
+    assert 'next: view(file_path="f", offset=1, version="' in text
 
 
 @pytest.mark.proves("V-9")
@@ -315,9 +317,11 @@ def test_a_window_is_the_same_page_as_a_value(tmp_path: Path) -> None:
     assert (page.first_line, page.last_line, page.total_lines, page.total_lines_exact) == (2, 2, 3, True)
     assert (page.start_byte, page.end_byte, page.total_bytes) == (5, 9, 14)
     assert (page.text, page.encoding, page.bound, page.fragment) == ("two\n", "UTF-8", "limit", None)
-    assert page.next == Call("view", {"file_path": "a.txt", "offset": 2, "limit": 1})
-    assert page.previous == Call("view", {"file_path": "a.txt", "limit": 1})
+    assert page.next == Call("view", {"file_path": "a.txt", "offset": 2, "limit": 1, "version": page.version})
     assert page.version.startswith("14.9.")
+    assert page.previous is not None
+    assert page.previous.but(version=None) == Call("view", {"file_path": "a.txt", "limit": 1})
+    assert str(page.previous.arguments["version"]).startswith("14.5.")
     whole = Workspace(tmp_path).view("a.txt")
     assert whole.text == "one\r\ntwo\nthree"
     assert [line.ending for line in whole.lines] == ["\r\n", "\n", ""]

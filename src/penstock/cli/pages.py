@@ -18,12 +18,18 @@ def _given(arguments: dict[str, Any]) -> dict[str, object]:
     return {name: value for name, value in arguments.items() if value is not None}
 
 
+_version_option = click.option(
+    "--version", metavar="TOKEN", help="Version of an earlier page: tells when the file is no longer that."
+)
+
+
 @command("view")
 @click.argument("file", type=options.FILE)
 @click.option("--offset", type=int, help="Lines to skip: 100 starts at line 101.")
 @click.option("--limit", type=int, help="Lines to show (default 100).")
+@_version_option
 @options.root_option
-def view_command(file: str, root: str, as_json: bool, **place: int | None) -> int:
+def view_command(file: str, root: str, as_json: bool, **place: Any) -> int:
     """Show a page of FILE by lines, numbered, of how many.
 
     The first line says which lines these are, of how many, and the command that shows the next ones.
@@ -48,7 +54,7 @@ def view_command(file: str, root: str, as_json: bool, **place: int | None) -> in
 @click.option("--end-line", type=int, help="Last line, inclusive.")
 @click.option("--start-byte", type=int, help="Byte to start at; snaps to the start of its line.")
 @click.option("--max-bytes", type=int, help="Size of the page (default 65536, at most 262144).")
-@click.option("--version", metavar="TOKEN", help="Version of an earlier page: tells when the file is no longer that.")
+@_version_option
 @click.option("--encoding", type=click.Choice(["base64"]), help="The exact bytes of any file.")
 @options.root_option
 def read_command(file: str, root: str, as_json: bool, **place: Any) -> int:

@@ -76,7 +76,9 @@ def header(window: Window, dialect: Dialect, *, escaped: int, notices: Sequence[
         parts.append(f"bytes {window.start_byte}-{window.end_byte} of {window.total_bytes}")
     else:
         parts.append(f"showing bytes {window.start_byte}-{window.end_byte} of {window.total_bytes}")
-    if window.version:  # an artifact has but one
+    # A view's header has at most 60 tokens (V-12), and a version takes 13: it stands once, in the call that needs it.
+    carried = window.next is not None and window.next.tool == "view" and "version" in window.next.arguments
+    if window.version and not carried:  # an artifact has but one
         parts.append(f"version {window.version}")
     # The next call stands before everything that only explains: hosts cut lines too, from the right.
     if window.next is not None:

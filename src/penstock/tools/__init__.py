@@ -110,9 +110,17 @@ class Tools:
         self._shown = shown
         self._reads = Reads()
 
-    def view(self, file_path: str, offset: int = 0, limit: int | None = None) -> str:
-        """Return lines `offset + 1` to `offset + limit` of a text file, under a header with the next call (V-1)."""
-        return self._answer(VIEW, {"file_path": file_path, "offset": offset, "limit": limit}).text
+    def view(self, file_path: str, offset: int = 0, limit: int | None = None, version: str | None = None) -> str:
+        """Return lines `offset + 1` to `offset + limit` of a text file, under a header with the next call (V-1).
+
+        Args:
+            file_path: the file, relative to the root.
+            offset: lines to skip.
+            limit: lines to show; 100 when left out.
+            version: the version token of an earlier page; where the file has changed since, the answer says so.
+        """
+        arguments = {"file_path": file_path, "offset": offset, "limit": limit, "version": version}
+        return self._answer(VIEW, arguments).text
 
     def read_file(
         self,

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 # Each answer hands the workspace a `room`, the renderer that measures what it would show, so that a page ends where it is full.
-def _view(call: Invocation, *, file_path: str, offset: int, limit: int | None) -> Result:
+def _view(call: Invocation, *, file_path: str, offset: int, limit: int | None, version: str | None) -> Result:
     return read_page(
-        call, lambda room: call.workspace.view(file_path, offset, limit, room=room, deadline=call.deadline)
+        call, lambda room: call.workspace.view(file_path, offset, limit, version, room=room, deadline=call.deadline)
     )
 
 
@@ -35,6 +35,7 @@ VIEW = Tool(
         Parameter("file_path", "string", REQUIRED, "path of the file, relative to the root"),
         Parameter("offset", "integer", 0, "lines to skip: offset=100 starts at line 101"),
         Parameter("limit", "integer", None, "lines to show; 100 when left out", minimum=1),
+        Parameter("version", "string", None, "version token of an earlier page"),
     ),
     answer=_view,
 )

@@ -80,6 +80,7 @@ class Reader:
         file_path: str,
         offset: int = 0,
         limit: int | None = None,
+        version: str | None = None,
         *,
         room: PageRoom | None = None,
         deadline: Deadline | None = None,
@@ -90,6 +91,7 @@ class Reader:
             file_path: The file, relative to the root or beneath it.
             offset: Lines to skip.
             limit: Lines to show, from 1 on; None for `view_lines`.
+            version: The token of another page; the file must still be that one (B-8).
             room: What the page may take once it is rendered; None for one hard cap.
             deadline: Until when lines are counted; None for 10 seconds from now.
 
@@ -98,18 +100,22 @@ class Reader:
             `offset` at or past the end gives no lines and the call for the last page.
 
         Raises:
-            ToolError: There is no such file, it is binary, secret or cannot be read; or line `offset + 1` of a huge
-                file was not reached in time: the same call goes on from there.
+            ToolError: There is no such file, it is binary, secret or cannot be read; it is no longer the one of
+                `version` (`stale`); or line `offset + 1` of a huge file was not reached in time: the same call goes on
+                from there.
         """
         _check(offset=offset)
         _check(1, limit=limit)
         room = Boundless() if room is None else room
         deadline = deadline or Deadline(READ_SECONDS)
         count = self.view_lines if limit is None else limit
+        earlier = None if version is None else versions.parse(version)
         with texts.open_text(self.root, file_path) as text, self._index(text, deadline) as index:
             source = text.source
             call = Call("view", {"file_path": text.path})
-            start = self._line_start(text, index, offset, call.but(offset=offset or None, limit=limit), deadline)
+            asked = call.but(offset=offset or None, limit=limit)
+            said = texts.same_version(source, text.path, earlier, asked)
+            start = self._line_start(text, index, offset, asked.but(version=version), deadline)
             lines, end, bound = self._view_lines(text, index, start, offset, count, deadline)
             fits = fitting.most(len(lines), lambda n: room.lines(lines[:n]), room.limit)
             # Lines beyond the room are taken off the end; a first line that alone is too long is shortened, because a
@@ -124,17 +130,22 @@ class Reader:
                 del lines[max(1, fits) :]
             self._count_on(source, index, deadline, eager=index.uses > 1)
             total, exact = index.total_lines(), index.is_complete(source.size_bytes)
+            token = texts.token(source, end)
             following = previous = None
             # Nobody knows yet where the next line begins: what goes on is the rest of this one.
             if lines and lines[-1].is_endless:
                 following = lines[-1].way
             elif lines and end < source.size_bytes:
-                following = call.but(offset=offset + len(lines), limit=limit)
+                following = call.but(offset=offset + len(lines), limit=limit, version=token)
             if not lines and total:
                 previous = call.but(offset=(total - 1) // count * count or None, limit=limit)
             elif offset and lines:
                 size = self._lines_before(text, index, start, offset, count, room, deadline)
-                previous = call.but(offset=offset - size or None, limit=limit if size == count else size)
+                previous = call.but(
+                    offset=offset - size or None,
+                    limit=limit if size == count else size,
+                    version=texts.token(source, start),
+                )
             return self._window(
                 text,
                 text="".join(line.text + line.ending for line in lines),
@@ -146,9 +157,11 @@ class Reader:
                 total_lines=max(total, offset + len(lines) if lines else 0),
                 total_lines_exact=exact,
                 invalid_bytes=sum(line.invalid_bytes for line in lines),
+                version=token,
                 bound=bound,
                 next=following,
                 previous=previous,
+                notices=tuple(said),
             )
 
     def _view_lines(
@@ -299,14 +312,14 @@ class Reader:
         if encoding is not None:
             with texts.open_file(self.root, path) as (source, shown):
                 plain = TextFile(source, window.UTF8, shown)
-                said = texts.same_version(
-                    source, earlier, Call("read_file", {"path": shown, **rest, "encoding": encoding})
-                )
+                asked = Call("read_file", {"path": shown, **rest, "encoding": encoding})
+                said = texts.same_version(source, shown, earlier, asked)
                 if lines:
                     said.append(notices.ignored_arguments(list(lines), "the exact bytes"))
                 return self._read_exact(plain, start_byte or 0, max_bytes, bounds, said)
         with texts.open_text(self.root, path) as text:
-            said = texts.same_version(text.source, earlier, Call("read_file", {"path": text.path, **lines, **rest}))
+            asked = Call("read_file", {"path": text.path, **lines, **rest})
+            said = texts.same_version(text.source, text.path, earlier, asked)
             if lines:
                 if rest:
                     said.append(notices.ignored_arguments(list(rest), "a range of lines"))

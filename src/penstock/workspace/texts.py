@@ -86,11 +86,12 @@ def token(source: FileSource, cursor_byte: int, before: bytes | None = None) -> 
     return str(versions.of(source, cursor_byte, before=before))
 
 
-def same_version(source: FileSource, earlier: versions.Version | None, asked: Call) -> list[str]:
+def same_version(source: FileSource, path: str, earlier: versions.Version | None, asked: Call) -> list[str]:
     """Return what there is to say about a file since an earlier page (B-8).
 
     Args:
         source: The file.
+        path: Its name, inert.
         earlier: The version of that page, None where no page came before.
         asked: The call without its version: it takes the place as it is now.
 
@@ -105,13 +106,14 @@ def same_version(source: FileSource, earlier: versions.Version | None, asked: Ca
     if change is versions.VersionChange.GREW:
         return [_grew(source.size_bytes - earlier.size_bytes)]
     # To start again keeps to lines or bytes, whichever was asked for.
-    if {"start_line", "end_line"} & asked.arguments.keys():
+    if asked.tool == "view":
+        restart = asked.but(offset=None)
+    elif {"start_line", "end_line"} & asked.arguments.keys():
         restart = asked.but(start_line=1, end_line=None)
     else:
         restart = asked.but(start_byte=0)
     size = f" ({earlier.size_bytes} to {source.size_bytes} bytes)" if earlier.size_bytes != source.size_bytes else ""
-    path = escape.shorten(str(asked.arguments["path"]))
-    raise ToolError("stale", _stale(path, change.value + size), restart, asked)
+    raise ToolError("stale", _stale(escape.shorten(path), change.value + size), restart, asked)
 
 
 def _grew(by_bytes: int) -> str:
