@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.cli.test_running import penstock
 
-from penstock.cli import handed_on
-from penstock.context.handoff import FileEvent
+from penstock.agent.file_check import verify
+from penstock.cli.handed_on import tracked_by
+from penstock.context.handoff import FileEvent, Handoff
 from penstock.models import call, calls, fail, say
 from penstock.testing import LoopbackProvider
 from penstock.wires import load_request
@@ -201,18 +202,20 @@ def test_each_file_of_a_handoff_is_compared_with_the_disk(tree: Path) -> None:
     events = {
         "same.py": FileEvent(path="same.py", digest=digest),
         "app.py": FileEvent(path="app.py", digest=digest),
-        "told.py": FileEvent(path="app.py"),
+        "told.py": FileEvent(path="told.py"),
         "gone.py": FileEvent(path="gone.py", digest=digest),
         "removed.py": FileEvent(path="removed.py", action="deleted"),
         "out.py": FileEvent(path="../out.py", digest=digest),
     }
+    (tree / "told.py").write_text("of which no digest was given")
     root = Root(tree)
-    states = {name: handed_on._found(root, event)[1] for name, event in events.items()}
+    found = verify(root, tracked_by(Handoff(session_id="s", agent="a", file_history=tuple(events.values()))))
     root.close()
+    states = {name: one.state for name, one in zip(events, found, strict=True)}
     assert states == {
         "same.py": "same",
         "app.py": "changed",
-        "told.py": "unknown",
+        "told.py": "unreadable",
         "gone.py": "missing",
         "removed.py": "same",
         "out.py": "unreadable",

@@ -213,20 +213,21 @@ def _compared(was: Tracked, now: Tracked) -> tuple[State, str]:
         return "unreadable" if now.kind == "unreadable" else "new", now.reason
     if was.kind == "file" and now.kind == "other":
         return "changed", now.reason
-    if was.size_bytes is None or now.size_bytes is None:  # one of them could not even be opened
+    if now.size_bytes is None or (was.size_bytes is None and not was.sha256):  # one of them could not even be opened
         return "unreadable", now.reason or _NOT_READ_THEN
-    if was.target != now.target:
+    # Of a file that another's handoff names nothing may be known but its digest.
+    if was.size_bytes is not None and was.target != now.target:
         return "changed", _lies_at(was.target, now.target)
     if was.sha256 and now.sha256:
         if was.sha256 == now.sha256:
-            return "same", "" if was.mode == now.mode else _other_mode(was.mode or 0, now.mode or 0)
+            return "same", "" if was.mode in {None, now.mode} else _other_mode(was.mode or 0, now.mode or 0)
         # Without a carriage return a content is its own form with LF, so either digest may stand for it.
         if (was.unix_sha256 or was.sha256) == (now.unix_sha256 or now.sha256):
             return "changed", _OTHER_LINE_ENDS
-    if was.size_bytes != now.size_bytes:
+    if was.size_bytes is not None and was.size_bytes != now.size_bytes:
         return "changed", _other_size(was.size_bytes, now.size_bytes)
     if was.sha256 and now.sha256:
-        return "changed", _OTHER_CONTENT
+        return "changed", _OTHER_CONTENT if was.size_bytes is not None else ""
     return "unreadable", now.reason or _NOT_READ_THEN
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from penstock.errors import CallerError, ToolError
+from penstock.errors import CallerError
 from penstock.text import escape
 
 if TYPE_CHECKING:
+    from penstock.agent.file_check import Tracked
     from penstock.agent.loop import Agent
-    from penstock.context.handoff import FileEvent, Handoff
-    from penstock.workspace.root import Root
+    from penstock.context.handoff import Handoff
 
 _MAX_BYTES = 1 << 24
 _CHARS_PER_TOKEN = 3
@@ -40,45 +40,39 @@ def read_handoff(path: str) -> Handoff:
         raise CallerError(f"{escape.clip(path)} is no handoff: {error}") from error
 
 
-def told_of(handoff: Handoff, root: str, agent: Agent) -> str:
-    """Return what a fresh session is told of the one before it: the handoff in words, then what its files are by now.
+def told_of(handoff: Handoff, root: str, agent: Agent) -> tuple[str, str]:
+    """Return what a fresh session is told of the one before it: the handoff in words, and what its files are by now.
 
     Args:
         handoff: what was handed on.
         root: the folder to work in.
         agent: who goes on.
     """
+    from penstock.agent.file_check import report, verify
     from penstock.context.handoff import render
     from penstock.workspace.root import Root
 
     max_chars = agent.session.state.limits.window_tokens // _SHARE * _CHARS_PER_TOKEN
     words = render(handoff, max_chars=max_chars, dialect=agent.session.dialect)
     with closing(Root(root)) as looking:
-        newest = {event.path: event for event in handoff.file_history}
-        found = [_found(looking, newest[path]) for path in newest]
-    return f"{words}\n\n{_report(found)}"
+        found = verify(looking, tracked_by(handoff))
+    return words, report(
+        found, dialect=agent.session.dialect
+    ) if found else "The handoff names no file that was changed."
 
 
-def _found(root: Root, event: FileEvent) -> tuple[str, str]:
-    """Return a file of a handoff and what became of it: `same`, `changed`, `missing`, or `unknown` where no digest was given."""
-    from penstock.agent.disk_changes import digest_of
+def tracked_by(handoff: Handoff) -> list[Tracked]:
+    """Return the files of a handoff as it left them, which is all that is known of them: a digest, or that they were gone.
 
-    if now := digest_of(root, event.path):
-        return event.path, "unknown" if not event.digest else "same" if now == event.digest else "changed"
-    try:
-        root.look(root.relative(event.path))
-    except FileNotFoundError:
-        return event.path, "same" if event.action == "deleted" else "missing"
-    except (OSError, ToolError):
-        pass
-    return event.path, "unreadable"
+    Args:
+        handoff: what was handed on; of several events of a file the newest counts.
+    """
+    from penstock.agent.file_check import Tracked
 
-
-def _report(found: list[tuple[str, str]]) -> str:
-    """Return what the files are by now, in lines."""
-    if not found:
-        return "The handoff names no file that was changed."
-    lines = [f"{escape.show_name(path)}: {state}" for path, state in found if state != "same"]
-    same = len(found) - len(lines)
-    head = f"Of {len(found)} files that the handoff names {same} are as it left them."
-    return "\n".join([head, *lines, *(["Read again what you go on with."] if lines else [])])
+    newest = {event.path: event for event in handoff.file_history}
+    return [
+        Tracked(path=path, role="deleted", kind="missing")
+        if event.action == "deleted"
+        else Tracked(path=path, role="created" if event.action == "created" else "modified", sha256=event.digest or "")
+        for path, event in newest.items()
+    ]

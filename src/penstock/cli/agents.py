@@ -1,0 +1,327 @@
+"""Which agent works, and on what terms? The flags that `run`, `chat` and `resume` share, and the agent that they make.
+
+Keeps out: what an agent is given to do (`running`), and how it is watched (`watching`).
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import time
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from penstock.cli import options, terminal
+from penstock.cli.sessions import replayed
+from penstock.cli.watching import FORMATS, EventListener, TerminalListener
+from penstock.errors import CallerError, ToolError
+from penstock.text import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from penstock.agent.loop import Agent
+    from penstock.session import Session
+    from penstock.store import Store
+
+    Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """How a command works and shows it, whatever it works on."""
+
+    store_url: str | None
+    """Where the session is kept; None is where settings say."""
+    output_format: str
+    """One of `FORMATS`."""
+    max_turns: int | None
+    """After so many answers the work is stopped; None for no end."""
+    max_wait_seconds: float
+    """How long an outage of the provider is waited for."""
+
+    @property
+    def is_for_people(self) -> bool:
+        """Whether what is printed is text."""
+        return self.output_format == "text"
+
+
+_PERMISSIONS = (
+    click.option("--allow-edit", is_flag=True, help="Let it change files beneath the root."),
+    click.option(
+        "--allow-write-to",
+        multiple=True,
+        metavar="PATH",
+        help="Let it change PATH too, which other programs run unasked, such as .git; may be given again.",
+    ),
+    click.option("--allow-shell", is_flag=True, help="Let it run commands, confined to the root and without network."),
+)
+_TERMS = (
+    click.option("--max-turns", type=click.IntRange(min=1), help="Stop after so many answers of the model."),
+    click.option(
+        "--wait",
+        "max_wait_seconds",
+        type=click.FloatRange(min=0),
+        default=600.0,
+        show_default=True,
+        metavar="SECONDS",
+        help="How long an outage of the provider is waited for.",
+    ),
+    click.option(
+        "--output-format",
+        type=click.Choice(FORMATS),
+        help="text (default), json as --json, or stream-json: an object a line, as it happens.",
+    ),
+)
+_BEGINNING = (
+    options.folder_option("--root", "The folder that it may look at.", "."),
+    options.model_option,
+    options.base_url_option,
+    click.option(
+        "--stream/--no-stream", default=True, help="Show the answer as it comes (default), or once it is whole."
+    ),
+    options.window_option,
+    click.option("--reserve", type=click.IntRange(min=1), metavar="TOKENS", help="What is kept for each reply."),
+    options.profile_option,
+)
+_CHANGES = (
+    click.option("--root", metavar="DIR", help="Go on in another folder than the session's own."),
+    click.option("--model", metavar="NAME", help="Another model, of the same API."),
+    options.base_url_option,
+    options.window_option,
+)
+
+
+def _with_terms(*chosen: Decorator) -> Decorator:
+    """Return a decorator that adds options, in the order of a help page, and gives the command its `terms` as one value."""
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        @functools.wraps(function)
+        def called(
+            *args: Any,
+            store_url: str | None,
+            as_json: bool,
+            output_format: str | None,
+            max_turns: int | None,
+            max_wait_seconds: float,
+            **about: Any,
+        ) -> Any:
+            if as_json and output_format not in {None, "json"}:
+                raise click.UsageError("--json and --output-format say two things: give one.")
+            terms = Terms(
+                store_url=store_url,
+                output_format=output_format or ("json" if as_json else "text"),
+                max_turns=max_turns,
+                max_wait_seconds=max_wait_seconds,
+            )
+            return function(*args, terms=terms, **about)
+
+        made: Any = called
+        for option in reversed((*chosen, *_TERMS, *_PERMISSIONS, options.store_option)):
+            made = option(made)
+        return made
+
+    return decorate
+
+
+beginning_options = _with_terms(*_BEGINNING)
+"""What a session is begun with."""
+resuming_options = _with_terms(*_CHANGES)
+"""What a session may go on with otherwise than it began."""
+
+
+def begun(store: Store, about: dict[str, Any], terms: Terms) -> Agent:
+    """Return the agent of a new session, whose beginning stands in the journal already.
+
+    Args:
+        store: where it is kept.
+        about: what the flags say, by name.
+        terms: how it works.
+    """
+    from penstock.agent.journal import new_id
+    from penstock.agent.toolbox import INSTRUCTIONS
+    from penstock.session import Session
+    from penstock.tools import NAVIGATION
+    from penstock.wires import tool_definitions
+
+    # As it is now, whatever folder a resume is typed in; and which folder that is, for another may stand at its path by then.
+    about["root"] = os.path.realpath(about["root"])
+    model, toolbox, limits, counter = _parts(store, about)
+    session = Session(
+        limits=limits,
+        wire=model.wire,
+        system=f"{INSTRUCTIONS}\n\n{NAVIGATION}",
+        tools=tool_definitions(toolbox.tools, model.wire),
+        session_id=new_id(),
+        agent=about["profile"],
+    )
+    session.counter = counter
+    agent = _agent(session, model, toolbox, store, terms, streams=about["stream"])
+    agent.begin(about=about, at=time.time(), root_id=_identity(about["root"]))
+    return agent
+
+
+def resumed(
+    store: Store, session_id: str, changes: dict[str, Any], terms: Terms
+) -> tuple[Agent, tuple[str, list[dict[str, Any]]]]:
+    """Return the agent of a session that goes on, and what became of its files, in words and as rows.
+
+    Args:
+        store: where it is kept.
+        session_id: the session.
+        changes: what the flags say, by name; what they leave out is as it was.
+        terms: how it works.
+
+    Raises:
+        ToolError: Its folder is not there, or another stands at its path.
+        CallerError: The model speaks another API than the session.
+    """
+    from penstock.agent.journal import remembered
+    from penstock.wires import tool_definitions
+
+    session, begun, next_seq = replayed(store, session_id)
+    about = {**begun["about"], **{name: value for name, value in changes.items() if value}}
+    if changes["root"] is None:
+        _expect_same(about["root"], begun.get("root_id"), session_id)
+    about["root"] = os.path.realpath(about["root"])
+    model, toolbox, limits, counter = _parts(store, about)
+    if model.wire != session.state.transcript.wire:
+        asked, has = escape.clip(about["model"], 80), session.state.transcript.wire
+        raise CallerError(f"The session speaks {has}, and {asked} speaks {model.wire}: give a model of {has}.")
+    session.counter = counter
+    if changes["window"] or changes["model"]:
+        session.state = replace(session.state, limits=limits)
+    # What it may do is offered anew: a resume may allow more.
+    transcript = replace(session.state.transcript, tools=tool_definitions(toolbox.tools, model.wire))
+    session.state = replace(session.state, transcript=transcript)
+    acts, _ = remembered(store, session_id)
+    # What was read and written before counts on: a file that was read need not be read again.
+    toolbox.ledger = toolbox.ledger.after(*acts)
+    streams = about.get("stream", True)
+    agent = _agent(session, model, toolbox, store, terms, next_seq, streams=streams)
+    return agent, _verified(store, session_id, about["root"])
+
+
+def _identity(root: str) -> list[int]:
+    """Return what tells a folder from any other that may stand at its path: device and inode."""
+    status = os.stat(root)
+    return [status.st_dev, status.st_ino]
+
+
+def _expect_same(root: str, known: list[int] | None, session_id: str) -> None:
+    """Raise `ToolError` where the folder of a session is not there, or is another by now."""
+    way = f"penstock resume {session_id} --root DIR"
+    try:
+        now = _identity(root)
+    except OSError as error:
+        said = f"The session's folder {escape.clip(root)} is not there: {error.strerror}."
+        raise ToolError("not_found", f"{said} To go on in another: {way}") from error
+    if known is not None and now != known:
+        said = f"Another folder stands at {escape.clip(root)} than the one that the session worked in."
+        raise ToolError("stale", f"{said} To go on in it all the same: {way}")
+    if known is None and not os.path.isabs(root):  # an older journal, which has the path as it was typed
+        said = f"The session does not say in which folder it was begun, only {escape.clip(root)}."
+        raise ToolError("stale", f"{said} Say which: {way}")
+
+
+def _parts(store: Store, about: dict[str, Any]) -> tuple[Any, Any, Any, Any]:
+    """Return the model, the toolbox, the limits and the counter that a session with these flags works with."""
+    from penstock.agent.toolbox import Toolbox
+    from penstock.models import load_model
+    from penstock.session.ledger import Ledger
+    from penstock.settings import open_workspace, profile_of
+    from penstock.text.tokens import best_counter
+
+    is_local = about["model"] == "local"
+    workspace, _ = open_workspace(about["root"], tell=terminal.warn)
+    limits = profile_of(workspace.root, about["profile"])
+    # `local` keeps to its own window, whatever is believed of it: a larger one would never make it compact.
+    model = load_model(about["model"], base_url=about["base_url"], window_tokens=None if is_local else about["window"])
+    # What the person says comes first, then what the model says of itself, then the guess of the profile.
+    window = about["window"] or model.window_tokens or limits.window_tokens
+    limits = limits.scaled(window, about["reserve"])
+    # The default profile has no rules for how files are worked on; the others keep a ledger of what was read.
+    ledger = Ledger() if about["profile"] != "default" else None
+    toolbox = Toolbox(workspace, store, window_tokens=window, model=model.name, ledger=ledger)
+    if about["allow_edit"]:
+        from penstock.agent.editing import Editing
+
+        allowed = about.get("allow_write_to", ())
+        toolbox.allow(Editing(workspace.root, guard=toolbox.may_write, allow_write_to=allowed))
+    if about["allow_shell"]:
+        from penstock.agent.shell import Shell
+
+        allowance_bytes = max(2_000, toolbox.result_chars)
+        allowed = about.get("allow_write_to", ())
+        toolbox.allow(Shell(about["root"], store=store, allowance_bytes=allowance_bytes, allow_write_to=allowed))
+    return model, toolbox, limits, best_counter("o200k" if is_local else model.name)
+
+
+def _agent(
+    session: Session,
+    model: Any,
+    toolbox: Any,
+    store: Store,
+    terms: Terms,
+    next_seq: int = 0,
+    *,
+    streams: bool,
+) -> Agent:
+    """Return what drives a session, and shows what happens as the terms say."""
+    from penstock.agent.loop import Agent
+    from penstock.models import LocalModel
+
+    # What `local` says are lines of files, not Markdown: it is shown as it stands.
+    is_markdown = not isinstance(model, LocalModel)
+    listener = TerminalListener(is_markdown=is_markdown) if terms.is_for_people else None
+    events = EventListener() if terms.output_format == "stream-json" else None
+    agent = Agent(
+        session,
+        model,
+        toolbox,
+        store,
+        listener=events or listener,
+        next_seq=next_seq,
+        streams=streams,
+        max_wait_seconds=terms.max_wait_seconds,
+    )
+    if events is not None:
+        events.watch(agent)
+    return agent
+
+
+def settled(agent: Agent) -> list[str]:
+    """Return what is known now of effects that were begun before the session stopped, and write down what became of them.
+
+    Args:
+        agent: who goes on.
+    """
+    from penstock.session import Effected
+    from penstock.session.effects import settled_later
+
+    lines: list[str] = []
+    for effect_id, effect in agent.session.state.unknown_effects.items():
+        outcome = agent.tools.settled(effect.kind, effect.what, effect.digest)
+        if outcome != "unknown":
+            agent.feed(Effected(effect_id=effect_id, digest=effect.digest))
+        lines.append(settled_later(effect.kind, effect.what, outcome))
+    return lines
+
+
+def _verified(store: Store, session_id: str, root: str) -> tuple[str, list[dict[str, Any]]]:
+    """Return what the files that the session knows are now, in words for people and the model, and as rows for scripts."""
+    from penstock.agent.file_check import Tracked, report, verify
+    from penstock.agent.journal import remembered
+    from penstock.workspace.root import Root
+
+    _, files = remembered(store, session_id)
+    with closing(Root(root)) as looking:
+        found = verify(looking, [Tracked.from_dict(file) for file in files.values()])
+    rows = [
+        {"path": one.tracked.path, "state": one.state, "reason": one.reason, "read_again": one.must_be_read}
+        for one in found
+    ]
+    return report(found), rows
