@@ -259,7 +259,7 @@ def test_a_call_that_finds_the_index_taken_is_busy_and_counted(tools: Tools) -> 
     reader = tools.workspace.view.__self__  # type: ignore[attr-defined]
     from penstock.workspace import texts
 
-    with texts.open_text(tools.workspace.root, "a.txt") as text, reader._index(text, Deadline(1)):
+    with texts.open_text(tools.workspace.root, "a.txt") as text, reader._counts.index(text, Deadline(1)):
         tools.read_seconds = 0.02
         result = tools.call("view", {"file_path": "a.txt"})
         by_bytes = tools.call("read_file", {"path": "a.txt", "start_byte": 0})

@@ -12,7 +12,7 @@ import penstock
 from penstock import NAVIGATION, TOOLS, Allowance, Tools, Window, Workspace
 from penstock.text.calls import Call
 from penstock.text.tokens import count
-from penstock.workspace import reading
+from penstock.workspace import line_counts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -356,13 +356,13 @@ def test_a_file_that_shrinks_during_the_read_ends_there(tmp_path: Path, monkeypa
     """The answer is what there was, with a note; nothing fails (H7)."""
     path = tmp_path / "f"
     path.write_text(_lines(50_000))
-    real = reading.Reader._line_start
+    real = line_counts.LineCounts.start
 
     def shrink(*arguments: object) -> int:
         os.truncate(path, 16)
         return real(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(reading.Reader, "_line_start", shrink)
+    monkeypatch.setattr(line_counts.LineCounts, "start", shrink)
     for tool, arguments in (
         ("view", {"file_path": "f"}),
         ("read_file", {"path": "f", "start_line": 1}),

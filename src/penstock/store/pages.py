@@ -23,7 +23,8 @@ from penstock.text.json_records import JsonRecordScanner, is_one_line
 from penstock.text.window import Extent, Window
 from penstock.workspace import fitting
 from penstock.workspace.deadline import READ_SECONDS, WALK_SECONDS, Deadline
-from penstock.workspace.reading import CARRY_ON_SECONDS, DEFAULT_VIEW_LINES
+from penstock.workspace.line_counts import CARRY_ON_SECONDS
+from penstock.workspace.reading import DEFAULT_VIEW_LINES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

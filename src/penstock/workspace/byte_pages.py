@@ -1,0 +1,171 @@
+"""Which bytes does a page by bytes hold? Whole lines around a place, characters of a long line, or the exact bytes.
+
+How pages meet is told in `reading`.
+"""
+
+from __future__ import annotations
+
+from binascii import b2a_base64
+from typing import TYPE_CHECKING
+
+from penstock.text import notices, window
+from penstock.text.calls import Call
+from penstock.workspace import fitting, texts
+from penstock.workspace.pages import page_of
+
+if TYPE_CHECKING:
+    from penstock.text.window import Extent, Window
+    from penstock.workspace import version as versions
+    from penstock.workspace.line_counts import LineCounts
+    from penstock.workspace.pages import PageBounds
+    from penstock.workspace.texts import TextFile
+
+
+def byte_page(
+    text: TextFile,
+    counts: LineCounts,
+    start_byte: int,
+    max_bytes: int | None,
+    bounds: PageBounds,
+    said: list[str],
+    earlier: versions.Version | None,
+) -> Window:
+    """Return whole lines around a window of bytes, or characters of a line that is longer than the cap.
+
+    Args:
+        text: The file.
+        counts: What is known of its lines.
+        start_byte: Where the page is asked from.
+        max_bytes: How much was asked for; None for 64 KiB.
+        bounds: What it may take.
+        said: Notices to carry along.
+        earlier: The version of the page before; None where no page came before.
+    """
+    source, encoding, path = text
+    asked = window.DEFAULT_MAX_BYTES if max_bytes is None else max_bytes
+    wanted = min(asked, bounds.cap)
+    # The one place where a page of this version ended. This page may begin there (reading on) or end there (reading
+    # back), and keeps that place.
+    meets = set() if earlier is None else {earlier.cursor_byte}
+    keep_end = wanted > 0 and start_byte + wanted in meets
+    keep_start = keep_end or start_byte in meets
+
+    def cut(at: int, *, keep_start: bool) -> tuple[Extent, Extent]:
+        # The extent is cut twice: by bytes, then by what it takes once it is rendered.
+        whole = window.cut_bytes(
+            source,
+            encoding,
+            start_byte=at,
+            max_bytes=wanted,
+            cap_bytes=bounds.cap,
+            keep_start=keep_start,
+            keep_end=keep_end,
+        )
+        return whole, fitting.head_of(whole, encoding, bounds.room)
+
+    whole, extent = cut(start_byte, keep_start=keep_start)
+    if extent.end_byte <= start_byte < source.size_bytes and extent.start_byte < encoding.align(start_byte):
+        # What fits of the line does not reach to the byte that was asked for: its character comes first.
+        at = whole.start_byte + encoding.floor_char(whole.data, start_byte - whole.start_byte)
+        whole, extent = cut(at, keep_start=True)
+    bound = "end" if extent.end_byte >= source.size_bytes else "line" if extent.fragment else "max_bytes"
+    if bound == "max_bytes" and wanted == bounds.cap:
+        bound = bounds.name
+    if extent.end_byte < whole.end_byte:
+        bound = "budget"
+    if asked > bounds.cap and max_bytes is not None:
+        said = [*said, notices.clamped(asked, bounds.cap)]
+    if start_byte >= source.size_bytes:
+        said = [*said, notices.end_of_file(source.size_bytes)]
+    first, last, total = counts.numbers(text, extent)
+    token = texts.token(source, extent.end_byte, extent.data)
+    following = None
+    if extent.end_byte < source.size_bytes and extent.data:
+        following = Call("read_file", {"path": path, "start_byte": extent.end_byte}).but(
+            max_bytes=None if max_bytes is None else wanted, version=token
+        )
+    shown, invalid = fitting.decoded(encoding, extent)
+    return page_of(
+        text,
+        text=shown,
+        start_byte=extent.start_byte,
+        end_byte=extent.end_byte,
+        first_line=first,
+        last_line=last,
+        total_lines=total,
+        total_lines_exact=total is not None,
+        fragment=extent.fragment,
+        invalid_bytes=invalid,
+        version=token,
+        bound=bound,
+        cap_bytes=bounds.cap,
+        next=following,
+        previous=bytes_before(text, extent.start_byte, wanted, bounds),
+        notices=tuple(said),
+    )
+
+
+def bytes_before(text: TextFile, start: int, wanted: int, bounds: PageBounds) -> Call | None:
+    """Return the call whose page ends where this one starts (B-8): whole lines where they fit, else characters of one."""
+    if start <= 0:
+        return None
+    source, encoding, path = text
+    first = encoding.align(max(0, start - bounds.cap - 4))  # 4: to see whether a character begins at the cap
+    data = source.read(first, start - first)
+    cap = max(bounds.cap, 4 * encoding.unit)
+    reach = max(0, len(data) - min(wanted, cap))  # from here on the page may begin
+    # First choice: the first line start from `reach` on, so that the page holds whole lines. Where there is none
+    # before the end of the data, the page ends in a line that is longer than it: it begins at the start of that
+    # line if the cap reaches there, else at a character.
+    begin = 0 if first == reach == 0 else encoding.find(data, max(0, reach - encoding.unit))
+    if not encoding.ends_line(data) or not 0 <= begin < len(data):  # the end of one line, or one that is longer
+        line = encoding.rfind(data, len(data) - encoding.unit)
+        line = 0 if first == 0 and line < 0 else line
+        if not encoding.ends_line(data) or line < len(data) - cap:
+            last = encoding.floor_char(data, len(data) - 1)  # of at least the last character
+            line = max(line, min(last, encoding.ceil_char(data, reach)))
+        begin = line
+    begin = fitting.tail_of(data, begin, encoding, bounds.room)
+    version = texts.token(source, start, data)
+    return Call(
+        "read_file",
+        {"path": path, "start_byte": first + begin, "max_bytes": len(data) - begin, "version": version},
+    )
+
+
+def exact_page(text: TextFile, start: int, max_bytes: int | None, bounds: PageBounds, said: list[str]) -> Window:
+    """Return the bytes themselves in base64, of any file (B-7)."""
+    source = text.source
+    # Base64 makes four characters of three bytes, and fills up the last ones.
+    cap = bounds.cap // 4 * 3 - 3
+    asked = window.DEFAULT_MAX_BYTES if max_bytes is None else max_bytes
+    extent = window.cut_exact(source, start_byte=start, max_bytes=min(asked, cap))
+
+    def base64(count: int) -> str:
+        return b2a_base64(extent.data[:count], newline=False).decode("ascii")
+
+    fits = fitting.most(len(extent.data), lambda n: bounds.room.text(base64(n)), bounds.room.limit)
+    size = max(1, fits)
+    end = extent.start_byte + len(extent.data[:size])
+    token = texts.token(source, end)
+    again = Call("read_file", {"path": text.path, "start_byte": end}).but(
+        max_bytes=None if max_bytes is None else min(asked, cap), version=token, encoding="base64"
+    )
+    if asked > cap and max_bytes is not None:
+        said = [*said, notices.clamped(asked, cap)]
+    if start >= source.size_bytes:
+        said = [*said, notices.end_of_file(source.size_bytes)]
+    before = min(size, start)
+    return page_of(
+        text,
+        text=base64(size),
+        start_byte=extent.start_byte,
+        end_byte=end,
+        encoding="base64",
+        version=token,
+        bound="end" if end >= source.size_bytes else "max_bytes" if size == len(extent.data) else "budget",
+        cap_bytes=cap,
+        next=again if extent.data and end < source.size_bytes else None,
+        previous=again.but(start_byte=start - before, max_bytes=before) if before and extent.data else None,
+        notices=tuple(said),
+    )

@@ -1,0 +1,42 @@
+"""What bounds a page of a file, and what does it become? The caps in force, and the `Window` over an open file.
+
+Which bytes or lines a page has is decided in `byte_pages`, `line_ranges` and `views`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.text import window
+from penstock.text.window import Window
+from penstock.workspace import texts
+from penstock.workspace.fitting import Boundless, PageRoom
+
+if TYPE_CHECKING:
+    from penstock.workspace.texts import TextFile
+
+
+class PageBounds:
+    """What a page of `read_file` may take: the room, and the cap in force with its name.
+
+    Args:
+        room: What the caller has; None for no bound but the hard cap.
+        caps_line_ranges: Whether a range of lines is bounded without a room.
+    """
+
+    def __init__(self, room: PageRoom | None, caps_line_ranges: bool) -> None:
+        self.room: PageRoom = Boundless() if room is None else room
+        self.cap = min(window.HARD_MAX_BYTES, self.room.cap_bytes)
+        self.name = "hard cap" if self.cap == window.HARD_MAX_BYTES else "budget"
+        self.line_cap = self.cap if room is not None or caps_line_ranges else None
+        """Bytes of a range of lines, None for no bound."""
+
+
+def page_of(opened: TextFile, *, notices: tuple[str, ...] = (), **fields: object) -> Window:
+    """Return a window over an open file; unless `fields` bring one, its version stands for the place where the page ends."""
+    source = opened.source
+    defaults: dict[str, object] = {"encoding": opened.encoding.name}
+    if "version" not in fields:
+        defaults["version"] = texts.token(source, int(fields["end_byte"]))  # type: ignore[call-overload]
+    said = (*notices, *source.notices())
+    return Window(path=opened.path, total_bytes=source.size_bytes, notices=said, **{**defaults, **fields})  # type: ignore[arg-type]
