@@ -39,6 +39,10 @@ ENVIRONMENT = {
         "0",
         "1 lets every command and server read files that hold credentials by their names; no file of settings can.",
     ),
+    "PENSTOCK_STORE_REDACT": (
+        "0",
+        "1 keeps outputs with [marks in the place of secrets](store.md#secrets-in-what-is-kept); no file of settings can.",
+    ),
     "PENSTOCK_STORE_KEEP_DAYS": (
         "",
         "Sessions that nobody has used for so many days go when another begins, and outputs that none names. Not set, they stay.",

@@ -134,6 +134,22 @@ def test_the_public_interface_is_typed_as_strangers_use_it() -> None:
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.proves("S-17")
+def test_what_is_logged_passes_the_redaction() -> None:
+    """A line for a log is made of plain words, the names of tools, and what `redacted` gives."""
+    said: dict[str, list[str]] = {}
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            # `logging.getLogger(name).warning(…)`, not the inner call and not levels.
+            is_line = isinstance(node, ast.Call) and ast.unparse(node.func).startswith("logging.getLogger(")
+            if isinstance(node, ast.Call) and is_line and not ast.unparse(node.func).endswith((")", ".setLevel")):
+                said[f"{path.parent.name}/{path.name}"] = [ast.unparse(one) for one in node.args[1:]]
+    assert said == {
+        "adapters/fitting.py": ["redacted(fault.message)"],
+        "mcp_server/__init__.py": ["tool.name", "redacted(traceback.format_exc())"],
+    }
+
+
 @pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
 def test_every_module_says_which_question_it_answers(path: Path) -> None:
     """A room without a question has not found its place."""

@@ -64,7 +64,15 @@ def test_a_life_that_is_none_is_named(text: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["store", "store_limit_bytes", "store_life_days", "store_keep_days", "store_keep_bytes", "store_keep_sessions"],
+    [
+        "store",
+        "store_limit_bytes",
+        "store_life_days",
+        "store_keep_days",
+        "store_keep_bytes",
+        "store_keep_sessions",
+        "store_redact",
+    ],
 )
 def test_a_file_of_the_root_cannot_empty_the_store(tmp_path: Path, name: str) -> None:
     """A small limit in a stranger's repository would drop what other work has kept: the variable is named instead."""

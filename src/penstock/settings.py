@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 FILE = "penstock.toml"
 """The name of the file of settings, in the root itself."""
-# A small limit or a short life drops what other sessions of this user kept, and credentials are not a stranger's to
-# show; that a file may not decide.
+# A small limit or a short life drops what other sessions of this user kept, what is kept without its secrets cannot put a
+# file back, and credentials are not a stranger's to show; that a file may not decide.
 _NOT_IN_FILES = frozenset(
     {
         "store",
@@ -36,6 +36,7 @@ _NOT_IN_FILES = frozenset(
         "store_keep_days",
         "store_keep_bytes",
         "store_keep_sessions",
+        "store_redact",
         "allow_secrets",
     }
 )

@@ -149,3 +149,32 @@ def test_a_person_undoes_from_the_command_line(tmp_path: Path, capsys: pytest.Ca
     assert (tmp_path / "tree/a.txt").read_text() == "one\n"
     assert main(["undo", session, *flags]) == 5
     assert "is not what edit 1 left" in capsys.readouterr().err
+
+
+@pytest.mark.proves("S-17")
+def test_without_its_secret_a_file_is_not_put_back(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A store that keeps no secrets has none to put back, and says so; what held none is undone as ever, to the byte."""
+    monkeypatch.setenv("PENSTOCK_STORE_REDACT", "1")
+    key = "AKIAIOSFODNN7EXAMPLE"
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tree / "a.txt").write_text(f"key {key}\none\n")
+    (tree / "b.txt").write_text("one\n")
+    script = tmp_path / "script.json"
+    changes = [{"path": "a.txt", "old": "one", "new": "1"}, {"path": "b.txt", "old": "one", "new": f"key {key}"}]
+    script.write_text(
+        json.dumps([*({"call": "edit_file", "arguments": change} for change in changes), {"say": "Done."}])
+    )
+    flags = ["--store", f"sqlite://{tmp_path}/store"]
+    run = ["run", "x", "--root", str(tree), "--model", f"scripted:{script}", "--allow-edit", "--json"]
+    assert main([*run, *flags]) == 0
+    session = json.loads(capsys.readouterr().out)["session"]
+    assert (tree / "a.txt").read_text() == f"key {key}\n1\n"
+    assert main(["undo", session, "1", *flags]) == 4
+    assert "held a secret, and the store keeps no secrets" in capsys.readouterr().err
+    assert (tree / "a.txt").read_text() == f"key {key}\n1\n"
+    assert main(["undo", session, "2", *flags]) == 0
+    assert (tree / "b.txt").read_text() == "one\n"
+    assert not any(key.encode() in file.read_bytes() for file in (tmp_path / "store").rglob("*") if file.is_file())

@@ -113,7 +113,7 @@ class Doubles:
             case "surrogate":
                 return Result("a\ud800b\udcffc", False, None)
             case "raises":
-                raise RuntimeError("a fault of ours")
+                raise RuntimeError("a fault of ours, password=hunter2hunter2")
         return Result("done", False, None)
 
 

@@ -219,7 +219,7 @@ def test_a_prefix_reaches_names_and_printed_calls(workspace: Path) -> None:
 
 
 def test_a_fault_of_ours_is_an_answer_too(caplog: pytest.LogCaptureFixture) -> None:
-    """An exception is logged here and told there, without its text; surrogates are escaped."""
+    """An exception is logged here, without secrets, and told there, without its text; surrogates are escaped."""
 
     async def steps() -> None:
         from mcp import Client
@@ -231,7 +231,8 @@ def test_a_fault_of_ours_is_an_answer_too(caplog: pytest.LogCaptureFixture) -> N
             assert text_of(await client.call_tool("surrogate", {})) == "a\\ud800b\\udcffc"
 
     _run(steps)
-    assert "a fault of ours" in caplog.text
+    assert "a fault of ours, password=[redacted: secret, 14 characters]" in caplog.text
+    assert "hunter2" not in caplog.text
 
 
 def test_importing_the_server_imports_no_sdk() -> None:

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-VERSIONS = (1, 2, 3, 4)
+VERSIONS = (1, 2, 3, 4, 5)
 """The schemas that have landed."""
-CONTENT = b"first line\nsecond line\n" * 20_000
+CONTENT = b"key AKIAIOSFODNN7EXAMPLE\n" + b"first line\nsecond line\n" * 20_000
 """More than one piece of 256 KiB."""
 HANDLE, EXPIRED = "A" * 22, "B" * 22
 RECORDS = [{"asked": "why?", "n": 1.5}, {"result": HANDLE}, {"text": "long " * 1_000}]
@@ -51,6 +51,18 @@ _SQLITE = {
         "CREATE INDEX contents_by_size ON contents (stored_bytes)",
         "CREATE INDEX handles_by_end ON handles (expires) WHERE gone = ''",
     ),
+    5: (
+        """CREATE TABLE sessions (
+            session TEXT PRIMARY KEY, records INTEGER NOT NULL, bytes INTEGER NOT NULL, at REAL NOT NULL
+            ) STRICT, WITHOUT ROWID""",
+        "CREATE INDEX sessions_by_size ON sessions (bytes)",
+        "CREATE INDEX refs_by_session ON refs (session)",
+        """CREATE TABLE running (
+            session TEXT NOT NULL, holder TEXT NOT NULL, PRIMARY KEY (session, holder)) STRICT, WITHOUT ROWID""",
+        """CREATE TABLE removals (
+            number INTEGER PRIMARY KEY, removed REAL NOT NULL, what TEXT NOT NULL, name TEXT NOT NULL,
+            bytes INTEGER NOT NULL, at REAL NOT NULL, why TEXT NOT NULL) STRICT, WITHOUT ROWID""",
+    ),
 }
 _POSTGRES = {
     1: (
@@ -81,6 +93,16 @@ _POSTGRES = {
         "CREATE INDEX contents_by_size ON contents (stored_bytes)",
         "CREATE INDEX handles_by_end ON handles (expires) WHERE gone = ''",
     ),
+    5: (
+        """CREATE TABLE sessions (
+            session TEXT PRIMARY KEY, records BIGINT NOT NULL, bytes BIGINT NOT NULL, at DOUBLE PRECISION NOT NULL)""",
+        "CREATE INDEX sessions_by_size ON sessions (bytes)",
+        "CREATE INDEX refs_by_session ON refs (session)",
+        "CREATE TABLE running (session TEXT NOT NULL, holder TEXT NOT NULL, PRIMARY KEY (session, holder))",
+        """CREATE TABLE removals (
+            number BIGINT PRIMARY KEY, removed DOUBLE PRECISION NOT NULL, what TEXT NOT NULL, name TEXT NOT NULL,
+            bytes BIGINT NOT NULL, at DOUBLE PRECISION NOT NULL, why TEXT NOT NULL)""",
+    ),
 }
 
 
@@ -101,6 +123,12 @@ def _records(at: float, version: int) -> list[tuple[object, ...]]:
     return rows
 
 
+def _journal_bytes() -> int:
+    """What the records take on the disk, as schema 5 counts it."""
+    rows = [len(json.dumps(data, separators=(",", ":"))) + len("s") + len("asked") + 170 for data in RECORDS]
+    return sum(row + 80 if row <= 1_000 else 500 + -(-(row - 500) // 4_092) * 4_096 for row in rows)
+
+
 def _fill(run: Callable[..., Any], version: int, at: float) -> list[bytes]:
     """Insert what a store of that version held; return the pieces of its one content."""
     for row in _records(at, version):
@@ -119,6 +147,9 @@ def _fill(run: Callable[..., Any], version: int, at: float) -> list[bytes]:
     run("UPDATE clock SET last_seen = ?", (at,))
     if version > 2:
         run("INSERT INTO learned VALUES (?, ?, ?)", ("window:m", "128000", at))
+    if version > 4:
+        run("INSERT INTO sessions VALUES (?, ?, ?, ?)", ("s", len(RECORDS), _journal_bytes(), at + len(RECORDS) - 1))
+        run("INSERT INTO running VALUES (?, ?)", ("s", "running-0123456789abcdef"))  # by a process that was killed
     return pieces
 
 

@@ -14,6 +14,7 @@ from tests.store import old_stores
 from penstock.errors import ToolError
 from penstock.store import StoreFault, schema
 from penstock.store import sqlite as backend
+from penstock.store.marks import secrets_of
 from penstock.store.postgres import PostgresStore
 from penstock.store.sqlite import DATABASE, SqliteStore
 
@@ -39,6 +40,9 @@ def holds_what_was_kept(store: Tables, version: int) -> None:
     if version > 1:
         assert store.read(old_stores.HANDLE, 0, len(old_stores.CONTENT)) == old_stores.CONTENT
         assert info.bytes == counted + len(old_stores.CONTENT)
+        # Nobody looked when it was kept: so it is read when somebody asks.
+        assert store.info(old_stores.HANDLE).secrets is None
+        assert secrets_of(store, old_stores.HANDLE) == {"AWS key": 1}
         with pytest.raises(ToolError, match="its time was over"):
             store.read(old_stores.EXPIRED, 0, 1)
     assert store.learned("window:m") == (("128000", AT) if version > 2 else None)

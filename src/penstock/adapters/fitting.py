@@ -43,6 +43,7 @@ from penstock.store.texts import put_texts
 from penstock.text.allowance import Allowance, Budget
 from penstock.text.calls import mcp
 from penstock.text.fitting import CHARS_PER_TOKEN
+from penstock.text.redaction import redacted
 from penstock.tools import TOOLS, Tools
 from penstock.wires import dump, load_request, messages_of, reply_tokens
 
@@ -319,7 +320,7 @@ class Fitting(Generic[M]):
             self._memory = self._memory.took(taken)
         if fault is None:
             return None
-        logging.getLogger(__name__).warning("%s", fault.message)
+        logging.getLogger(__name__).warning("%s", redacted(fault.message))
         return fault.overflow
 
     def _cure(self, attempts: Sequence[Attempt], budget: Budget, calls_left: int) -> SendSmaller | Irreducible:

@@ -15,6 +15,7 @@ from penstock.agent.disk_changes import digest_of
 from penstock.errors import ToolError
 from penstock.text import escape
 from penstock.text.calls import Call
+from penstock.workspace.source import FileSource
 
 if TYPE_CHECKING:
     from penstock.session.effects import Change
@@ -99,15 +100,29 @@ def undo(root: Root, store: Store, session_id: str, number: int | None = None) -
     edit = made[at]
     relative = root.relative(edit.path)
     with root.alone_with(relative):
-        if digest_of(root, edit.path) != edit.after_sha256:
+        # What the edit left is taken from the disk: a store that keeps no secrets may not have all of it.
+        after = _on_disk(root, relative)
+        if after is None or sha256(after).hexdigest() != edit.after_sha256:
             said = f"{escape.show_name(edit.path)} is not what edit {at + 1} left: it is left alone."
             raise ToolError("stale", f"{said}{_others(root, made, at)}")
-        after = _content(store, edit.after, edit.after_sha256)
         if not edit.before:
             root.remove_file(relative, after)
             return f"Edit {at + 1} is undone: {escape.show_name(edit.path)}, which it had made, is removed."
         root.replace_file(relative, _content(store, edit.before, edit.before_sha256), after)
     return f"Edit {at + 1} is undone: {escape.show_name(edit.path)} is what it was before."
+
+
+def _on_disk(root: Root, relative: bytes) -> bytes | None:
+    """Return what a file holds; None where there is none that can be read."""
+    try:
+        opened = root.open_file(relative)
+    except ToolError:
+        return None
+    try:
+        source = FileSource(opened)
+        return source.read(0, source.size_bytes)
+    finally:
+        opened.close()
 
 
 def _others(root: Root, made: list[KeptEdit], at: int) -> str:
@@ -128,6 +143,13 @@ def _content(store: Store, handle: str, digest: str) -> bytes:
         ToolError: it is gone, or is not what the file held: secrets are taken out of what is kept, where that is asked for.
     """
     content = b"".join(_pieces(store, handle))
+    if sha256(content).hexdigest() != digest and store.info(handle).hidden:
+        raise ToolError(
+            "expired",
+            "What the file was held a secret, and the store keeps no secrets (PENSTOCK_STORE_REDACT=1): a mark would be put in "
+            "its place, so the file is left alone. What is kept of it shows the rest.",
+            Call("page", {"handle": handle}),
+        )
     if sha256(content).hexdigest() != digest:
         raise ToolError(
             "expired", f"What the file was is not kept as it was under {handle}.", Call("page", {"handle": handle})

@@ -161,7 +161,7 @@ def store_command() -> None:
 @store_command.command("list", cls=HelpPage)
 @click.option("--offset", type=click.IntRange(min=0), default=0, help="Artifacts to skip.")
 @click.option("--limit", type=click.IntRange(min=1), default=100, show_default=True, help="Artifacts to show.")
-@click.option("--secrets", "with_secrets", is_flag=True, help="Read them, and say what kinds of secrets they hold.")
+@click.option("--secrets", "with_secrets", is_flag=True, help="Say what kinds of secrets they hold, or hide.")
 @options.store_option
 def list_command(offset: int, limit: int, with_secrets: bool, store_url: str | None, as_json: bool) -> int:
     """List the artifacts that can be read, the newest first.
@@ -187,7 +187,7 @@ def list_command(offset: int, limit: int, with_secrets: bool, store_url: str | N
                 "created": _moment(artifact.created),
                 "expires": _moment(artifact.expires),
                 "referenced": artifact.is_referenced,
-                **({"secrets": marks[artifact.handle]} if with_secrets else {}),
+                **({"secrets": marks[artifact.handle], "hidden": artifact.hidden} if with_secrets else {}),
             }
             for artifact in shown
         ]
@@ -199,7 +199,8 @@ def list_command(offset: int, limit: int, with_secrets: bool, store_url: str | N
     rows = []
     for one in shown:
         until = "kept by a session" if one.is_referenced else f"until {_moment(one.expires)}"
-        held = ", ".join(f"{count} {kind}" for kind, count in marks.get(one.handle, {}).items()) or "none"
+        found = [f"{count} {kind}" for kind, count in marks.get(one.handle, {}).items()]
+        held = ", ".join([*found, *([f"{one.hidden} hidden"] if one.hidden else [])]) or "none"
         told = (held,) if with_secrets else ()
         rows.append((one.handle, f"{one.bytes:>12} bytes", f"{one.lines:>9} lines", until, *told, one.name))
     _echo_rows(("handle", "size", "lines", "kept", *(("secrets",) if with_secrets else ()), "name"), rows)
@@ -406,10 +407,13 @@ def guard_command(
 
     if tokens is not None and chars is not None:
         raise CallerError("Give --tokens or --chars, not both.")
+    from penstock.store import default_redaction
+    from penstock.store.marks import SecretWatch
+
     source = (_ThreadedInput if sys.platform == "win32" else _Input)(sys.stdin.fileno(), seconds)
     with ExitStack() as stack, source.listening():
         passed = stream.drain(
-            source,
+            SecretWatch(hides=True).passed(source) if default_redaction() else source,
             _allowance(tokens, chars, model),
             Keep(keep),
             name=name,

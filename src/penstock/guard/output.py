@@ -129,6 +129,7 @@ def _guard(
         fitted = fitting.fit(output, allowance, keep, name=tool_name, dialect=dialect, chars_per_token=per_token)
         if not fitted.is_cut or fitted.handle is not None or fitted.way is not None:
             return fitted
+    output = _as_kept(output, store)
     handle, way, whole = kept(output, tool_name, store, fitting.counter_of(allowance, per_token))
     if whole is None or isinstance(output, Guarded):
         return fitting.fit(
@@ -164,6 +165,20 @@ def kept(
     except (PenstockError, OSError) as error:
         return None, not_kept(str(error)), None
     return handle, None, Whole(len(output), info.bytes, info.lines, tokens(output))
+
+
+def _as_kept(output: str, store: Store | None) -> str:
+    """Return a text as its store will keep it: what is shown has to be a part of that, or pages would not go on where it ends."""
+    try:
+        chosen = store if store is not None else default_store()
+    except (PenstockError, OSError):  # whoever keeps it says why
+        return output
+    # A caller's own store may know nothing of it; and a text that was guarded before is no whole.
+    if isinstance(output, Guarded) or not getattr(chosen, "keeps_redacted", False):
+        return output
+    from penstock.store.marks import redacted_bytes
+
+    return redacted_bytes(output.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
 
 
 def not_kept(reason: str) -> str:

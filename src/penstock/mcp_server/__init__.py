@@ -14,6 +14,7 @@ import logging
 import os
 import re
 import sys
+import traceback
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from penstock.errors import CallerError, PenstockError
 from penstock.mcp_server.hosts import allowance_for
 from penstock.text import escape
+from penstock.text.redaction import redacted
 from penstock.workspace.deadline import READ_SECONDS, WALK_SECONDS
 
 if TYPE_CHECKING:
@@ -162,8 +164,9 @@ async def _answer(
         code, again = "busy", _again(tool, arguments, prefix)
         text = f"busy: other long calls took the {seconds:g} s. Try: {again}"
     # The trace goes to the log of the process; what it says may hold paths and content, and is none of the model's.
-    except Exception:
-        logging.getLogger(__name__).exception("%s failed", tool.name)
+    except Exception:  # noqa: BLE001
+        # As text, so that it passes the door of all that is written down: a trace quotes what the call was about.
+        logging.getLogger(__name__).error("%s failed\n%s", tool.name, redacted(traceback.format_exc()))  # noqa: TRY400
         code = "io_error"
         text = f"io_error: {prefix}{tool.name} failed inside Penstock; its log says why. Try another call."
     return Result(text, is_error=True, code=code)

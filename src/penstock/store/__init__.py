@@ -58,6 +58,7 @@ __all__ = [
     "StoreFault",
     "default_life_seconds",
     "default_limit_bytes",
+    "default_redaction",
     "default_retention",
     "default_url",
     "folder_of",
@@ -114,6 +115,21 @@ def default_life_seconds(environment: Mapping[str, str] | None = None) -> float:
     return days * 86_400
 
 
+def default_redaction(environment: Mapping[str, str] | None = None) -> bool:
+    """Return whether what is kept has marks in the place of secrets: `PENSTOCK_STORE_REDACT` is 1.
+
+    Args:
+        environment: The variables to look at; None for those of this process.
+
+    Raises:
+        CallerError: The variable is neither 1 nor 0.
+    """
+    text = (os.environ if environment is None else environment).get("PENSTOCK_STORE_REDACT", "0")
+    if text not in {"0", "1"}:
+        raise CallerError(f"PENSTOCK_STORE_REDACT takes 1 or 0, not {text[:40]!r}")
+    return text == "1"
+
+
 def folder_of(url: str) -> str | None:
     """Return the absolute folder of the store at `url`, None where that is a database.
 
@@ -144,6 +160,7 @@ def open_store(
     limit_bytes: int | None = None,
     life_seconds: float | None = None,
     retention: Retention | None = None,
+    keeps_redacted: bool | None = None,
 ) -> Store:
     """Return the store at `url`, made where there is none.
 
@@ -152,6 +169,7 @@ def open_store(
         limit_bytes: What artifacts and journals together may take; None for `default_limit_bytes()`.
         life_seconds: How long an artifact lives after its last `put`; None for `default_life_seconds()`.
         retention: What sessions stay: it holds whenever one begins; None for `default_retention()`, which keeps all.
+        keeps_redacted: Whether marks are kept in the place of secrets; None for `default_redaction()`.
 
     Raises:
         CallerError: The URL or a number cannot be one, or the folder is another user's, shared, or on a network.
@@ -162,14 +180,15 @@ def open_store(
     limit_bytes = default_limit_bytes() if limit_bytes is None else limit_bytes
     life_seconds = default_life_seconds() if life_seconds is None else life_seconds
     retention = default_retention() if retention is None else retention
+    is_redacted = default_redaction() if keeps_redacted is None else keeps_redacted
     store: Tables
     if folder is None:
         from penstock.store.postgres import PostgresStore
 
-        store = PostgresStore(url, limit_bytes=limit_bytes, life_seconds=life_seconds)
+        store = PostgresStore(url, limit_bytes=limit_bytes, life_seconds=life_seconds, keeps_redacted=is_redacted)
     else:
         from penstock.store.sqlite import SqliteStore
 
-        store = SqliteStore(folder, limit_bytes=limit_bytes, life_seconds=life_seconds)
+        store = SqliteStore(folder, limit_bytes=limit_bytes, life_seconds=life_seconds, keeps_redacted=is_redacted)
     store.retention = retention
     return store

@@ -7,18 +7,21 @@ is taken away leaves a word.
 from __future__ import annotations
 
 import hashlib
+import json
 import secrets
 import string
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from penstock.errors import CallerError, ToolError
 from penstock.store import pieces
 from penstock.store.database import Database, Execute, Staged
 from penstock.store.kept import ArtifactInfo, Damaged, Handle, StoreFault
+from penstock.store.marks import ContentMark, SecretWatch
 from penstock.text import escape
+from penstock.text.redaction import redacted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from penstock.store.pieces import Content, PieceLayout
 
@@ -66,7 +69,9 @@ class ArtifactTables(Database):
     ) -> Handle:
         """Keep `content` and return its handle, once it would survive a power cut; `Store.put` has the arguments."""
         life = self.life_seconds if life_seconds is None else life_seconds
-        name, kind = escape.clip(name), escape.clip(kind, 64)
+        name, kind = self._shown_name(name), escape.clip(kind, 64)
+        watch = SecretWatch(hides=self.keeps_redacted)
+        content = self._watched(content, watch)
         staged: Staged | None = None
         removed: list[str] = []
         try:
@@ -74,7 +79,7 @@ class ArtifactTables(Database):
             # stream can be read once only, so it is written before anybody knows whether it is new.
             measured = pieces.measure(content) if isinstance(content, bytes) else None
             if measured is None or not self._read("SELECT 1 FROM contents WHERE digest = ?", (measured.digest,)):
-                staged = self._staged_as(content, measured)
+                staged = self._staged_as(content, measured, watch)
                 measured = staged.content
             published = False
             # Written outside the transaction, which is then short: others wait for rows and not for gigabytes.
@@ -83,11 +88,12 @@ class ArtifactTables(Database):
                 if not execute("SELECT 1 FROM contents WHERE digest = ?", (measured.digest,)):
                     if staged is None:  # it was pruned in between
                         assert isinstance(content, bytes)  # noqa: S101 - only those are measured before
-                        staged = self._staged_as(content, measured)
+                        staged = self._staged_as(content, measured, watch)
                     removed = self._make_room(execute, measured.stored_bytes)
                     place = self._publish(execute, staged)
                     published = True
                     self._insert(execute, measured, place)
+                    self._insert_mark(execute, measured.digest, watch.mark)
                 handle = self._name(execute, measured.digest, name, kind, self._now(execute), life)
             if published:
                 staged = None
@@ -112,8 +118,17 @@ class ArtifactTables(Database):
             content, name = batch[0]
             return [self.put(content, name=name, kind=kind, life_seconds=life_seconds)]
         life, kind = self.life_seconds if life_seconds is None else life_seconds, escape.clip(kind, 64)
-        named = [(pieces.measure(content), escape.clip(name)) for content, name in batch]
-        given = {measured.digest: (content, measured) for (content, _), (measured, _) in zip(batch, named, strict=True)}
+        named: list[tuple[Content, str]] = []
+        given: dict[str, tuple[bytes, Content, SecretWatch]] = {}
+        for plain, name in batch:
+            watch = SecretWatch(hides=self.keeps_redacted)
+            content = self._watched(plain, watch)
+            measured = pieces.measure(content)
+            named.append((measured, self._shown_name(name)))
+            given[measured.digest] = (content, measured, watch)
+        # Others wait for the transaction, and not for the search.
+        for digest in _unknown(self._read, given):
+            self._look(*given[digest][::2])
         removed: list[str] = []
         with self._writing() as execute:
             new = _unknown(execute, given)
@@ -123,9 +138,12 @@ class ArtifactTables(Database):
                 removed = self._make_room(execute, wanted, frozenset(given))
                 # Asked again: what had expired has just gone, and comes back with no more room than it has left.
                 new = _unknown(execute, given)
-                places = self._write(execute, [given[digest] for digest in new])
+                places = self._write(execute, [given[digest][:2] for digest in new])
                 for digest, place in zip(new, places, strict=True):
-                    self._insert(execute, given[digest][1], place)
+                    content, measured, watch = given[digest]
+                    self._look(content, watch)
+                    self._insert(execute, measured, place)
+                    self._insert_mark(execute, digest, watch.mark)
             now = self._now(execute)
             handles = [self._name(execute, measured.digest, name, kind, now, life) for measured, name in named]
         self._remove(removed)
@@ -137,12 +155,38 @@ class ArtifactTables(Database):
         packed = pieces.pack(content.pieces)
         execute("INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?)", (*row, packed, seal_of(*row, packed)))
 
-    def _staged_as(self, content: bytes | Iterable[bytes], measured: Content | None) -> Staged:
+    def _insert_mark(self, execute: Execute, digest: str, mark: ContentMark) -> None:
+        """Write down what a content holds of secrets, with the row of the content."""
+        row = (digest, mark.to_json(), mark.hidden)
+        execute("INSERT INTO marks VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", (*row, seal_of(*row)))
+
+    def _shown_name(self, name: str) -> str:
+        return escape.clip(redacted(name) if self.keeps_redacted else name)
+
+    @overload
+    def _watched(self, content: bytes, watch: SecretWatch) -> bytes: ...
+
+    @overload
+    def _watched(self, content: bytes | Iterable[bytes], watch: SecretWatch) -> bytes | Iterable[bytes]: ...
+
+    def _watched(self, content: bytes | Iterable[bytes], watch: SecretWatch) -> bytes | Iterable[bytes]:
+        """Return content as it is to be kept, seen by a watch as it passes; bytes that stay whole are looked at by `_look`."""
+        if not isinstance(content, bytes):
+            return watch.passed(content)
+        return b"".join(watch.passed(content)) if self.keeps_redacted else content
+
+    def _look(self, content: bytes, watch: SecretWatch) -> None:
+        """See what bytes hold that are new, once."""
+        if not (self.keeps_redacted or watch.is_done):
+            watch.look(content)
+
+    def _staged_as(self, content: bytes | Iterable[bytes], measured: Content | None, watch: SecretWatch) -> Staged:
         """Write content down; what was measured is not measured again."""
         if measured is None or not isinstance(content, bytes):
             return self._stage(content, self.limit_bytes)
         if measured.bytes > self.limit_bytes:
             raise StoreFault("full", f"More than the {self.limit_bytes} bytes that {self.url} may hold.")
+        self._look(content, watch)
         return Staged(self._stage_pieces(pieces.cut(content)), measured)
 
     def _name(self, execute: Execute, digest: str, name: str, kind: str, now: float, life: float) -> Handle:
@@ -202,8 +246,7 @@ class ArtifactTables(Database):
                 break
         else:
             raise self._full(used, wanted)
-        self._give_up(execute, dropped, "it was the oldest when room was needed")
-        return places + self._sweep(execute)
+        return places + self._give_up(execute, dropped, "it was the oldest when room was needed")
 
     def _full(self, used: int, wanted: int) -> StoreFault:
         """Return the fault of a store in which so many bytes have no room, with the command that makes room."""
@@ -218,39 +261,44 @@ class ArtifactTables(Database):
     def _expire(self, execute: Execute) -> tuple[int, list[str]]:
         """Give up the handles whose time is over; return how many, and the places to remove."""
         now = self._now(execute)
-        expired = [
-            handle
-            for (handle,) in execute(
-                "SELECT handle FROM handles h WHERE gone = '' AND expires <= ? "
-                "AND NOT EXISTS (SELECT 1 FROM refs r WHERE r.handle = h.handle)",
-                (now,),
-            )
-        ]
-        if not expired:
+        # A handle that a record refers to stays so until it is gone. So those whose time was over at the last look, and that
+        # are there still, need no other: thousands of old sessions would make every `put` slow.
+        ended = execute(
+            "SELECT handle, EXISTS (SELECT 1 FROM refs r WHERE r.handle = h.handle) FROM handles h "
+            "WHERE gone = '' AND expires > (SELECT swept FROM clock) AND expires <= ?",
+            (now,),
+        )
+        if not ended:
             return 0, []
-        self._give_up(execute, expired, "its time was over")
+        execute("UPDATE clock SET swept = ?", (now,))
+        expired = [handle for handle, is_referenced in ended if not is_referenced]
+        places = self._give_up(execute, expired, "its time was over")
         # Of handles that are gone the newest 10,000 stay, to tell `expired` from `not_found`.
         execute(
             "DELETE FROM handles WHERE gone <> '' AND number < (SELECT MAX(number) FROM handles) - ?", (_TOMBSTONES,)
         )
-        return len(expired), self._sweep(execute)
+        return len(expired), places
 
-    def _give_up(self, execute: Execute, handles: list[str], why: str) -> None:
-        """Mark handles as gone, with the reason that whoever asks for them will read."""
+    def _give_up(self, execute: Execute, handles: list[str], why: str) -> list[str]:
+        """Mark handles as gone, with the reason that whoever asks for them will read; return the places to remove."""
+        digests: dict[str, None] = {}
         for handle in handles:
             row = HandleRow(*execute("SELECT * FROM handles WHERE handle = ?", (handle,))[0])._replace(gone=why)
             execute("UPDATE handles SET gone = ?, seal = ? WHERE handle = ?", (why, row.sealed(), handle))
+            digests[row.digest] = None
+        return self._sweep(execute, digests)
 
-    def _sweep(self, execute: Execute) -> list[str]:
-        """Forget content that no handle leads to, and return its places."""
-        unused = execute(
-            "SELECT digest, place FROM contents c WHERE NOT EXISTS "
-            "(SELECT 1 FROM handles h WHERE h.digest = c.digest AND h.gone = '')"
-        )
-        for digest, _ in unused:
-            execute("DELETE FROM contents WHERE digest = ?", (digest,))
+    def _sweep(self, execute: Execute, digests: Iterable[str]) -> list[str]:
+        """Forget those of some contents that no handle leads to, and return their places."""
+        places: list[str] = []
+        for digest in digests:
+            if execute("SELECT 1 FROM handles WHERE digest = ? AND gone = '' LIMIT 1", (digest,)):
+                continue
+            places += [place for (place,) in execute("SELECT place FROM contents WHERE digest = ?", (digest,))]
+            for table in ("contents", "marks"):
+                execute(f"DELETE FROM {table} WHERE digest = ?", (digest,))  # noqa: S608
             self._layouts.pop(digest, None)
-        return [place for _, place in unused]
+        return places
 
     def info(self, handle: str) -> ArtifactInfo:
         """Return what is known of an artifact.
@@ -260,9 +308,9 @@ class ArtifactTables(Database):
             Damaged: Its entry is not what was written.
         """
         row = self._row(handle)
-        layout_row = self._content(row.digest)
-        referenced = self._is_referenced(row.handle)
-        return _info(row, layout_row, referenced)
+        content = self._content(row.digest)
+        mark = _mark(self._read("SELECT * FROM marks WHERE digest = ?", (row.digest,)))
+        return _info(row, content, mark, is_referenced=self._is_referenced(row.handle))
 
     def _row(self, handle: str) -> HandleRow:
         """Return the row of a handle that can be read, its seal checked. Raises `ToolError` and `Damaged`."""
@@ -367,9 +415,15 @@ class ArtifactTables(Database):
         now = self._clock()
         referenced = {handle for (handle,) in self._read("SELECT DISTINCT handle FROM refs")}
         contents = {row[0]: row for row in self._read("SELECT * FROM contents")}
+        marks = {row[0]: row for row in self._read("SELECT * FROM marks")}
         rows = map(HandleRow._make, self._read("SELECT * FROM handles WHERE gone = '' ORDER BY number"))
         return [
-            _info(row, contents[row.digest], row.handle in referenced)
+            _info(
+                row,
+                contents[row.digest],
+                _mark([marks[row.digest]] if row.digest in marks else []),
+                is_referenced=row.handle in referenced,
+            )
             for row in rows
             if row.digest in contents and (row.expires > now or row.handle in referenced)
         ]
@@ -434,7 +488,15 @@ def _expired(handle: str, why: str) -> ToolError:
     )
 
 
-def _info(row: HandleRow, content: tuple[Any, ...], is_referenced: bool) -> ArtifactInfo:
+def _mark(rows: Sequence[tuple[Any, ...]]) -> ContentMark | None:
+    """Return what a row says of the secrets of a content; None where there is none, or one that is not what was written."""
+    for digest, found, hidden, seal in rows:
+        if seal_of(digest, found, hidden) == seal:
+            return ContentMark(json.loads(found), hidden)
+    return None
+
+
+def _info(row: HandleRow, content: tuple[Any, ...], mark: ContentMark | None, *, is_referenced: bool) -> ArtifactInfo:
     """Return the rows of a handle and its content as callers see them."""
     digest, _, total, stored, lines, *_ = content
     return ArtifactInfo(
@@ -448,4 +510,6 @@ def _info(row: HandleRow, content: tuple[Any, ...], is_referenced: bool) -> Arti
         kind=row.kind,
         stored_bytes=stored,
         is_referenced=is_referenced,
+        secrets=None if mark is None else mark.secrets,
+        hidden=0 if mark is None else mark.hidden,
     )

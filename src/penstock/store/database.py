@@ -48,6 +48,7 @@ class Database(ABC):
     Args:
         limit_bytes: What all artifacts together may take on disk.
         life_seconds: How long an artifact lives after its last `put`.
+        keeps_redacted: Whether marks are kept in the place of secrets.
         clock: Seconds since 1970; tests give their own.
 
     Raises:
@@ -61,12 +62,14 @@ class Database(ABC):
         *,
         limit_bytes: int = LIMIT_BYTES,
         life_seconds: float = LIFE_SECONDS,
+        keeps_redacted: bool = False,
         clock: Callable[[], float] = time.time,
     ) -> None:
         if limit_bytes <= 0 or life_seconds <= 0:
             raise CallerError("limit_bytes and life_seconds are above 0")
         self.limit_bytes = limit_bytes
         self.life_seconds = life_seconds
+        self.keeps_redacted = keeps_redacted
         self._clock = clock
         self._lock = threading.RLock()
         # Tables of pieces and pieces in plain, used last: a page after the other of one artifact reads and checks a

@@ -5,7 +5,7 @@ Where anything lies is decided in `sqlite` and `postgres`, what is done with it 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NewType, Protocol
 
 from penstock.errors import CallerError, Ended
@@ -48,6 +48,10 @@ class ArtifactInfo:
     """What it takes on disk: less than `bytes` where it was compressed."""
     is_referenced: bool = False
     """Whether a record of a session refers to it: then it does not expire."""
+    secrets: Mapping[str, int] | None = field(default=None, hash=False)
+    """How many secrets of which kind it holds, as it was seen when it was kept; None where an older Penstock kept it."""
+    hidden: int = 0
+    """How many secrets marks stand for in it: sizes, lines and bytes are those of what is kept."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -179,6 +183,8 @@ class Store(Protocol):
 
     url: str
     limit_bytes: int
+    keeps_redacted: bool
+    """Whether marks are kept in the place of secrets, and not the secrets."""
     taken: tuple[Removal, ...]
     """What rules of retention took away since the store was opened, for whoever tells a person."""
 
@@ -192,7 +198,8 @@ class Store(Protocol):
     ) -> Handle:
         """Keep `content` and return its handle, once it would survive a power cut.
 
-        The same content under the same name and kind is the same artifact, and lives on from now.
+        The same content under the same name and kind is the same artifact, and lives on from now. What it holds of secrets
+        is marked, as `ArtifactInfo.secrets`; where `keeps_redacted`, it is kept without them.
 
         Args:
             content: The bytes, or an iterable of parts: memory does not grow with it.

@@ -1,50 +1,172 @@
-"""Which secrets does an artifact hold? Their kinds and how many, never the secrets themselves (S-17).
+"""Which secrets does an artifact hold? Their kinds and how many, seen as it comes in, and hidden where that is asked for (S-17).
 
-What is kept is whole, so that pages give it back exactly; who keeps it can ask what it would give away. Law: memory does
-not grow with the artifact.
+What is kept is whole, so that pages give it back exactly, and is marked: who keeps it can ask what it would give away. A
+store that keeps redacted forms only keeps marks in the place of secrets. Laws: memory does not grow with the content; what
+is no secret comes out byte for byte, also where it is no text; hiding twice changes nothing. Keeps out: what a secret is
+(`text.redaction`), and where marks are written down (`artifacts`).
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from penstock.text.redaction import secrets_in
+from penstock.store.pieces import cut
+from penstock.text.redaction import count_marks, mark_of, secrets_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from penstock.store import Store
+    from penstock.store.kept import Store
 
-_BLOCK_BYTES = 1 << 20
+_BLOCK_BYTES = 512 << 10
+_AHEAD_BYTES = 64 << 10  # behind a block, so that a secret at its end is seen whole: a private key has 13 KiB at most
+_NAME_CHARS = 1_024  # what stands between the name of a secret and the secret
+_READ_BYTES = 1 << 20
+
+
+class ContentMark(NamedTuple):
+    """What was seen in a content: the secrets that it holds, by kind, and how many are hidden in it."""
+
+    secrets: Mapping[str, int]
+    hidden: int
+
+    def to_json(self) -> str:
+        """Return the secrets as a row of a table holds them."""
+        return json.dumps(dict(self.secrets), separators=(",", ":"))
+
+
+class SecretWatch:
+    """See the secrets of one content as it passes by, and hide them where only redacted forms are kept.
+
+    Args:
+        hides: Whether secrets become marks; else what passes stays as it is.
+
+    Attributes:
+        is_done: Whether a content has passed whole.
+    """
+
+    def __init__(self, *, hides: bool = False) -> None:
+        self._hides = hides
+        self._seen: Counter[str] = Counter()
+        self._hidden = 0
+        self.is_done = False
+
+    @property
+    def mark(self) -> ContentMark:
+        """What was seen of what has passed, the most frequent kind first."""
+        return ContentMark(dict(self._seen.most_common()), self._hidden)
+
+    def passed(self, content: bytes | Iterable[bytes]) -> Iterator[bytes]:
+        """Yield content in parts, with its secrets or without.
+
+        Args:
+            content: Bytes, or parts of any size.
+        """
+        held = bytearray()
+        try:
+            for part in cut(content) if isinstance(content, bytes) else content:
+                held += part
+                if not self._hides:
+                    yield part
+                while len(held) > _BLOCK_BYTES + _AHEAD_BYTES:
+                    shown, taken = self._block(bytes(held[: _BLOCK_BYTES + _AHEAD_BYTES]), _BLOCK_BYTES)
+                    del held[:taken]
+                    if self._hides:
+                        yield shown
+        except OSError:  # of who gives the parts: what came is not lost
+            if held and self._hides:
+                yield self._block(bytes(held), len(held))[0]
+            raise
+        if held:
+            shown, _ = self._block(bytes(held), len(held))
+            if self._hides:
+                yield shown
+        self.is_done = True
+
+    def look(self, content: bytes) -> None:
+        """See what a content holds."""
+        view, at = memoryview(content), 0
+        while len(content) - at > _BLOCK_BYTES + _AHEAD_BYTES:
+            at += self._block(bytes(view[at : at + _BLOCK_BYTES + _AHEAD_BYTES]), _BLOCK_BYTES)[1]
+        self._block(bytes(view[at:]), len(content) - at)
+        self.is_done = True
+
+    def _block(self, window: bytes, count: int) -> tuple[bytes, int]:
+        """Return about so many bytes from the beginning of a window as they are kept, and how many they were."""
+        # What is no UTF-8 stands for itself meanwhile, and comes out as it came in.
+        text = window.decode("utf-8", "surrogateescape")
+        end = len(text) if count >= len(window) else _last_line(window[:count])
+        made: list[str] = []
+        kept = 0
+        for kind, start, stop in secrets_in(text):
+            # Blocks end where a line does; a name before the end may have its secret behind it, which goes along.
+            if start >= end + _NAME_CHARS:
+                break
+            end = max(end, stop)
+            if self._hides:
+                made += (text[kept:start], mark_of(kind, text[start:stop]))
+                kept = stop
+            else:
+                self._seen[kind] += 1
+        taken = end if len(text) == len(window) else len(_encoded(text[:end]))
+        shown = _encoded("".join((*made, text[kept:end]))) if made else window[:taken]
+        self._hidden += count_marks(shown)
+        return shown, taken
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _last_line(block: bytes) -> int:
+    """Return how many characters of a block end with its last line; all of them where no line ends in it."""
+    whole = block[: block.rfind(b"\n") + 1]
+    if not whole:
+        # The first byte of a character that is cut off is no whole one.
+        whole = block.rstrip(bytes(range(0x80, 0xC0)))
+        whole = whole[:-1] if whole[-1:] >= b"\xc0" else block
+    return len(whole.decode("utf-8", "surrogateescape"))
+
+
+def redacted_bytes(content: bytes) -> bytes:
+    """Return content as a store keeps it that keeps redacted forms only.
+
+    Args:
+        content: Any bytes; secrets are seen in what is UTF-8.
+    """
+    return b"".join(SecretWatch(hides=True).passed(content))
 
 
 def secrets_of(store: Store, handle: str) -> dict[str, int]:
     """Return how many secrets of which kind an artifact holds, the most frequent kind first.
+
+    What was seen as it was kept is the answer; what an older Penstock kept is read and searched.
 
     Args:
         store: where it is kept.
         handle: the artifact.
 
     Returns:
-        Numbers by kind, `{"GitHub token": 2}`; empty where nothing looks like a secret. One in a line of more than a
-        mebibyte is missed where the end of a block tears it.
+        Numbers by kind, `{"GitHub token": 2}`; empty where nothing looks like a secret.
 
     Raises:
         ToolError: there is no such artifact, or no more.
         StoreFault: it cannot be read.
     """
-    found: Counter[str] = Counter()
-    for block in _blocks(store, handle):
-        found.update(secret.kind for secret in secrets_in(block.decode("utf-8", "replace")))
-    return dict(found.most_common())
+    known = store.info(handle).secrets
+    if known is not None:
+        return dict(known)
+    watch = SecretWatch()
+    for _ in watch.passed(_parts(store, handle)):
+        pass
+    return dict(watch.mark.secrets)
 
 
-def _blocks(store: Store, handle: str) -> Iterator[bytes]:
-    """Yield the content in blocks that end where a line does, or where they are full without one."""
+def _parts(store: Store, handle: str) -> Iterator[bytes]:
+    """Yield the content of an artifact."""
     at = 0
-    while block := store.read(handle, at, _BLOCK_BYTES):
-        if len(block) == _BLOCK_BYTES:
-            block = block[: block.rfind(b"\n") + 1] or block
-        yield block
-        at += len(block)
+    while part := store.read(handle, at, _READ_BYTES):
+        yield part
+        at += len(part)

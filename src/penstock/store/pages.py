@@ -79,6 +79,8 @@ class FoundLines(NamedTuple):
     scanned_bytes: int
     total_bytes: int
     complete: bool
+    hidden: int = 0
+    """Secrets that marks stand for in the artifact."""
 
 
 # ── the two tools ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -182,6 +184,8 @@ def _found(found: FoundLines, shown: int, around: str) -> str:
     parts.append(f"searched {found.scanned_bytes} of {found.total_bytes} bytes")
     if not found.complete:
         parts.append("the time of one call ended")
+    if found.hidden:
+        parts.append(notices.hidden_secrets(found.hidden))
     if shown:
         parts.append(f"to read around a match: {around}")
     return f"{found.handle}: " + " | ".join(parts)
@@ -432,7 +436,7 @@ class _Pages:
             invalid_bytes=invalid,
             bound=bound,
             next=following,
-            notices=said,
+            notices=(*said, *([notices.hidden_secrets(hidden)] if (hidden := self.source.info.hidden) else [])),
         )
 
 
@@ -555,6 +559,7 @@ def scan(
         scanned_bytes=state.scanned,
         total_bytes=source.size_bytes,
         complete=state.scanned >= source.size_bytes,
+        hidden=source.info.hidden,
     )
 
 
@@ -569,6 +574,7 @@ def found_json(found: FoundLines) -> dict[str, object]:
         "scanned_bytes": found.scanned_bytes,
         "total_bytes": found.total_bytes,
         "complete": found.complete,
+        "hidden": found.hidden,
     }
 
 

@@ -33,7 +33,7 @@ SCHEMA = "penstock"
 _LOCK = 0x50454E53  # of the one writer of artifacts
 _HOLDERS = 0x50454E48  # of those who work on sessions, each with a number of its own beside it
 _WAIT = "5s"  # for another writer, and then it is told
-_TABLES = ("pieces", "pending", "contents", "handles", "refs", "records", "sessions", "running", "removals")
+_TABLES = ("pieces", "pending", "contents", "marks", "handles", "refs", "records", "sessions", "running", "removals")
 _BATCH_PIECES = 16  # 4 MiB a transaction while content comes in
 _BEGIN = "BEGIN; SET LOCAL synchronous_commit = on"
 

@@ -103,7 +103,15 @@ class JournalTables(ArtifactTables):
             (session, records, added_bytes, at),
         )
         if session not in self._worked_on:
+            if not self._own_holder():
+                self._drop_dead(execute)
             execute("INSERT INTO running VALUES (?, ?) ON CONFLICT DO NOTHING", (session, self._holder(execute)))
+
+    def _drop_dead(self, execute: Execute) -> None:
+        """Forget who worked on sessions and has ended since, of which whoever comes next finds one or two."""
+        for (holder,) in execute("SELECT DISTINCT holder FROM running"):
+            if holder != self._own_holder() and not self._is_held(execute, str(holder)):
+                execute("DELETE FROM running WHERE holder = ?", (holder,))
 
     def _began(self) -> None:
         """Take note that a session has begun, after it is safe; `removal` says what follows."""

@@ -9,6 +9,8 @@ a rule. Which things a rule is beyond is decided in `retention`.
 from __future__ import annotations
 
 from contextlib import suppress
+from heapq import merge
+from math import inf
 from typing import TYPE_CHECKING
 
 from penstock.errors import ToolError
@@ -20,7 +22,7 @@ from penstock.text import escape
 from penstock.text.calls import Call
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from penstock.store.database import Execute
 
@@ -34,9 +36,19 @@ _OWN_BYTES = """
         FROM contents c JOIN handles h ON h.digest = c.digest AND h.gone = '' LEFT JOIN refs r ON r.handle = h.handle
         GROUP BY c.digest HAVING COUNT(DISTINCT r.session) = 1 AND COUNT(r.session) = COUNT(*)) AS own
     GROUP BY session"""
-_LOOSE = """
-    SELECT h.handle, h.created, c.stored_bytes FROM handles h JOIN contents c ON c.digest = h.digest
-    WHERE h.gone = '' AND NOT EXISTS (SELECT 1 FROM refs r WHERE r.handle = h.handle)"""
+_OWN_BYTES_OF = """
+    SELECT COALESCE(SUM(c.stored_bytes), 0) FROM contents c WHERE c.digest IN (
+        SELECT h.digest FROM refs r JOIN handles h ON h.handle = r.handle WHERE r.session = ? AND h.gone = '')
+    AND NOT EXISTS (
+        SELECT 1 FROM handles o LEFT JOIN refs r ON r.handle = o.handle
+        WHERE o.digest = c.digest AND o.gone = '' AND (r.session IS NULL OR r.session <> ?))"""
+# What is oldest, from a place on, so many at a time.
+_OLDEST_SESSIONS = "SELECT at, session, bytes FROM sessions WHERE (at, session) > (?, ?) ORDER BY at, session LIMIT ?"
+_OLDEST_LOOSE = """
+    SELECT h.created, h.handle, c.stored_bytes FROM handles h JOIN contents c ON c.digest = h.digest
+    WHERE h.gone = '' AND (h.created, h.handle) > (?, ?)
+    AND NOT EXISTS (SELECT 1 FROM refs r WHERE r.handle = h.handle) ORDER BY h.created, h.handle LIMIT ?"""
+_FIRST_LOOK, _LOOK = 8, 500
 
 
 class RemovalTables(JournalTables):
@@ -111,8 +123,8 @@ class RemovalTables(JournalTables):
             if running := sorted(self._held(execute) & set(sessions)):
                 raise _running(f"Artifact {row.handle}", running)
             handles = execute("SELECT handle FROM handles WHERE digest = ? AND gone = ''", (row.digest,))
-            self._let_go_of(execute, [str(handle) for (handle,) in handles], _BY_HAND)
-            places = self._sweep(execute) + self._orphans(execute)
+            places = self._let_go_of(execute, [str(handle) for (handle,) in handles], _BY_HAND)
+            places += self._orphans(execute)
         self._removed_for_good((), places)
         return Removal(
             what="artifact", name=row.handle, bytes=size, at=row.created, why=_BY_HAND, named_by=tuple(sessions)
@@ -149,8 +161,8 @@ class RemovalTables(JournalTables):
             places += self._forgotten(execute, sessions, why)
             for one in found:
                 if one.what == "artifact":
-                    self._let_go_of(execute, [one.name], f"a rule removed it: {one.why}")
-            places += self._sweep(execute) + self._orphans(execute)
+                    places += self._let_go_of(execute, [one.name], f"a rule removed it: {one.why}")
+            places += self._orphans(execute)
             self._write_down(execute, found)
             self._drop_dead(execute)
         self._forget(sessions)
@@ -169,29 +181,33 @@ class RemovalTables(JournalTables):
 
     def _overdue(self, execute: Execute, rules: Retention, share: float = 1.0) -> list[Removal]:
         """Return what is beyond some rules and may go."""
-        sessions, used = int(execute("SELECT COUNT(*) FROM sessions")[0][0]), used_bytes(execute)
         now = max(float(execute("SELECT last_seen FROM clock")[0][0]), self._clock())
-        # Most sessions begin with nothing to remove: sums and the oldest say so, without a look at who names what.
-        oldest = execute("SELECT MIN(at) FROM sessions UNION ALL SELECT MIN(created) FROM handles WHERE gone = ''")
-        if (
-            (rules.max_days is None or all(at is None or at >= now - rules.max_days * 86_400 for (at,) in oldest))
-            and (rules.max_bytes is None or used <= rules.max_bytes)
-            and (rules.max_sessions is None or sessions <= rules.max_sessions)
-        ):
-            return []
         busy = self._held(execute) | self._worked_on
-        own = {str(session): int(size) for session, size in execute(_OWN_BYTES)}
-        kept = [
-            Removal(what="session", name=session, bytes=int(size) + own.get(session, 0), at=float(at))
-            for session, size, at in execute("SELECT session, bytes, at FROM sessions")
-            if session not in busy
-        ]
-        idle = len(kept)
-        kept += [
-            Removal(what="artifact", name=handle, bytes=int(size), at=float(created))
-            for handle, created, size in execute(_LOOSE)
-        ]
-        return overdue(kept, rules, now=now, used_bytes=used, busy_sessions=sessions - idle, share=share)
+        count = int(execute("SELECT COUNT(*) FROM sessions")[0][0])
+        idle = count - sum(len(execute("SELECT 1 FROM sessions WHERE session = ?", (name,))) for name in busy)
+        # The oldest are read one by one until a rule has nothing more to take: so this costs what is removed, and not what is
+        # kept.
+        return overdue(
+            merge(self._idle(execute, busy), self._loose(execute), key=lambda one: (one.at, one.name)),
+            rules,
+            now=now,
+            used_bytes=used_bytes(execute) if rules.max_bytes is not None else 0,
+            idle_sessions=idle,
+            busy_sessions=count - idle,
+            share=share,
+        )
+
+    def _idle(self, execute: Execute, busy: Collection[str]) -> Iterator[Removal]:
+        """Yield the sessions that nobody works on, what was used longest ago first."""
+        for at, session, size in _in_order(execute, _OLDEST_SESSIONS):
+            if session not in busy:
+                own = int(execute(_OWN_BYTES_OF, (session, session))[0][0])
+                yield Removal(what="session", name=session, bytes=int(size) + own, at=at)
+
+    def _loose(self, execute: Execute) -> Iterator[Removal]:
+        """Yield the artifacts that no session refers to, the oldest first."""
+        for at, handle, size in _in_order(execute, _OLDEST_LOOSE):
+            yield Removal(what="artifact", name=handle, bytes=int(size), at=at)
 
     def _write_down(self, execute: Execute, found: Sequence[Removal]) -> None:
         """Remember what rules took away: whoever looks for it finds out why it is not there."""
@@ -219,27 +235,27 @@ class RemovalTables(JournalTables):
             for table in ("refs", "records", "sessions", "running"):
                 execute(f"DELETE FROM {table} WHERE session = ?", (session,))  # noqa: S608
         alone = [name for name in handles if not execute("SELECT 1 FROM refs WHERE handle = ? LIMIT 1", (name,))]
-        self._let_go_of(execute, alone, why)
-        return self._sweep(execute)
+        return self._let_go_of(execute, alone, why)
 
-    def _let_go_of(self, execute: Execute, handles: Sequence[str], why: str) -> None:
-        """Mark handles as gone, without their digest and name: those of a secret tell something of it."""
+    def _let_go_of(self, execute: Execute, handles: Sequence[str], why: str) -> list[str]:
+        """Mark handles as gone, without their digest and name: those of a secret tell something of it.
+
+        Returns:
+            The places to remove.
+        """
+        digests: dict[str, None] = {}
         for handle in handles:
             found = execute("SELECT * FROM handles WHERE handle = ?", (handle,))
             if not found:
                 continue
+            digests[HandleRow(*found[0]).digest] = None
             row = HandleRow(*found[0])._replace(gone=why, digest="", name="", kind="")
             execute(
                 "UPDATE handles SET gone = ?, digest = '', name = '', kind = '', seal = ? WHERE handle = ?",
                 (why, row.sealed(), handle),
             )
             execute("DELETE FROM refs WHERE handle = ?", (handle,))
-
-    def _drop_dead(self, execute: Execute) -> None:
-        """Forget who worked on sessions and has ended since."""
-        for (holder,) in execute("SELECT DISTINCT holder FROM running"):
-            if holder != self._own_holder() and not self._is_held(execute, str(holder)):
-                execute("DELETE FROM running WHERE holder = ?", (holder,))
+        return self._sweep(execute, digests)
 
     def _forget(self, sessions: Iterable[str]) -> None:
         """Forget what is remembered of sessions that are gone."""
@@ -247,6 +263,19 @@ class RemovalTables(JournalTables):
             for session in sessions:
                 self._heads.pop(session, None)
                 self._worked_on.discard(session)
+
+
+def _in_order(execute: Execute, statement: str) -> Iterator[tuple[float, str, int]]:
+    """Yield the rows of a statement that takes the last time and name, and how many rows to give."""
+    at, name, limit = -inf, "", _FIRST_LOOK
+    while True:
+        rows = execute(statement, (at, name, limit))
+        for row in rows:
+            at, name = float(row[0]), str(row[1])
+            yield at, name, int(row[2])
+        if len(rows) < limit:
+            return
+        limit = _LOOK
 
 
 def _running(what: str, sessions: Sequence[str]) -> ToolError:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
+from itertools import chain
+from math import inf
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from penstock.errors import CallerError
@@ -67,47 +69,57 @@ def overdue(
     *,
     now: float,
     used_bytes: int,
+    idle_sessions: int,
     busy_sessions: int = 0,
     share: float = 1.0,
 ) -> list[Removal]:
     """Return what is beyond the rules, each with the rule that says so, what was used longest ago first.
 
     Args:
-        kept: All that may go: nothing that a living process works on, and no artifact that a session refers to.
+        kept: All that may go, what was used longest ago first: nothing that a living process works on, and no artifact that
+            a session refers to. It is read no further than what stays, so that what it takes to find it may be paid one by one.
         rules: What stays.
         now: Seconds since 1970.
         used_bytes: What everything takes, also what may not go.
+        idle_sessions: How many sessions are among what may go.
         busy_sessions: How many sessions may not go. They count, but one more stays in any case.
         share: Where it is beyond its size, how much of it is left: below 1, the rule has nothing to do for a while.
 
     >>> old, new = (Removal(what="session", name=name, bytes=10, at=at) for name, at in (("a", 0.0), ("b", 9e6)))
-    >>> [(one.name, one.why) for one in overdue([new, old], Retention(max_days=30), now=9e6, used_bytes=20)]
+    >>> rules = Retention(max_days=30)
+    >>> [(one.name, one.why) for one in overdue([old, new], rules, now=9e6, used_bytes=20, idle_sessions=2)]
     [('a', 'unused for more than 30 days')]
     """
-    oldest = sorted(kept, key=lambda one: (one.at, one.name))
-    gone: dict[tuple[str, str], Removal] = {}
+    oldest = iter(kept)
+    since = -inf if rules.max_days is None else now - rules.max_days * _DAY_SECONDS
+    excess = 0 if rules.max_sessions is None else idle_sessions - max(1, rules.max_sessions - busy_sessions)
+    left = used_bytes
+    # Each rule takes what is oldest, so that these two end where something is young enough and there are few enough sessions.
+    seen: list[Removal] = []
+    for one in oldest:
+        if one.at < since:
+            seen.append(replace(one, why=f"unused for more than {rules.max_days:g} days"))
+        elif one.what == "session" and excess > 0:
+            seen.append(replace(one, why=f"more than {rules.max_sessions} sessions"))
+        else:
+            seen.append(one)
+        excess -= one.what == "session"
+        left -= one.bytes if seen[-1].why else 0
+        if one.at >= since and excess <= 0:
+            break
+    most = inf if rules.max_bytes is None else rules.max_bytes
+    wanted = most if left <= most else int(most * share)
 
-    def go(one: Removal, why: str) -> None:
-        gone.setdefault((one.what, one.name), replace(one, why=why))
-
-    if rules.max_days is not None:
-        for one in oldest:
-            if one.at < now - rules.max_days * _DAY_SECONDS:
-                go(one, f"unused for more than {rules.max_days:g} days")
-    if rules.max_sessions is not None:
-        sessions = [one for one in oldest if one.what == "session"]
-        for one in sessions[: max(0, len(sessions) - max(1, rules.max_sessions - busy_sessions))]:
-            go(one, f"more than {rules.max_sessions} sessions")
-    if rules.max_bytes is not None:
-        left = used_bytes - sum(one.bytes for one in gone.values())
-        wanted = rules.max_bytes if left <= rules.max_bytes else int(rules.max_bytes * share)
-        for one in oldest:
-            if left <= wanted:
-                break
-            if (one.what, one.name) not in gone:
-                go(one, f"more than {rules.max_bytes} bytes")
-                left -= one.bytes
-    return list(gone.values())
+    gone: list[Removal] = []
+    for read, one in enumerate(chain(seen, oldest), 1):
+        if one.why:
+            gone.append(one)
+        elif left > wanted:
+            gone.append(replace(one, why=f"more than {rules.max_bytes} bytes"))
+            left -= one.bytes
+        if left <= wanted and read >= len(seen):  # what was not read yet is beyond no rule
+            break
+    return gone
 
 
 def default_retention(environment: Mapping[str, str] | None = None) -> Retention:

@@ -58,6 +58,15 @@ _STEPS: tuple[tuple[str, ...], ...] = (
             number INTEGER PRIMARY KEY, removed REAL NOT NULL, what TEXT NOT NULL, name TEXT NOT NULL,
             bytes INTEGER NOT NULL, at REAL NOT NULL, why TEXT NOT NULL) STRICT, WITHOUT ROWID""",
     ),
+    (  # 6: what each content holds of secrets; the oldest without a look at all; up to when expired handles were looked at
+        """CREATE TABLE marks (
+            digest TEXT PRIMARY KEY, secrets TEXT NOT NULL, hidden INTEGER NOT NULL, seal TEXT NOT NULL
+            ) STRICT, WITHOUT ROWID""",
+        "CREATE INDEX sessions_by_age ON sessions (at, session)",
+        "CREATE INDEX handles_by_age ON handles (created, handle) WHERE gone = ''",
+        "CREATE INDEX handles_gone ON handles (number) WHERE gone <> ''",
+        "ALTER TABLE clock ADD COLUMN swept REAL NOT NULL DEFAULT 0",
+    ),
 )
 
 SQLITE = _STEPS

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from penstock.store import pieces
-from penstock.store.artifacts import HandleRow
+from penstock.store.artifacts import HandleRow, seal_of
 from penstock.store.database import Staged
 from penstock.store.kept import Damage, Damaged, Pruned, Size, StoreFault
 from penstock.store.removal import RemovalTables
@@ -144,7 +144,13 @@ class Tables(RemovalTables):
 
     def _check_handles(self) -> list[Damage]:
         looked = [self._check_handle(HandleRow(*row)) for row in self._read("SELECT * FROM handles")]
-        return [broken for broken in looked if broken is not None]
+        found = [broken for broken in looked if broken is not None]
+        for digest, *row, seal in self._read("SELECT digest, secrets, hidden, seal FROM marks"):
+            if seal_of(digest, *row) != seal:
+                names = self._read("SELECT handle FROM handles WHERE digest = ? AND gone = ''", (digest,))
+                reason = "its mark is not what was written: what it holds of secrets is not known"
+                found += [Damage(what="artifact", name=str(name), reason=reason) for (name,) in names]
+        return found
 
     def _check_contents(self) -> list[Damage]:
         found = []

@@ -185,6 +185,12 @@ def ignored_arguments(names: list[str], mode: str) -> str:
     return f"{' and '.join(names)} ignored: {mode} was asked for"
 
 
+def hidden_secrets(count: int) -> str:
+    """Return that marks stand for secrets, so that places are those of what is kept and not of what there was."""
+    secrets = "1 secret is" if count == 1 else f"{count} secrets are"
+    return f"{secrets} hidden in it: bytes are counted as they are kept"
+
+
 # ── errors ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -1,0 +1,273 @@
+"""What is kept says which secrets it holds, or holds none of them where that is asked for."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penstock.cli import main
+from penstock.errors import CallerError
+from penstock.guard import output, stream
+from penstock.store import default_redaction, marks, open_store, pages
+from penstock.store.marks import SecretWatch, redacted_bytes, secrets_of
+from penstock.store.sqlite import DATABASE
+from penstock.text.allowance import Allowance
+from penstock.text.redaction import mark_in, redacted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from penstock.store.tables import Tables
+
+pytestmark = pytest.mark.proves("S-17")
+
+TOKEN = b"ghp_" + b"aB3dE5fG7h" * 3 + b"123456"
+KEY = b"AKIAIOSFODNN7EXAMPLE"
+PEM = (
+    b"-----BEGIN RSA PRIVATE KEY-----\n"
+    + b"MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTU\n" * 24
+    + b"-----END RSA PRIVATE KEY-----\n"
+)
+LINES = b"".join(b"line %d of a log\n" % n for n in range(2_000))
+HELD = LINES + b"token " + TOKEN + b"\n" + LINES + b"key " + KEY + b" and " + TOKEN[::-1] + b" " + TOKEN + b"\n" + LINES
+
+
+def parts_of(content: bytes, size: int = 999) -> Iterator[bytes]:
+    """A content as it comes from a pipe."""
+    return (content[at : at + size] for at in range(0, len(content), size))
+
+
+# ── marked ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("how", ["bytes", "stream", "many", "many of one", "again"])
+def test_what_is_kept_is_whole_and_marked(store: Tables, how: str) -> None:
+    """However it comes in; the mark says kinds and numbers."""
+    ways: dict[str, Callable[[], str]] = {
+        "bytes": lambda: store.put(HELD),
+        "stream": lambda: store.put(parts_of(HELD)),
+        "many": lambda: store.put_many([(b"other", "a"), (HELD, "b"), (HELD, "c")])[2],
+        "many of one": lambda: store.put_many([(HELD, "a")])[0],
+        "again": lambda: (store.put(HELD, name="first"), store.put(HELD, name="second"))[1],
+    }
+    handle = ways[how]()
+    assert store.read(handle, 0, len(HELD)) == HELD
+    info = store.info(handle)
+    assert (info.secrets, info.hidden) == ({"GitHub token": 2, "AWS key": 1}, 0)
+    assert next(one for one in store.artifacts() if one.handle == handle) == info
+    assert store.info(store.put(b"nothing")).secrets == {}
+    assert store.check() == []
+
+
+def test_a_mark_goes_with_its_content(store: Tables) -> None:
+    """What it says of a secret is gone for good, too."""
+    store.remove_artifact(store.put(HELD))
+    assert store._read("SELECT * FROM marks") == []
+    store.put(HELD, life_seconds=0.001)
+    store.prune()
+    store._clock = lambda: 1e12
+    store.prune()
+    assert store._read("SELECT * FROM marks") == []
+
+
+def test_a_list_is_made_from_marks_and_reads_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A gigabyte is not searched again by who asks."""
+    with closing(open_store(str(tmp_path / "s"))) as store:
+        store.put(HELD, name="shell")
+        store.put(redacted_bytes(HELD), name="clean")
+    monkeypatch.setattr("penstock.store.sqlite.SqliteStore.read", None)
+    arguments = ["store", "list", "--secrets", "--store", str(tmp_path / "s")]
+    assert main([*arguments, "--json"]) == 0
+    items = json.loads(capsys.readouterr().out)["items"]
+    assert [(one["secrets"], one["hidden"]) for one in items] == [({}, 3), ({"GitHub token": 2, "AWS key": 1}, 0)]
+    assert main(arguments) == 0
+    assert re.search(r"3 hidden +clean\n.*2 GitHub token, 1 AWS key +shell", capsys.readouterr().out)
+
+
+def test_a_mark_that_is_not_what_was_written_says_nothing(tmp_path: Path) -> None:
+    """Then the content is read, as one that an older Penstock kept, and `check` names it."""
+    with closing(open_store(str(tmp_path / "s"))) as store:
+        handle = store.put(HELD)
+    with closing(sqlite3.connect(tmp_path / "s" / DATABASE)) as connection:
+        connection.execute("UPDATE marks SET secrets = '{}'")
+        connection.commit()
+    with closing(open_store(str(tmp_path / "s"))) as store:
+        assert store.info(handle).secrets is None
+        assert secrets_of(store, handle) == {"GitHub token": 2, "AWS key": 1}
+        assert ["its mark is not what was written" in damage.reason for damage in store.check()] == [True]
+
+
+@pytest.mark.parametrize("offset", [-3, -700, 0, -len(PEM) + 9, -len(b"password: ")])
+@pytest.mark.parametrize("ends_lines", [True, False])
+def test_a_secret_at_the_end_of_a_block_is_seen_whole(offset: int, *, ends_lines: bool) -> None:
+    """A key that lies over it, and a value whose name lies before it; also where a line is longer than a block."""
+    filler = b"word words\n" if ends_lines else b"word words "
+    before = (filler * 100_000)[: marks._BLOCK_BYTES + offset]
+    for secret, held in ((PEM, PEM), (b'password: "hunter2hunter2"', b"hunter2hunter2"), (TOKEN, TOKEN)):
+        content = before + b" " + secret + filler * 20_000
+        clean = redacted_bytes(content)
+        assert held not in clean
+        assert clean.decode() == redacted(content.decode())
+
+
+_CONTENT = st.lists(
+    st.sampled_from(
+        [
+            TOKEN,
+            KEY,
+            PEM[:300],
+            b"password=",
+            b"hunter2hunter2",
+            b"\n",
+            b" ",
+            b"\xff\xfe",
+            "ä€𝄞".encode(),
+            b"\xc3",
+            b"x" * 70,
+        ]
+    )
+    | st.binary(max_size=20),
+    max_size=40,
+).map(b"".join)
+
+
+@given(content=_CONTENT, size=st.integers(1, 300), block=st.integers(1, 200))
+def test_law_what_is_no_secret_comes_out_as_it_came_in(content: bytes, size: int, block: int) -> None:
+    """Byte for byte, whatever the parts and blocks; and hiding gives what hiding the whole text gives, twice is once."""
+    whole = redacted(content.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(marks, "_BLOCK_BYTES", block)
+        patch.setattr(marks, "_AHEAD_BYTES", 8_192)
+        watch = SecretWatch()
+        assert b"".join(watch.passed(parts_of(content, size))) == content
+        hiding = SecretWatch(hides=True)
+        assert (
+            b"".join(hiding.passed(parts_of(content, size)))
+            == whole
+            == redacted_bytes(content)
+            == redacted_bytes(whole)
+        )
+    assert sum(watch.mark.secrets.values()) + watch.mark.hidden == hiding.mark.hidden
+
+
+# ── redacted forms only ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("how", ["bytes", "stream", "many"])
+def test_a_store_of_redacted_forms_holds_no_byte_of_a_secret(tmp_path: Path, how: str) -> None:
+    """Nor does its name; and what is kept is the same artifact when it comes again."""
+    path = tmp_path / "s"
+    with closing(open_store(str(path), keeps_redacted=True)) as store:
+        name = f"curl -u me:{'hunter2hunter2'}"
+        ways: dict[str, Callable[[], str]] = {
+            "bytes": lambda: store.put(HELD, name=name),
+            "stream": lambda: store.put(parts_of(HELD), name=name),
+            "many": lambda: store.put_many([(HELD, name), (b"x", name)])[0],
+        }
+        handle = ways[how]()
+        assert ways[how]() == handle
+        info = store.info(handle)
+        kept = store.read(handle, 0, 1 << 20)
+        assert (info.secrets, info.hidden, info.bytes) == ({}, 3, len(kept))
+        assert kept == redacted_bytes(HELD)
+        assert "hunter2" not in info.name
+        files = b"".join(file.read_bytes() for file in path.rglob("*") if file.is_file())
+        assert not [secret for secret in (TOKEN, KEY, b"hunter2hunter2") if secret in files]
+
+
+def test_pages_and_finds_of_what_is_hidden_are_true(tmp_path: Path) -> None:
+    """Places are those of what is kept, and the header says that secrets are hidden in it."""
+    with closing(open_store(str(tmp_path / "s"), keeps_redacted=True)) as store:
+        handle = store.put(HELD)
+        whole, at = b"", 0
+        while at < store.info(handle).bytes:
+            page = pages.cut(store, handle, start_byte=at, max_bytes=7_000)
+            whole += page.text.encode()
+            at = page.end_byte
+        assert whole == redacted_bytes(HELD)
+        shown = pages.page(store, handle, offset=2_000, limit=1).text
+        assert "token [redacted: GitHub token, 40 characters]" in shown
+        assert "3 secrets are hidden in it" in shown.splitlines()[0]
+        found = pages.scan(store, handle, "redacted: AWS")
+        place = found.matches[0].start_byte
+        assert store.read(handle, place, 24) == b"key [redacted: AWS key, "
+        assert "3 secrets are hidden in it" in pages.find(store, handle, "AWS").text
+        assert "hidden" not in pages.page(store, store.put(b"x\n")).text
+
+
+def after_the_head(text: str) -> str:
+    """What a guarded text shows of the beginning."""
+    return text.split("\n", 3)[3].split("\n[…", 1)[0]
+
+
+def test_what_is_shown_of_what_is_kept_is_a_part_of_it(tmp_path: Path) -> None:
+    """So that the page behind it goes on where it ends."""
+    secret = b"".join(b"line %d %b\n" % (n, TOKEN) for n in range(4_000))
+    with closing(open_store(str(tmp_path / "s"), keeps_redacted=True)) as store:
+        cut = output.guard_output(secret.decode(), "job", store=store)
+        watch = SecretWatch(hides=True)
+        allowance = Allowance.chars(2_000)
+        passed = stream.drain(watch.passed(parts_of(secret)), allowance, open_store=lambda: store, name="job")
+        for result in (cut, passed.result):
+            assert result.handle is not None
+            kept = store.read(result.handle, 0, 1 << 20).decode()
+            assert TOKEN.decode() not in result
+            assert kept == redacted(secret.decode())
+            assert result.whole_bytes == len(kept)
+            assert after_the_head(result) in kept
+
+
+def test_what_came_before_an_output_broke_off_is_kept(tmp_path: Path) -> None:
+    """Where it is hidden on its way, too."""
+
+    def parts() -> Iterator[bytes]:
+        yield from parts_of(HELD)
+        raise OSError("the pipe is gone")
+
+    with closing(open_store(str(tmp_path / "s"), keeps_redacted=True)) as store:
+        passed = stream.drain(SecretWatch(hides=True).passed(parts()), Allowance.chars(1_000), open_store=lambda: store)
+        assert store.read(passed.handles[0], 0, 1 << 20) == redacted_bytes(HELD)
+        assert "the pipe is gone" in passed.fault
+
+
+def test_a_callers_own_store_need_not_know_of_it(store: Tables) -> None:
+    """One that was written before is given what there is."""
+
+    class Own:
+        put, info = store.put, store.info
+
+    own: Any = Own()
+    handle = output.guard_output(HELD.decode(), store=own).handle
+    assert handle is not None
+    assert store.read(handle, 0, 1 << 20) == HELD
+
+
+def test_the_environment_says_so_and_nobody_elses_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """`PENSTOCK_STORE_REDACT=1` holds for every command; what is neither 1 nor 0 is refused."""
+    assert default_redaction({"PENSTOCK_STORE_REDACT": "1"})
+    assert not default_redaction({})
+    with pytest.raises(CallerError, match="takes 1 or 0"):
+        default_redaction({"PENSTOCK_STORE_REDACT": "yes"})
+    monkeypatch.setenv("PENSTOCK_STORE_REDACT", "1")
+    (tmp_path / "in").write_bytes(HELD)
+    with open(tmp_path / "in", "rb") as source:
+        monkeypatch.setattr("sys.stdin", source)
+        assert main(["guard", "--chars", "500", "--store", str(tmp_path / "s")]) == 0
+    handle = re.search(rb"penstock page (\w{22})", capfdbinary.readouterr().out)
+    with closing(open_store(str(tmp_path / "s"))) as store:
+        assert store.keeps_redacted
+        assert handle is not None
+        assert mark_in(store.read(handle[1].decode(), 0, 1 << 20).decode())
+        assert [info.hidden for info in store.artifacts()] == [3]
