@@ -21,8 +21,8 @@ from proof.figure import MEMORY, Figure, folder, main
 from penstock.store import Event, Retention
 from penstock.store.sqlite import SqliteStore
 
-_SESSIONS, _SHORT_SESSIONS = 10_000, 400
-_MAX_BYTES, _SHORT_MAX_BYTES = 200 << 20, 8 << 20
+_SESSIONS, _SHORT_SESSIONS = 10_000, 250
+_MAX_BYTES, _SHORT_MAX_BYTES = 200 << 20, 4 << 20
 _MAX_DAYS = 90
 _YEAR_SECONDS = 365 * 86_400.0
 _BEGINNING = 1_800_000_000.0

@@ -15,7 +15,9 @@ import os
 import random
 import shutil
 from collections import Counter
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from proof.figure import MEMORY, Figure, folder, main
@@ -33,7 +35,7 @@ from penstock.wires import tool_definitions
 from penstock.workspace import Workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from penstock.models import ScriptStep
 
@@ -42,6 +44,7 @@ WINDOW = 16_000
 _LOG, _NOTE = f"{DATABASE}-wal", "lock"
 _LAST = 3  # records of which every byte is cut
 _WHOLLY = 20  # of so many cuts one is also resumed, and those behind each record
+
 _MERGED_TURN = TURNS - 12  # what came before lies in the database
 _NAME = "scripted"
 
@@ -129,14 +132,14 @@ def record(home: str) -> Recorded:
     return made
 
 
-def prefixes(home: str, recorded: Recorded) -> list[Session | None]:
-    """The session after each count of records, from a store that nothing has happened to; None of none."""
-    path = os.path.join(home, "written")
-    store = SqliteStore(path)
-    counts = range(1, len(recorded.kept) + 1)
-    found = [resumed(_Until(store, count), _NAME)[0] for count in counts]  # type: ignore[arg-type]
-    store.close()
-    return [None, *found]
+@contextmanager
+def prefixes(home: str) -> Iterator[Callable[[int], Session]]:
+    """Give the session after so many records, from a store that nothing has happened to; each is made once, when asked for."""
+    store = SqliteStore(os.path.join(home, "written"))
+    try:
+        yield cache(lambda count: resumed(_Until(store, count), _NAME)[0])  # type: ignore[arg-type]
+    finally:
+        store.close()
 
 
 class _Until:
@@ -160,9 +163,9 @@ class Tried:
 class Bench:
     """One copy after another, opened and resumed."""
 
-    def __init__(self, home: str, recorded: Recorded, sessions: list[Session | None]) -> None:
+    def __init__(self, home: str, recorded: Recorded, session_after: Callable[[int], Session]) -> None:
         self.path = os.path.join(home, "copy")
-        self.recorded, self.sessions = recorded, sessions
+        self.recorded, self.session_after = recorded, session_after
         self.tried = Tried()
         os.mkdir(self.path, 0o700)
         shutil.copytree(os.path.join(home, "contents"), os.path.join(self.path, "contents"))
@@ -187,7 +190,7 @@ class Bench:
 
     def _goes_on(self, store: SqliteStore, count: int, cut: int) -> None:
         session, _, next_seq = resumed(store, _NAME)
-        if next_seq != count or session != self.sessions[count]:
+        if next_seq != count or session != self.session_after(count):
             self._is_wrong(f"cut at {cut}: another session than that of {count} records")
         agent = Agent(session, ScriptedModel([], "openai-chat"), None, store, next_seq=next_seq)  # type: ignore[arg-type]
         agent.feed(Ticked(now_seconds=1.0))
@@ -202,7 +205,7 @@ class Bench:
         store = self._opened(log, self.recorded.kept[-1].note)
         try:
             session, _, next_seq = resumed(store, _NAME)
-            if next_seq != whole or session != self.sessions[whole]:
+            if next_seq != whole or session != self.session_after(whole):
                 self._is_wrong(f"{what}: {next_seq} of {whole} records resumed in silence")
             self.tried.came["unharmed"] += 1
         except Damaged as damage:
@@ -257,28 +260,32 @@ def cuts(recorded: Recorded, generator: random.Random, *, long: bool) -> list[in
     size, last = len(recorded.log), recorded.kept[-_LAST - 1].end
     ends = {kept.end + step for kept in recorded.kept for step in (-1, 0, 1) if 0 <= kept.end + step <= size}
     every = range(last, size + 1)
-    near = set(every) if long else set(generator.sample(every, 150))
+    near = set(every) if long else set(generator.sample(every, 60))
     return sorted(
-        near | (ends if long else set(generator.sample(sorted(ends), 40))) | set(generator.sample(range(size), 60))
+        near
+        | (ends if long else set(generator.sample(sorted(ends), 24)))
+        | set(generator.sample(range(size), 60 if long else 24))
     )
 
 
 def measure(*, long: bool, seed: int) -> Figure:
     """Cuts and flips after which a session is another than was acknowledged, or lost without a word."""
     generator = random.Random(seed)
-    with folder("sessions", MEMORY) as home:
+    with ExitStack() as made:
+        home = made.enter_context(folder("sessions", MEMORY))
         recorded = record(home)
-        bench = Bench(home, recorded, prefixes(home, recorded))
+        sessions = made.enter_context(prefixes(home))
+        bench = Bench(home, recorded, sessions)
         places = cuts(recorded, generator, long=long)
         for number, cut in enumerate(places):
             bench.killed(
                 cut, wholly=number % _WHOLLY == 0 or recorded.acknowledged(cut) > recorded.acknowledged(cut - 1)
             )
         lost = [cut for cut in places if recorded.acknowledged(cut) < len(recorded.kept)]
-        some = generator.sample(lost, min(len(lost), 1_500 if long else 60))
+        some = generator.sample(lost, min(len(lost), 1_500 if long else 25))
         for cut in some:
             bench.damaged(recorded.log[:cut], cut, f"damage from {cut} on")
-        for _ in range(1_500 if long else 60):
+        for _ in range(1_500 if long else 25):
             place, bit = generator.randrange(recorded.kept[-_LAST - 1].end, len(recorded.log)), generator.randrange(8)
             log = bytearray(recorded.log)
             log[place] ^= 1 << bit

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.cli.screens import typed
 
 from penstock import CallerError, execute, ways_back
 from penstock.models import call, say
@@ -134,9 +133,8 @@ def test_what_fit_prints_names_a_way_that_there_is(wire: str, offered: bool, sto
     request = flooded(wire, tools=ways_back(wire, store).definitions if offered else None)
     saved = tmp_path / "request.json"
     saved.write_text(json.dumps(request))
-    penstock = [sys.executable, "-m", "penstock"]
-    command = [*penstock, "fit", str(saved), "--wire", wire, "--tokens", "16000", "--store", store.url]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = typed("fit", str(saved), "--wire", wire, "--tokens", "16000", "--store", store.url, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
     shown = str(messages_of(json.loads(done.stdout), wire))
     if offered:
         assert "ctx_page(handle=" in shown
@@ -145,6 +143,5 @@ def test_what_fit_prints_names_a_way_that_there_is(wire: str, offered: bool, sto
     assert "page(handle=" not in shown
     named = re.search(r"penstock find (\w+) [^ ]*…[^ ]* --store (sqlite:[\w/.-]+store\.db)", shown)
     assert named is not None, shown[:2_000]
-    typed = [*penstock, "find", named[1], "^17123:", "--store", named[2]]
-    found = subprocess.run(typed, capture_output=True, text=True, check=False)
+    found = typed("find", named[1], "^17123:", "--store", named[2], cwd=tmp_path)
     assert "module_17123.py" in found.stdout, found.stderr

@@ -1,7 +1,7 @@
 """A person's terminal: a command is run on a pseudo-terminal of a size, in a shell, or in this process.
 
 A process of its own costs the import of everything. It is for what a process is about: signals, terminals, pipes, and what a
-command has to import by itself, for which every example of the help pages has one.
+command has to import by itself, for which one example of each help page has one.
 """
 
 from __future__ import annotations

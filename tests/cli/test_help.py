@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 import pytest
-from tests.cli.screens import on_terminal, shell_line
+from tests.cli.screens import on_terminal, shell_line, store_of, typed
 
 from penstock.cli import COMMANDS, cli, main
 from penstock.cli.commands import CommandGroup, HelpPage
@@ -50,6 +50,11 @@ def pages() -> Iterator[tuple[str, HelpPage]]:
 
 PAGES = dict(pages())
 EXAMPLES = [(path, example) for path, page in PAGES.items() for example in page.example_commands]
+IN_PROCESS = {
+    page.example_commands[-1]
+    for page in PAGES.values()
+    if not isinstance(page, CommandGroup) and re.match(r"penstock (?!mcp)[^|<>;&$]*\Z", page.example_commands[-1])
+}
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -67,7 +72,10 @@ def test_every_page_has_two_examples_that_a_person_can_copy(path: str) -> None:
     [pytest.param(e, marks=pytest.mark.needs("fish") if "fish" in e else (), id=e) for _, e in EXAMPLES],
 )
 def test_every_example_of_every_page_runs(project: Path, example: str) -> None:
-    """As it stands in a shell, with what stands in capitals put in; what is not run says why."""
+    """As it stands in a shell, with what stands in capitals put in; what is not run says why.
+
+    The second of a page runs in this process where it needs no shell: that a command imports what it needs, the first has shown.
+    """
     if example in NOT_RUN:
         pytest.skip(NOT_RUN[example])
     handle = re.findall(r"penstock page (\S+?);? ", (project / "notice.txt").read_text())[0]
@@ -75,8 +83,12 @@ def test_every_example_of_every_page_runs(project: Path, example: str) -> None:
     session = json.loads((project / answered).read_text())["session"]
     line = re.sub(r"\bHANDLE\b", handle, re.sub(r"\bID\b", session, example))
     with LoopbackProvider("openai-chat", 32_000, policy=lambda _request: say("It serves.")) as provider:
-        line = f"export OPENAI_BASE_URL={provider.base_url}; {line}"
-        done = shell_line(project, line, shell="fish" if "fish" in example else "bash")
+        if example in IN_PROCESS:
+            environment = {**store_of(project), "OPENAI_BASE_URL": provider.base_url}
+            done = typed(*shlex.split(line)[1:], cwd=project, environment=environment)
+        else:
+            line = f"export OPENAI_BASE_URL={provider.base_url}; {line}"
+            done = shell_line(project, line, shell="fish" if "fish" in example else "bash")
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
     is_silent = ">" in example or example.startswith(("eval", "penstock completion", "penstock mcp"))
@@ -115,7 +127,7 @@ def test_a_page_opens_with_a_sentence_that_stands_alone(path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "message", "way"),
+    ("line", "message", "way"),
     [
         (["veiw", "a b.py", "--limit", "3"], "Did you mean 'view'?", "penstock view 'a b.py' --limit 3"),
         (["sesions"], "Did you mean 'sessions'?", "penstock sessions"),
@@ -126,18 +138,18 @@ def test_a_page_opens_with_a_sentence_that_stands_alone(path: str) -> None:
     ],
 )
 def test_a_mistyped_name_is_answered_with_the_nearest(
-    typed: list[str], message: str, way: str | None, capsys: pytest.CaptureFixture[str]
+    line: list[str], message: str, way: str | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """In words with the whole line to type instead, and as an object for scripts; exit status 2."""
-    assert main(typed) == 2
+    assert main(line) == 2
     out, err = capsys.readouterr()
     if way is None:
-        assert out.startswith(f"Usage: penstock {' '.join(typed)} ")
+        assert out.startswith(f"Usage: penstock {' '.join(line)} ")
         return
     assert (out, err.count("\n")) == ("", 1)
     assert message in err
     assert err.endswith(f" Try: {way}\n")
-    assert main([*typed, "--json"]) == 2
+    assert main([*line, "--json"]) == 2
     error: dict[str, Any] = json.loads(capsys.readouterr().out)["error"]
     assert (error["code"], message in error["message"]) == ("usage", True)
     assert shlex.split(error["try"])[: len(shlex.split(way))] == shlex.split(way)

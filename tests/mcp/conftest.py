@@ -122,6 +122,14 @@ def doubles() -> Iterator[Wire]:
     wire.process.communicate()
 
 
+@pytest.fixture(scope="module")
+def lasting_doubles() -> Iterator[Wire]:
+    """A server of doubles over pipes for tests that need no process of their own; in the end it ends well."""
+    wire = Wire("-m", "tests.mcp.double_server", "stdio")
+    yield wire
+    assert wire.end() == (0, b"", b"")
+
+
 def our_server(root: Path, **options: object) -> Wire:
     """Our own tools over pipes, as `penstock mcp` serves them."""
     return Wire(*our_command(root, **options))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests import printed
+from tests.cli.screens import typed
 from tests.mcp.conftest import REPOSITORY, Wire, call, our_command, our_server, text_of
 
 from penstock.mcp_server.hosts import allowance_for
@@ -29,15 +30,10 @@ OUTPUT = "".join(f"{number}: what a command printed, ümläut\n" for number in r
 
 
 def guarded(output: str = OUTPUT, **environment: str) -> str:
-    """The handle that `penstock guard` gives, in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-m", "penstock", "guard", "--chars", "600", "--json"],
-        input=output.encode(),
-        capture_output=True,
-        check=True,
-        cwd=REPOSITORY,
-        env={**os.environ, **environment},
-    )
+    """The handle that `penstock guard` gives; who reads it is another process."""
+    arguments = ("guard", "--chars", "600", "--json")
+    done = typed(*arguments, cwd=REPOSITORY, stdin=output.encode(), environment={**os.environ, **environment})
+    assert done.returncode == 0, done.stderr
     (handle,) = json.loads(done.stdout)["handles"]
     assert isinstance(handle, str)
     return handle

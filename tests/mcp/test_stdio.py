@@ -7,9 +7,13 @@ import os
 import signal
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.mcp.conftest import Wire, call, our_server
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def _resident_kib(process_id: int) -> int:
@@ -48,29 +52,28 @@ BAD_LINES = {
 
 
 @pytest.mark.proves("L-9")
-def test_every_bad_line_gets_one_error_and_the_process_lives(doubles: Wire) -> None:
+def test_every_bad_line_gets_one_error_and_the_process_lives(lasting_doubles: Wire) -> None:
     """H25: what is no message is answered with -32700 or -32600, and the next call is served."""
     for name, line in BAD_LINES.items():
-        doubles.send(line)
-        answer = doubles.read()
+        lasting_doubles.send(line)
+        answer = lasting_doubles.read()
         assert answer["error"]["code"] in {-32700, -32600}, name
         assert answer["id"] in {9, None}, name
         assert len(json.dumps(answer)) < 1000, name
-        served = doubles.ask("tools/call", 5, name="echo", arguments={})
+        served = lasting_doubles.ask("tools/call", 5, name="echo", arguments={})
         assert served["result"]["isError"] is False, name
-    assert doubles.end()[:2] == (0, b"")
 
 
 @pytest.mark.proves("L-9")
-def test_a_line_of_64_megabytes_is_refused_and_its_memory_given_back(doubles: Wire) -> None:
+def test_a_line_of_64_megabytes_is_refused_and_its_memory_given_back(lasting_doubles: Wire) -> None:
     """H25: the resident size is back within 16 MiB, and the process lives."""
-    doubles.ask("tools/list")
-    before = _resident_kib(doubles.process.pid)
-    doubles.send(b'{"jsonrpc":"2.0","id":1,"method":"' + b"x" * (64 << 20) + b'"}')
-    answer = doubles.read()
+    lasting_doubles.ask("tools/list")
+    before = _resident_kib(lasting_doubles.process.pid)
+    lasting_doubles.send(b'{"jsonrpc":"2.0","id":1,"method":"' + b"x" * (64 << 20) + b'"}')
+    answer = lasting_doubles.read()
     assert (answer["id"], answer["error"]["code"]) == (None, -32600)
-    assert "result" in doubles.ask("tools/list")
-    assert _resident_kib(doubles.process.pid) - before < 16 << 10
+    assert "result" in lasting_doubles.ask("tools/list")
+    assert _resident_kib(lasting_doubles.process.pid) - before < 16 << 10
 
 
 @pytest.mark.proves("L-9")
@@ -104,32 +107,31 @@ def test_what_was_asked_before_the_end_of_input_is_answered(doubles: Wire) -> No
     assert all("result" in answer for answer in answers)
 
 
-def test_an_id_in_use_is_not_answered_twice(doubles: Wire) -> None:
+def test_an_id_in_use_is_not_answered_twice(lasting_doubles: Wire) -> None:
     """A second request with an id that still waits gets an error without that id."""
-    doubles.send(call("hang", 1, seconds=1))
-    doubles.send(call("echo", 1))
-    answers = [doubles.read(), doubles.read()]
+    lasting_doubles.send(call("hang", 1, seconds=1))
+    lasting_doubles.send(call("echo", 1))
+    answers = [lasting_doubles.read(), lasting_doubles.read()]
     assert [answer["id"] for answer in answers] == [None, 1]
 
 
-def test_a_result_with_surrogates_is_answered(doubles: Wire) -> None:
+def test_a_result_with_surrogates_is_answered(lasting_doubles: Wire) -> None:
     """Finding 12: text that UTF-8 cannot carry arrives escaped, and the process lives."""
-    answer = doubles.ask("tools/call", name="surrogate", arguments={})
+    answer = lasting_doubles.ask("tools/call", name="surrogate", arguments={})
     assert answer["result"]["content"][0]["text"] == "a\\ud800b\\udcffc"
-    assert "result" in doubles.ask("tools/list")
+    assert "result" in lasting_doubles.ask("tools/list")
 
 
-def test_a_cancelled_call_is_not_answered_and_frees_its_place(doubles: Wire) -> None:
+def test_a_cancelled_call_is_not_answered_and_frees_its_place(lasting_doubles: Wire) -> None:
     """After cancelling both scans of the slow lane a third one is served at once."""
-    doubles.ask("tools/list", 9)  # an id is used once
-    doubles.send(call("scan", 1, seconds=5))
-    doubles.send(call("scan", 2, seconds=5))
+    lasting_doubles.ask("tools/list", 9)  # an id is used once
+    lasting_doubles.send(call("scan", 1, seconds=5))
+    lasting_doubles.send(call("scan", 2, seconds=5))
     for number in (1, 2):
-        doubles.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}})
+        lasting_doubles.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}})
     started = time.monotonic()
-    assert doubles.ask("tools/call", 3, name="scan", arguments={"seconds": 0})["id"] == 3
+    assert lasting_doubles.ask("tools/call", 3, name="scan", arguments={"seconds": 0})["id"] == 3
     assert time.monotonic() - started < 3
-    assert doubles.end()[:2] == (0, b"")
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -186,16 +188,24 @@ def test_a_client_that_never_reads_costs_a_bounded_memory(doubles: Wire) -> None
     assert _resident_kib(doubles.process.pid) - before < 96 << 10
 
 
+@pytest.fixture(scope="module")
+def ours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
+    """Our server on a root with one file; in the end it ends well."""
+    root = tmp_path_factory.mktemp("root")
+    (root / "hello.txt").write_text("line 1\n")
+    wire = our_server(root)
+    yield wire
+    assert wire.end() == (0, b"", b"")
+
+
 @pytest.mark.proves("L-9")
 @pytest.mark.parametrize("arguments", [[1], "a string", 7, True])
-def test_arguments_that_are_no_object_are_refused_by_the_tool(workspace: Path, arguments: object) -> None:
+def test_arguments_that_are_no_object_are_refused_by_the_tool(ours: Wire, arguments: object) -> None:
     """H23: a result that names what the tool takes; no arguments at all are none."""
-    wire = our_server(workspace)
     sent = call("ctx_view")
     sent["params"]["arguments"] = arguments
-    wire.send(sent)
-    result = wire.read()["result"]
+    ours.send(sent)
+    result = ours.read()["result"]
     assert result["isError"]
     assert "file_path" in result["content"][0]["text"]
-    assert "result" in wire.ask("tools/call", name="ctx_list_files", arguments=None)
-    assert wire.end() == (0, b"", b"")
+    assert "result" in ours.ask("tools/call", name="ctx_list_files", arguments=None)

@@ -37,6 +37,8 @@ from penstock.wires.wire import AnswerContent, RequestSize
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+import_module("plain_http")  # before any client
+
 EVERY_CELL = os.environ.get("PENSTOCK_EVERY_CELL") == "1"
 """Whether all pairs of form and wording are tried, which takes minutes."""
 WINDOW, BELIEVED = 12_000, 200_000

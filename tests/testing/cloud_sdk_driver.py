@@ -30,6 +30,8 @@ from penstock.wires import violations
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+import_module("plain_http")  # before any client
+
 boto3: Any = import_module("boto3")
 botocore_config: Any = import_module("botocore.config")
 genai: Any = import_module("google.genai")

@@ -29,6 +29,8 @@ from penstock.testing import LoopbackProvider
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+import_module("plain_http")  # before any client
+
 openai: Any = import_module("openai")
 anthropic: Any = import_module("anthropic")
 

@@ -199,12 +199,20 @@ class _State:
     weight of the ties of item i to bin b.
     """
 
-    __slots__ = ("answers", "bin_of", "items", "kept", "links", "members", "near", "room", "size", "tries")
+    __slots__ = ("answers", "bin_of", "items", "kept", "links", "members", "near", "pull", "room", "size", "tries")
 
-    def __init__(self, items: Sequence[PackedItem], links: Sequence[dict[int, int]], room: BinRoom, bins: int) -> None:
+    def __init__(
+        self,
+        items: Sequence[PackedItem],
+        links: Sequence[dict[int, int]],
+        room: BinRoom,
+        bins: int,
+        pull: Sequence[int] | None = None,
+    ) -> None:
         self.items = items
         self.links = links
         self.room = room
+        self.pull = [sum(row.values()) for row in links] if pull is None else pull
         self.bin_of = [-1] * len(items)
         self.size = [0.0] * bins
         self.members: list[dict[int, None]] = [{} for _ in range(bins)]  # dicts as sets that have an order
@@ -215,10 +223,10 @@ class _State:
 
     def copy(self) -> _State:
         """Return a state that changes by itself."""
-        made = _State(self.items, self.links, self.room, 0)
+        made = _State(self.items, self.links, self.room, 0, self.pull)
         made.bin_of, made.size, made.answers = self.bin_of[:], self.size[:], self.answers[:]
-        made.members = [inside.copy() for inside in self.members]
-        made.near = [row.copy() for row in self.near]
+        made.members = list(map(dict.copy, self.members))
+        made.near = list(map(dict.copy, self.near))
         made.kept = self.kept
         return made
 
@@ -279,14 +287,16 @@ class _State:
     def _better(self, item: int) -> bool:
         """Move an item to a bin that it is tied to more, and return whether that was possible: as it is, or by a swap."""
         row = self.near[item]
-        here = self.bin_of[item]
-        now = row.get(here, 0)
-        for to in sorted((at for at, weight in row.items() if weight > now), key=lambda at: (-row[at], at)):
-            size, answers = self.items[item]
+        now = row.get(self.bin_of[item], 0)
+        better = [(-weight, at) for at, weight in row.items() if weight > now]
+        if not better:
+            return False
+        size, answers = self.items[item]
+        for minus_weight, to in sorted(better):
             if self.holds(to, size, answers):
                 self.put(item, to)
                 return True
-            if self._swapped(item, to, row[to] - now):
+            if self._swapped(item, to, -minus_weight - now):
                 return True
         return False
 
@@ -302,15 +312,21 @@ class _State:
         items, bins = self.items, range(len(self.size))
         here, links = self.bin_of[item], self.links[item]
         size, answers = items[item]
+        # Most that could leave is ruled out by numbers alone: this loop is half of all the time that a plan takes.
+        most, limit = self.room.size + _SLACK, self.room.answers
+        filled, answered, near, pull = self.size[to], self.answers[to], self.near, self.pull
         best = (0, 0, 0)
         for other in self.members[to]:
-            row = self.near[other]
+            row = near[other]
+            here_tie = row.get(to, 0)
             tie = links.get(other, 0)
-            left = gain - tie - row.get(to, 0)
-            if left + max(row.values(), default=0) <= best[0]:
+            left = gain - tie - here_tie
+            if left + pull[other] - here_tie <= best[0]:  # were it tied to one bin alone
                 continue
             other_size, other_answers = items[other]
-            if not self.holds(to, size - other_size, answers - other_answers):
+            if filled + (size - other_size) > most or (
+                limit is not None and answered + (answers - other_answers) > limit
+            ):
                 continue
             # The tie between both is part of the gain, and of what the other one has here: neither holds where they change places.
             for away in bins if left > best[0] else row:  # elsewhere it would have no tie
