@@ -34,6 +34,7 @@ _KEPT_PIECES = 4
 # milliseconds for a flush.
 _BATCH_CONTENTS = 128
 _BATCH_BYTES = 8 << 20
+_LOOSE_ROWS = 100
 _TOMBSTONES = 10_000  # handles that are gone and still say so
 
 
@@ -226,18 +227,17 @@ class ArtifactTables(Database):
         used = used_bytes(execute)
         if used + wanted <= self.limit_bytes:
             return places
-        # By number and not by time, and never what a session refers to: it could not be resumed without.
-        oldest = execute(
-            "SELECT h.handle, h.digest, c.stored_bytes FROM handles h JOIN contents c ON c.digest = h.digest "
-            "WHERE h.gone = '' AND NOT EXISTS (SELECT 1 FROM refs r WHERE r.handle = h.handle) ORDER BY h.number"
-        )
         # Room is freed by content and not by handles: several may lead to one content, which goes with the last of
         # them.
-        left: dict[str, int] = dict(execute("SELECT digest, COUNT(*) FROM handles WHERE gone = '' GROUP BY digest"))
+        left: dict[str, int] = {}
         dropped = []
-        for handle, digest, stored in oldest:
+        for handle, digest, stored in _loose_by_age(execute):
             if digest in spared:
                 continue
+            if digest not in left:
+                left[digest] = int(
+                    execute("SELECT COUNT(*) FROM handles WHERE digest = ? AND gone = ''", (digest,))[0][0]
+                )
             dropped.append(handle)
             left[digest] -= 1
             if not left[digest]:  # other names of the same content keep it
@@ -468,6 +468,24 @@ def used_bytes(execute: Execute) -> int:
     """Return what is held against the limit: contents and journals."""
     contents = execute("SELECT COALESCE(SUM(stored_bytes), 0) FROM contents")[0][0]
     return int(contents) + int(execute("SELECT COALESCE(SUM(bytes), 0) FROM sessions")[0][0])
+
+
+def _loose_by_age(execute: Execute) -> Iterator[tuple[str, str, int]]:
+    """Yield handles that nothing refers to, each with its content and what that takes, the first that came first.
+
+    By number and not by time, and never what a session refers to: it could not be resumed without. Some a query: little is
+    given up at a time.
+    """
+    number = 0
+    while rows := execute(
+        "SELECT h.handle, h.digest, c.stored_bytes, h.number FROM handles h JOIN contents c ON c.digest = h.digest "
+        "WHERE h.gone = '' AND h.number > ? AND NOT EXISTS (SELECT 1 FROM refs r WHERE r.handle = h.handle) "
+        "ORDER BY h.number LIMIT ?",
+        (number, _LOOSE_ROWS),
+    ):
+        for handle, digest, stored, _ in rows:
+            yield str(handle), str(digest), int(stored)
+        number = int(rows[-1][3])
 
 
 def _unknown(execute: Execute, digests: Iterable[str]) -> list[str]:

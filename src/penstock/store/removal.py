@@ -43,10 +43,11 @@ _OWN_BYTES_OF = """
         SELECT 1 FROM handles o LEFT JOIN refs r ON r.handle = o.handle
         WHERE o.digest = c.digest AND o.gone = '' AND (r.session IS NULL OR r.session <> ?))"""
 # What is oldest, from a place on, so many at a time.
-_OLDEST_SESSIONS = "SELECT at, session, bytes FROM sessions WHERE (at, session) > (?, ?) ORDER BY at, session LIMIT ?"
+_OLDEST_SESSIONS = """
+    SELECT at, session, bytes FROM sessions WHERE (at, session) > (?, ?) AND at < ? ORDER BY at, session LIMIT ?"""
 _OLDEST_LOOSE = """
     SELECT h.created, h.handle, c.stored_bytes FROM handles h JOIN contents c ON c.digest = h.digest
-    WHERE h.gone = '' AND (h.created, h.handle) > (?, ?)
+    WHERE h.gone = '' AND (h.created, h.handle) > (?, ?) AND h.created < ?
     AND NOT EXISTS (SELECT 1 FROM refs r WHERE r.handle = h.handle) ORDER BY h.created, h.handle LIMIT ?"""
 _FIRST_LOOK, _LOOK = 8, 500
 
@@ -152,7 +153,10 @@ class RemovalTables(JournalTables):
         return self._overdue(self._read, rules) if is_dry_run else self._collected(rules)
 
     def _collected(self, rules: Retention, share: float = 1.0) -> list[Removal]:
-        """Take away what has expired and what is beyond some rules; of a size a share is left."""
+        """Take away what has expired and what is beyond some rules; of a size a share is left.
+
+        What killed processes left is looked for only where everything is taken that can be: that is a look at all there is.
+        """
         with self._writing() as execute:
             _, places = self._expire(execute)
             found = self._overdue(execute, rules, share)
@@ -162,7 +166,7 @@ class RemovalTables(JournalTables):
             for one in found:
                 if one.what == "artifact":
                     places += self._let_go_of(execute, [one.name], f"a rule removed it: {one.why}")
-            places += self._orphans(execute)
+            places += self._orphans(execute) if share == 1.0 else []
             self._write_down(execute, found)
             self._drop_dead(execute)
         self._forget(sessions)
@@ -185,13 +189,17 @@ class RemovalTables(JournalTables):
         busy = self._held(execute) | self._worked_on
         count = int(execute("SELECT COUNT(*) FROM sessions")[0][0])
         idle = count - sum(len(execute("SELECT 1 FROM sessions WHERE session = ?", (name,))) for name in busy)
+        used = used_bytes(execute) if rules.max_bytes is not None else 0
         # The oldest are read one by one until a rule has nothing more to take: so this costs what is removed, and not what is
-        # kept.
+        # kept. Of artifacts, which lie between those that sessions refer to, none younger than the rule of age says, unless
+        # room is needed.
+        is_over = rules.max_bytes is not None and used > rules.max_bytes
+        before = inf if is_over else -inf if rules.max_days is None else now - rules.max_days * 86_400
         return overdue(
-            merge(self._idle(execute, busy), self._loose(execute), key=lambda one: (one.at, one.name)),
+            merge(self._idle(execute, busy), self._loose(execute, before), key=lambda one: (one.at, one.name)),
             rules,
             now=now,
-            used_bytes=used_bytes(execute) if rules.max_bytes is not None else 0,
+            used_bytes=used,
             idle_sessions=idle,
             busy_sessions=count - idle,
             share=share,
@@ -199,14 +207,14 @@ class RemovalTables(JournalTables):
 
     def _idle(self, execute: Execute, busy: Collection[str]) -> Iterator[Removal]:
         """Yield the sessions that nobody works on, what was used longest ago first."""
-        for at, session, size in _in_order(execute, _OLDEST_SESSIONS):
+        for at, session, size in _in_order(execute, _OLDEST_SESSIONS, inf):
             if session not in busy:
                 own = int(execute(_OWN_BYTES_OF, (session, session))[0][0])
                 yield Removal(what="session", name=session, bytes=int(size) + own, at=at)
 
-    def _loose(self, execute: Execute) -> Iterator[Removal]:
-        """Yield the artifacts that no session refers to, the oldest first."""
-        for at, handle, size in _in_order(execute, _OLDEST_LOOSE):
+    def _loose(self, execute: Execute, before: float) -> Iterator[Removal]:
+        """Yield the artifacts older than a time that no session refers to, the oldest first."""
+        for at, handle, size in _in_order(execute, _OLDEST_LOOSE, before):
             yield Removal(what="artifact", name=handle, bytes=int(size), at=at)
 
     def _write_down(self, execute: Execute, found: Sequence[Removal]) -> None:
@@ -265,11 +273,11 @@ class RemovalTables(JournalTables):
                 self._worked_on.discard(session)
 
 
-def _in_order(execute: Execute, statement: str) -> Iterator[tuple[float, str, int]]:
-    """Yield the rows of a statement that takes the last time and name, and how many rows to give."""
+def _in_order(execute: Execute, statement: str, before: float) -> Iterator[tuple[float, str, int]]:
+    """Yield the rows of a statement that takes the last time and name, the time to stop at, and how many rows to give."""
     at, name, limit = -inf, "", _FIRST_LOOK
     while True:
-        rows = execute(statement, (at, name, limit))
+        rows = execute(statement, (at, name, before, limit))
         for row in rows:
             at, name = float(row[0]), str(row[1])
             yield at, name, int(row[2])

@@ -50,6 +50,7 @@ _GUARD = "lock"
 _NOTE_BYTES = 4_096  # a session's name of 200 characters, escaped, is a third of it
 # Names of content that is being written; the others are digests.
 _PENDING = "pending-"
+_COMPRESSED = ".z"
 _WRITE_BACK_BYTES = 16 << 20
 _ERRORS = (sqlite3.Error, UnicodeDecodeError)  # the second where damage makes SQLite say what is no text
 # Says something to a database without tables only: free pages are given back, where somebody asks for it.
@@ -432,7 +433,7 @@ class SqliteStore(Tables):
         folder = self._kept()
         # Plain and compressed content have different names, so that one can replace the other while both exist.
         is_short = staged.content.stored_bytes < staged.content.bytes
-        place = staged.content.digest + (".z" if is_short else "")
+        place = staged.content.digest + (_COMPRESSED if is_short else "")
         # Under the writer's lock, which pruning takes too, so that nothing comes between. Windows renames no open file.
         self._unlock(staged.place)
         try:
@@ -482,9 +483,10 @@ class SqliteStore(Tables):
         if not places:
             return
         with self._lock, suppress(StoreFault), self._exclusive():  # what stays now goes with the next pruning
-            named = {place for (place,) in self._read("SELECT place FROM contents")}
             for place in places:
-                if place not in named:  # the same content may have come back meanwhile
+                # The same content may have come back meanwhile.
+                digest = place.removesuffix(_COMPRESSED)
+                if not self._read("SELECT 1 FROM contents WHERE digest = ? AND place = ?", (digest, place)):
                     with suppress(OSError):
                         self._kept().remove(place)
 
