@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-VERSIONS = (1, 2, 3, 4, 5)
+VERSIONS = (1, 2, 3, 4, 5, 6)
 """The schemas that have landed."""
 CONTENT = b"key AKIAIOSFODNN7EXAMPLE\n" + b"first line\nsecond line\n" * 20_000
 """More than one piece of 256 KiB."""
@@ -63,6 +63,14 @@ _SQLITE = {
             number INTEGER PRIMARY KEY, removed REAL NOT NULL, what TEXT NOT NULL, name TEXT NOT NULL,
             bytes INTEGER NOT NULL, at REAL NOT NULL, why TEXT NOT NULL) STRICT, WITHOUT ROWID""",
     ),
+    6: (
+        """CREATE TABLE marks (
+            digest TEXT PRIMARY KEY, secrets TEXT NOT NULL, hidden INTEGER NOT NULL, seal TEXT NOT NULL) STRICT, WITHOUT ROWID""",
+        "CREATE INDEX sessions_by_age ON sessions (at, session)",
+        "CREATE INDEX handles_by_age ON handles (created, handle) WHERE gone = ''",
+        "CREATE INDEX handles_gone ON handles (number) WHERE gone <> ''",
+        "ALTER TABLE clock ADD COLUMN swept REAL NOT NULL DEFAULT 0",
+    ),
 }
 _POSTGRES = {
     1: (
@@ -102,6 +110,14 @@ _POSTGRES = {
         """CREATE TABLE removals (
             number BIGINT PRIMARY KEY, removed DOUBLE PRECISION NOT NULL, what TEXT NOT NULL, name TEXT NOT NULL,
             bytes BIGINT NOT NULL, at DOUBLE PRECISION NOT NULL, why TEXT NOT NULL)""",
+    ),
+    6: (
+        """CREATE TABLE marks (
+            digest TEXT PRIMARY KEY, secrets TEXT NOT NULL, hidden BIGINT NOT NULL, seal TEXT NOT NULL)""",
+        "CREATE INDEX sessions_by_age ON sessions (at, session)",
+        "CREATE INDEX handles_by_age ON handles (created, handle) WHERE gone = ''",
+        "CREATE INDEX handles_gone ON handles (number) WHERE gone <> ''",
+        "ALTER TABLE clock ADD COLUMN swept DOUBLE PRECISION NOT NULL DEFAULT 0",
     ),
 }
 
@@ -143,6 +159,9 @@ def _fill(run: Callable[..., Any], version: int, at: float) -> list[bytes]:
     for number, handle, expires, gone in ((1, EXPIRED, at, "its time was over"), (2, HANDLE, at + 7 * _DAY, "")):
         row = (handle, number, digest, "make", "text", at, expires, gone)
         run("INSERT INTO handles VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, _seal(*row)))
+    if version > 5:
+        mark = (digest, '{"AWS key":1}', 0)
+        run("INSERT INTO marks VALUES (?, ?, ?, ?)", (*mark, _seal(*mark)))
     run("INSERT INTO refs VALUES (?, ?, ?)", ("s", 1, HANDLE))
     run("UPDATE clock SET last_seen = ?", (at,))
     if version > 2:

@@ -72,6 +72,20 @@ def test_journals_count(opened: Callable[..., Tables]) -> None:
     assert store.check() == []
 
 
+def test_indexes_of_ranked_search_are_told_beside_what_is_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They are no reason to drop what was kept, and go when anything is removed for good."""
+    with closing(open_store(str(tmp_path / "s"))) as store:
+        assert store.size().index_bytes == 0
+        (tmp_path / "s" / "ranked").mkdir(mode=0o700)
+        (tmp_path / "s" / "ranked" / "tree").write_bytes(b"i" * 5_000)
+        size = store.size()
+        assert (size.index_bytes, size.used_bytes) == (5_000, 0)
+    assert main(["store", "size", "--store", str(tmp_path / "s")]) == 0
+    assert "; 0 bytes in all; beside that 5000 bytes of indexes" in capsys.readouterr().out
+
+
 @pytest.mark.proves("S-17")
 def test_many_small_records_count_too(opened: Callable[..., Tables]) -> None:
     """The limit is passed by what is written between two looks at most."""
@@ -424,6 +438,54 @@ def test_rules_hold_when_a_session_begins_and_tell(opened: Callable[..., Tables]
     assert [info.session for info in store.sessions()] == ["next", "none", "s4"]
     store.append("next", 1, "asked", {})
     assert len(store.taken) == len(store.removals()) == 4
+
+
+@pytest.mark.proves("S-17")
+def test_what_rules_cost_is_what_goes_and_not_what_is_kept(opened: Callable[..., Tables], clock: Clock) -> None:
+    """One that runs all year, and hundreds that are kept with an output each, are not looked at by each that begins."""
+    old, store = opened(), opened()
+    old.append("old", 0, "asked", {})
+    clock.now += 90 * DAY
+    for n in range(300):
+        clock.now += 60
+        store.append(f"s{n:03}", 0, "asked", {}, handles=[store.put(b"output %d" % n)])
+    store._forget([f"s{n:03}" for n in range(300)])
+    store.retention = Retention(max_days=30, max_bytes=1 << 30, max_sessions=1_000)
+    read: list[int] = []
+    execute = type(store)._read
+
+    def counted(self: Any, statement: str, parameters: Any = ()) -> Any:
+        rows = execute(self, statement, parameters)
+        read.append(len(rows))
+        return rows
+
+    with mock.patch.object(type(store), "_read", counted):
+        store.append("new", 0, "asked", {})
+    assert store.taken == ()
+    assert sum(read) < 40
+    store.close()
+    old.close()
+
+
+@pytest.mark.proves("S-17")
+def test_who_has_ended_is_forgotten_by_the_next_that_begins(tmp_path: Path) -> None:
+    """Or each start of a program would be a row that every later one looks at."""
+    for n in range(3):
+        with closing(open_store(str(tmp_path / "s"))) as store:
+            store.append(f"s{n}", 0, "asked", {})
+            assert store._read("SELECT session FROM running") == [(f"s{n}",)]  # type: ignore[attr-defined]
+
+
+def test_a_sum_that_is_not_what_contents_take_is_named(store: Tables) -> None:
+    """The limit is held against it."""
+    store.put(b"x" * 1_000)
+    handle = store.put(b"y" * 5_000)
+    store.prune()
+    store.remove_artifact(handle)
+    assert store.check() == []
+    with store._writing() as execute:
+        execute("UPDATE totals SET content_bytes = content_bytes + 1")
+    assert [damage.reason for damage in store.check()] == ["the sum of what contents take is not what they take"]
 
 
 def test_rules_come_from_the_environment() -> None:

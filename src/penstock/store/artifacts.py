@@ -155,6 +155,15 @@ class ArtifactTables(Database):
         row = (content.digest, place, content.bytes, content.stored_bytes, content.lines)
         packed = pieces.pack(content.pieces)
         execute("INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?)", (*row, packed, seal_of(*row, packed)))
+        execute("UPDATE totals SET content_bytes = content_bytes + ?", (content.stored_bytes,))
+
+    def _delete(self, execute: Execute, digest: str) -> list[str]:
+        """Delete the row of a content, and return the place where it lies."""
+        found = execute("SELECT place, stored_bytes FROM contents WHERE digest = ?", (digest,))
+        execute("DELETE FROM contents WHERE digest = ?", (digest,))
+        for _, stored in found:
+            execute("UPDATE totals SET content_bytes = content_bytes - ?", (stored,))
+        return [str(place) for place, _ in found]
 
     def _insert_mark(self, execute: Execute, digest: str, mark: ContentMark) -> None:
         """Write down what a content holds of secrets, with the row of the content."""
@@ -294,9 +303,8 @@ class ArtifactTables(Database):
         for digest in digests:
             if execute("SELECT 1 FROM handles WHERE digest = ? AND gone = '' LIMIT 1", (digest,)):
                 continue
-            places += [place for (place,) in execute("SELECT place FROM contents WHERE digest = ?", (digest,))]
-            for table in ("contents", "marks"):
-                execute(f"DELETE FROM {table} WHERE digest = ?", (digest,))  # noqa: S608
+            places += self._delete(execute, digest)
+            execute("DELETE FROM marks WHERE digest = ?", (digest,))
             self._layouts.pop(digest, None)
         return places
 
@@ -466,8 +474,9 @@ def _batches(contents: Iterable[tuple[bytes, str]]) -> Iterator[list[tuple[bytes
 
 def used_bytes(execute: Execute) -> int:
     """Return what is held against the limit: contents and journals."""
-    contents = execute("SELECT COALESCE(SUM(stored_bytes), 0) FROM contents")[0][0]
-    return int(contents) + int(execute("SELECT COALESCE(SUM(bytes), 0) FROM sessions")[0][0])
+    return int(execute("SELECT content_bytes FROM totals")[0][0]) + int(
+        execute("SELECT COALESCE(SUM(bytes), 0) FROM sessions")[0][0]
+    )
 
 
 def _loose_by_age(execute: Execute) -> Iterator[tuple[str, str, int]]:

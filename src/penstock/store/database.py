@@ -118,6 +118,10 @@ class Database(ABC):
         """Remove what can be made anew and may show what was removed: the indexes of ranked search."""
 
     @abstractmethod
+    def _cache_bytes(self) -> int:
+        """Return what that takes."""
+
+    @abstractmethod
     def _command_option(self) -> str:
         """Return what a command line names this store by, with a blank before it; "" where it cannot be named."""
 

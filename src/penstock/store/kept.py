@@ -124,6 +124,10 @@ class Size:
     sessions: int = 0
     journal_bytes: int = 0
     """What the journals take, about."""
+    index_bytes: int = 0
+    """What the indexes of ranked search take beside that. They have a bound of their own, and are made anew when they are gone:
+    so nothing that was kept goes for them, and `limit_bytes` does not hold them.
+    """
 
     @property
     def used_bytes(self) -> int:

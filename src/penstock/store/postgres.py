@@ -352,6 +352,9 @@ class PostgresStore(Tables):
     def _remove_caches(self) -> None:
         """Do nothing: indexes of ranked search are kept beside stores in folders only."""
 
+    def _cache_bytes(self) -> int:
+        return 0
+
     def _command_option(self) -> str:
         return ""  # an address may hold a password
 
@@ -373,6 +376,9 @@ class PostgresStore(Tables):
         self._closed = True
         connection, self._connection = self._connection, None
         if connection is not None and self._process == os.getpid():
+            # The server would give the lock up a moment later: whoever comes next finds it held.
+            with suppress(self._psycopg.Error):
+                connection.execute("SELECT pg_advisory_unlock_all()")
             connection.close()
 
     def __del__(self) -> None:

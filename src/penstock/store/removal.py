@@ -90,7 +90,7 @@ class RemovalTables(JournalTables):
 
     def _held(self, execute: Execute) -> set[str]:
         """Return the sessions that another living process works on."""
-        rows = execute("SELECT session, holder FROM running")
+        rows = execute("SELECT session, holder FROM running WHERE holder <> ?", (self._own_holder(),))
         held = {holder for holder in {str(holder) for _, holder in rows} if self._is_held(execute, holder)}
         return {str(session) for session, holder in rows if holder in held}
 
@@ -98,18 +98,23 @@ class RemovalTables(JournalTables):
 
     def remove_sessions(self, sessions: Iterable[str]) -> list[Removal]:
         """Remove sessions for good; `Store.remove_sessions` says more."""
-        known = {info.session: info for info in self.sessions()}
         names = list(dict.fromkeys(sessions))
+        gone: list[Removal] = []
         with self._writing() as execute:
             held = self._held(execute)
             for name in names:
-                if name not in known:
+                found = execute("SELECT bytes, at FROM sessions WHERE session = ?", (name,))
+                if not found:
                     raise ToolError("not_found", f"There is no session {escape.clip(name)}.", Call("sessions"))
                 if name in held:
                     raise _running(f"Session {name}", [name])
+                ((size, at),) = found
+                gone.append(
+                    Removal(what="session", name=name, bytes=int(size) + _own_bytes(execute, name), at=float(at))
+                )
             places = self._forgotten(execute, names, _BY_HAND) + self._orphans(execute)
         self._removed_for_good(names, places)
-        return [Removal(what="session", name=name, bytes=known[name].bytes, at=known[name].at) for name in names]
+        return gone
 
     def remove_artifact(self, handle: str) -> Removal:
         """Remove the content of an artifact for good; `Store.remove_artifact` says more."""
@@ -209,8 +214,7 @@ class RemovalTables(JournalTables):
         """Yield the sessions that nobody works on, what was used longest ago first."""
         for at, session, size in _in_order(execute, _OLDEST_SESSIONS, inf):
             if session not in busy:
-                own = int(execute(_OWN_BYTES_OF, (session, session))[0][0])
-                yield Removal(what="session", name=session, bytes=int(size) + own, at=at)
+                yield Removal(what="session", name=session, bytes=size + _own_bytes(execute, session), at=at)
 
     def _loose(self, execute: Execute, before: float) -> Iterator[Removal]:
         """Yield the artifacts older than a time that no session refers to, the oldest first."""
@@ -271,6 +275,11 @@ class RemovalTables(JournalTables):
             for session in sessions:
                 self._heads.pop(session, None)
                 self._worked_on.discard(session)
+
+
+def _own_bytes(execute: Execute, session: str) -> int:
+    """Return what the contents take that one session alone keeps."""
+    return int(execute(_OWN_BYTES_OF, (session, session))[0][0])
 
 
 def _in_order(execute: Execute, statement: str, before: float) -> Iterator[tuple[float, str, int]]:

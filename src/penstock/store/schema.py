@@ -67,6 +67,10 @@ _STEPS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX handles_gone ON handles (number) WHERE gone <> ''",
         "ALTER TABLE clock ADD COLUMN swept REAL NOT NULL DEFAULT 0",
     ),
+    (  # 7: what all contents take, which each new one asks: a sum over a million rows takes a third of a second
+        "CREATE TABLE totals (one INTEGER PRIMARY KEY CHECK (one = 1), content_bytes INTEGER NOT NULL) STRICT",
+        "INSERT INTO totals SELECT 1, CAST(COALESCE(SUM(stored_bytes), 0) AS INTEGER) FROM contents",
+    ),
 )
 
 SQLITE = _STEPS

@@ -607,6 +607,14 @@ class SqliteStore(Tables):
             for name in folder.names():
                 folder.remove(name)
 
+    def _cache_bytes(self) -> int:
+        size = 0
+        with suppress(FileNotFoundError), os.scandir(os.path.join(self.path, INDEX_FOLDER)) as entries:
+            for entry in entries:
+                with suppress(FileNotFoundError):  # another process makes one anew
+                    size += entry.stat(follow_symlinks=False).st_size
+        return size
+
     def _command_option(self) -> str:
         return f" --store {shlex.quote(self.url)}"
 

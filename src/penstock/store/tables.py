@@ -53,6 +53,7 @@ class Tables(RemovalTables):
             records=int(records),
             sessions=int(sessions),
             journal_bytes=int(journal_bytes),
+            index_bytes=self._cache_bytes(),
         )
 
     def prune(self) -> Pruned:
@@ -104,7 +105,7 @@ class Tables(RemovalTables):
                 content = pieces.Content(digest=digest, bytes=bytes_, lines=lines, pieces=tuple(entries))
                 new = self._publish(execute, Staged(staged, content))
                 staged = ""
-                execute("DELETE FROM contents WHERE digest = ?", (digest,))
+                self._delete(execute, digest)
                 self._insert(execute, content, new)
                 removed = [place]
         finally:
@@ -118,6 +119,11 @@ class Tables(RemovalTables):
     def check(self) -> list[Damage]:
         """Read everything and name whatever is not what was written; nothing is changed."""
         found = [Damage(what="database", name=self.url, reason=reason) for reason in self._database_damage()]
+        if not self._read(
+            "SELECT 1 FROM totals WHERE content_bytes = (SELECT COALESCE(SUM(stored_bytes), 0) FROM contents)"
+        ):
+            reason = "the sum of what contents take is not what they take"
+            found.append(Damage(what="database", name=self.url, reason=reason))
         for look in (self._check_sessions, self._check_handles, self._check_contents):
             try:
                 found += look()
