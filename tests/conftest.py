@@ -33,6 +33,25 @@ PACKAGES = {
 }  # Debian's, by program
 
 
+LONG = {
+    "test_site_browser",
+    "test_carried",
+    "test_sdks",
+    "test_rigs",
+    "test_durability",
+    "test_long_run",
+    "test_completion",
+    "test_floods",
+    "test_docs",
+}
+"""Modules with a test of ten seconds or more."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes long comes first: begun last, it has one processor wait for the other."""
+    items.sort(key=lambda item: item.path.stem not in LONG)
+
+
 def pytest_collection_finish() -> None:
     """Thousands of collected tests are not looked at again by each collection of garbage: an eighth of all time."""
     gc.collect()

@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.wires import strategies
 
@@ -175,6 +175,7 @@ def test_turns_tile_what_is_visible(wire: str, data: st.DataObject) -> None:
 
 @every_wire
 @pytest.mark.parametrize("target", WIRES)
+@settings(max_examples=settings().max_examples * 2 // 5)  # on each of 25 pairs
 @given(data=st.data())
 def test_a_valid_conversation_is_valid_on_every_other_wire(wire: str, target: str, data: st.DataObject) -> None:
     """Converted, edited or not, it has no violations, and its task is still there word for word."""

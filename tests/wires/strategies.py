@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 from hypothesis import strategies as st
@@ -71,6 +72,25 @@ results = st.one_of(
 )
 
 
+def _all_ways(**choices: list[Any]) -> list[dict[str, Any]]:
+    """Every combination of the choices, drawn at once: single draws took most of the time of the laws."""
+    return [dict(zip(choices, way, strict=True)) for way in product(*choices.values())]
+
+
+_CALLS = _all_ways(
+    name=["view", "read_file", "search", "edit_file"],
+    failed=[False, True],
+    image=[False, False, True],
+    custom=[False, False, False, True],
+)
+_ROUNDS = _all_ways(
+    thinking=[0, 0, 1, 2],
+    user_image=[False, False, True],
+    split_text=[False, True],
+    server_tool=[False, False, False, True],
+)
+
+
 @st.composite
 def stories(draw: st.DrawFn, *, max_rounds: int = 5, huge: bool = True) -> Story:
     """Any story: parallel calls, images, thinking, empty results, a huge last message, a huge system prompt."""
@@ -84,24 +104,18 @@ def stories(draw: st.DrawFn, *, max_rounds: int = 5, huge: bool = True) -> Story
             calls.append(
                 Call(
                     id=f"{ids}{number}",
-                    name=draw(st.sampled_from(["view", "read_file", "search", "edit_file"])),
                     arguments=draw(arguments),
                     result=draw(results),
-                    failed=draw(st.booleans()),
-                    image=draw(st.sampled_from([False, False, True])),
-                    custom=draw(st.sampled_from([False, False, False, True])),
+                    **draw(st.sampled_from(_CALLS)),
                 )
             )
         text = draw(said) if not calls or draw(st.booleans()) else ""
         rounds.append(
             Round(
-                thinking=draw(st.sampled_from([0, 0, 1, 2])),
                 text=text,
                 calls=tuple(calls),
                 user=draw(st.one_of(st.just(""), said)) if calls else draw(said),
-                user_image=draw(st.sampled_from([False, False, True])),
-                split_text=draw(st.booleans()),
-                server_tool=draw(st.sampled_from([False, False, False, True])),
+                **draw(st.sampled_from(_ROUNDS)),
             )
         )
     if huge and rounds and draw(st.sampled_from([False, False, True])):

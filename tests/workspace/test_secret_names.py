@@ -9,6 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.cli.screens import typed
 
 from penstock.workspace.paths import has_secret_name
 
@@ -238,17 +239,17 @@ def test_each_way_that_a_refusal_of_a_secret_names_works(tmp_path: Path) -> None
     """The variable for any command, the flag for a server, the argument for a program; `penstock.toml` cannot."""
     (tmp_path / ".env").write_text("password\n")
     command = [sys.executable, "-m", "penstock"]
-    view = [*command, "view", ".env", "--root", str(tmp_path)]
+    view = ("view", ".env", "--root", str(tmp_path))
     allowed = {**os.environ, "PENSTOCK_ALLOW_SECRETS": "1"}
-    refused = subprocess.run(view, capture_output=True, text=True, check=False)
+    refused = typed(*view, cwd=tmp_path)
     assert refused.returncode == 3
     for way in ("PENSTOCK_ALLOW_SECRETS=1", "penstock mcp --allow-secrets", "Workspace(allow_secrets=True)"):
         assert way in refused.stderr
-    assert "1|password" in subprocess.run(view, capture_output=True, text=True, check=True, env=allowed).stdout
+    assert "1|password" in typed(*view, cwd=tmp_path, environment=allowed).stdout
     for other in ("tokens", "check-code"):
-        other_view = [*command, other, ".env", "--root", str(tmp_path)]
-        assert subprocess.run(other_view, capture_output=True, check=False).returncode == 3
-        assert subprocess.run(other_view, capture_output=True, check=False, env=allowed).returncode == 0
+        other_view = (other, ".env", "--root", str(tmp_path))
+        assert typed(*other_view, cwd=tmp_path).returncode == 3
+        assert typed(*other_view, cwd=tmp_path, environment=allowed).returncode == 0
     call = {
         "jsonrpc": "2.0",
         "id": 2,
@@ -269,6 +270,6 @@ def test_each_way_that_a_refusal_of_a_secret_names_works(tmp_path: Path) -> None
         )
         assert ("1|password" in served.stdout) is shown, served.stdout + served.stderr
     (tmp_path / "penstock.toml").write_text("allow_secrets = 1\n")
-    widened = subprocess.run(view, capture_output=True, text=True, check=False)
+    widened = typed(*view, cwd=tmp_path)
     assert widened.returncode in {2, 3}
     assert "password" not in widened.stdout
