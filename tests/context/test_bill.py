@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -167,7 +168,12 @@ def test_the_reserve_is_what_the_body_asks_for(key: str) -> None:
     [
         ({"max_tokens": 9_000}, "anthropic", {"max_tokens": 1_000}),
         ({"max_tokens": 500}, "anthropic", {"max_tokens": 500}),
-        ({"max_tokens": 9_000, "thinking": {"budget_tokens": 4_000}}, "anthropic", {"max_tokens": 4_001}),
+        (
+            {"max_tokens": 9_000, "thinking": {"budget_tokens": 4_000}},
+            "anthropic",
+            {"max_tokens": 1_025, "thinking": {"budget_tokens": 1_024}},
+        ),
+        ({"max_tokens": 9_000, "thinking": {"budget_tokens": 900}}, "anthropic", {"max_tokens": 1_000}),
         ({}, "openai-responses", {"max_output_tokens": 1_000}),
         ({"model": "gpt-5"}, "openai-chat", {"max_completion_tokens": 1_000}),
         ({"model": "llama"}, "openai-chat", {"max_tokens": 1_000}),
@@ -176,8 +182,30 @@ def test_the_reserve_is_what_the_body_asks_for(key: str) -> None:
 def test_a_reply_is_lowered_under_the_name_that_the_wire_takes(
     body: dict[str, Any], wire: str, changed: dict[str, Any]
 ) -> None:
-    """Never raised, and never below what thinking needs."""
+    """Never raised, and never below the least that thinking needs."""
     assert with_reply_tokens(body, 1_000, wire) == body | changed
+
+
+@pytest.mark.proves("R-3")
+@pytest.mark.parametrize(
+    ("wire", "body"),
+    [
+        ("anthropic", {"max_tokens": 40_000, "thinking": {"type": "enabled", "budget_tokens": 32_000}}),
+        (
+            "bedrock",
+            {
+                "inferenceConfig": {"maxTokens": 40_000},
+                "additionalModelRequestFields": {"thinking": {"type": "enabled", "budget_tokens": 32_000}},
+            },
+        ),
+        ("gemini", {"generationConfig": {"maxOutputTokens": 40_000, "thinkingConfig": {"thinkingBudget": 32_000}}}),
+    ],
+)
+def test_thinking_is_lowered_with_the_reply_that_it_is_part_of(wire: str, body: dict[str, Any]) -> None:
+    """In the same proportion, so that words are left for the answer; what is asked for short enough stays."""
+    assert with_reply_tokens(body, 40_000, wire) == body
+    half = json.loads(json.dumps(body).replace("40000", "20000").replace("32000", "16000"))
+    assert with_reply_tokens(body, 20_000, wire) == half
 
 
 def test_a_bill_is_printed_with_the_largest_first() -> None:

@@ -13,10 +13,11 @@ from tests.wires.strategies import MESSAGES, TELLERS, WIRES, Call, Round, Story,
 
 from penstock import execute
 from penstock.context.compaction import apply
-from penstock.context.counts import CONTENT_KINDS
+from penstock.context.counts import CONTENT_KINDS, counts_of
 from penstock.context.ladder import Ladder
+from penstock.context.provider_counts import min_decrease
 from penstock.context.recovery import MARGIN, MAX_CALLS
-from penstock.context.sized import MESSAGE_TOKENS, Sized
+from penstock.context.sized import MESSAGE_TOKENS, Sized, measure_entry
 from penstock.overflow.learned import SMALLEST_TOKENS
 from penstock.wires import load_request
 
@@ -51,6 +52,8 @@ OLD_BATCH = Story(
         *(Round(text="word " * 200, user="Go on. " * 200) for _ in range(6)),
     )
 )
+# Answers between words of the user, six times as long as a note: by our own count each would be worth one.
+TALK = Story(rounds=tuple(Round(text="word " * 300, user="Go on. " * 9) for _ in range(8)))
 STUB_WORDS_TOKENS = 10
 """By how much two stubs of one result differ at most."""
 WORDINGS = ("exact", "total only", "lower bound", "limit only", "code only", "none")
@@ -90,6 +93,23 @@ def test_no_rung_is_taken_for_smaller_than_it_is(story: Story, wire: str, share:
     ladder = ladder_of(request_of(story, wire), wire)
     rung = round(share * ladder.last)
     assert taken(ladder, rung).counts.total <= ladder.counts(rung).total
+
+
+@pytest.mark.proves("R-1")
+@given(stories(max_rounds=12), st.sampled_from(WIRES))
+@example(CHAT, "gemini")
+@example(TALK, "openai-chat")
+def test_a_note_of_finished_turns_is_smaller_whoever_counts(story: Story, wire: str) -> None:
+    """Else no rung below it would be smaller for certain, and a retry would give up more than the numbers ask for."""
+    ladder = ladder_of(request_of(story, wire), wire)
+    transcript = ladder.sized.transcript
+    for step in ladder.steps(ladder.gentle):
+        if step.strategy == "spans":
+            shown = [entry for entry in transcript.visible() if step.first <= entry.index <= step.last]
+            gone = sum(measure_entry(entry, COUNTER).counts.total for entry in shown)
+            messages = 1 + len(transcript.beside_note(step.first, step.last))
+            note = step.after_tokens - MESSAGE_TOKENS * messages
+            assert min_decrease(counts_of([("results", gone)]), counts_of([("notes", note)], messages=messages)) > 0
 
 
 @given(stories(max_rounds=12), st.sampled_from(WIRES), st.floats(0, 1))

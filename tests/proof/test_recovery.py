@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from proof.figure import SEED
 
-from penstock.context import recovery
+from penstock.context import recovery, rung_choice
 from penstock.wires import WIRES
 from proof import recovery as rig
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
 
 @pytest.mark.proves("R-1", "R-2", "R-3")
@@ -27,18 +28,18 @@ def _first_rung(*_: Any, **__: Any) -> int:
 
 
 @pytest.mark.parametrize(
-    ("name", "spoilt", "said"),
+    ("module", "name", "spoilt", "said"),
     [
-        ("HALVES", (0.99, 0.98), "kept"),
-        ("_choose", _first_rung, "lost"),
-        ("_floor", lambda *_: None, "lost"),
+        (rung_choice, "HALVES", (0.99, 0.98), "kept"),
+        (recovery, "choose", _first_rung, "lost"),
+        (rung_choice, "_floor", lambda *_: None, "lost"),
     ],
     ids=["nothing is halved", "the least cut, again and again", "no floor"],
 )
 def test_the_rig_notices(
-    name: str, spoilt: float | Callable[..., Any], said: str, monkeypatch: pytest.MonkeyPatch
+    module: ModuleType, name: str, spoilt: float | Callable[..., Any], said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A ladder that cuts too little, or that ends before its floor."""
-    monkeypatch.setattr(recovery, name, spoilt)
+    monkeypatch.setattr(module, name, spoilt)
     cases = (made for wire in WIRES[:2] for made in rig.cases(SEED + 5, wire, 120))  # a seed that shows them early
     assert any(said in fault for made in cases for fault in rig.faults_of(made))

@@ -32,6 +32,7 @@ from penstock.context.compaction.spans import (
 from penstock.context.compaction.views import WORTH_TOKENS, View
 from penstock.context.counts import CONTENT_KINDS, KindCounts, counts_of
 from penstock.context.handoff import mechanical, render
+from penstock.context.provider_counts import min_decrease
 from penstock.context.sized import MESSAGE_TOKENS, measure_entry
 from penstock.text import stand_ins
 
@@ -65,8 +66,6 @@ NOTE_SHARE = 0.16
 """The characters that a note may have for each token that goes."""
 # A note that grows turn by turn is written anew for each rung that is looked at; more rungs would hardly fit better.
 _MAX_SPAN_RUNGS = 32
-_NOTE_WORTH = 6
-"""How many times as long as its note a turn between two words of the user has to be."""
 _RESULTS = CONTENT_KINDS.index("results")
 
 
@@ -427,9 +426,19 @@ class _Spans:
         key = turns[0].first, turns[-1].last
         if key not in self._written:
             is_one_note = all(turn.kind == "note" for turn in turns)
-            step = span_step(self._view, "spans", turns, users=self._users, note_share=NOTE_SHARE)
+            step = span_step(
+                self._view, "spans", turns, users=self._users, note_share=NOTE_SHARE, can_be_bare=not self._users
+            )
             # Between words of the user that stay, each answer would become a note of its own, and many small notes are not
             # smaller for certain: such turns wait for the phase that takes those words too, and makes one note of all.
-            most = step.before_tokens if self._users else step.before_tokens // _NOTE_WORTH
-            self._written[key] = step if step.after_tokens < most and not is_one_note else None
+            is_worth_it = step.after_tokens < step.before_tokens if self._users else self._is_smaller(step)
+            self._written[key] = step if is_worth_it and not is_one_note else None
         return self._written[key]
+
+    def _is_smaller(self, step: PlanStep) -> bool:
+        """Whether a note is smaller than what it stands for, however a provider counts either."""
+        gone = self._view.entries_between(step.first, step.last)
+        messages, _ = note_frame(self._view, step.first, step.last)
+        removed = sum(measure_entry(entry, self._view.counter).counts.total for entry in gone)
+        added = step.after_tokens - messages * MESSAGE_TOKENS
+        return min_decrease(counts_of([("other", removed)]), counts_of([("notes", added)], messages=messages)) > 0

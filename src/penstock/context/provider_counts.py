@@ -39,7 +39,7 @@ MESSAGE_ERROR: Final = 0.06
 """How far a message may be from the sum of its kinds: numbers, other languages, what one tokenizer happens to merge."""
 STATED_ERROR: Final = 0.10
 """How far a number in a refusal may be from what the provider counts: some are estimates of a proxy before it."""
-REFUSED_WORTH: Final = 0.3
+REFUSED_WORTH: Final = 0.25
 """What a refused retry is worth, as a share of the limit: the certain rung that follows keeps a half, and is one more call."""
 _LIKELY_FRAME_TOKENS = 8
 """What a frame is taken to be where it only has to be likely: half of the most."""

@@ -15,6 +15,7 @@ from penstock.wires.history import Transcript, dump, load
 from penstock.wires.invariants import violations
 from penstock.wires.repair import repair
 from penstock.wires.table import WIRES, wire_named
+from penstock.wires.wire import MIN_THINKING_TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -143,7 +144,8 @@ def reply_tokens(request: Json) -> int | None:
 def with_reply_tokens(request: Json, reserve_tokens: int, wire: str) -> Json:
     """Return a body that asks for at most so much of reply; one that names no number gets one.
 
-    It is never asked for less than the provider takes: Anthropic's thinking, for one, has to fit into the reply.
+    What the model may think has to fit into its reply, and is lowered with it, in the same proportion; the reply is never
+    asked for shorter than the least thinking takes.
 
     Args:
         request: a body of the wire.
@@ -154,11 +156,15 @@ def with_reply_tokens(request: Json, reserve_tokens: int, wire: str) -> Json:
     layout = wire_named(wire).body
     cap = max(reserve_tokens, layout.min_reply_tokens(request))
     given = [path for path in layout.reply_paths if type(field(request, *path)) is int]
-    body = request
+    body, asked, tokens = request, cap, cap
     for path in given or [layout.default_reply_path(request)]:
-        tokens = min(cap, field(request, *path)) if given else cap
+        asked = field(request, *path) if given else cap
+        tokens = min(cap, asked)
         if field(request, *path) != tokens:
             body = nested(body, path, tokens)
+    for path, thinking in layout.thinking_of(request):
+        lowered = min(max(thinking * tokens // asked, min(thinking, MIN_THINKING_TOKENS)), tokens - 1)
+        body = body if lowered >= thinking else nested(body, path, lowered)
     return body
 
 

@@ -8,7 +8,7 @@ or a function of values, so that a part that somebody forgot fails when the reco
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
 from penstock.text.json_access import field
 
@@ -102,6 +102,11 @@ class Written:
     system: Json = None
 
 
+MIN_THINKING_TOKENS: Final = 1_024
+"""The least that a model may be told to think: a budget is never lowered below it, and one that is lower stays."""
+# Source: Anthropic's page on extended thinking. Gemini's models take 128 or 512, too.
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BodyLayout:
     """Where a request's body holds its messages, instructions, tools and the length that it asks for the reply."""
@@ -120,8 +125,10 @@ class BodyLayout:
     """Every place where the reply's length may be asked for; the first that is there counts."""
     default_reply_path: Callable[[Json], KeyPath]
     """Where a body that names no length gets one."""
-    min_reply_tokens: Callable[[Json], int]
-    """The shortest reply that the provider lets this body ask for."""
+    shortest_reply_tokens: int
+    """The shortest reply that the provider lets any body ask for."""
+    thinking_paths: tuple[KeyPath, ...]
+    """Every place where a body may say how much of its reply the model may think; none where the API has no such number."""
     constants: Mapping[str, Json]
     """What every request that we compose says besides."""
     resemblance: Callable[[dict[str, Json]], int]
@@ -129,6 +136,17 @@ class BodyLayout:
     what no other wire has."""
     continues: Callable[[dict[str, Json]], bool]
     """Whether a body goes on with a conversation that the provider keeps, so that calls may not be in it."""
+
+    def min_reply_tokens(self, body: Json) -> int:
+        """Return the shortest reply that the provider lets this body ask for: what it thinks has to fit into it."""
+        least = (min(tokens, MIN_THINKING_TOKENS) for _, tokens in self.thinking_of(body))
+        return max(self.shortest_reply_tokens, max(least, default=0) + 1)
+
+    def thinking_of(self, body: Json) -> list[tuple[KeyPath, int]]:
+        """Return where a body says how much the model may think, and the number; of those that set something aside."""
+        # Gemini's -1 lets the model decide and 0 turns thinking off: neither sets anything aside.
+        said = ((path, field(body, *path)) for path in self.thinking_paths)
+        return [(path, tokens) for path, tokens in said if type(tokens) is int and tokens > 0]
 
     def system_of(self, body: Json) -> Json:
         """Return the instructions that stand beside the messages of a body; None where there are none."""

@@ -241,6 +241,7 @@ def span_step(
     users: bool,
     note_share: float = 1.0,
     names_share: float = 0.0,
+    can_be_bare: bool = False,
 ) -> PlanStep:
     """Return the step that shows a note in place of some turns: as much as is worth it, less where that would not shrink.
 
@@ -251,6 +252,7 @@ def span_step(
         users: whether the user's own words are quoted in the note; else the turns hold none.
         note_share: the characters that the note may have for each token that goes.
         names_share: the characters that identifiers may have beside, for each token of the original turns.
+        can_be_bare: whether a note whose share is hardly longer than its head is that alone: how much went, and the way to it.
     """
     before = sum(_size(view, turn) for turn in turns)
     first, last = turns[0].first, turns[-1].last
@@ -265,7 +267,11 @@ def span_step(
     rounds = steps_of(view, turns)
     told = list(_foreign(view, done, first, last)) if names_share else []
     # At a share of 1, a character for each token that goes: about a third of it, at most.
-    max_chars = max(_MIN_NOTE_CHARS, min(NOTE_CHARS, int(before * note_share)))
+    max_chars = min(NOTE_CHARS, int(before * note_share))
+    if max_chars < _MIN_NOTE_CHARS:
+        max_chars = _MIN_NOTE_CHARS
+        if can_be_bare:
+            done, words = (), []
     # By the original turns: a note of notes would have room for fewer names each time. But never more than about a third
     # of what goes now.
     came = _tokens(view, view.transcript.entries[first : last + 1]) if names_share else 0

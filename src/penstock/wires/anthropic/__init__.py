@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.text.json_access import field, objects, type_of
+from penstock.text.json_access import objects, type_of
 from penstock.wires.anthropic import answers, codec, provider
 from penstock.wires.anthropic.repair import REPAIRS
 from penstock.wires.anthropic.rules import INVARIANTS
@@ -50,12 +50,6 @@ def _resemblance(body: dict[str, Json]) -> int:
     return int("messages" in body and any("input_schema" in tool for tool in objects(body.get("tools"))))
 
 
-def _min_reply_tokens(body: Json) -> int:
-    """Return one token more than the thinking may take: it has to fit into the reply."""
-    thinking = field(body, "thinking", "budget_tokens")
-    return thinking + 1 if type(thinking) is int else 1
-
-
 ANTHROPIC = Wire(
     name="anthropic",
     about="a model behind Anthropic's messages",
@@ -67,7 +61,8 @@ ANTHROPIC = Wire(
         tools_paths=(("tools",),),
         reply_paths=(("max_tokens",),),
         default_reply_path=lambda _: ("max_tokens",),
-        min_reply_tokens=_min_reply_tokens,
+        shortest_reply_tokens=1,
+        thinking_paths=(("thinking", "budget_tokens"),),
         constants={},
         resemblance=_resemblance,
         continues=lambda _: False,

@@ -40,13 +40,6 @@ def _resemblance(body: dict[str, Json]) -> int:
     return 4 if blocks and len(untyped) == len(blocks) and any("text" in block for block in blocks) else 0
 
 
-def _min_reply_tokens(body: Json) -> int:
-    """Return one token more than the thinking may take: it has to fit into the reply."""
-    # Converse has no field for thinking: what it does not know itself goes on to the model, in Anthropic's spelling.
-    budget = field(body, "additionalModelRequestFields", "thinking", "budget_tokens")
-    return budget + 1 if type(budget) is int else 1
-
-
 BEDROCK = Wire(
     name="bedrock",
     about="a model behind Bedrock's Converse",
@@ -58,7 +51,9 @@ BEDROCK = Wire(
         tools_paths=(("toolConfig", "tools"),),
         reply_paths=(("inferenceConfig", "maxTokens"),),
         default_reply_path=lambda _: ("inferenceConfig", "maxTokens"),
-        min_reply_tokens=_min_reply_tokens,
+        shortest_reply_tokens=1,
+        # What Converse does not know itself goes on to the model, in Anthropic's spelling.
+        thinking_paths=(("additionalModelRequestFields", "thinking", "budget_tokens"),),
         constants={},
         resemblance=_resemblance,
         continues=lambda _: False,

@@ -55,16 +55,6 @@ def _default_reply_path(body: Json) -> KeyPath:
     return ("generationConfig", "maxOutputTokens")
 
 
-def _min_reply_tokens(body: Json) -> int:
-    """Return one token more than the thinking may take: it is part of the reply."""
-    for holder in ("generationConfig", "config"):
-        budget = get(get(get(body, holder), "thinkingConfig"), "thinkingBudget")
-        # -1 lets the model decide and 0 turns thinking off: neither sets anything aside.
-        if type(budget) is int and budget > 0:
-            return budget + 1
-    return 1
-
-
 GEMINI = Wire(
     name="gemini",
     about="a model behind Gemini's generateContent",
@@ -76,7 +66,11 @@ GEMINI = Wire(
         tools_paths=_paths("tools"),
         reply_paths=tuple((*holder, key) for holder, key in product(_REPLY_HOLDERS, both("maxOutputTokens"))),
         default_reply_path=_default_reply_path,
-        min_reply_tokens=_min_reply_tokens,
+        shortest_reply_tokens=1,
+        thinking_paths=tuple(
+            (*holder, config, budget)
+            for holder, config, budget in product(_REPLY_HOLDERS, both("thinkingConfig"), both("thinkingBudget"))
+        ),
         constants={},
         resemblance=_resemblance,
         continues=lambda _: False,

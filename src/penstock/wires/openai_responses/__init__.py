@@ -38,7 +38,8 @@ OPENAI_RESPONSES = Wire(
         tools_paths=(("tools",),),
         reply_paths=(("max_output_tokens",),),
         default_reply_path=lambda _: ("max_output_tokens",),
-        min_reply_tokens=lambda _: provider.MIN_REPLY_TOKENS,
+        shortest_reply_tokens=provider.MIN_REPLY_TOKENS,
+        thinking_paths=(),
         # The transcript is the memory here: nothing is to be kept by the provider that nobody asked it to keep.
         constants={"store": False},
         resemblance=_resemblance,

@@ -1,0 +1,165 @@
+"""The rung of the ladder that is sent next: the largest that is small enough by what the refusals have said.
+
+Law: where something was refused, the rung is smaller in the provider's count whatever its factors, or it is the floor and smaller
+by our own count; the last call is the floor's. Keeps out: what else a refusal may lead to (`recovery`).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from penstock.context.provider_counts import STATED_ERROR, Likelihood, min_decrease, worst_case
+from penstock.context.sized import MESSAGE_TOKENS
+from penstock.text.json_access import as_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from penstock.context.counts import KindCounts
+    from penstock.context.ladder import Ladder, RungChange
+    from penstock.context.situation import Situation
+
+CHANCES = (0.4, 0.5, 0.6, 0.7, 0.78, 0.85, 0.92)
+"""The chances among which the first retry chooses, where a refusal states its numbers: the rung that is worth most."""
+LIKELY_BY_LIMIT = (0.4, 0.7)
+"""The chances at which the second and the third call take a rung, where a refusal names its limit alone: bold first,
+because another try is there to correct it.
+"""
+HALVES = (0.5, 0.4)
+"""The shares of what can shrink that the second and the third call keep, where a refusal has no numbers."""
+SAFETY = 0.9
+"""The share that is used of a room that was converted from characters."""
+MARGIN = 100
+"""The part of a window, a hundredth, that is left free by our own count: frames and handles are counted, not known."""
+_NEAR = 8
+"""How many rungs beside the one that is wanted are looked at one by one."""
+
+
+def choose(
+    situation: Situation, ladder: Ladder, *, after: int = 0, before: RungChange | None = None, is_summary: bool = False
+) -> int | None:
+    """Return the rung to send: small enough by what is known, and smaller for certain; None where no rung is.
+
+    Args:
+        situation: what is known.
+        ladder: the requests there are to choose from.
+        after: the rung above the first that may be taken.
+        before: what already differs between the refused request and rung 0.
+        is_summary: whether rung 0 holds a summary that a call was spent on.
+    """
+    observations, limit = situation.observations, situation.input_limit_tokens
+
+    @cache
+    def is_smaller(rung: int) -> bool:
+        change = ladder.change(rung)
+        removed = change.removed if before is None else change.removed + before.removed
+        added = change.added if before is None else change.added + before.added
+        return min_decrease(removed, added, observations) >= 1
+
+    def is_certain(rung: int) -> bool:
+        return limit is not None and worst_case(ladder.counts(rung), observations) <= limit / (1 + STATED_ERROR)
+
+    if not situation.attempts:
+        return _small_enough(situation, ladder, after)
+    if situation.calls_left <= 1:
+        # The last call is the floor's, whatever the numbers say: if anything fits, it does, and if it is refused that is
+        # the proof (R-1). Only a summary that was paid for goes before it, and only where it fits for certain. The
+        # floor's handoff stays under the same condition: no call is left to send a shorter one.
+        rung = ladder.first(is_certain, after=after) if is_summary else ladder.floor
+        if rung < ladder.floor and is_certain(rung) and is_smaller(rung):
+            return rung
+        return _floor(ladder, lambda rung: is_smaller(rung) and (rung == ladder.last or is_certain(rung)))
+    best = (
+        _worthiest(Likelihood(observations), limit, ladder, after, is_smaller)
+        if limit is not None and situation.stated_numbers == 1
+        else _nearest(range(_small_enough(situation, ladder, after), ladder.last + 1), is_smaller)
+    )
+    return _floor(ladder, is_smaller) if best is None else best
+
+
+def _worthiest(
+    likely: Likelihood, limit_tokens: int, ladder: Ladder, after: int, is_smaller: Callable[[int], bool]
+) -> int | None:
+    """Return the rung that is worth most by what it keeps and its chance to fit, among those that are smaller for certain."""
+    chance = cache(lambda rung: likely.chance_that_fits(ladder.counts(rung), limit_tokens))  # bisections meet on rungs
+
+    def found() -> Iterator[int | None]:
+        for least in CHANCES:
+            rung = ladder.first(lambda rung, least=least: chance(rung) >= least, after=after)  # type: ignore[misc]
+            # Another call is there to correct it: the shorter handoffs of the floor are left for where they are needed.
+            rung = min(rung, ladder.floor)
+            # Where the wanted rung is not smaller for certain, a bolder one that is may be worth more than a lower one.
+            yield _nearest(range(rung, ladder.last + 1), is_smaller)
+            yield _nearest(range(rung, after, -1), is_smaller)
+
+    rungs = sorted({rung for rung in found() if rung is not None})
+    return max(rungs, key=lambda rung: likely.worth(ladder.counts(rung), limit_tokens), default=None)
+
+
+def _nearest(rungs: Sequence[int], is_smaller: Callable[[int], bool]) -> int | None:
+    """Return the first of some rungs that is smaller for certain, or one not far behind it; None where none was found.
+
+    Args:
+        rungs: the rungs that may be taken, the wanted one first.
+        is_smaller: whether a rung is smaller for certain.
+    """
+    # No bisection: where a note or a stub is dear, rungs that are smaller for certain stand between ones that are not. The
+    # first are looked at one by one, the others ever farther apart, because each is written when it is looked at.
+    places = [*range(_NEAR), *(_NEAR << doubling for doubling in range(len(rungs).bit_length())), len(rungs) - 1]
+    return next((rungs[place] for place in places if 0 <= place < len(rungs) and is_smaller(rungs[place])), None)
+
+
+def _floor(ladder: Ladder, is_small_enough: Callable[[int], bool]) -> int | None:
+    """Return the rung of the floor with the longest handoff that passes a test.
+
+    Where history is short, not even the floor with no handoff may be: a stub of one kind could cost more than what it stands for of
+    another. It is sent all the same if it is smaller by our own count, because nothing else is left that could fit.
+    """
+    certain = (rung for rung in range(ladder.floor, ladder.last + 1) if is_small_enough(rung))
+    likely = (rung for rung in [ladder.last] if with_frames(ladder.counts(rung)) < with_frames(ladder.counts(0)))
+    return next(certain, next(likely, None))
+
+
+def with_frames(counts: KindCounts) -> int:
+    """Return our own count of a request with the frames of its messages: a floor may be smaller by these alone."""
+    return counts.total + MESSAGE_TOKENS * counts.messages
+
+
+def _small_enough(situation: Situation, ladder: Ladder, after: int) -> int:
+    """Return the first rung below `after` that is small enough by what the refusals so far have said."""
+
+    def first(is_small_enough: Callable[[KindCounts], bool]) -> int:
+        return ladder.first(lambda rung: is_small_enough(ladder.counts(rung)), after=after)
+
+    limit, observations = situation.input_limit_tokens, situation.observations
+    tries = len(situation.attempts)
+    if limit is not None and situation.stated_numbers > 1:
+        # Two numbers: now the bound holds under every factor that they still allow, so the third call fits for certain
+        # (R-1).
+        return first(lambda counts: worst_case(counts, observations) <= limit / (1 + STATED_ERROR))
+    # The rest has another call to correct it: the shorter handoffs of the floor are left for where they are needed.
+    if limit is not None:
+        likely, least = Likelihood(observations), LIKELY_BY_LIMIT[min(tries, len(LIKELY_BY_LIMIT)) - 1]
+        return min(first(lambda counts: likely.chance_that_fits(counts, limit) >= least), ladder.floor)
+    if not situation.attempts:
+        room = situation.budget.input_tokens
+        return min(first(lambda counts: counts.total <= room - room // MARGIN), ladder.floor)
+    floor = ladder.counts(ladder.last).total
+    # No number at all: halve what can shrink, not the request. Of a request that is nearly all floor, half would be out
+    # of reach, and each retry would be the floor.
+    can_shrink = max(0, situation.sized.counts.total - floor)
+    target = min(floor + int(can_shrink * HALVES[min(tries, len(HALVES)) - 1]), _room_by_chars(situation))
+    return min(first(lambda counts: counts.total <= target), ladder.floor)
+
+
+def _room_by_chars(situation: Situation) -> int:
+    """Return what fits by a limit that counts characters, in our tokens; the window as it is believed where none does."""
+    overflow = situation.newest.overflow
+    if overflow.unit != "chars" or not overflow.limit:
+        return situation.room_tokens
+    transcript = situation.sized.transcript
+    # The ratio of characters is used only for the share to keep: our own tokens of the same request, times the share of
+    # characters that has room.
+    chars = overflow.input or overflow.total or sum(len(as_json(entry.raw)) for entry in transcript.visible())
+    return int(situation.sized.counts.total * overflow.limit / max(1, chars) * SAFETY)
