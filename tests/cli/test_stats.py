@@ -149,6 +149,7 @@ def test_the_object_has_its_keys_and_adds_up(worked: Callable[..., None], capsys
         "fill",
         "cost_against_size",
         "unread",
+        "children",
     ]
     assert found["sessions"] == ["one"]
     assert found["turns"] == len(found["fill"]) == 11

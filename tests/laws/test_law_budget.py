@@ -94,6 +94,20 @@ class Trees(RuleBasedStateMachine):
         if self.attempt(self.is_open(name) and tokens <= self.left(name), lambda: self.tree.commit(name, tokens)):
             self.spent[name] += tokens
 
+    @rule(which=WHICH, part=PARTS)
+    def refund(self, which: int, part: int) -> None:
+        """What was committed by an account itself, or by a child that it took over, turns out not to be spent."""
+        name = self.one(which)
+        used = self.used(name)
+        tokens = used * part // 4 if part <= 4 else used + 1
+        if self.attempt(self.is_open(name) and tokens <= used, lambda: self.tree.refund(name, tokens)):
+            self.spent[name] -= tokens
+
+    @rule(tokens=st.integers(0, GRANTED))
+    def grant(self, tokens: int) -> None:
+        if self.attempt(self.is_open("agent 0"), lambda: self.tree.grant(tokens)):
+            self.granted["agent 0"] += tokens
+
     @rule(which=WHICH)
     def release(self, which: int) -> None:
         name = self.one(which)

@@ -19,7 +19,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from penstock.agent.journal import BEGUN, resumed
+from penstock.agent.journal import BEGUN, Journal, resumed
 from penstock.agent.loop import Agent
 from penstock.errors import PenstockError
 from penstock.session import (
@@ -81,6 +81,12 @@ class _NoTools:
         return handoff
 
 
+def _next_seq(agent: Agent) -> int:
+    """The number of an agent's next record."""
+    assert isinstance(agent.journal, Journal)
+    return agent.journal.next_seq
+
+
 class _Told(Agent):
     """An agent that says what it is about to write."""
 
@@ -107,7 +113,7 @@ class _Served:
     def _stands(self, session: str) -> tuple[Any, ...]:
         agent = self.agents[session]
         return (
-            agent._journal.next_seq,
+            _next_seq(agent),
             agent.session.state.phase,
             tuple(call.id for call in agent.session.state.open_calls),
         )
@@ -128,7 +134,7 @@ class _Served:
     def feed(self, session: str, name: str, data: dict[str, Any]) -> tuple[Any, ...]:
         """Feeds it an event, or hands it off; an error leaves it as it was."""
         agent = self.agents[session]
-        before = agent.session.state, agent._journal.next_seq
+        before = agent.session.state, _next_seq(agent)
         try:
             if name == "HandedOff":
                 passed_on = agent.session.handoff()
@@ -136,7 +142,7 @@ class _Served:
             else:
                 agent.feed(event_of(name, data))
         except PenstockError:
-            assert (agent.session.state, agent._journal.next_seq) == before
+            assert (agent.session.state, _next_seq(agent)) == before
             raise
         return self._stands(session)
 
@@ -149,7 +155,7 @@ class _Served:
         equal = {
             name: resumed(self.store, name)[0] == agent.session
             for name, agent in self.agents.items()
-            if agent._journal.next_seq == len(journals[name])
+            if _next_seq(agent) == len(journals[name])
         }
         for handle in handles:
             self.store.read(handle, 0, 1)

@@ -169,7 +169,7 @@ def test_a_closed_tree_is_done(tree: Spending) -> None:
 @pytest.mark.parametrize(
     ("record", "why"),
     [
-        ({"kind": "spent", "account": "main"}, "one of opened, reserved"),
+        ({"kind": "spent", "account": "main"}, "one of opened, granted, reserved"),
         ({"account": "main"}, "written whole"),
         ({"kind": "opened", "account": "main"}, "a whole number from 0 on, not None"),
         ({"kind": "opened", "account": "main", "tokens": -1}, "not -1"),

@@ -7,8 +7,9 @@ cures is asked for anew, the rest is taken as it is and told. Leaves to others: 
 
 from __future__ import annotations
 
+import math
 from copy import copy
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,8 @@ from penstock.text.redaction import redacted
 from penstock.wires import answer_messages, answer_words, compose_request, output_tokens, placeholders, text_message
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from penstock.agent.protocols import Driver
     from penstock.context.answers import AnswerFault
     from penstock.overflow import Overflow
@@ -33,6 +36,8 @@ MAX_DOUBTS = 2
 """How often in a row an answer is not taken because a smaller request may bring a better one."""
 MAX_CONTINUATIONS = 3
 """How often a model is asked to go on with a reply that was cut at its length."""
+MIN_REPLY_TOKENS = 256
+"""The shortest reply that is worth a request, where the budget is nearly used up."""
 GO_ON = "[Your reply was cut at its length limit. Go on exactly where it stopped, without repeating anything.]"
 """What a model is told whose reply was cut."""
 # Of a provider's error, for the journal.
@@ -50,10 +55,12 @@ class Asking:
             streams: whether the listener gets answers piece by piece, or whole.
         """
         self._driver = driver
-        self._streams = streams
+        self.streams = streams
         self._can_stream = "on_text" in signature(driver.model.send).parameters
         self._taken = driver.model, 0
         """The most input that a model has reported: a smaller number of the same one is none of its window."""
+        self.counts_more = 1.0
+        """By how much the provider's count was more than our upper bound, at most."""
         self.begin_run()
 
     def begin_run(self) -> None:
@@ -68,12 +75,31 @@ class Asking:
         self._is_cut = self._was_empty = False
         self._cut_at: Overflow | None = None
 
+    def affordable(self, step: Ask) -> Ask | None:
+        """Return the request with a reply that the budget still pays for; None where not even a short one is.
+
+        Args:
+            step: the request as the session wants it.
+        """
+        purse = self._driver.purse
+        if purse is None:
+            return step
+        left = purse.left_tokens - self.most_tokens(step) + step.reserve_tokens
+        if left < min(MIN_REPLY_TOKENS, step.reserve_tokens):
+            return None
+        return replace(step, reserve_tokens=min(left, step.reserve_tokens))
+
+    def most_tokens(self, step: Ask) -> int:
+        """Return what a request takes at most, with its reply: by our upper bound, or more where the provider has counted more."""
+        sized = Sized(step.transcript, self._driver.session.counter)
+        return math.ceil(sized.high * self.counts_more) + step.reserve_tokens
+
     def ask(self, step: Ask) -> None:
         """Send the request and feed what came: an answer, a refusal or a failure."""
         driver = self._driver
         request = compose_request(step.transcript, driver.model.name, step.reserve_tokens)
         try:
-            body = self._sent(request)
+            body = self._paid(step, lambda: self._sent(request))
         except Cancelled:
             driver.is_stopped = True
             return
@@ -101,6 +127,44 @@ class Asking:
         driver.feed(replied)
         self.outage = None
 
+    def words(self, step: Ask) -> str | None:
+        """Return the words of an answer that is not part of the session; None where there is none, for whatever reason."""
+        if (affordable := self.affordable(step)) is None:
+            return None
+        model = self._driver.model
+        request = compose_request(affordable.transcript, model.name, affordable.reserve_tokens)
+        try:
+            return answer_words(self._paid(affordable, lambda: model.send(request)), model.wire)
+        except Exception:  # noqa: BLE001 - such words are not worth an end: the session does without
+            return None
+
+    def _paid(self, step: Ask, send: Callable[[], dict[str, Json]]) -> dict[str, Json]:
+        """Return the body of an answer, with the most that it can take counted before it is asked for and what it took after."""
+        purse = self._driver.purse
+        if purse is None:
+            return send()
+        taken = min(self.most_tokens(step), purse.left_tokens)
+        purse.take(taken)
+        try:
+            body = send()
+        except Cancelled:
+            # What the provider has made of it by now is not known: all of it stays counted.
+            raise
+        except Exception:
+            purse.settle(taken, 0)
+            raise
+        purse.settle(taken, self._used(step, body, taken))
+        return body
+
+    def _used(self, step: Ask, body: Json, taken_tokens: int) -> int:
+        """Return what an answer took, as the provider reports it; where it does not, all that it can have taken."""
+        came, made = reported_input(body), output_tokens(body, self._driver.model.wire)
+        if came is None or made is None:
+            return taken_tokens
+        high = Sized(step.transcript, self._driver.session.counter).high
+        self.counts_more = max(self.counts_more, came / max(1, high))
+        return came + made
+
     def goes_on(self) -> bool:
         """Whether the model was asked to go on with a reply that was cut."""
         if not self._is_cut or len(self.said) >= MAX_CONTINUATIONS:
@@ -120,9 +184,9 @@ class Asking:
             body = driver.model.send(request)
         else:
             send: Any = driver.model.send
-            on_text = driver.listener.text if self._streams else None
+            on_text = driver.listener.text if self.streams else None
             body = send(request, on_text=on_text, cancelled=lambda: driver.is_stopped)
-            if self._streams:
+            if self.streams:
                 return body
         driver.listener.text(answer_words(body, driver.model.wire))
         return body

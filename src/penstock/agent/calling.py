@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 # Of a result, for the person who watches.
 _SHOWN_CHARS = 120
+_NOT_RUN = "Not run: the person stopped the work."
 
 
 class Calling:
@@ -56,10 +57,17 @@ class Calling:
         session, listener = driver.session, driver.listener
         rows: list[tuple[ToolCall, str, bool]] = []
         outcomes: list[Outcome] = []
+        has_child = False
         for call in step.calls:
-            if driver.is_stopped:
+            if driver.is_stopped and not has_child:
                 # The interrupt closes the calls, those that were run too: results are taken together or not at all.
                 return
+            if driver.is_stopped:
+                # But for what a child agent has done, which its parent has to hear.
+                rows.append((call, _NOT_RUN, True))
+                outcomes.append(Outcome(call_id=call.id, failed=True, is_refusal=True))
+                continue
+            has_child |= driver.children is not None and driver.children.takes(call)
             listener.step(session, f"calls {call.name} {call.arguments[:100]}")
             done = self._run(call)
             text = redacted(done.text)
@@ -82,20 +90,32 @@ class Calling:
         if any(outcome.failed for outcome in outcomes):
             driver.escalate()
 
+    def adopt(self, other: Calling) -> None:
+        """Take over what a child agent wrote into files: its contents are named where somebody changes them.
+
+        Args:
+            other: who ran the child's calls.
+        """
+        self._after |= other._after
+
     def _run(self, call: ToolCall) -> Done:
         """Run one call as the model made it. What changes the world is written down before and after, and not done again
         where a kill came between.
         """
-        driver, tools = self._driver, self._driver.tools
+        driver, tools, children = self._driver, self._driver.tools, self._driver.children
+        # With the turn, because some servers number the calls of every turn anew.
+        place = f"{driver.session.state.all_turns}:{call.id}"
         if self._as_made is not None:
             call = self._as_made.get(call.id, call)
+        elif children is not None and children.is_begun(place):
+            return children.run(call, place)
         elif mark := mark_in(call.arguments):
             return Done(
                 text=f"Not run: the call held a secret, which is not kept ({mark}). Make it again.", failed=True
             )
+        if children is not None and children.takes(call):
+            return children.run(call, place)
         intent, change = tools.intent(call), tools.change(call)
-        # With the turn, because some servers number the calls of every turn anew.
-        place = f"{driver.session.state.all_turns}:{call.id}"
         # With an id of this agent alone: where two resumed the same session, the second one's record conflicts in the
         # journal before it acts.
         effect_id = f"{new_id()}:{place}"

@@ -76,8 +76,20 @@ def edits_of(store: Store, session_id: str) -> list[KeptEdit]:
     for record in store.events(session_id):
         if record.type == EDITED:
             data: Any = record.data
-            found[data["effect_id"]] = KeptEdit(**data)
+            edit = KeptEdit(**data)
+            if found and _is_announced_again(latest := next(reversed(found.values())), edit):
+                del found[latest.effect_id]
+            found[edit.effect_id] = edit
     return list(found.values())
+
+
+def _is_announced_again(earlier: KeptEdit, edit: KeptEdit) -> bool:
+    """Return whether an edit is one that was announced and not made before a kill: the same call with the same contents."""
+
+    def told(of: KeptEdit) -> tuple[str, ...]:
+        return of.effect_id.partition(":")[2], of.path, of.before_sha256, of.after_sha256
+
+    return told(earlier) == told(edit)
 
 
 def undo(root: Root, store: Store, session_id: str, number: int | None = None) -> str:

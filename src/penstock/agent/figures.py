@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from penstock.agent.disk_changes import CHANGED
 from penstock.agent.edits import EDITED
-from penstock.agent.journal import BEGUN, SEEN, TRACKED
+from penstock.agent.journal import BEGUN, CHILD, SEEN, TRACKED
+from penstock.agent.purse import SPENDING
 from penstock.context.sized import MESSAGE_TOKENS, measure_entry
 from penstock.errors import CallerError
 from penstock.overflow import classify_overflow
@@ -399,7 +400,7 @@ class _Reading:
         if record.type == SEEN:
             for act in data["acts"]:
                 self._seen(act)
-        elif record.type not in {TRACKED, EDITED, CHANGED}:
+        elif record.type not in {TRACKED, EDITED, CHANGED, CHILD, SPENDING}:
             self._happened(event_of(record.type, data), record.at)
         self._records += 1
         self._at = record.at

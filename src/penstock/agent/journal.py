@@ -1,4 +1,5 @@
-"""What does a journal of a session hold, and how is it read again? Its beginning, the events, and records beside them (S-12).
+"""What does a journal of a session hold, and how is it read again? Its beginning, the events, records beside them, and
+those of its child agents (S-12).
 
 Law: a replay of what was written gives the session that was. Leaves to others: when something is written (`loop`), and where a
 journal lies (`store`).
@@ -7,10 +8,12 @@ journal lies (`store`).
 from __future__ import annotations
 
 import uuid
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from penstock.agent.disk_changes import CHANGED
 from penstock.agent.edits import EDITED
+from penstock.agent.purse import SPENDING
 from penstock.errors import CallerError
 from penstock.session import Session, event_of, name_of, to_dict
 from penstock.text.json_redaction import redacted_json
@@ -24,7 +27,11 @@ BEGUN = "Begun"
 """The type of the first record of a session: its header, and what it was begun with."""
 SEEN, TRACKED = "Seen", "Tracked"
 """Types of records beside the events: which files a tool showed or changed (`Seen`), and what they were then (`Tracked`)."""
-_NO_EVENTS = frozenset({SEEN, TRACKED, EDITED, CHANGED})
+CHILD, ENDED = "Child", "Ended"
+"""The type of a record of a child agent, which holds one of its own (`Child`), and of the last of those (`Ended`)."""
+_NO_EVENTS = frozenset({SEEN, TRACKED, EDITED, CHANGED, CHILD, SPENDING})
+# What a child does to files is the session's: undo, handoffs and a resume read it without asking who did it.
+_OF_THE_SESSION = frozenset({EDITED, CHANGED, TRACKED})
 
 
 class Journal:
@@ -55,6 +62,80 @@ class Journal:
         """
         self._store.append(self._session_id, self.next_seq, kind, data, handles=handles)
         self.next_seq += 1
+
+    def of(self, child: str) -> ChildJournal:
+        """Return the journal of a child agent, which is a part of this one.
+
+        Args:
+            child: its name.
+        """
+        return ChildJournal(self, child)
+
+
+class ChildJournal:
+    """The journal of a child agent: its records stand in that of its parent, under its name."""
+
+    def __init__(self, whole: Journal, child: str) -> None:
+        self._whole, self._child = whole, child
+        self.changed: dict[str, None] = {}
+        """The files that it has changed."""
+
+    def write(self, kind: str, data: dict[str, Json], handles: tuple[str, ...] = ()) -> None:
+        """Write a record of the child; what it did to files is written as the session's own."""
+        if kind in _OF_THE_SESSION:
+            if kind == CHANGED:
+                self.changed |= dict.fromkeys(str(file["path"]) for file in data["files"])
+                data = {**data, "child": self._child}
+            self._whole.write(kind, data, handles)
+        else:
+            self._whole.write(CHILD, {"child": self._child, "type": kind, "data": data}, handles)
+
+    def of(self, child: str) -> ChildJournal:
+        """Return the journal of a child of this child, beside its own."""
+        return self._whole.of(child)
+
+
+@dataclass(kw_only=True)
+class KeptChild:
+    """A child agent as the journal of its session holds it."""
+
+    name: str
+    begun: dict[str, Json]
+    """What it was begun with: the header of its session, and what its parent gave it."""
+    rows: list[tuple[str, dict[str, Json]]] = field(default_factory=list)
+    """Its events, by name, oldest first."""
+    acts: list[dict[str, Json]] = field(default_factory=list)
+    """What its ledger remembers of files."""
+    changed: dict[str, None] = field(default_factory=dict)
+    """The files that it changed."""
+    ended: dict[str, Json] | None = None
+    """How it ended; None where it was cut off."""
+
+
+def children_of(store: Store, session_id: str) -> dict[str, KeptChild]:
+    """Return the child agents of a session by name, in the order in which they were begun.
+
+    Args:
+        store: where its journal is.
+        session_id: the session.
+    """
+    found: dict[str, KeptChild] = {}
+    for record in store.events(session_id):
+        data: Any = record.data
+        if record.type == CHANGED and data.get("child") in found:
+            found[data["child"]].changed |= dict.fromkeys(file["path"] for file in data["files"])
+        if record.type != CHILD:
+            continue
+        inner: Any = data["data"]
+        if data["type"] == BEGUN:
+            found[data["child"]] = KeptChild(name=data["child"], begun=inner)
+        elif data["type"] == SEEN:
+            found[data["child"]].acts += inner["acts"]
+        elif data["type"] == ENDED:
+            found[data["child"]].ended = inner
+        else:
+            found[data["child"]].rows.append((data["type"], inner))
+    return found
 
 
 def without_secrets(event: Event) -> Event:

@@ -42,12 +42,14 @@ from penstock.session import (
     to_dict,
 )
 from penstock.store.texts import put_text, put_texts
-from penstock.wires import answer_words, begin, compose_request, text_message
+from penstock.wires import begin, text_message
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from penstock.agent.protocols import Listener, ToolRunner
+    from penstock.agent.journal import ChildJournal
+    from penstock.agent.protocols import ChildRunner, Listener, ToolRunner
+    from penstock.agent.purse import Purse
     from penstock.models import Model
     from penstock.session import Event, Session, Step
     from penstock.store import Store
@@ -60,6 +62,10 @@ _WAIT_STEP_SECONDS = 0.1
 """How long a wait goes on after it was interrupted, at most."""
 _COUNTDOWN_SECONDS = 15.0
 """How often the listener hears how long a wait still is."""
+_SUMMARY_TOKENS = 2_000
+"""What a summary may take."""
+_LAST_PART = 4
+"""The part of a budget, a quarter, at which the model is told to come to an end."""
 GO_ON_FROM_HERE = "Go on from where you stopped."
 """What a model is told that was stopped in the middle of its work, where there is something else to tell it."""
 
@@ -80,6 +86,7 @@ class Agent:
         next_seq: int = 0,
         streams: bool = True,
         max_wait_seconds: float = MAX_WAIT_SECONDS,
+        journal: Journal | ChildJournal | None = None,
     ) -> None:
         """Put an agent together; `begin` or a resume comes before `run`.
 
@@ -94,14 +101,19 @@ class Agent:
             next_seq: the number of the next record: 0, or what `resumed` says.
             streams: whether the listener gets answers piece by piece, or whole.
             max_wait_seconds: how long an outage of the provider is waited for; after that the run ends, and can be resumed.
+            journal: where to write, for a child agent; None is the session's own journal.
         """
         self.session, self.model, self.tools, self.store = session, model, tools, store
         self.listener: Listener = listener or Silent()
         self._clock, self._sleep = clock, sleep
-        self._journal = Journal(store, session.session_id, next_seq)
+        self.journal = journal or Journal(store, session.session_id, next_seq)
+        self.purse: Purse | None = None
+        self.children: ChildRunner | None = None
         self._max_wait_seconds = max_wait_seconds
-        self.is_stopped = False
+        self._is_stopped = False
+        self._parent: Agent | None = None
         self.told = ""
+        self._has_warned_of_budget = False
         self._asking = Asking(self, streams=streams)
         self._calling = Calling(self)
 
@@ -111,6 +123,51 @@ class Agent:
         """
         self.is_stopped = True
         self.tools.interrupt()
+        if self.children is not None:
+            self.children.interrupt()
+
+    def child(self, session: Session, tools: ToolRunner, purse: Purse, listener: Listener) -> Agent:
+        """Return an agent that works for this one: the same model, store and clock, its part of the journal, its own session.
+
+        Args:
+            session: what decides for it; its name is that of its purse.
+            tools: what runs its model's calls.
+            purse: what it may spend.
+            listener: what shows its work.
+        """
+        made = Agent(
+            session,
+            self.model,
+            tools,
+            self.store,
+            listener=listener,
+            clock=self._clock,
+            sleep=self._sleep,
+            streams=self._asking.streams,
+            max_wait_seconds=self._max_wait_seconds,
+            journal=self.journal.of(purse.name),
+        )
+        made.purse, made._parent = purse, self
+        made._asking.counts_more = self._asking.counts_more
+        return made
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether the person wants the work to end: this agent's, or that of the one that it works for."""
+        return self._is_stopped or (self._parent is not None and self._parent.is_stopped)
+
+    @is_stopped.setter
+    def is_stopped(self, value: bool) -> None:
+        self._is_stopped = value
+
+    def adopt(self, child: Agent) -> None:
+        """Take over what a child has written into files, and since when the provider fails it.
+
+        Args:
+            child: an agent whose work is over.
+        """
+        self._calling.adopt(child._calling)
+        self._asking.outage = self._asking.outage or child._asking.outage
 
     # ── the journal ──────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -152,7 +209,7 @@ class Agent:
             data: what it holds, as JSON.
             handles: artifacts that it names, which live as long as the session.
         """
-        self._journal.write(kind, data, handles)
+        self.journal.write(kind, data, handles)
 
     def now(self) -> float:
         """Return the time in seconds; only differences count."""
@@ -178,6 +235,8 @@ class Agent:
             prompt = f"{prompt}\n\n{told}"
         if prompt is not None:
             if before.phase not in {"idle", "ended"}:  # the person says something else: what was open is closed
+                if self.children is not None:
+                    prompt = "\n\n".join([prompt, *self.children.cut_off()])
                 self.feed(Interrupted())
             self.feed(Prompted(message=text_message(self.session.state.transcript.wire, "user", prompt)))
         self.is_stopped = False
@@ -185,6 +244,7 @@ class Agent:
         most = None if max_turns is None else before.all_turns + max_turns
         outcome, message = self._until_done(most)
         ended = self.session.state
+        of_children = {} if self.children is None else self.children.used()
         return AgentRun(
             session=self.session.session_id,
             answer="".join([*self._asking.said, last_words(ended.transcript)]) if outcome == "answered" else "",
@@ -192,8 +252,8 @@ class Agent:
             message=message,
             turns=ended.all_turns - before.all_turns,
             usage={
-                "input_tokens": ended.input_tokens - before.input_tokens,
-                "output_tokens": ended.output_tokens - before.output_tokens,
+                "input_tokens": ended.input_tokens - before.input_tokens + of_children.get("input_tokens", 0),
+                "output_tokens": ended.output_tokens - before.output_tokens + of_children.get("output_tokens", 0),
             },
             cuts=ended.compactions - before.compactions,
             recoveries=self._asking.recoveries,
@@ -223,8 +283,24 @@ class Agent:
             if self.is_stopped or spent:
                 self.feed(Interrupted())
                 return "max_turns" if spent else "interrupted", interrupted(self.session.session_id)
+            if isinstance(step, Ask):
+                if self.purse is not None:
+                    # While this agent asks no child of it works: what one holds was left to it by a kill.
+                    self.purse.release_children()
+                affordable = self._asking.affordable(step)
+                if affordable is None:
+                    self.feed(Interrupted())
+                    return "budget", self._used_up(step)
+                step = affordable
             self._perform(step)
             step = self.session.next_step()
+
+    def _used_up(self, step: Ask) -> str:
+        """Return what is said where the next request would take more than the budget has left."""
+        assert self.purse is not None  # noqa: S101 - without one everything is affordable
+        account, next_tokens = self.purse.account, self._asking.most_tokens(step)
+        said = f"The budget is used up: of {account.granted_tokens} tokens {account.left_tokens} are left, and the next request"
+        return f"{said} may take {next_tokens}. To go on with more: penstock resume {self.session.session_id} --budget TOKENS"
 
     def _first_step(self) -> Step:
         """Return the first step of a run; it waits for nothing, since whoever begins a run has looked at what failed before."""
@@ -281,9 +357,19 @@ class Agent:
             return
         if not self.session.state.open_calls:
             self.listener.step(self.session, "answered")
-        if warned := self._turns_warned():
+        for warned in filter(None, (self._turns_warned(), self._budget_warned())):
             self.told = "\n".join(filter(None, (self.told, warned)))
             self.listener.step(self.session, warned)
+
+    def _budget_warned(self) -> str:
+        """Return what is said once, when most of the budget is spent; empty at any other time."""
+        if self.purse is None or self._has_warned_of_budget:
+            return ""
+        account = self.purse.account
+        if account.left_tokens * _LAST_PART > account.granted_tokens:
+            return ""
+        self._has_warned_of_budget = True
+        return f"{account.left_tokens} tokens of the budget of {account.granted_tokens} are left: come to your answer."
 
     def _turns_warned(self) -> str:
         """Return what is said when the turns reach a rung of the profile (S-1); empty at any other turn."""
@@ -315,13 +401,8 @@ class Agent:
 
     def _summarise(self, step: Summarise) -> None:
         """Ask the model for a summary and feed its words, or that there are none."""
-        wire = self.model.wire
-        asked = compose_request(begin(wire, prompt=step.prompt), self.model.name, 2_000)
-        try:
-            text: str | None = answer_words(self.model.send(asked), wire)
-        except Exception:  # noqa: BLE001 - a summary is not worth an end: the rest of the ladder does without
-            text = None
-        self.feed(Summarised(text=text))
+        ask = Ask(transcript=begin(self.model.wire, prompt=step.prompt), reserve_tokens=_SUMMARY_TOKENS)
+        self.feed(Summarised(text=self._asking.words(ask)))
 
     def _hand_off(self, step: HandOff) -> None:
         """Keep the whole conversation, write the handoff that names it, and begin afresh."""

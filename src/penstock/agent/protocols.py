@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from penstock.agent.purse import Purse
     from penstock.context.handoff import Handoff
     from penstock.models import Model
     from penstock.session import Event, Noted, Session
@@ -113,7 +114,7 @@ class AgentRun:
     answer: str = ""
     """The model's last words; empty where it did not come to any."""
     outcome: str = "answered"
-    """`answered`, `interrupted`, `max_turns`, `outage`, or why the session stopped."""
+    """`answered`, `interrupted`, `max_turns`, `outage`, `budget`, or why the session stopped."""
     message: str = ""
     """What the person may do now; empty with an answer."""
     turns: int = 0
@@ -128,6 +129,34 @@ class AgentRun:
     """What was wrong with answers that came: cut without a word, empty, ended at their length (R-6)."""
 
 
+class ChildRunner(Protocol):
+    """Who gives work to child agents; `children` has ours."""
+
+    def takes(self, call: ToolCall) -> bool:
+        """Return whether a call gives work to a child."""
+        ...
+
+    def is_begun(self, place: str) -> bool:
+        """Return whether a child was begun for the call at a place, before a kill."""
+        ...
+
+    def run(self, call: ToolCall, place: str) -> Done:
+        """Let a child do the work of a call; what it comes to is the result."""
+        ...
+
+    def interrupt(self) -> None:
+        """End what the child runs that works now."""
+        ...
+
+    def cut_off(self) -> list[str]:
+        """End the children that a kill has left in the middle and that do not go on; return what there is to say of each."""
+        ...
+
+    def used(self) -> dict[str, int]:
+        """Return the tokens that children took in this run, as `input_tokens` and `output_tokens`."""
+        ...
+
+
 class Driver(Protocol):
     """Who drives a session, as the two hands of the loop see it: what they work on, and the one way to change it."""
 
@@ -136,6 +165,10 @@ class Driver(Protocol):
     tools: ToolRunner
     store: Store
     listener: Listener
+    purse: Purse | None
+    """What may be spent; None sets no end."""
+    children: ChildRunner | None
+    """Who gives work to child agents; None where nobody does."""
     told: str
     """What the model is told with its next result."""
     is_stopped: bool

@@ -22,7 +22,7 @@ from penstock.session.verdicts import NO_LIMITS, ActVerdict
 from penstock.text import escape, notices
 from penstock.text.allowance import Allowance
 from penstock.text.tokens import Tokens
-from penstock.tools import REQUIRED, TOOLS, Parameter, Tool, Tools
+from penstock.tools import MIN_ALLOWANCE, REQUIRED, TOOLS, Parameter, Tool, Tools
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from penstock.store import Store
     from penstock.text.json_access import Json
     from penstock.text.window import Window
+    from penstock.tools import Result
     from penstock.wires import ToolCall
     from penstock.workspace import Workspace
 
@@ -127,6 +128,7 @@ class Toolbox:
         window_tokens: int,
         model: str = "o200k",
         ledger: Ledger | None = None,
+        limits: OutputLimits | None = None,
     ) -> None:
         """Offer the file tools and the todo list; `allow` adds others.
 
@@ -136,12 +138,18 @@ class Toolbox:
             window_tokens: the model's window: results are an eighth of it, within bounds.
             model: for whom tokens are counted.
             ledger: what the session knows of files; None begins without limits.
+            limits: how large a result may be in any window, for a child agent; None sets no other bound.
         """
         room = max(MIN_RESULT_TOKENS, min(MAX_RESULT_TOKENS, window_tokens // RESULT_SHARE))
         self.workspace = workspace
         self.ledger = ledger or Ledger(limits=NO_LIMITS)
         self._pages: list[Window] = []
+        self.result_chars = room * _CHARS_PER_TOKEN
+        self._max_lines = None if limits is None else limits.lines
         allowance = Allowance.tokens(room, Tokens(model=model))
+        if limits is not None and limits.chars is not None:
+            self.result_chars = min(self.result_chars, limits.chars)
+            allowance = Allowance.chars(self.result_chars)
         self._tools = Tools(workspace, allowance=allowance, store=store, shown=self._pages.append)
         self._acting: dict[str, Acting] = {}
         offered = TOOLS if self.ledger.limits == NO_LIMITS else tuple(map(_overridable, TOOLS))
@@ -153,8 +161,7 @@ class Toolbox:
         self.changes = DiskChanges(workspace.root)
         """What the session changed, whoever's tool did it."""
         self._store = store
-        self.result_chars = room * _CHARS_PER_TOKEN
-        self._limits = OutputLimits(chars=self.result_chars)
+        self._limits = OutputLimits(chars=self.result_chars, lines=self._max_lines)
 
     def allow(self, actor: Acting) -> None:
         """Offer tools that change something, too."""
@@ -286,9 +293,8 @@ class Toolbox:
         verdict = self._may_read(arguments)
         if verdict.level == "refused":
             return Done(text=verdict.text, failed=True, is_refusal=True)
-        self._pages.clear()
         try:
-            result = self._tools.call(call.name, arguments)
+            result = self._answered(call.name, arguments)
         # No such tool, or a store that fails.
         except (CallerError, PenstockError) as error:
             return Done(text=str(error), failed=True)
@@ -296,6 +302,30 @@ class Toolbox:
         acts = tuple(shown(page, session.state.all_turns) for page in self._pages if page.version)
         is_refusal = result.code in REFUSALS
         return Done(text=text, failed=result.is_error, is_refusal=is_refusal, seen=acts, tracked=self._tracked(acts))
+
+    def _answered(self, name: str, arguments: dict[str, Json]) -> Result:
+        """Return what a tool of the table answers, within the lines that a result may have, too."""
+        allowance = self._tools.allowance
+        while True:
+            self._pages.clear()
+            result = self._tools.call(name, arguments, allowance=allowance)
+            lines = result.text.split("\n")
+            if self._max_lines is None or len(lines) <= self._max_lines:
+                return result
+            # Its own page, only smaller, so that the next call that it names goes on behind what is shown: a tool keeps to
+            # characters, and so many of them are those lines.
+            fewer = min(allowance.measure("\n".join(lines[: self._max_lines])), allowance.limit * 9 // 10)
+            if fewer < MIN_ALLOWANCE:
+                return result._replace(text=guard_output(result.text, name, store=self._store, limits=self._limits))
+            allowance = allowance._replace(limit=fewer)
+
+    def adopt(self, child: Toolbox) -> None:
+        """Take over what a child agent has written: it counts as this session's own from now on.
+
+        Args:
+            child: the tools of an agent whose work is over.
+        """
+        self._written |= child._written
 
     def _may_read(self, arguments: dict[str, Json]) -> ActVerdict:
         """Return what the ledger thinks of a read (S-5); an override is the model's word that it has to be."""

@@ -23,9 +23,15 @@ from penstock.text import escape
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from penstock.agent.children import ChildTools
     from penstock.agent.loop import Agent
+    from penstock.agent.toolbox import Toolbox
+    from penstock.guard.output import OutputLimits
     from penstock.session import Session
+    from penstock.session.limits import Limits
     from penstock.store import Store
+    from penstock.text.tokens import TokenCounter
+    from penstock.workspace import Workspace
 
     Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -49,6 +55,20 @@ class Terms:
         return self.output_format == "text"
 
 
+_BUDGET = click.option(
+    "--budget",
+    "budget_tokens",
+    type=click.IntRange(min=1_000),
+    metavar="TOKENS",
+    help="All that it may spend; with a budget it may give work to child agents.",
+)
+_MORE_BUDGET = click.option(
+    "--budget",
+    "budget_tokens",
+    type=click.IntRange(min=1_000),
+    metavar="TOKENS",
+    help="So much more that it may spend.",
+)
 _PERMISSIONS = (
     click.option("--allow-edit", is_flag=True, help="Let it change files beneath the root."),
     click.option(
@@ -86,12 +106,14 @@ _BEGINNING = (
     options.window_option,
     click.option("--reserve", type=click.IntRange(min=1), metavar="TOKENS", help="What is kept for each reply."),
     options.profile_option,
+    _BUDGET,
 )
 _CHANGES = (
     click.option("--root", metavar="DIR", help="Go on in another folder than the session's own."),
     click.option("--model", metavar="NAME", help="Another model, of the same API."),
     options.base_url_option,
     options.window_option,
+    _MORE_BUDGET,
 )
 
 
@@ -142,25 +164,26 @@ def begun(store: Store, about: dict[str, Any], terms: Terms) -> Agent:
         terms: how it works.
     """
     from penstock.agent.journal import new_id
-    from penstock.agent.toolbox import INSTRUCTIONS
+    from penstock.agent.purse import open_purse
     from penstock.session import Session
-    from penstock.tools import NAVIGATION
-    from penstock.wires import tool_definitions
 
     # As it is now, whatever folder a resume is typed in; and which folder that is, for another may stand at its path by then.
     about["root"] = os.path.realpath(about["root"])
-    model, toolbox, limits, counter = _parts(store, about)
+    parts = _parts(store, about)
     session = Session(
-        limits=limits,
-        wire=model.wire,
-        system=f"{INSTRUCTIONS}\n\n{NAVIGATION}",
-        tools=tool_definitions(toolbox.tools, model.wire),
+        limits=parts.limits,
+        wire=parts.model.wire,
+        system=_instructions(),
+        tools=parts.definitions(has_budget=about["budget_tokens"] is not None),
         session_id=new_id(),
         agent=about["profile"],
     )
-    session.counter = counter
-    agent = _agent(session, model, toolbox, store, terms, streams=about["stream"])
+    session.counter = parts.counter
+    agent = _agent(session, parts, store, terms, streams=about["stream"])
     agent.begin(about=about, at=time.time(), root_id=_identity(about["root"]))
+    if about["budget_tokens"] is not None:
+        agent.purse = open_purse(session.session_id, about["budget_tokens"], agent.record)
+        parts.give_children(agent)
     return agent
 
 
@@ -179,29 +202,39 @@ def resumed(
         ToolError: Its folder is not there, or another stands at its path.
         CallerError: The model speaks another API than the session.
     """
+    from penstock.agent.disk_changes import changes_of
     from penstock.agent.journal import remembered
-    from penstock.wires import tool_definitions
+    from penstock.agent.purse import open_purse, purse_of
 
     session, begun, next_seq = replayed(store, session_id)
     about = {**begun["about"], **{name: value for name, value in changes.items() if value}}
     if changes["root"] is None:
         _expect_same(about["root"], begun.get("root_id"), session_id)
     about["root"] = os.path.realpath(about["root"])
-    model, toolbox, limits, counter = _parts(store, about)
+    parts = _parts(store, about)
+    model = parts.model
     if model.wire != session.state.transcript.wire:
         asked, has = escape.clip(about["model"], 80), session.state.transcript.wire
         raise CallerError(f"The session speaks {has}, and {asked} speaks {model.wire}: give a model of {has}.")
-    session.counter = counter
+    session.counter = parts.counter
     if changes["window"] or changes["model"]:
-        session.state = replace(session.state, limits=limits)
-    # What it may do is offered anew: a resume may allow more.
-    transcript = replace(session.state.transcript, tools=tool_definitions(toolbox.tools, model.wire))
-    session.state = replace(session.state, transcript=transcript)
+        session.state = replace(session.state, limits=parts.limits)
     acts, _ = remembered(store, session_id)
     # What was read and written before counts on: a file that was read need not be read again.
-    toolbox.ledger = toolbox.ledger.after(*acts)
-    streams = about.get("stream", True)
-    agent = _agent(session, model, toolbox, store, terms, next_seq, streams=streams)
+    parts.toolbox.ledger = parts.toolbox.ledger.after(*acts)
+    parts.toolbox.changes.note(*changes_of(store, session_id))
+    agent = _agent(session, parts, store, terms, next_seq, streams=about.get("stream", True))
+    agent.purse = purse_of(store, session_id, agent.record)
+    if (more := changes["budget_tokens"]) is not None:
+        if agent.purse is None:
+            agent.purse = open_purse(session_id, more, agent.record)
+        else:
+            agent.purse.grant(more)
+    if agent.purse is not None:
+        parts.give_children(agent)
+    # What it may do is offered anew: a resume may allow more.
+    definitions = parts.definitions(has_budget=agent.purse is not None)
+    session.state = replace(session.state, transcript=replace(session.state.transcript, tools=definitions))
     return agent, _verified(store, session_id, about["root"])
 
 
@@ -227,11 +260,43 @@ def _expect_same(root: str, known: list[int] | None, session_id: str) -> None:
         raise ToolError("stale", f"{said} Say which: {way}")
 
 
-def _parts(store: Store, about: dict[str, Any]) -> tuple[Any, Any, Any, Any]:
-    """Return the model, the toolbox, the limits and the counter that a session with these flags works with."""
-    from penstock.agent.toolbox import Toolbox
+@dataclass(frozen=True, kw_only=True)
+class _Parts:
+    """What the agent of a session with these flags is made of, and the children that it may have."""
+
+    model: Any
+    toolbox: Toolbox
+    limits: Limits
+    counter: TokenCounter
+    equipment: ChildTools
+
+    def definitions(self, *, has_budget: bool) -> Any:
+        """Return the tools as they are offered to the model."""
+        from penstock.agent.children import TASK
+        from penstock.wires import tool_definitions
+
+        return tool_definitions((*self.toolbox.tools, *([TASK] if has_budget else [])), self.model.wire)
+
+    def give_children(self, agent: Agent) -> None:
+        """Let an agent that has a budget give work to others."""
+        from penstock.agent.children import Children
+
+        Children(agent, self.toolbox, self.equipment, instructions=_instructions())
+
+
+def _instructions() -> str:
+    """Return what a model is told that works with the tools."""
+    from penstock.agent.toolbox import INSTRUCTIONS
+    from penstock.tools import NAVIGATION
+
+    return f"{INSTRUCTIONS}\n\n{NAVIGATION}"
+
+
+def _parts(store: Store, about: dict[str, Any]) -> _Parts:
+    """Return what the agent of a session with these flags is made of."""
+    from penstock.agent.children import ChildTools
+    from penstock.guard.output import CHILD_AGENT
     from penstock.models import load_model
-    from penstock.session.ledger import Ledger
     from penstock.settings import open_workspace, profile_of
     from penstock.text.tokens import best_counter
 
@@ -243,27 +308,51 @@ def _parts(store: Store, about: dict[str, Any]) -> tuple[Any, Any, Any, Any]:
     # What the person says comes first, then what the model says of itself, then the guess of the profile.
     window = about["window"] or model.window_tokens or limits.window_tokens
     limits = limits.scaled(window, about["reserve"])
+    return _Parts(
+        model=model,
+        toolbox=_toolbox(store, about, workspace, limits, model.name),
+        limits=limits,
+        counter=best_counter("o200k" if is_local else model.name),
+        equipment=ChildTools(
+            toolbox=lambda limits: _toolbox(store, about, workspace, limits, model.name, CHILD_AGENT),
+            limits=lambda name: profile_of(workspace.root, name),
+        ),
+    )
+
+
+def _toolbox(
+    store: Store,
+    about: dict[str, Any],
+    workspace: Workspace,
+    limits: Limits,
+    model_name: str,
+    results: OutputLimits | None = None,
+) -> Toolbox:
+    """Return the tools that the flags allow, for an agent with these limits; `results` bounds what each of them shows."""
+    from penstock.agent.toolbox import Toolbox
+    from penstock.session.ledger import Ledger
+
     # The default profile has no rules for how files are worked on; the others keep a ledger of what was read.
-    ledger = Ledger() if about["profile"] != "default" else None
-    toolbox = Toolbox(workspace, store, window_tokens=window, model=model.name, ledger=ledger)
+    ledger = Ledger() if {about["profile"], limits.name} != {"default"} else None
+    toolbox = Toolbox(
+        workspace, store, window_tokens=limits.window_tokens, model=model_name, ledger=ledger, limits=results
+    )
+    allowed = about.get("allow_write_to", ())
     if about["allow_edit"]:
         from penstock.agent.editing import Editing
 
-        allowed = about.get("allow_write_to", ())
         toolbox.allow(Editing(workspace.root, guard=toolbox.may_write, allow_write_to=allowed))
     if about["allow_shell"]:
         from penstock.agent.shell import Shell
 
         allowance_bytes = max(2_000, toolbox.result_chars)
-        allowed = about.get("allow_write_to", ())
         toolbox.allow(Shell(about["root"], store=store, allowance_bytes=allowance_bytes, allow_write_to=allowed))
-    return model, toolbox, limits, best_counter("o200k" if is_local else model.name)
+    return toolbox
 
 
 def _agent(
     session: Session,
-    model: Any,
-    toolbox: Any,
+    parts: _Parts,
     store: Store,
     terms: Terms,
     next_seq: int = 0,
@@ -275,13 +364,13 @@ def _agent(
     from penstock.models import LocalModel
 
     # What `local` says are lines of files, not Markdown: it is shown as it stands.
-    is_markdown = not isinstance(model, LocalModel)
+    is_markdown = not isinstance(parts.model, LocalModel)
     listener = TerminalListener(is_markdown=is_markdown) if terms.is_for_people else None
     events = EventListener() if terms.output_format == "stream-json" else None
     agent = Agent(
         session,
-        model,
-        toolbox,
+        parts.model,
+        parts.toolbox,
         store,
         listener=events or listener,
         next_seq=next_seq,

@@ -13,6 +13,7 @@ from penstock.cli import answer, options
 from penstock.cli.commands import command
 from penstock.cli.completion import complete_session
 from penstock.cli.keeping import opened
+from penstock.cli.sessions import child_line
 from penstock.cli.terminal import render_table
 from penstock.errors import CallerError
 from penstock.text import escape
@@ -46,6 +47,7 @@ def stats_command(session_id: str | None, picture_file: str | None, store_url: s
       penstock stats ID --svg fill.svg
         one session, and a picture of how full its window was
     """
+    from penstock.agent.child_figures import child_figures
     from penstock.agent.figures import stats_of, together
     from penstock.agent.picture import picture
     from penstock.workspace.own_files import replace_own
@@ -64,6 +66,8 @@ def stats_command(session_id: str | None, picture_file: str | None, store_url: s
             way = f"penstock stats {shlex.quote(names[0])} --svg {shlex.quote(picture_file)}{there}"
             return answer.fail("usage", "A picture shows one session.", way, answer.USAGE, as_json=as_json)
         found = together(stats_of(store, name) for name in chosen)
+        unread = {one.session for one in found.unread}
+        children = [(name, child) for name in chosen if name not in unread for child in child_figures(store, name)]
     if picture_file is not None:
         try:
             replace_own(picture_file, picture(found).encode())
@@ -73,9 +77,16 @@ def stats_command(session_id: str | None, picture_file: str | None, store_url: s
             message = f"{escape.clip(picture_file)} cannot be written: {error.strerror}"
             return answer.fail("io_error", message, None, answer.FAULT, as_json=as_json)
     if as_json:
-        answer.print_json(stats_json(found) | ({"svg": picture_file} if picture_file is not None else {}))
+        rows = [{"session": name, **child._asdict()} for name, child in children]
+        answer.print_json(
+            stats_json(found) | {"children": rows} | ({"svg": picture_file} if picture_file is not None else {})
+        )
     else:
         click.echo("\n\n".join(section for section in sections(found) if section))
+        if children:
+            spent = sum(child.spent_tokens for _, child in children)
+            lines = [f"Child agents: {len(children)}, {spent} tokens in all, beside those above"]
+            click.echo("\n" + "\n".join([*lines, *(f"  {child_line(child)}" for _, child in children)]))
         if picture_file is not None:
             click.echo(f"\nThe picture is in {escape.clip(picture_file)}")
     return answer.PARTIAL if found.unread else 0

@@ -110,6 +110,8 @@ def resume_command(
     from penstock.agent.loop import GO_ON_FROM_HERE
     from penstock.agent.protocols import AgentRun
 
+    if verify_only:
+        changes["budget_tokens"] = None
     with opened(terms.store_url) as store:
         agent, (report, verified) = resumed(store, session_id, changes, terms)
         known = settled(agent)

@@ -22,6 +22,7 @@ from penstock.text.calls import Call
 from penstock.text.json_access import field
 
 if TYPE_CHECKING:
+    from penstock.agent.child_figures import ChildFigures
     from penstock.session import Session
     from penstock.store import SessionInfo, Store
 
@@ -192,12 +193,22 @@ def show_command(session_id: str, store_url: str | None, as_json: bool) -> int:
       penstock show ID --json
         the same for a script
     """
+    from penstock.agent.child_figures import budget_figures, child_figures
+
     with opened(store_url) as store:
         session, begun, records = replayed(store, session_id)
+        budget, children = budget_figures(store, session_id), child_figures(store, session_id)
     shown = _standing(session, begun, records)
+    if budget is not None:
+        shown |= {"budget": budget._asdict(), "children": [child._asdict() for child in children]}
     if as_json:
         answer.print_json(shown)
     else:
+        if budget is not None:
+            shown["budget"] = (
+                f"{budget.spent_tokens} of {budget.granted_tokens} tokens spent, {budget.left_tokens} left"
+            )
+            shown["children"] = [child_line(child) for child in children]
         click.echo(terminal.render_fields(shown.items(), width=18))
         click.echo(str(session.bill()))
     return 0
@@ -231,6 +242,26 @@ def handoff_command(session_id: str, store_url: str | None, as_json: bool) -> in
             made = DiskChanges(root, changes_of(store, session_id)).corrected(made)
     click.echo(encode(made))
     return 0
+
+
+def child_line(child: ChildFigures) -> str:
+    """Return a child agent in a line.
+
+    Args:
+        child: what it did.
+    """
+    spent = f"{child.spent_tokens} of {child.granted_tokens} tokens"
+    return f"{child.child} {child.outcome}, {counted(child.turns, 'turn')}, {spent}: {escape.clip(child.description)}"
+
+
+def counted(number: int, what: str) -> str:
+    """Return a number of things, in the plural unless it is one.
+
+    Args:
+        number: how many.
+        what: one of them.
+    """
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def replayed(store: Store, session_id: str) -> tuple[Session, dict[str, Any], int]:

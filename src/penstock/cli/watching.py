@@ -29,7 +29,12 @@ if TYPE_CHECKING:
 FORMATS = ("text", "json", "stream-json")
 """The values of `--output-format`."""
 # What is not named here ended because a provider failed: 8.
-_STATUSES = {"answered": 0, "interrupted": answer.INTERRUPTED, "irreducible": answer.OVER_BUDGET}
+_STATUSES = {
+    "answered": 0,
+    "interrupted": answer.INTERRUPTED,
+    "irreducible": answer.OVER_BUDGET,
+    "budget": answer.OVER_BUDGET,
+}
 _GRACE_SECONDS = 0.35
 """How long what runs has to end by itself once Ctrl-C was pressed; after that it is broken off, as by a kill."""
 

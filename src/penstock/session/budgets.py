@@ -20,18 +20,18 @@ from penstock.errors import CallerError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-Kind = Literal["opened", "reserved", "committed", "released", "released_orphans", "closed"]
-"""What a change of a tree did: the six operations, as the journal names them."""
+Kind = Literal["opened", "granted", "reserved", "committed", "refunded", "released", "released_orphans", "closed"]
+"""What a change of a tree did: its operations, as the journal names them."""
 _KINDS: tuple[Kind, ...] = get_args(Kind)
 # The kinds that say a number of tokens; the others follow from the tree alone.
-_COUNTED = frozenset({"opened", "reserved", "committed"})
+_COUNTED = frozenset({"opened", "granted", "reserved", "committed", "refunded"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetChange:
     """One operation on a tree of budgets, for a journal: what was done, to which account, with how many tokens.
 
-    `opened` is the first of a tree; `released_orphans` and `closed` name the account that the tree was opened with.
+    `opened` is the first of a tree; `granted`, `released_orphans` and `closed` name the account that the tree was opened with.
 
     Raises:
         CallerError: for a kind that is none, a name that is empty, or tokens that are no whole number from 0 on.
@@ -40,7 +40,7 @@ class BudgetChange:
     kind: Kind
     account: str
     tokens: int | None = None
-    """How many tokens the account was opened with, reserved or committed; None for the other kinds."""
+    """How many tokens the account was opened with, granted, reserved, committed or refunded; None for the other kinds."""
     parent: str | None = None
     """The account that the tokens were reserved from; None for all kinds but `reserved`."""
 
@@ -186,6 +186,38 @@ class Spending:
         of = self._able(account, tokens)
         return self._with(change, {account: replace(of, spent_tokens=of.spent_tokens + tokens)})
 
+    def refund(self, account: str, tokens: int) -> Spending:
+        """Return the tree after tokens that were committed turned out not to be spent.
+
+        Whoever cannot know beforehand what a call takes commits the most that it can take, makes the call, and refunds the
+        rest: a kill in between leaves too much counted, never too little.
+
+        Args:
+            account: an open account.
+            tokens: how many it did not spend after all, from 0 on.
+
+        Raises:
+            CallerError: where the account is closed or unknown, or has spent fewer.
+        """
+        change = BudgetChange(kind="refunded", account=account, tokens=tokens)
+        of = self._open(account)
+        if tokens > of.spent_tokens:
+            raise CallerError(f"{account!r} has spent {of.spent_tokens} tokens: {tokens} are not refunded")
+        return self._with(change, {account: replace(of, spent_tokens=of.spent_tokens - tokens)})
+
+    def grant(self, tokens: int) -> Spending:
+        """Return the tree with more tokens in its root, which the person gives who goes on with a session.
+
+        Args:
+            tokens: how many more, from 0 on.
+
+        Raises:
+            CallerError: where the tree is closed.
+        """
+        change = BudgetChange(kind="granted", account=self.root, tokens=tokens)
+        of = self._open(self.root)
+        return self._with(change, {self.root: replace(of, granted_tokens=of.granted_tokens + tokens)})
+
     def release(self, child: str) -> Spending:
         """Return the tree after a child is done: what it did not use is its parent's again.
 
@@ -228,13 +260,17 @@ class Spending:
         Raises:
             CallerError: where this tree could not have made that change.
         """
-        if change.kind in {"released_orphans", "closed"} and change.account != self.root:
+        if change.kind in {"granted", "released_orphans", "closed"} and change.account != self.root:
             raise CallerError(f"the tree of {self.root!r} cannot be {change.kind} as {change.account!r}")
         match change.kind:
             case "reserved":
                 return self.reserve(change.parent or "", change.account, change.tokens or 0)
             case "committed":
                 return self.commit(change.account, change.tokens or 0)
+            case "refunded":
+                return self.refund(change.account, change.tokens or 0)
+            case "granted":
+                return self.grant(change.tokens or 0)
             case "released":
                 return self.release(change.account)
             case "released_orphans":

@@ -1,0 +1,141 @@
+"""What may an agent spend? Its account in the tree of budgets that all agents of a session share, kept in the journal (S-8).
+
+The most that a call can take is committed before it is made, and what it did not take is given back after it. So a kill in
+between leaves too much counted and never too little. Law: what the accounts have spent is never more than was granted. Leaves to
+others: the tree itself (`session.budgets`), and what a request takes at most (`asking`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from penstock.session.budgets import Spending, change_of, replay
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from penstock.session.budgets import Account
+    from penstock.store import Store
+    from penstock.text.json_access import Json
+
+SPENDING = "Spending"
+"""The type of a record beside the events: a change of the tree of budgets."""
+
+
+class _Book:
+    """The tree as it is now; each change of it is written down before it is believed."""
+
+    def __init__(self, tree: Spending, record: Callable[[str, dict[str, Json]], None]) -> None:
+        self.tree, self._record = tree, record
+
+    def change(self, tree: Spending) -> None:
+        self._record(SPENDING, tree.latest.to_dict())
+        self.tree = tree
+
+
+class Purse:
+    """The account of one agent. `open_purse` begins a tree, `purse_of` goes on with one."""
+
+    def __init__(self, book: _Book, name: str) -> None:
+        self._book, self.name = book, name
+
+    @property
+    def account(self) -> Account:
+        """What was granted, spent and reserved, as it is now."""
+        return self._book.tree.accounts[self.name]
+
+    @property
+    def left_tokens(self) -> int:
+        """Tokens that may still be spent."""
+        return self.account.left_tokens
+
+    @property
+    def tree(self) -> Spending:
+        """The accounts of all agents."""
+        return self._book.tree
+
+    def take(self, tokens: int) -> None:
+        """Commit the most that a call can take, before it is made.
+
+        Args:
+            tokens: how many; no more than are left.
+        """
+        self._book.change(self._book.tree.commit(self.name, tokens))
+
+    def settle(self, taken_tokens: int, used_tokens: int) -> None:
+        """Give back what a call did not take; or commit, as far as there is any left, what it took beyond.
+
+        Args:
+            taken_tokens: what was committed before it.
+            used_tokens: what it took.
+        """
+        if used_tokens < taken_tokens:
+            self._book.change(self._book.tree.refund(self.name, taken_tokens - used_tokens))
+        # A provider that counts more than any of ours may have gone beyond: the account is empty then, and its parent pays.
+        name: str | None = self.name
+        beyond = used_tokens - taken_tokens
+        while beyond > 0 and name is not None:
+            pays = min(beyond, self._book.tree.left(name))
+            if pays:
+                self._book.change(self._book.tree.commit(name, pays))
+            beyond, name = beyond - pays, self._book.tree.accounts[name].parent
+
+    def grant(self, tokens: int) -> None:
+        """Put more into the tree's root, which a person gives."""
+        self._book.change(self._book.tree.grant(tokens))
+
+    def for_child(self, tokens: int) -> Purse:
+        """Return the purse of a new child agent, filled from this one; `release` gives back what it leaves.
+
+        Args:
+            tokens: how many; no more than are left.
+        """
+        # The root is the first account, so the first child is number 1. Closed ones stay in the tree: a name is given once.
+        name = f"task-{len(self._book.tree.accounts)}"
+        self._book.change(self._book.tree.reserve(self.name, name, tokens))
+        return Purse(self._book, name)
+
+    def of(self, name: str) -> Purse:
+        """Return the purse of a child that there is already."""
+        return Purse(self._book, name)
+
+    def release(self) -> None:
+        """Give what is left back to the parent; nothing where that was done."""
+        if self.account.is_open:
+            self._book.change(self._book.tree.release(self.name))
+
+    def release_children(self) -> None:
+        """Give back what children hold that no longer work: for when this agent itself goes on."""
+        if self._book.tree.children(self.name):
+            self._book.change(self._book.tree.released_orphans())
+
+
+def open_purse(name: str, tokens: int, record: Callable[[str, dict[str, Json]], None]) -> Purse:
+    """Return the purse of a session's own agent, and write down what is in it.
+
+    Args:
+        name: the account: the id of the session.
+        tokens: what it and all its children may spend.
+        record: writes a record beside the events.
+    """
+    tree = Spending.opened(name, tokens)
+    record(SPENDING, tree.latest.to_dict())
+    return Purse(_Book(tree, record), name)
+
+
+def purse_of(store: Store, session_id: str, record: Callable[[str, dict[str, Json]], None]) -> Purse | None:
+    """Return the purse of a session's own agent as its journal has it; None for a session without a budget.
+
+    Args:
+        store: where the journal is.
+        session_id: the session.
+        record: writes a record beside the events.
+    """
+    tree = spending_of(store, session_id)
+    return None if tree is None else Purse(_Book(tree, record), tree.root)
+
+
+def spending_of(store: Store, session_id: str) -> Spending | None:
+    """Return what the agents of a session were granted and have spent; None for a session without a budget."""
+    rows: list[Any] = [record.data for record in store.events(session_id) if record.type == SPENDING]
+    return replay(map(change_of, rows)) if rows else None

@@ -1,0 +1,366 @@
+"""Child agents: a piece of work in a context of its own, within one budget, in one journal, told truthfully (S-8, G-8)."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.agent.conftest import WINDOW, Heard
+
+from penstock.agent.children import TASK, Children, ChildTools
+from penstock.agent.disk_changes import changes_of
+from penstock.agent.editing import Editing
+from penstock.agent.edits import edits_of, undo
+from penstock.agent.journal import children_of, new_id, resumed
+from penstock.agent.loop import Agent
+from penstock.agent.purse import open_purse, purse_of, spending_of
+from penstock.agent.toolbox import Toolbox
+from penstock.guard.output import CHILD_AGENT
+from penstock.models import ScriptedModel, call, fail, say
+from penstock.overflow.silent import reported_input
+from penstock.session import Session
+from penstock.session.limits import PROFILES
+from penstock.wires import dump, load_request, output_tokens, tool_definitions, violations
+from penstock.workspace import Workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from penstock.agent.protocols import AgentRun
+    from penstock.session.limits import Limits
+    from penstock.store import Store
+
+WIRES = ("openai-chat", "openai-responses", "anthropic", "gemini", "bedrock")
+BUDGET = 400_000
+SYSTEM = "Answer from the files."
+
+
+def toolbox_of(root: Path, store: Store, limits: Limits, results: Any = None) -> Toolbox:
+    """Tools that may edit."""
+    made = Toolbox(Workspace(root), store, window_tokens=limits.window_tokens, limits=results)
+    made.allow(Editing(made.workspace.root, guard=made.may_write))
+    return made
+
+
+def parent(
+    tree: Path, store: Store, model: Any, *, budget: int = BUDGET, session_id: str = "", window: int = WINDOW
+) -> Agent:
+    """An agent that may give work to children; of a session that there is already, the one that goes on with it."""
+    limits = PROFILES["default"].scaled(window)
+    tools = toolbox_of(tree, store, limits)
+    seq, about = 0, {"model": model.name}
+    if session_id:
+        session, _, seq = resumed(store, session_id)
+        tools.changes.note(*changes_of(store, session_id))
+    else:
+        definitions = tool_definitions((*tools.tools, TASK), model.wire)
+        session = Session(limits=limits, wire=model.wire, system=SYSTEM, tools=definitions, session_id=new_id())
+    clock = [0.0]
+
+    def sleep(seconds: float) -> None:
+        clock[0] += seconds
+
+    agent = Agent(
+        session,
+        model,
+        tools,
+        store,
+        listener=Heard(),
+        next_seq=seq,
+        clock=lambda: clock[0],
+        sleep=sleep,
+        max_wait_seconds=30,
+    )
+    if session_id:
+        agent.purse = purse_of(store, session_id, agent.record)
+    else:
+        agent.begin(about=about)
+        agent.purse = open_purse(session.session_id, budget, agent.record)
+    equipment = ChildTools(
+        toolbox=lambda limits: toolbox_of(tree, store, limits, CHILD_AGENT), limits=lambda name: PROFILES[name]
+    )
+    Children(agent, tools, equipment, instructions=SYSTEM)
+    return agent
+
+
+@pytest.fixture
+def begun(tree: Path, store: Store) -> Callable[..., Agent]:
+    """An agent with a budget that has begun: `begun(model)`."""
+    return partial(parent, tree, store)
+
+
+def task(prompt: str = "Set the value of part 1 to 8.", **more: Any) -> Any:
+    return call("task", description="set a value", prompt=prompt, **more)
+
+
+EDIT = call("edit_file", path="part_001.txt", old="value = 7", new="value = 8")
+
+
+def spent(store: Store, agent: Agent) -> int:
+    tree = spending_of(store, agent.session.session_id)
+    assert tree is not None
+    return tree.spent_tokens
+
+
+@pytest.mark.proves("S-8", "S-12")
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_child_does_its_work_in_a_context_of_its_own(
+    wire: str, begun: Callable[..., Agent], store: Store, tree: Path
+) -> None:
+    """The parent sees one call and one result; the edit is the session's; what the child did not use is the parent's again."""
+    steps = [
+        task(),
+        call("view", file_path="part_001.txt", requires="You work for another agent", forbids="What is to be done"),
+        EDIT,
+        say("It is 8 now."),
+        say("Done.", requires="task-1 answered after 3 turns.*changed part_001.txt", forbids="nothing to see"),
+    ]
+    agent = begun(ScriptedModel(steps, wire))
+    run = agent.run("What is to be done?")
+    assert (run.outcome, run.answer, run.turns) == ("answered", "Done.", 2)
+    assert "value = 8" in (tree / "part_001.txt").read_text()
+    assert agent.purse is not None
+    accounts = agent.purse.tree.accounts
+    assert list(accounts) == [agent.session.session_id, "task-1"]
+    assert not accounts["task-1"].is_open
+    assert accounts["task-1"].granted_tokens >= 3 * accounts["task-1"].spent_tokens
+    assert run.usage["input_tokens"] + run.usage["output_tokens"] == agent.purse.account.spent_tokens
+    assert agent.purse.account.reserved_tokens == 0
+    session, _, _ = resumed(store, agent.session.session_id)
+    assert session == agent.session
+    assert violations(dump(session.state.transcript, wire), wire) == []
+    assert purse_of(store, session.session_id, agent.record).tree == agent.purse.tree  # type: ignore[union-attr]
+
+
+@pytest.mark.proves("S-8")
+def test_edits_of_a_child_are_the_sessions(begun: Callable[..., Agent], store: Store, tree: Path) -> None:
+    """Handed on, undone, and told where somebody overwrites them, like the parent's own."""
+    before = (tree / "part_001.txt").read_text()
+
+    class Overwriting(ScriptedModel):
+        def send(self, request: Any, /) -> Any:
+            if len(self.requests) == 4:
+                (tree / "part_001.txt").write_text("by somebody else\n")
+            return super().send(request)
+
+    steps = [
+        task(),
+        call("view", file_path="part_001.txt"),
+        EDIT,
+        say("It is 8 now."),
+        call("view", file_path="part_002.txt"),
+        say("Done.", requires="part_001.txt is no longer what your edit left.*What you wrote is kept: page"),
+    ]
+    agent = begun(Overwriting(steps))
+    assert agent.run("Begin.").outcome == "answered"
+    assert agent.tools.corrected(agent.session.handoff()).modified_files == ("part_001.txt",)
+    name = agent.session.session_id
+    (edit,) = edits_of(store, name)
+    (tree / "part_001.txt").write_text(before.replace("value = 7", "value = 8"))
+    assert "Edit 1 is undone" in undo(agent.tools.workspace.root, store, name)  # type: ignore[attr-defined]
+    assert (edit.path, (tree / "part_001.txt").read_text()) == ("part_001.txt", before)
+
+
+@pytest.mark.proves("G-8", "S-8")
+@pytest.mark.parametrize(
+    "asked",
+    [
+        call("view", file_path="large.log", limit=1_000),
+        call("view", file_path="part_001.txt", limit=1_000),
+        call("read_file", path="large.log"),
+        call("search", pattern="nothing", limit=500),
+        call("list_files", pattern="*", limit=100),
+    ],
+    ids=lambda step: step.calls[0].name if hasattr(step, "calls") else None,
+)
+def test_results_of_a_child_are_small_and_its_answer_is_guarded(
+    asked: Any, begun: Callable[..., Agent], store: Store
+) -> None:
+    """6,000 characters and 50 lines for each result; a flood of an answer is kept whole, and the parent is shown its bounds."""
+    flood = "\n".join(f"line {number} of the answer" for number in range(20_000))
+    agent = begun(ScriptedModel([task("Look."), asked, say(flood), say("Done.")]), window=64_000, budget=2_000_000)
+    assert agent.run("Begin.").answer == "Done."
+    (child,) = children_of(store, agent.session.session_id).values()
+    session = Session.replay(child.begun["header"], child.rows)
+    (shown,) = [result.text for entry in session.state.transcript.entries for result in entry.results]
+    assert len(shown) <= 6_000
+    assert shown.count("\n") < 50
+    assert "[OUTPUT TRUNCATED]" not in shown
+    (result,) = [result.text for entry in agent.session.state.transcript.entries for result in entry.results]
+    assert result.startswith("[OUTPUT TRUNCATED]")
+    assert "task-1 answered after 2 turns" in result
+    assert len(result) <= 24_000
+    handle = result.partition('page(handle="')[2].partition('"')[0]
+    whole = store.read(handle, 0, 10_000_000).decode()
+    assert whole.endswith("line 19999 of the answer")
+
+
+@pytest.mark.proves("S-8", "S-11")
+def test_what_stops_a_child_is_told_to_its_parent_in_words(begun: Callable[..., Agent]) -> None:
+    """A refused key, an outage, a used-up budget, a loop: a result that says so, which counts as no mistake of the parent."""
+    look = call("view", file_path="part_001.txt")
+    down = fail(503, {"error": {"message": "overloaded, says the provider"}})
+    cases: list[tuple[list[Any], dict[str, Any], str]] = [
+        (
+            [fail(401, {"error": {"message": "invalid api key"}})],
+            {},
+            r"task-1 stopped \(auth\) after 0 turns[\s\S]*key",
+        ),
+        ([down] * 4, {}, r"task-1 was stopped by an outage[\s\S]*overloaded, says the provider"),
+        ([look, call("view", file_path="part_002.txt")], {"tokens": 9_000}, "task-1 has used up its budget after"),
+        ([look] * 5, {}, r"task-1 stopped \(loop\) after 5 turns[\s\S]*no progress"),
+        ([], {"tokens": BUDGET * 2}, "a child cannot have 800000"),
+        ([], {"profile": "none"}, "none"),
+    ]
+    for steps, more, told in cases:
+        agent = begun(ScriptedModel([task(**more), *steps, say("I see.", requires=told)]))
+        if more.get("profile"):
+            agent.children._equipment = agent.children._equipment._replace(limits=profile)  # type: ignore[union-attr]
+        run = agent.run("Begin.")
+        assert (run.outcome, run.answer) == ("answered", "I see."), told
+        assert agent.session.state.faults.row == 0
+
+
+def profile(name: str) -> Limits:
+    from penstock.errors import CallerError
+
+    raise CallerError(f"There is no profile {name}.")
+
+
+# ── kills ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+EACH = 1
+"""Lines that each of two children adds to a file, with edits that would succeed a second time and leave a line twice."""
+
+
+class Killed(BaseException):
+    """Stands for a kill: nobody catches it."""
+
+
+class Mortal:
+    """A store that is killed behind its n-th record, or never."""
+
+    def __init__(self, store: Store, after: int | None) -> None:
+        self._store, self.left = store, after
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def append(self, *args: Any, **more: Any) -> Any:
+        made = self._store.append(*args, **more)
+        if self.left is not None:
+            self.left -= 1
+            if not self.left:
+                raise Killed
+        return made
+
+
+class Counting:
+    """A model that knows only what the request shows; it remembers what it has reported, as the provider's bill does."""
+
+    name, window_tokens = "counting", None
+
+    def __init__(self, wire: str = "openai-chat") -> None:
+        self.wire = wire
+        self.billed_tokens = 0
+        self.floods = False
+
+    def send(self, request: dict[str, Any], /) -> dict[str, Any]:
+        body = ScriptedModel([self._step(request)], self.wire).send(request)
+        came, made = reported_input(body), output_tokens(body, self.wire)
+        assert came is not None
+        assert made is not None
+        self.billed_tokens += came + made
+        return body
+
+    def _step(self, request: dict[str, Any]) -> Any:
+        entries = load_request(request, self.wire).visible()
+        text = entries[-1].results[-1].text if entries[-1].results else ""
+        if "You work for another agent" in json.dumps(request):
+            wanted = int(entries[1].text.split()[-1].rstrip("."))
+            if not re.search(r"^\d+\|end$", text, re.MULTILINE):
+                return call("view", file_path="counter.txt")
+            number = len(re.findall(r"^\d+\|line \d+$", text, re.MULTILINE))
+            if number >= wanted:
+                return say("flood " * 5_000 if self.floods else f"It is {number}.")
+            return call("edit_file", path="counter.txt", old="end", new=f"line {number + 1}\nend")
+        done = len(re.findall(r"task-\d+ answered", json.dumps([entry.raw for entry in entries])))
+        return say("All is done.") if done == 2 else task(f"Bring it to {EACH * (done + 1)}.")
+
+
+def lines_of(number: int) -> str:
+    return "".join(f"line {line + 1}\n" for line in range(number)) + "end\n"
+
+
+def worked(tree: Path, store: Store, model: Counting, kills: Iterator[int], budget: int) -> tuple[AgentRun, str]:
+    """Begin, and go on after each kill, to the end."""
+    session_id = ""
+    for after in kills:
+        mortal: Any = Mortal(store, None)
+        try:
+            agent = parent(tree, mortal, model, budget=budget, session_id=session_id)
+            session_id = agent.session.session_id
+            mortal.left = after
+            agent.run(None if store_has_prompt(store, session_id) else "Count.")
+        except Killed:
+            continue
+        break
+    agent = parent(tree, store, model, budget=budget, session_id=session_id)
+    is_idle = agent.session.state.phase in {"idle", "ended"}
+    return agent.run("Go on." if is_idle else None), agent.session.session_id
+
+
+def store_has_prompt(store: Store, session_id: str) -> bool:
+    return any(record.type == "Prompted" for record in store.events(session_id))
+
+
+@pytest.mark.proves("S-8", "S-12")
+def test_killed_behind_any_record_a_child_goes_on_and_nothing_is_done_twice(tree: Path, store: Store) -> None:
+    """Behind each record of the whole run once: each edit stands once, no child is begun again, and nothing stays reserved."""
+    counter = tree / "counter.txt"
+    counter.write_text(lines_of(0))
+    whole = parent(tree, store, Counting())
+    whole.run("Count.")
+    records = whole.journal.next_seq  # type: ignore[union-attr]
+    assert counter.read_text() == lines_of(2 * EACH)
+    for after in range(1, records):
+        counter.write_text(lines_of(0))
+        model = Counting()
+        run, name = worked(tree, store, model, iter([after]), BUDGET)
+        told = f"killed behind record {after}"
+        assert counter.read_text() == lines_of(2 * EACH), told
+        assert run.outcome == "answered", told
+        children = children_of(store, name)
+        assert [child.ended is not None for child in children.values()] == [True, True], told
+        tree_of_budgets = spending_of(store, name)
+        assert tree_of_budgets is not None
+        root = tree_of_budgets.accounts[name]
+        assert root.reserved_tokens == 0, told
+        assert model.billed_tokens <= root.spent_tokens <= BUDGET, told
+        assert len(edits_of(store, name)) == 2 * EACH, told
+
+
+@pytest.mark.proves("S-8", "LAW-Budget")
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(kills=st.lists(st.integers(1, 25), max_size=6), budget=st.integers(4_000, 120_000), floods=st.booleans())
+def test_all_agents_together_never_spend_more_than_the_budget(
+    tree: Path, store: Store, kills: list[int], budget: int, floods: bool
+) -> None:
+    """Whatever is killed and when: the provider's bill is at most what the journal says, and that is at most the budget."""
+    (tree / "counter.txt").write_text(lines_of(0))
+    model = Counting()
+    model.floods = floods
+    run, name = worked(tree, store, model, iter(kills), budget)
+    assert run.outcome in {"answered", "budget"}
+    found = spending_of(store, name)
+    assert found is not None
+    assert model.billed_tokens <= found.spent_tokens <= budget
+    assert found.accounts[name].granted_tokens == budget
+    for account in found.accounts.values():
+        assert account.spent_tokens + account.reserved_tokens <= account.granted_tokens
