@@ -8,11 +8,20 @@ found or none.
 from __future__ import annotations
 
 import re
+from array import array
+from bisect import bisect_left, bisect_right
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from penstock.text.window import ByteSource
 
 _OUTSIDE = re.compile(r'["\[\]{},]')
 # Commas below the outermost level part nothing, so they are not even looked for there.
 _DEEPER = re.compile(r'["\[\]{}]')
 _STRING = re.compile(r'["\\]')
+_BLOCK_BYTES = 64 << 10
 
 
 def is_one_line(first: str, lines: int) -> bool:
@@ -55,3 +64,57 @@ class JsonRecordScanner:
                 ends.append(at)
             else:
                 self._depth += 1 if mark in "[{" else -1
+
+
+class RecordIndex:
+    """Where the records of one text end, as far as anyone has looked: JSON on one line, in UTF-8 or any ASCII beside it.
+
+    What stands behind the first line is not looked at: there the text is one of lines.
+    """
+
+    def __init__(self) -> None:
+        self.ends = array("Q")
+        """The places between records; behind the last record stands none."""
+        self.scanned_bytes = 0
+        self.line_end: int | None = None
+        """Where the first line ends, its line feed included; None where no end was seen."""
+        self.is_complete = False
+        self._scanner = JsonRecordScanner()
+
+    @property
+    def total(self) -> int:
+        """How many records are known; where `is_complete`, how many there are."""
+        return len(self.ends) + self.is_complete
+
+    def advance(self, source: ByteSource, done: Callable[[], bool]) -> None:
+        """Look on until `done` says so, between blocks, or the end of the line."""
+        while not self.is_complete and not done():
+            block = source.read(self.scanned_bytes, _BLOCK_BYTES)
+            feed = block.find(b"\n")
+            if feed >= 0:
+                block = block[: feed + 1]
+                self.line_end = self.scanned_bytes + len(block)
+            base = self.scanned_bytes
+            # Latin-1 makes each byte a character, so that places are bytes; the signs of JSON are ASCII, which no byte
+            # of another character of UTF-8 is.
+            self.ends.extend([base + at for at in self._scanner.feed(block.decode("latin-1"))])
+            self.scanned_bytes += len(block)
+            self.is_complete = not block or feed >= 0 or self.scanned_bytes >= source.size_bytes
+
+    def start_of(self, record: int) -> int:
+        """Return the byte at which a known record (0-based) starts."""
+        return self.ends[record - 1] if record else 0
+
+    def record_at(self, at_byte: int) -> int:
+        """Return the record (0-based) that a byte lies in."""
+        return bisect_right(self.ends, at_byte)
+
+    def end_from(self, at_byte: int) -> int | None:
+        """Return the first place between records that is not before a byte, None where none is known."""
+        at = bisect_left(self.ends, at_byte)
+        return self.ends[at] if at < len(self.ends) else None
+
+    def end_within(self, start_byte: int, end_byte: int) -> int | None:
+        """Return the last place between records behind `start_byte` and not behind `end_byte`, None where there is none."""
+        at = bisect_right(self.ends, end_byte)
+        return self.ends[at - 1] if at and self.ends[at - 1] > start_byte else None

@@ -161,7 +161,8 @@ def _escapes(escaped: int, invalid_bytes: int, encoding: str) -> str:
 
 def _past_the_end(total_lines: int, last_page: str) -> str:
     """Return the answer to a place behind the last line (V-6, B-2)."""
-    return f"nothing there: the file has {total_lines} lines; the last page: {last_page}"
+    lines = "1 line" if total_lines == 1 else f"{total_lines} lines"
+    return f"nothing there: the file has {lines}; the last page: {last_page}"
 
 
 # ── what there is to say about a page, or an edit ────────────────────────────────────────────────────────────────
@@ -178,6 +179,11 @@ def end_of_file(size_bytes: int) -> str:
 def clamped(asked_bytes: int, cap_bytes: int) -> str:
     """Return that more bytes were asked for than a page may have."""
     return f"max_bytes={asked_bytes} is above the cap in force: {cap_bytes} were taken"
+
+
+def records(first: int, last: int, total: int, *, is_exact: bool) -> str:
+    """Return which records of JSON on one line a page shows, of how many (G-5)."""
+    return f"records {first}-{last} of {'' if is_exact else 'at least '}{total} total"
 
 
 def ignored_arguments(names: list[str], mode: str) -> str:

@@ -194,7 +194,7 @@ def _outline_header(outline: OutlinePage, dialect: Dialect) -> str:
         parts.insert(3, "no grammar for it: blocks of plain text")
     if outline.next is not None:
         parts.append(f"next: {dialect.write(outline.next)}")
-    parts.append("show lines A-B with view, offset=A-1")
+    parts.append(f"show {outline.unit} A-B with view, offset=A-1")
     return f"{notices.title(outline.path)}: " + " | ".join(parts)
 
 

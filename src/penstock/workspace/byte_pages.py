@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from penstock.workspace import version as versions
     from penstock.workspace.line_counts import LineCounts
     from penstock.workspace.pages import PageBounds
+    from penstock.workspace.records import Records
     from penstock.workspace.texts import TextFile
 
 
@@ -29,8 +30,11 @@ def byte_page(
     bounds: PageBounds,
     said: list[str],
     earlier: versions.Version | None,
+    records: Records | None = None,
 ) -> Window:
     """Return whole lines around a window of bytes, or characters of a line that is longer than the cap.
+
+    Of JSON on one line, whole records take the place of whole lines.
 
     Args:
         text: The file.
@@ -40,6 +44,7 @@ def byte_page(
         bounds: What it may take.
         said: Notices to carry along.
         earlier: The version of the page before; None where no page came before.
+        records: The records of JSON on one line; None for any other file.
     """
     source, encoding, path = text
     asked = window.DEFAULT_MAX_BYTES if max_bytes is None else max_bytes
@@ -51,17 +56,26 @@ def byte_page(
     keep_start = keep_end or start_byte in meets
 
     def cut(at: int, *, keep_start: bool) -> tuple[Extent, Extent]:
+        begin, size, keeps_end = at, wanted, keep_end
+        if records is not None and not keep_end and at < source.size_bytes:
+            some = records.around(at, wanted, bounds.cap, keep_start=keep_start)
+            if some is not None:
+                begin, size, keep_start, keeps_end = some[0], some[1] - some[0], True, True
         # The extent is cut twice: by bytes, then by what it takes once it is rendered.
         whole = window.cut_bytes(
             source,
             encoding,
-            start_byte=at,
-            max_bytes=wanted,
+            start_byte=begin,
+            max_bytes=size,
             cap_bytes=bounds.cap,
             keep_start=keep_start,
-            keep_end=keep_end,
+            keep_end=keeps_end,
         )
-        return whole, fitting.head_of(whole, encoding, bounds.room)
+        extent = fitting.head_of(whole, encoding, bounds.room)
+        if records is not None and extent.end_byte < whole.end_byte:
+            shorter = records.shortened(extent)
+            extent = shorter if shorter.end_byte > at else extent
+        return whole, extent
 
     whole, extent = cut(start_byte, keep_start=keep_start)
     if extent.end_byte <= start_byte < source.size_bytes and extent.start_byte < encoding.align(start_byte):

@@ -37,7 +37,8 @@ _NAME_BYTES = 64 << 10  # looked at where the name of a file does not tell its l
 _KEPT = 8
 
 _NO_LANDMARKS = "no landmarks found: its beginning instead of an outline"
-_NO_SHORTER = "an outline would hardly be shorter: the content instead"
+NO_SHORTER = "an outline would hardly be shorter: the content instead"
+"""What is said where an outline was asked for and the content is given."""
 
 
 class OutlinePage(NamedTuple):
@@ -54,6 +55,8 @@ class OutlinePage(NamedTuple):
     total_lines: int
     total_bytes: int
     version: str
+    unit: str = "lines"
+    """What landmarks are numbered by: `lines`, or `records` of JSON on one line."""
     next: Call | None = None
     """The call for the next page, None when this is the last."""
 
@@ -85,7 +88,7 @@ class Landmarks:
             # About what a row takes: its indent, its name, and its two numbers of lines.
             length = sum(len(symbol.name) + 2 * symbol.depth + 10 for symbol in found.symbols)
             if length >= OUTLINE_SHARE * source.size_bytes:
-                return content(None, _NO_SHORTER)
+                return content(None, NO_SHORTER)
         page = cut(found.symbols, offset, limit)
         fitting = max(1, most(len(page.items), lambda n: room.symbols(page.items[:n]), room.limit))
         if fitting < len(page.items):

@@ -9,7 +9,7 @@ from penstock.text.calls import Call
 from penstock.text.window import Extent, Fragment, Line
 from penstock.workspace import fitting, texts
 from penstock.workspace.byte_pages import bytes_before
-from penstock.workspace.pages import page_of
+from penstock.workspace.pages import WORST_ESCAPE, WORST_ROW, page_of
 
 if TYPE_CHECKING:
     from penstock.text.window import Window
@@ -18,11 +18,6 @@ if TYPE_CHECKING:
     from penstock.workspace.lines import LineIndex
     from penstock.workspace.pages import PageBounds
     from penstock.workspace.texts import TextFile
-
-WORST_ROW = 24
-"""What a line takes besides its text, at most: a gutter with the largest number, and its end."""
-WORST_ESCAPE = 4
-"""How many characters show one byte, at most: four of hexadecimal."""
 
 
 def line_range(

@@ -1,19 +1,43 @@
-"""What bounds a page of a file, and what does it become? The caps in force, and the `Window` over an open file.
+"""What was asked of a file, what bounds the page, and what does it become? The caps in force, and the `Window`.
 
-Which bytes or lines a page has is decided in `byte_pages`, `line_ranges` and `views`.
+Which bytes or lines a page has is decided in `views`, `line_ranges`, `byte_pages` and `records`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.text import window
+from penstock.text.calls import Call
 from penstock.text.window import Window
 from penstock.workspace import texts
 from penstock.workspace.fitting import Boundless, PageRoom
 
 if TYPE_CHECKING:
     from penstock.workspace.texts import TextFile
+
+
+WORST_ROW = 24
+"""What a line takes besides its text, at most: a gutter with the largest number, and its end."""
+WORST_ESCAPE = 4
+"""How many characters show one byte, at most: four of hexadecimal."""
+
+
+class ViewAsked(NamedTuple):
+    """What a view was asked for."""
+
+    offset: int
+    """Lines to skip."""
+    limit: int | None
+    """Lines to show, as it was said: None is repeated as None."""
+    version: str | None
+    lines: int
+    """Lines to show, whoever said it."""
+
+    def call(self, path: str, **changes: int | str | None) -> Call:
+        """Return the same call of a file with other arguments, in the order in which they are printed."""
+        arguments = {"offset": self.offset, "limit": self.limit, "version": self.version, **changes}
+        return Call("view", {"file_path": path}).but(**{**arguments, "offset": arguments["offset"] or None})
 
 
 class PageBounds:

@@ -27,12 +27,13 @@ from penstock.workspace import version as versions
 from penstock.workspace.byte_pages import byte_page, exact_page
 from penstock.workspace.deadline import READ_SECONDS, Deadline
 from penstock.workspace.fitting import Boundless, PageRoom
-from penstock.workspace.landmarks import OUTLINE_LIMIT, Landmarks, OutlinePage
+from penstock.workspace.landmarks import NO_SHORTER, OUTLINE_LIMIT, Landmarks, OutlinePage
 from penstock.workspace.line_counts import LineCounts
 from penstock.workspace.line_ranges import line_range
-from penstock.workspace.pages import PageBounds
+from penstock.workspace.pages import PageBounds, ViewAsked
+from penstock.workspace.records import RecordFiles, outline_records, view_records
 from penstock.workspace.texts import TextFile
-from penstock.workspace.views import ViewAsked, view_page
+from penstock.workspace.views import view_page
 
 if TYPE_CHECKING:
     from penstock.text.window import Window
@@ -62,6 +63,7 @@ class Reader:
         self.caps_line_ranges = caps_line_ranges
         self._counts = LineCounts()
         self._landmarks = Landmarks()
+        self._records = RecordFiles()
 
     def view(
         self,
@@ -99,7 +101,11 @@ class Reader:
         asked = ViewAsked(offset, limit, version, lines=self.view_lines if limit is None else limit)
         with texts.open_text(self.root, file_path) as text:
             said = texts.same_version(text.source, text.path, earlier, asked.call(text.path, version=None))
-            return view_page(text, self._counts, asked, room or Boundless(), deadline, said)
+            room = room or Boundless()
+            with self._records.of(text, deadline, self._counts) as records:
+                if records is not None:
+                    return view_records(records, asked, room, said)
+            return view_page(text, self._counts, asked, room, deadline, said)
 
     def read_file(
         self,
@@ -162,9 +168,10 @@ class Reader:
                 return line_range(
                     text, self._counts, start_line, end_line, bounds, deadline, said, view_lines=self.view_lines
                 )
-            if rest:
-                return byte_page(text, self._counts, start_byte or 0, max_bytes, bounds, said, earlier)
-            return self._read_whole(text, bounds, deadline, said)
+            if not rest:
+                return self._read_whole(text, bounds, deadline, said)
+            with self._records.of(text, deadline) as records:
+                return byte_page(text, self._counts, start_byte or 0, max_bytes, bounds, said, earlier, records)
 
     def outline(
         self,
@@ -198,14 +205,18 @@ class Reader:
     def _outline(
         self, text: TextFile, offset: int, limit: int, bounds: PageBounds, deadline: Deadline, said: list[str]
     ) -> OutlinePage | Window:
-        def content(max_bytes: int | None, why: str) -> Window:
-            # Nobody asked for so many bytes: a cap below them is not told as one that was passed.
-            size = None if max_bytes is None else min(max_bytes, bounds.cap)
-            page = byte_page(text, self._counts, 0, size, bounds, [*said, why], None)
-            # A short beginning is a look; who reads on wants pages of the usual size (B-13).
-            return page if page.next is None else page._replace(next=page.next.but(max_bytes=None))
+        with self._records.of(text, deadline, self._counts) as records:
 
-        return self._landmarks.page(text, offset, limit, content, bounds.room, deadline)
+            def content(max_bytes: int | None, why: str) -> Window:
+                # Nobody asked for so many bytes: a cap below them is not told as one that was passed.
+                size = None if max_bytes is None else min(max_bytes, bounds.cap)
+                page = byte_page(text, self._counts, 0, size, bounds, [*said, why], None, records)
+                # A short beginning is a look; who reads on wants pages of the usual size (B-13).
+                return page if page.next is None else page._replace(next=page.next.but(max_bytes=None))
+
+            if records is not None:
+                return outline_records(records, offset, limit, bounds.room) or content(None, NO_SHORTER)
+            return self._landmarks.page(text, offset, limit, content, bounds.room, deadline)
 
     def _read_whole(
         self, text: TextFile, bounds: PageBounds, deadline: Deadline, said: list[str]

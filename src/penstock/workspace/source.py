@@ -8,6 +8,7 @@ up to one hard cap, and is those bytes. What the bytes mean is decided elsewhere
 from __future__ import annotations
 
 import errno
+import functools
 import os
 from typing import TYPE_CHECKING
 
@@ -80,6 +81,11 @@ class FileSource:
         said = (_SHRANK,) if self.shrank else ()
         return said if self._held is None else (*said, _unsized(len(self._held)))
 
+    @functools.cached_property
+    def head(self) -> bytes:
+        """The first 8 KiB, which say what the file is."""
+        return self.read(0, window.BINARY_PROBE_BYTES)
+
     def encoding(self) -> window.Encoding | None:
         """Return what the first bytes say; None for binary."""
-        return window.detect(self.read(0, window.BINARY_PROBE_BYTES))
+        return window.detect(self.head)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from penstock.text import window
-from penstock.text.calls import Call
 from penstock.workspace import fitting, texts
-from penstock.workspace.line_ranges import WORST_ESCAPE, WORST_ROW
-from penstock.workspace.pages import page_of
+from penstock.workspace.pages import WORST_ESCAPE, WORST_ROW, page_of
 
 if TYPE_CHECKING:
     from penstock.text.window import Line, Window
@@ -16,28 +14,12 @@ if TYPE_CHECKING:
     from penstock.workspace.fitting import PageRoom
     from penstock.workspace.line_counts import LineCounts
     from penstock.workspace.lines import LineIndex
+    from penstock.workspace.pages import ViewAsked
     from penstock.workspace.texts import TextFile
 
 _BLOCK_BYTES = 64 << 10
 _MIN_ROW = 3  # characters of the shortest line of a view: `1|` and its end
 _LINES_AT_ONCE = 1000  # so that a page passes its cap by a block at most
-
-
-class ViewAsked(NamedTuple):
-    """What a view was asked for."""
-
-    offset: int
-    """Lines to skip."""
-    limit: int | None
-    """Lines to show, as it was said: None is repeated as None."""
-    version: str | None
-    lines: int
-    """Lines to show, whoever said it."""
-
-    def call(self, path: str, **changes: int | str | None) -> Call:
-        """Return the same call of a file with other arguments, in the order in which they are printed."""
-        arguments = {"offset": self.offset, "limit": self.limit, "version": self.version, **changes}
-        return Call("view", {"file_path": path}).but(**{**arguments, "offset": arguments["offset"] or None})
 
 
 def view_page(

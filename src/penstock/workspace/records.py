@@ -1,0 +1,259 @@
+"""Which records does a file of JSON on one line have, and which of them are on a page?
+
+Such a file has one line and no page by lines: the elements of its outermost array or object take their place. `view`
+skips and shows records, `outline` lists them by number, and a window of bytes begins and ends between two of them where
+one fits (B-5 and V-8 are about lines of text; a record is what a reader of data means by a line). A line shorter than
+what a view shows whole stays a line. Law: pages that follow each other are the file, byte for byte.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock.outline.symbols import Symbol, display
+from penstock.text import notices, window
+from penstock.text.calls import Call
+from penstock.text.json_records import RecordIndex, is_one_line
+from penstock.text.page import Page
+from penstock.workspace import fitting, texts
+from penstock.workspace.deadline import Deadline
+from penstock.workspace.landmarks import OUTLINE_LIMIT, OUTLINE_SHARE, OutlinePage
+from penstock.workspace.line_counts import CARRY_ON_SECONDS
+from penstock.workspace.pages import page_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from penstock.text.window import Extent, Window
+    from penstock.workspace.fitting import PageRoom
+    from penstock.workspace.line_counts import LineCounts
+    from penstock.workspace.pages import ViewAsked
+    from penstock.workspace.texts import TextFile
+
+_HEAD_BYTES = 64
+_KEPT_INDEXES = 8
+_NAME_BYTES = 72  # of a record in an outline: its key, or the beginning of what it holds
+_ROW_BYTES = 90  # a row of it, about: a name and its numbers
+
+
+class Records(NamedTuple):
+    """The records of an open file, locked for the caller."""
+
+    text: TextFile
+    places: RecordIndex
+    deadline: Deadline
+
+    def known(self, count: int) -> int:
+        """Return how many records are known after looking for `count` of them, and for a second more to know the total."""
+        further: Deadline | None = None
+
+        def done() -> bool:
+            nonlocal further
+            if self.places.total < count:
+                return self.deadline.passed
+            further = further or Deadline(CARRY_ON_SECONDS)
+            return further.passed or self.deadline.passed
+
+        self.places.advance(self.text.source, done)
+        return self.places.total
+
+    def around(self, start_byte: int, wanted: int, cap_bytes: int, *, keep_start: bool) -> tuple[int, int] | None:
+        """Return the bytes of the whole records around a window, at most `cap_bytes`; None where not one fits.
+
+        Args:
+            start_byte: Where the window begins; with `keep_start` the records begin there too.
+            wanted: How long it is.
+            cap_bytes: The most that comes.
+            keep_start: Whether another page ended at `start_byte`.
+        """
+        places, size = self.places, self.text.source.size_bytes
+        # A page costs its window (B-9): records are looked for where others were found just before, not from the start.
+        if places.scanned_bytes < start_byte - window.HARD_MAX_BYTES:
+            return None
+        places.advance(self.text.source, lambda: places.scanned_bytes > start_byte + cap_bytes or self.deadline.passed)
+        if not places.ends or (places.line_end is not None and places.line_end < size):
+            return None
+        begin = start_byte if keep_start else places.start_of(places.record_at(start_byte))
+        end = places.end_from(max(start_byte + wanted, begin + 1))
+        if end is None and places.is_complete:
+            end = size
+        if end is None or end - begin > cap_bytes:
+            end = places.end_within(begin, begin + cap_bytes)
+        return None if end is None or start_byte >= end else (begin, end)
+
+    def shortened(self, extent: Extent) -> Extent:
+        """Return what of an extent ends between records, all of it where no record ends in it."""
+        end = self.places.end_within(extent.start_byte, extent.end_byte)
+        return extent if end is None else window.shorten(extent, self.text.encoding, end)
+
+
+class RecordFiles:
+    """The records of the files read last. Several threads may use it."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[int, ...], tuple[RecordIndex, threading.Lock]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def of(self, text: TextFile, deadline: Deadline, counts: LineCounts | None = None) -> Iterator[Records | None]:
+        """Give the records of a file for the block; None where it cannot be JSON on one line, or has but one record.
+
+        Args:
+            text: The file.
+            deadline: Until when records are looked for.
+            counts: What is known of its lines: who asks for pages of records, not of bytes, has to know that there is
+                one. None looks at no more than the window (B-9): a line that has not ended yet is the only one so far.
+        """
+        source, encoding, _ = text
+        head = source.head[:_HEAD_BYTES].decode("utf-8-sig", "replace")
+        if encoding.unit != 1 or source.size_bytes <= fitting.CLIP_BYTES or not is_one_line(head, 1):
+            yield None
+            return
+        if counts is not None:
+            with counts.index(text, deadline) as lines:
+                lines.advance(source, lambda: lines.seen > 1 or deadline.passed)
+                has_one = lines.is_complete(source.size_bytes) and lines.total_lines() == 1
+            if not has_one:
+                yield None
+                return
+        places, lock = self._index(text)
+        with lock:
+            records = Records(text, places, deadline)
+            yield records if counts is None or records.known(2) > 1 else None
+
+    def _index(self, text: TextFile) -> tuple[RecordIndex, threading.Lock]:
+        """Return the index of this version of a file with its lock, a new one where none is kept."""
+        status = text.source.status
+        key = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        with self._lock:
+            kept = self._kept.setdefault(key, (RecordIndex(), threading.Lock()))
+            self._kept.move_to_end(key)
+            while len(self._kept) > _KEPT_INDEXES:
+                self._kept.popitem(last=False)
+            return kept
+
+
+def view_records(records: Records, asked: ViewAsked, room: PageRoom, said: list[str]) -> Window:
+    """Return the records that a view was asked for, in the place of lines: as they stand, fewer where the room ends.
+
+    Args:
+        records: The file's.
+        asked: Which records, and of which version.
+        room: What the page may take.
+        said: Notices to carry along.
+    """
+    text, places, _ = records
+    source, encoding, path = text
+    total, offset = records.known(asked.offset + asked.lines), asked.offset
+    if offset >= total:
+        end = source.size_bytes
+        last = asked.call(path, offset=(total - 1) // asked.lines * asked.lines, version=None)
+        return page_of(
+            text,
+            text="",
+            start_byte=end,
+            end_byte=end,
+            first_line=0,
+            last_line=0,
+            total_lines=1,
+            total_lines_exact=True,
+            previous=last,
+            notices=(*said, _numbers(0, 0, places)),
+        )
+    start = places.start_of(offset)
+    stop = places.start_of(offset + asked.lines) if offset + asked.lines < total else source.size_bytes
+    cap = min(window.HARD_MAX_BYTES, room.cap_bytes)
+    within = window.cut_bytes(
+        source,
+        encoding,
+        start_byte=start,
+        max_bytes=min(stop - start, cap),
+        cap_bytes=cap,
+        keep_start=True,
+        keep_end=True,
+    )
+    extent = fitting.head_of(within, encoding, room)
+    bound = "limit" if stop < source.size_bytes else "end"
+    if extent.end_byte < stop:
+        bound = "budget" if extent.end_byte < within.end_byte else "hard cap"
+        extent = records.shortened(extent)
+    token = texts.token(source, extent.end_byte)
+    # Behind a part of a record no number of records can name the place.
+    is_whole = extent.end_byte == stop or places.end_within(start, extent.end_byte) == extent.end_byte
+    last_shown = places.record_at(extent.end_byte - 1)
+    following = previous = None
+    if extent.end_byte < source.size_bytes and is_whole:
+        following = asked.call(path, offset=last_shown + 1, version=token)
+    elif extent.end_byte < source.size_bytes:
+        following = Call("read_file", {"path": path, "start_byte": extent.end_byte, "version": token})
+    if offset:
+        before = min(asked.lines, offset)
+        limit = asked.limit if before == asked.lines else before
+        previous = asked.call(path, offset=offset - before, limit=limit, version=texts.token(source, start))
+    shown, invalid = fitting.decoded(encoding, extent)
+    return page_of(
+        text,
+        text=shown,
+        start_byte=extent.start_byte,
+        end_byte=extent.end_byte,
+        first_line=1,
+        last_line=1,
+        total_lines=1,
+        total_lines_exact=True,
+        invalid_bytes=invalid,
+        version=token,
+        bound=bound,
+        next=following,
+        previous=previous,
+        notices=(*said, _numbers(offset + 1, last_shown + 1, places)),
+    )
+
+
+def outline_records(records: Records, offset: int, limit: int, room: PageRoom) -> OutlinePage | None:
+    """Return the records of a file as its landmarks, each with its key or its beginning; None where that is hardly shorter.
+
+    Args:
+        records: The file's.
+        offset: Records to skip.
+        limit: Records of the page.
+        room: What the page may take.
+    """
+    text, places, _ = records
+    total = records.known(offset + limit)
+    source = text.source
+    if offset == 0 and _ROW_BYTES * total >= OUTLINE_SHARE * source.size_bytes:
+        return None
+    is_array = source.head.decode("utf-8-sig", "replace").lstrip().startswith("[")
+    items = []
+    for record in range(offset, min(offset + limit, total)):
+        start = places.start_of(record)
+        head = source.read(start, _NAME_BYTES)
+        name = display(head[: places.start_of(record + 1) - start] if record < len(places.ends) else head)
+        name = name.lstrip("\ufeff")[1 if record == 0 else 0 :].strip()
+        items.append(Symbol(f"[{record}] {name}" if is_array else name, "record", record + 1, record + 1, 0))
+    fits = fitting.most(len(items), lambda n: room.symbols(items[:n]), room.limit)
+    del items[max(1, fits) :]
+    more = bool(items) and offset + len(items) < total
+    call = Call("outline", {"path": text.path}).but(
+        limit=None if limit == OUTLINE_LIMIT else limit, offset=offset + len(items)
+    )
+    return OutlinePage(
+        path=text.path,
+        page=Page(items=tuple(items), offset=offset, limit=limit, total=total, more=more),
+        language="json",
+        method="record scanner",
+        complete=places.is_complete,
+        total_lines=1,
+        total_bytes=source.size_bytes,
+        version=texts.token(source, source.size_bytes),
+        unit="records",
+        next=call if more else None,
+    )
+
+
+def _numbers(first: int, last: int, places: RecordIndex) -> str:
+    """Return the notice that says which records a page shows, of how many."""
+    return notices.records(first, last, places.total, is_exact=places.is_complete)
