@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -89,7 +90,7 @@ def test_chunks_cover_every_line_once(budget: list[str]) -> None:
 def test_the_prompt_of_a_chunk_is_what_is_sent_and_within_the_budget() -> None:
     """--prompt prints the instructions and the body; an exact counter finds them within the budget."""
     made = as_json("chunk", LARGE, "--max-prompt-tokens", "6000")
-    for chunk in made["chunks"][:3]:
+    for chunk in (made["chunks"][0], made["chunks"][-1]):
         _, prompt, _ = run("chunk", LARGE, "--max-prompt-tokens", "6000", "--prompt", chunk["id"])
         assert tokens.count(prompt, mode="exact").tokens <= 6_000
         first, last = chunk["spans"][0]
@@ -246,18 +247,19 @@ def test_a_person_at_a_terminal_sees_how_far_it_is(tmp_path: Path) -> None:
 @pytest.mark.proves("C-12")
 def test_an_interrupt_without_a_model_keeps_what_is_done(tmp_path: Path) -> None:
     """Ctrl-C while programs are read ends it with 130; the same command makes all of it."""
-    for number in range(60):
+    for number in range(30):
         (tmp_path / f"P{number}.cbl").write_bytes((ESTATE / "cbl/MWB010.cbl").read_bytes())
     command = [sys.executable, "-m", "penstock", "document", ".", "--out", "docs"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
         while not list((tmp_path / "docs").glob("programs/*.json")):
             assert running.poll() is None
+            time.sleep(0.02)
         running.send_signal(signal.SIGINT)
         running.communicate(timeout=60)
         assert running.returncode == 130
-    assert 0 < len(list((tmp_path / "docs").glob("programs/*.json"))) < 60
+    assert 0 < len(list((tmp_path / "docs").glob("programs/*.json"))) < 30
     assert run("document", ".", "--out", "docs", cwd=tmp_path)[0] == 0
-    assert len(list((tmp_path / "docs").glob("programs/*.json"))) == 60
+    assert len(list((tmp_path / "docs").glob("programs/*.json"))) == 30
 
 
 @pytest.mark.proves("C-12")

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -246,12 +247,14 @@ def test_an_outage_is_shown_at_once_and_ends_resumable(tree: Path, tmp_path: Pat
 @pytest.mark.parametrize("when", ["waits", "calls", "answers"])
 def test_one_interrupt_ends_any_wait(tree: Path, tmp_path: Path, when: str) -> None:
     """Within half a second, with the hint, whatever was going on."""
+    asked, over = threading.Event(), threading.Event()
 
     def policy(_: Any) -> Any:
+        asked.set()
         if when == "waits":
             return fail(503, {"error": {"message": "overloaded"}})
         if when == "answers":
-            time.sleep(8)
+            over.wait(60)
             return say("x")
         return call("run_command", command="sleep 60")
 
@@ -265,16 +268,15 @@ def test_one_interrupt_ends_any_wait(tree: Path, tmp_path: Path, when: str) -> N
             text=True,
         ) as running:
             assert running.stderr is not None
-            if when == "answers":
-                time.sleep(4)
-            else:
-                while when not in running.stderr.readline():
-                    pass
-                time.sleep(0.5)
+            assert asked.wait(60)
+            while when != "answers" and when not in running.stderr.readline():
+                pass
+            time.sleep(0.5)
             pressed = time.monotonic()
             running.send_signal(signal.SIGINT)
             rest = running.stderr.read()
             took = time.monotonic() - pressed
+            over.set()
     assert running.returncode == 130
     assert "penstock resume" in rest
     assert took < 2, "half a second on a quiet machine"
