@@ -19,6 +19,7 @@ import pytest
 
 import penstock
 from penstock.outline import braces
+from penstock.outline.brace_rules import RULES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,7 +79,7 @@ def _patterns() -> dict[str, re.Pattern[Any]]:
             for inner in value:
                 look(name, inner)
 
-    for language in braces.RULES:
+    for language in RULES:
         braces.BraceScanner(language)
     for module in pkgutil.walk_packages(penstock.__path__, "penstock."):
         if module.name.endswith("__main__") or module.name.startswith("penstock.adapters."):

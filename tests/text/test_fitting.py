@@ -78,6 +78,16 @@ def test_every_unit_is_kept(allowance: Allowance) -> None:
     assert 0.6 * allowance.limit <= allowance.measure(fitted) <= allowance.limit
 
 
+@pytest.mark.proves("G-2", "G-3")
+@pytest.mark.parametrize("room", range(80))
+def test_a_handle_stands_whole_or_not_at_all(room: int) -> None:
+    """Half of one would be tried by a model and open nothing; the value has it in any room."""
+    fitted = fit(LINES, Allowance.chars(room), handle="teMuIOxg7UwrObjoD7J9o6")
+    assert len(fitted) <= room
+    assert ("teMuIOxg7UwrObjoD7J9o6" in fitted) == ("teM" in fitted) == (room >= 56)
+    assert fitted.handle == "teMuIOxg7UwrObjoD7J9o6"
+
+
 @pytest.mark.proves("G-2")
 def test_a_fitted_text_that_must_be_smaller_keeps_its_handle() -> None:
     """The second cut is a cut of the content, not of the first notice."""

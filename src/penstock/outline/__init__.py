@@ -123,7 +123,8 @@ def _scanner(language: str) -> tuple[_LanguageScanner, str]:
         from .python import PythonScanner
 
         return PythonScanner(), "line scanner"
-    from .braces import RULES, BraceScanner
+    from .brace_rules import RULES
+    from .braces import BraceScanner
 
     if language in RULES:
         return BraceScanner(language), "line scanner"

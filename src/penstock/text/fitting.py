@@ -101,7 +101,8 @@ def fit(
     (G-2).
 
     JSON on one line is cut between its records where that is possible (G-5). An allowance that cannot hold the notice
-    gets a shorter one, and in the end as much of that as it holds.
+    gets a shorter one, without the handle where that has no room (`Guarded.handle` has it), and in the end as much of
+    that as it holds.
 
     Args:
         text: any text; one that was fitted before is cut further from what was left of it.
@@ -177,7 +178,10 @@ def fit_ends(
         return f"{notice(shown)}\n{body}" if body else notice(shown)
 
     if not allowance.holds(notice("")):
+        # A handle stands whole or not at all: a part of one opens nothing, and a model would try it.
         brief = stand_ins.truncated_briefly(handle, dialect)
+        if not allowance.holds(brief):
+            brief = stand_ins.truncated_briefly(None, dialect)
         held = _longest(len(brief), lambda n: allowance.holds(brief[:n]))
         return _guarded(brief[:held], whole, 0, 0, handle, way, held)
     # The room is searched and not computed: a cut is inert and disarmed, so n characters of the original may become up
