@@ -19,7 +19,7 @@ from tests.carrier.test_streams import LONG, answer, events_of, request_on
 import requests
 from penstock import aexecute, execute
 from penstock.carrier.raw_events import RawEvents
-from penstock.carrier.streams import StreamRefused
+from penstock.carrier.stream_watch import StreamRefused
 from penstock.errors import CallerError
 from penstock.models import say
 from penstock.testing import LoopbackProvider

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from penstock import Carrier, aexecute, execute
-from penstock.carrier.streams import StreamRefused
+from penstock.carrier.stream_watch import StreamRefused
 from penstock.overflow import parse
 from penstock.wires import WIRES, dump, load_request, wire_named
 from penstock.wires.wire import AnswerContent

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.carrier import aexecute, execute
 from penstock.carrier.replies import plain
-from penstock.carrier.streams import StreamRefused
+from penstock.carrier.stream_watch import StreamRefused
 from penstock.models import fail, say
 from penstock.overflow import parse
 from penstock.store import open_store

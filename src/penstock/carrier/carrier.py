@@ -15,10 +15,11 @@ from dataclasses import replace
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from penstock.carrier.course import CarrySettings, Course
+from penstock.carrier.course import Course
 from penstock.carrier.execution import adrive, drive
 from penstock.carrier.memory import LIFETIME_SECONDS, Memory, memory_of
 from penstock.carrier.refused import RefusedRequests
+from penstock.carrier.steps import CarrySettings
 from penstock.context.recovery import MAX_CALLS
 from penstock.wires import load_request, messages_of, model_of, wire_named
 

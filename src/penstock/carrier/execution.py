@@ -8,10 +8,12 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from penstock.carrier.course import CarrySettings, Course, Send, SendOutcome
+from penstock.carrier.course import Course
 from penstock.carrier.replies import plain
 from penstock.carrier.responses import atold_by, checked, told_by
-from penstock.carrier.streams import StreamWatch, begin_async_stream, begin_stream, is_stream
+from penstock.carrier.steps import CarrySettings, Send, SendOutcome
+from penstock.carrier.stream_watch import StreamWatch
+from penstock.carrier.streams import begin_async_stream, begin_stream, is_stream
 from penstock.context.recovery import MAX_CALLS
 from penstock.errors import CallerError
 

@@ -8,14 +8,14 @@ newest user message, the last batch of calls with its results stubbed, and a han
 Because the order is fixed, sizing a retry is one question (which rung is the first that is small enough?), answered by bisection
 over counts that are only added and subtracted; stubs and notes are written for the few rungs that are looked at. Laws: each rung
 leaves a valid request; going down never brings anything back; the last rung is the floor. Keeps out: how small is small enough
-(`recovery`), and where the whole of what is cut lies.
+(`rung_choice`), how a part of it is written (`phases`), and where the whole of what is cut lies.
 """
 
 from __future__ import annotations
 
 from functools import cached_property, partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.context.compaction.plans import HANDLE, Plan, lasting
 from penstock.context.compaction.results import KEEP_RESULTS, Offload, Stale
@@ -25,23 +25,23 @@ from penstock.context.compaction.spans import (
     neighbours,
     note_frame,
     note_step,
-    span_step,
     standing_note,
     steps_of,
 )
 from penstock.context.compaction.views import WORTH_TOKENS, View
 from penstock.context.counts import CONTENT_KINDS, KindCounts, counts_of
 from penstock.context.handoff import mechanical, render
-from penstock.context.provider_counts import min_decrease
+from penstock.context.phases import FloorRungs, SpanRungs, StepRungs
 from penstock.context.sized import MESSAGE_TOKENS, measure_entry
 from penstock.text import stand_ins
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from penstock.context.compaction.plans import PlanStep
     from penstock.context.compaction.views import ShownResult
     from penstock.context.handoff import Handoff
+    from penstock.context.phases import RungPhase
     from penstock.context.sized import Sized
     from penstock.text.calls import Dialect
     from penstock.wires import Turn
@@ -59,13 +59,6 @@ FLOOD_SHARE = 8
 # No model has seen these results: they are cut first, and become stubs only where that is not enough.
 LAST_BATCH_TOKENS = 400
 """What each result of the last batch of calls keeps before it becomes a stub."""
-# A note may be made of other content than what it stands for, and a provider may count one kind 16 times as dear as
-# another (4 against 1/4, R-1). So a note has at most .16 characters for each token that goes, a twentieth in tokens:
-# even at the worst factors it is smaller.
-NOTE_SHARE = 0.16
-"""The characters that a note may have for each token that goes."""
-# A note that grows turn by turn is written anew for each rung that is looked at; more rungs would hardly fit better.
-_MAX_SPAN_RUNGS = 32
 _RESULTS = CONTENT_KINDS.index("results")
 
 
@@ -228,7 +221,7 @@ class Ladder:
 
     # ── the phases, in their order ───────────────────────────────────────────────────────────────────────────────
 
-    def _make_phases(self) -> list[_Phase]:
+    def _make_phases(self) -> list[RungPhase]:
         """Return the phases: the whole order in which things go, the least painful loss first.
 
         Floods and superseded views cost hardly anything; old results can be had again; failed attempts and finished
@@ -244,29 +237,31 @@ class Ladder:
         recent = [result for result in aged if id(result) in last_five or view.is_active(result)]
         # The floor keeps the last batch of calls, however long ago it was, so no note above it may take that batch along:
         # what is lower would bring it back, and two notes would take the same turns.
-        finished = _Spans(view, [turn for turn in finished_turns(view, 2) if turn is not self._last_batch])
-        phases: list[_Phase] = [
-            _Each(partial(self._cut, result, self._flood_tokens) for result in self._floods()),
-            _Each(partial(_same, step) for step in Stale().steps(view)),
-            _Each(partial(self._stub, result) for result in old),
-            _Each(partial(_same, step) for step in FailedAttempts().steps(view) if not self._takes_last_batch(step)),
+        finished = SpanRungs(view, [turn for turn in finished_turns(view, 2) if turn is not self._last_batch])
+        phases: list[RungPhase] = [
+            StepRungs(partial(self._cut, result, self._flood_tokens) for result in self._floods()),
+            StepRungs(partial(_same, step) for step in Stale().steps(view)),
+            StepRungs(partial(self._stub, result) for result in old),
+            StepRungs(
+                partial(_same, step) for step in FailedAttempts().steps(view) if not self._takes_last_batch(step)
+            ),
             finished,
         ]
         assert len(phases) == _GENTLE_PHASES  # noqa: S101 - what `gentle` counts
         return [
             *phases,
-            _Each(partial(self._stub, result) for result in recent),
+            StepRungs(partial(self._stub, result) for result in recent),
             # Rows that `finished` has made notes of go whole: a rung that ended within one would bring part of it back,
             # and going down never brings anything back.
-            _Spans(
+            SpanRungs(
                 view,
                 [turn for turn in finished_turns(view, 1, users=True) if turn is not self._last_batch],
                 users=True,
                 whole=finished.rows,
             ),
-            _Each(partial(self._cut, result, LAST_BATCH_TOKENS) for result in newest),
-            _Each(partial(self._stub, result) for result in newest),
-            _Floor([partial(self._floor_steps, newest, max_chars) for max_chars in HANDOFF_CHARS]),
+            StepRungs(partial(self._cut, result, LAST_BATCH_TOKENS) for result in newest),
+            StepRungs(partial(self._stub, result) for result in newest),
+            FloorRungs([partial(self._floor_steps, newest, max_chars) for max_chars in HANDOFF_CHARS]),
         ]
 
     @cached_property
@@ -340,105 +335,3 @@ def _same(step: PlanStep) -> PlanStep:
 def _has_calls(turn: Turn) -> bool:
     """Whether a turn is an answer of the model that calls tools."""
     return turn.kind == "assistant" and any(entry.calls for entry in turn.entries)
-
-
-class _Phase(Protocol):
-    """A part of the ladder: some rungs, each of which takes more than the one before."""
-
-    def __len__(self) -> int: ...
-
-    def steps(self, count: int) -> Sequence[PlanStep]:
-        """Return the steps of its first `count` rungs."""
-        ...
-
-
-class _Each:
-    """A rung for each step, written when it is first looked at; a step that would not shrink is left out."""
-
-    def __init__(self, makers: Iterable[Callable[[], PlanStep | None]]) -> None:
-        self._makers = list(makers)
-        self._made: list[PlanStep | None] = []
-
-    def __len__(self) -> int:
-        return len(self._makers)
-
-    def steps(self, count: int) -> Sequence[PlanStep]:
-        self._made += [make() for make in self._makers[len(self._made) : count]]
-        return [step for step in self._made[:count] if step is not None]
-
-
-class _Floor:
-    """The floor with ever less of a handoff: a rung for each."""
-
-    def __init__(self, makers: Sequence[Callable[[], list[PlanStep]]]) -> None:
-        self._makers = makers
-
-    def __len__(self) -> int:
-        return len(self._makers)
-
-    def steps(self, count: int) -> Sequence[PlanStep]:
-        return self._makers[count - 1]()
-
-
-class _Spans:
-    """Finished turns as notes, the oldest first: each rung reaches a little further.
-
-    Args:
-        view: the transcript.
-        turns: the turns that may go, oldest first.
-        users: whether the user's own words go too, quoted in the notes.
-        whole: rows of turns that an earlier phase has made notes of, and that go whole or not at all.
-    """
-
-    def __init__(
-        self, view: View, turns: Sequence[Turn], *, users: bool = False, whole: Sequence[Sequence[Turn]] = ()
-    ) -> None:
-        self._view, self._users = view, users
-        self.rows = [list(row) for row in neighbours(turns, view.transcript.turns())]
-        inside = {turn.first for row in whole for turn in row[1:]}
-        place, ends = 0, []
-        for row in self.rows:
-            for number, _ in enumerate(row, 1):
-                place += 1
-                if number == len(row) or row[number].first not in inside:
-                    ends.append(place)
-        # Every `stride`-th end counted from the last, so that the last one, all turns of the phase, is always a rung.
-        stride = max(1, -(-len(ends) // _MAX_SPAN_RUNGS))
-        self._extents = ends[::-1][::stride][::-1]  # the last end is always one
-        self._written: dict[tuple[int, int], PlanStep | None] = {}
-
-    def __len__(self) -> int:
-        return len(self._extents)
-
-    def steps(self, count: int) -> Sequence[PlanStep]:
-        left = self._extents[count - 1]
-        steps: list[PlanStep] = []
-        for row in self.rows:
-            if left <= 0:
-                break
-            if (step := self._note(row[:left])) is not None:
-                steps.append(step)
-            left -= len(row)
-        return steps
-
-    def _note(self, turns: Sequence[Turn]) -> PlanStep | None:
-        """Return the note for some turns, or None where it would not shrink or would only replace a single note."""
-        key = turns[0].first, turns[-1].last
-        if key not in self._written:
-            is_one_note = all(turn.kind == "note" for turn in turns)
-            step = span_step(
-                self._view, "spans", turns, users=self._users, note_share=NOTE_SHARE, can_be_bare=not self._users
-            )
-            # Between words of the user that stay, each answer would become a note of its own, and many small notes are not
-            # smaller for certain: such turns wait for the phase that takes those words too, and makes one note of all.
-            is_worth_it = step.after_tokens < step.before_tokens if self._users else self._is_smaller(step)
-            self._written[key] = step if is_worth_it and not is_one_note else None
-        return self._written[key]
-
-    def _is_smaller(self, step: PlanStep) -> bool:
-        """Whether a note is smaller than what it stands for, however a provider counts either."""
-        gone = self._view.entries_between(step.first, step.last)
-        messages, _ = note_frame(self._view, step.first, step.last)
-        removed = sum(measure_entry(entry, self._view.counter).counts.total for entry in gone)
-        added = step.after_tokens - messages * MESSAGE_TOKENS
-        return min_decrease(counts_of([("other", removed)]), counts_of([("notes", added)], messages=messages)) > 0

@@ -69,7 +69,7 @@ def choose(
         rung = ladder.first(is_certain, after=after) if is_summary else ladder.floor
         if rung < ladder.floor and is_certain(rung) and is_smaller(rung):
             return rung
-        return _floor(ladder, lambda rung: is_smaller(rung) and (rung == ladder.last or is_certain(rung)))
+        return _floor(ladder, lambda rung: (rung == ladder.last or is_certain(rung)) and is_smaller(rung))
     best = (
         _worthiest(Likelihood(observations), limit, ladder, after, is_smaller)
         if limit is not None and situation.stated_numbers == 1

@@ -10,7 +10,7 @@ import json
 import math
 import re
 from dataclasses import MISSING, dataclass, field, fields, replace
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, TypeVar
 
 from penstock.errors import CallerError
@@ -314,6 +314,7 @@ def _rank(priority: Json) -> float:
     return int(word) if word.isascii() and word.isdecimal() and len(word) < 10 else _RANKS.get(word, 2)
 
 
+@cache
 def _camel(name: str) -> str:
     """Return a field's name as JSON has it."""
     head, *rest = name.split("_")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.context.handoff.document import LINE_CHARS, Command, Decision, Failure, FileEvent, Handoff, begun_text
 from penstock.text import escape, stand_ins
 from penstock.text.calls import PYTHON, Call
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from penstock.text.calls import Dialect
 
@@ -46,17 +46,42 @@ def render(handoff: Handoff, *, max_chars: int, dialect: Dialect | None = None) 
     max_chars = max(0, max_chars)
     brief = replace(handoff, next_step=begun_text(handoff.next_step, max_chars // 4, "the end"))
     begun = replace(brief, goal=begun_text(handoff.goal, max_chars // 2, "the beginning"))
+    lists = _lists(handoff, dialect or PYTHON)
     # At most thirty texts are written, each of them short: measuring is simpler and surer than predicting what each
     # list takes.
     for shown in (handoff, brief, begun):
         for still, behind in _STEPS:
-            text = "\n\n".join(part for part in _parts(shown, still, behind, dialect or PYTHON) if part)
+            text = "\n\n".join(part for part in _parts(shown, lists, still, behind) if part)
             if len(text) <= max_chars:
                 return text
     return text[:max_chars]
 
 
-def _parts(handoff: Handoff, still: int, behind: int, dialect: Dialect) -> list[str]:
+class _Lists(NamedTuple):
+    """The lists of a handoff that are made of its records, written once for all the lengths that are tried."""
+
+    changed: list[str]
+    in_use: list[str]
+    kept: list[str]
+    failed: list[str]
+    decided: list[str]
+    commands: list[str]
+
+
+def _lists(handoff: Handoff, dialect: Dialect) -> _Lists:
+    """Return the lists of a handoff, each with a row for each item."""
+    modified = set(handoff.modified_files)
+    return _Lists(
+        changed=_changed_files(handoff),
+        in_use=[path for path in handoff.active_files if path not in modified],
+        kept=[dialect.write(_page(handle)) for handle in handoff.handles],
+        failed=[_failure(failure) for failure in handoff.failed_attempts],
+        decided=[_decision(decision) for decision in handoff.decisions],
+        commands=[_command(command) for command in handoff.commands],
+    )
+
+
+def _parts(handoff: Handoff, lists: _Lists, still: int, behind: int) -> list[str]:
     """Return the parts of the text in their order; a part that says nothing is empty."""
     return [
         _head(handoff),
@@ -65,15 +90,15 @@ def _parts(handoff: Handoff, still: int, behind: int, dialect: Dialect) -> list[
         _list("Pending tasks, the most important first", handoff.pending_tasks, still, newest=False),
         _block("Next", handoff.next_step),
         _list("Open errors", handoff.open_errors, still),
-        _list("Changed files; look at them again before you rely on them", map(_file, _files(handoff)), still),
-        _list("Files in use", [path for path in handoff.active_files if path not in handoff.modified_files], still),
-        _list("Kept, to be read again", [dialect.write(_page(handle)) for handle in handoff.handles], still),
+        _list("Changed files; look at them again before you rely on them", lists.changed, still),
+        _list("Files in use", lists.in_use, still),
+        _list("Kept, to be read again", lists.kept, still),
         *(
             (
-                _list("Tried in vain", map(_failure, handoff.failed_attempts), behind),
-                _list("Decided", map(_decision, handoff.decisions), behind),
+                _list("Tried in vain", lists.failed, behind),
+                _list("Decided", lists.decided, behind),
                 _list("Done", handoff.completed_tasks, behind),
-                _list("Commands run", map(_command, handoff.commands), behind),
+                _list("Commands run", lists.commands, behind),
                 _block("Summary", handoff.summary),
             )
             if behind
@@ -109,9 +134,8 @@ def _block(title: str, text: str) -> str:
     return f"{title}:\n{stand_ins.disarm(escape.show_text(text))}" if text.strip() else ""
 
 
-def _list(title: str, items: Iterable[str], most: int, *, newest: bool = True) -> str:
+def _list(title: str, rows: Sequence[str], most: int, *, newest: bool = True) -> str:
     """Return a titled list with at most so many items, and how many are left out."""
-    rows = list(items)
     if not rows:
         return ""
     kept = rows[-most:] if newest and most else rows[:most]
@@ -120,10 +144,11 @@ def _list(title: str, items: Iterable[str], most: int, *, newest: bool = True) -
     return "\n".join([f"{title}:", *(left_out + shown if newest else shown + left_out)])
 
 
-def _files(handoff: Handoff) -> list[FileEvent]:
+def _changed_files(handoff: Handoff) -> list[str]:
     """Return every changed file once, with what became of it last."""
     last = {event.path: event for event in handoff.file_history}
-    return [last.get(path, FileEvent(path=path)) for path in dict.fromkeys((*handoff.modified_files, *last))]
+    paths = dict.fromkeys((*handoff.modified_files, *last))
+    return [_file(last[path]) if path in last else path for path in paths]
 
 
 def _file(event: FileEvent) -> str:

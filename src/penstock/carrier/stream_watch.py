@@ -1,0 +1,167 @@
+"""What do the events of a stream say? Whether content has begun, whether it was refused, and what they add up to (R-4).
+
+A watch is given one event after another and reads those of its wire; what it cannot read says nothing, and is content. Leaves to
+others: where the events come from, and how they reach the caller (`streams`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from penstock.carrier.raw_events import NoEvents, RawEvents
+from penstock.carrier.replies import is_error, plain, refusal_in
+from penstock.context.answers import overflow_in
+from penstock.errors import Refusal
+from penstock.text.json_access import as_json
+from penstock.wires import wire_named
+from penstock.wires.failures import Refused, Unreadable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from penstock.overflow import Overflow, RefusalRule
+    from penstock.text.json_access import Json
+
+# Responses sends two events before the first content, Anthropic one and pings.
+_MAX_HEAD_EVENTS = 64
+"""How many events are looked at before the first content: a stream of nothing else is handed on as it is."""
+
+_BLOCK_CHARS = 1_024
+"""How much of raw bytes counts as an event there."""
+
+
+class StreamRefused(Refusal):
+    """A stream that began with HTTP 200 told of an error.
+
+    Attributes:
+        overflow: what it said of the request's size; None where it is about something else.
+        received: the words of the answer that had come by then; none before the first content.
+    """
+
+    def __init__(self, message: str, overflow: Overflow | None, received: str = "") -> None:
+        """Keep what the error said, and what came before it."""
+        super().__init__(message)
+        self.overflow = overflow
+        self.received = received
+
+
+def _midway(said: str, words: str) -> str:
+    """Return what is said of a stream that was refused behind its first content."""
+    return (
+        f"The provider ended the stream with a refusal after {len(words)} characters of the answer; "
+        f"what came is in `received`. It said: {said}"
+    )
+
+
+class StreamWatch:
+    """Looks at the events of one stream: an error before the first content is a refusal, one behind it is the stream's named end.
+
+    Args:
+        wire: the wire whose events they are.
+        rules: a caller's own rules for refusals.
+        on_end: takes the body that the events add up to, once the stream came to its end.
+    """
+
+    def __init__(self, wire: str, rules: Sequence[RefusalRule], on_end: Callable[[Json], None]) -> None:
+        self._rules, self._on_end = rules, on_end
+        self._answers = wire_named(wire).answers
+        self._reader, self._raw = self._answers.stream(), RawEvents(wire)
+        self._is_read, self._is_empty = True, True
+        self._whole: Json = None
+        self._looked = 0.0
+        self._words: list[str] = []
+
+    def has_begun(self, event: Any) -> bool:
+        """Look at an event before the first content; return whether content begins with it.
+
+        Raises:
+            StreamRefused: for an error in the stream.
+        """
+        has_begun = False
+        for body in self._events(event):
+            if is_error(body):
+                raise StreamRefused(as_json(body), overflow_in(body, rules=self._rules))
+            # Not an event of the wire: a caller's own stream of words, say. Whatever it is, it is content.
+            has_begun = not self._feeds(body) or self._reader.has_content or has_begun
+        # A block of bytes may be a small part of an event.
+        self._looked += len(event) / _BLOCK_CHARS if isinstance(event, str | bytes | bytearray) else 1
+        is_enough = self._looked >= _MAX_HEAD_EVENTS
+        return has_begun or is_enough or not self._is_read or self._whole is not None
+
+    def look(self, event: Any) -> None:
+        """Look at an event behind the first content.
+
+        Raises:
+            StreamRefused: for an error in the stream, with what came before it.
+        """
+        for body in self._events(event):
+            if is_error(body):
+                raise self._ended(as_json(body), overflow_in(body, rules=self._rules))
+            self._feeds(body)
+
+    def named(self, error: Exception) -> Exception:
+        """Return what ends a stream that raised behind its first content: the error itself, or what names a refusal for size."""
+        overflow = overflow_in(error, rules=self._rules)
+        return error if overflow is None else self._ended(str(error), overflow)
+
+    def ended(self) -> Json:
+        """Return the whole answer of a stream that has ended; an empty object where nothing came, None where nothing could be read.
+
+        Raises:
+            StreamRefused: for an error that only the end of the stream completes.
+        """
+        for body in self._events(None):
+            if is_error(body):
+                words = self._words
+                raise (
+                    self._ended(as_json(body), overflow_in(body, rules=self._rules))
+                    if words
+                    else StreamRefused(as_json(body), overflow_in(body, rules=self._rules))
+                )
+            self._feeds(body)
+        if self._is_empty:
+            return {}
+        return self._whole or (self._reader.body() if self._is_read else None)
+
+    def end(self) -> None:
+        """Hand on the whole answer."""
+        self._on_end(self.ended())
+
+    def _events(self, event: Any) -> Iterator[Json]:
+        """Yield an event as JSON, or the events in a line or a block of bytes; of None those that the stream's end completes."""
+        if event is not None and not isinstance(event, str | bytes | bytearray):
+            self._is_empty = False
+            yield _event(event)
+            return
+        try:
+            for held in self._raw.finish() if event is None else self._raw.feed(event) if self._is_read else ():
+                self._is_empty = False
+                if self._raw.is_body and isinstance(held, dict) and self._answers.is_answer(held):
+                    self._whole = held
+                else:
+                    yield held
+        except (NoEvents, Unreadable):
+            self._is_empty = self._is_read = False
+            if event is not None and (said := refusal_in(event, self._rules))[1] is not None:
+                raise StreamRefused(str(said[1]), said[0]) from None
+
+    def _ended(self, said: str, overflow: Overflow | None) -> StreamRefused:
+        words = "".join(self._words)
+        return StreamRefused(_midway(said, words), overflow, words)
+
+    def _feeds(self, body: Json) -> bool:
+        """Give an event to the wire's reader; return whether it could be read."""
+        if not isinstance(body, dict):
+            self._is_read = False
+        if self._is_read:
+            try:
+                self._words.append(self._reader.feed(body))
+            # A client may make events of its own of the wire's; what the reader cannot follow says nothing.
+            except (Unreadable, Refused):
+                self._is_read = False
+        return self._is_read
+
+
+def _event(event: Any) -> Json:
+    """Return an event as JSON. OpenAI's managed chat stream wraps each chunk of the wire, beside a snapshot of all of them."""
+    return plain(getattr(event, "chunk", event))

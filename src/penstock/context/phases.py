@@ -1,0 +1,134 @@
+"""The parts of a ladder: rungs of one kind in a row, each of which takes more than the one before.
+
+A phase knows how many rungs it has without writing any; stubs and notes are written when a rung is looked at, and once. Keeps
+out: which phases there are, and in which order (`ladder`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from penstock.context.compaction.spans import neighbours, note_frame, span_step
+from penstock.context.counts import counts_of
+from penstock.context.provider_counts import min_decrease
+from penstock.context.sized import MESSAGE_TOKENS, measure_entry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from penstock.context.compaction.plans import PlanStep
+    from penstock.context.compaction.views import View
+    from penstock.wires import Turn
+
+# A note may be made of other content than what it stands for, and a provider may count one kind 16 times as dear as
+# another (4 against 1/4, R-1). So a note has at most .16 characters for each token that goes, a twentieth in tokens:
+# even at the worst factors it is smaller.
+NOTE_SHARE = 0.16
+"""The characters that a note may have for each token that goes."""
+# A note that grows turn by turn is written anew for each rung that is looked at; more rungs would hardly fit better.
+_MAX_SPAN_RUNGS = 32
+
+
+class RungPhase(Protocol):
+    """A part of the ladder: some rungs, each of which takes more than the one before."""
+
+    def __len__(self) -> int: ...
+
+    def steps(self, count: int) -> Sequence[PlanStep]:
+        """Return the steps of its first `count` rungs."""
+        ...
+
+
+class StepRungs:
+    """A rung for each step, written when it is first looked at; a step that would not shrink is left out."""
+
+    def __init__(self, makers: Iterable[Callable[[], PlanStep | None]]) -> None:
+        self._makers = list(makers)
+        self._made: list[PlanStep | None] = []
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+    def steps(self, count: int) -> Sequence[PlanStep]:
+        """Return the first `count` steps, without those that would not shrink."""
+        self._made += [make() for make in self._makers[len(self._made) : count]]
+        return [step for step in self._made[:count] if step is not None]
+
+
+class FloorRungs:
+    """The floor with ever less of a handoff: a rung for each."""
+
+    def __init__(self, makers: Sequence[Callable[[], list[PlanStep]]]) -> None:
+        self._makers = makers
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+    def steps(self, count: int) -> Sequence[PlanStep]:
+        """Return the floor with the handoff of the rung with this number, counted from 1."""
+        return self._makers[count - 1]()
+
+
+class SpanRungs:
+    """Finished turns as notes, the oldest first: each rung reaches a little further.
+
+    Args:
+        view: the transcript.
+        turns: the turns that may go, oldest first.
+        users: whether the user's own words go too, quoted in the notes.
+        whole: rows of turns that an earlier phase has made notes of, and that go whole or not at all.
+    """
+
+    def __init__(
+        self, view: View, turns: Sequence[Turn], *, users: bool = False, whole: Sequence[Sequence[Turn]] = ()
+    ) -> None:
+        self._view, self._users = view, users
+        self.rows = [list(row) for row in neighbours(turns, view.transcript.turns())]
+        inside = {turn.first for row in whole for turn in row[1:]}
+        place, ends = 0, []
+        for row in self.rows:
+            for number, _ in enumerate(row, 1):
+                place += 1
+                if number == len(row) or row[number].first not in inside:
+                    ends.append(place)
+        # Every `stride`-th end counted from the last, so that the last one, all turns of the phase, is always a rung.
+        stride = max(1, -(-len(ends) // _MAX_SPAN_RUNGS))
+        self._extents = ends[::-1][::stride][::-1]  # the last end is always one
+        self._written: dict[tuple[int, int], PlanStep | None] = {}
+
+    def __len__(self) -> int:
+        return len(self._extents)
+
+    def steps(self, count: int) -> Sequence[PlanStep]:
+        """Return the notes for as many turns as the first `count` rungs take."""
+        left = self._extents[count - 1]
+        steps: list[PlanStep] = []
+        for row in self.rows:
+            if left <= 0:
+                break
+            if (step := self._note(row[:left])) is not None:
+                steps.append(step)
+            left -= len(row)
+        return steps
+
+    def _note(self, turns: Sequence[Turn]) -> PlanStep | None:
+        """Return the note for some turns, or None where it would not shrink or would only replace a single note."""
+        key = turns[0].first, turns[-1].last
+        if key not in self._written:
+            is_one_note = all(turn.kind == "note" for turn in turns)
+            step = span_step(
+                self._view, "spans", turns, users=self._users, note_share=NOTE_SHARE, can_be_bare=not self._users
+            )
+            # Between words of the user that stay, each answer would become a note of its own, and many small notes are not
+            # smaller for certain: such turns wait for the phase that takes those words too, and makes one note of all.
+            is_worth_it = step.after_tokens < step.before_tokens if self._users else self._is_smaller(step)
+            self._written[key] = step if is_worth_it and not is_one_note else None
+        return self._written[key]
+
+    def _is_smaller(self, step: PlanStep) -> bool:
+        """Whether a note is smaller than what it stands for, however a provider counts either."""
+        gone = self._view.entries_between(step.first, step.last)
+        messages, _ = note_frame(self._view, step.first, step.last)
+        removed = sum(measure_entry(entry, self._view.counter).counts.total for entry in gone)
+        added = step.after_tokens - messages * MESSAGE_TOKENS
+        return min_decrease(counts_of([("other", removed)]), counts_of([("notes", added)], messages=messages)) > 0
