@@ -567,7 +567,9 @@ def test_a_new_artifact_looks_at_no_row_of_the_others(store: SqliteStore) -> Non
         for statement in asked
         if statement.startswith(("SELECT", "UPDATE", "DELETE"))
         for step in connection.execute(f"EXPLAIN QUERY PLAN {statement}")
-        if step[3].startswith("SCAN") and step[3] != "SCAN clock" and "COVERING INDEX" not in step[3]
+        if step[3].startswith("SCAN")
+        and step[3] not in {"SCAN clock", "SCAN totals"}
+        and "COVERING INDEX" not in step[3]
     ]
     assert not found
     assert len(asked) > 5

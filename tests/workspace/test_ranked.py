@@ -290,11 +290,11 @@ def test_a_file_written_a_moment_ago_is_compared_by_content(works: Path, kept: s
     workspace = Workspace(works)
     workspace.rank("litres", index_folder=kept)
     [name] = os.listdir(kept)
-    with sqlite3.connect(os.path.join(kept, name)) as connection:
+    with closing(sqlite3.connect(os.path.join(kept, name))) as connection, connection:
         before = connection.execute("SELECT id, stamp FROM files ORDER BY path").fetchall()
         assert all(stamp.startswith("?") for _, stamp in before)
     workspace.rank("litres", index_folder=kept)
-    with sqlite3.connect(os.path.join(kept, name)) as connection:
+    with closing(sqlite3.connect(os.path.join(kept, name))) as connection, connection:
         assert connection.execute("SELECT id, stamp FROM files ORDER BY path").fetchall() == before
 
 
@@ -344,7 +344,7 @@ def test_a_damaged_index_is_made_anew(works: Path, kept: str, damage: str) -> No
     elif damage == "folder gone":
         shutil.rmtree(kept)
     else:
-        with sqlite3.connect(file) as connection:
+        with closing(sqlite3.connect(file)) as connection, connection:
             connection.execute("PRAGMA user_version = 99" if damage == "other version" else "DROP TABLE files")
     for _ in range(2):
         assert workspace.rank("litres volume7", index_folder=kept) == whole

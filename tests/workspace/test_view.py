@@ -119,7 +119,7 @@ def test_the_total_is_right_for_every_shape_of_file(tmp_path: Path, data: bytes,
         text = tools.view("f", offset=offset, limit=10)
         assert f"showing lines 0-0 of {total} total" in text
         if total:
-            assert f"the file has {total} lines" in text
+            assert f"the file has {total} line{'s' * (total != 1)}" in text
             last = printed.follow(tools, printed.parse(text.partition("the last page: ")[2]))
             assert printed.header(last).lines is not None
             assert f"-{total} of {total} total" in last
