@@ -14,6 +14,13 @@ if TYPE_CHECKING:
     import random
 
 OWN = """
+password hash: =$2b$12$ w53
+password hash: =$apr1$ w8 =$ w22
+password hash: =$6$ w8 =$ w86
+password hash: =$5$rounds=5000$ w16 =$ w43
+Kerberos hash: =$krb5asrep$ =23$user@example.com: h32 =$ h80
+Microsoft Teams webhook: =/IncomingWebhook/ h32 =/ U
+Voiceflow key: =VF.DM. h24 =. w16
 1Password token: =ops_eyJ w300
 1Password key: =A3- u6 =- u11 =- u5 =- u5 =- u5
 Adafruit key: =aio_ w28
@@ -56,6 +63,7 @@ Contentful token: =CFPAT- t43
 Crates.io token: =cio w32
 Databricks token: =dapi h32
 Defined Networking key: =dnkey- w26 =- w52
+Dependency Track key: =odt_ w32
 Deno token: =ddp_ w36
 DigitalOcean token: =dop_v1_ h64
 Discord token: =MTk4NjIyNDgzNDcxOTI1MjQ4. w6 =. t27
@@ -119,6 +127,9 @@ Mercury token: =secret-token:mercury_ w40
 MongoDB Atlas secret: =mdb_sa_sk_ t40
 Netlify token: =nfp_ w40
 New Relic key: =NRAK- u27
+New Relic key: =NRAA- h27
+New Relic key: =px-dep- U
+New Relic key: =px-api- U
 New Relic key: =NRJS- h19
 New Relic key: h36 =NRAL
 Notion token: =ntn_ d11 w35
@@ -180,6 +191,8 @@ Tailscale key: =tskey-auth- w12 =CNTRL- w32
 Tavily key: =tvly- w32
 Teams webhook: =https://acme.webhook.office.com/webhookb2/ U =@ U =/IncomingWebhook/ h32 =/ U
 Telegram token: d10 =:AA t33
+Telegram token: d10 =:AA t32
+Telegram token: d10 =:AA t31
 Telnyx key: =KEY0 H31 =_ w22
 Tencent key: =AKID w32
 Terraform token: w14 =.atlasv1. t67

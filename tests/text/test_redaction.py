@@ -55,10 +55,35 @@ SECRETS = {
     "setting": ("export DB_PASSWORD=", "correcthorse"),
     "API key of a header": ("X-Api-Key: ", "0123456789abcdef"),
     "client secret": ("client_secret='", "aB3~dE5.fG7"),
+    "password of a query's address": ("mongodb://me:", "D1fficult%40ssw0rd"),
+    "curl": ("curl -X POST -u admin:", "s3cr3t"),
+    "curl, glued": ("curl -uadmin:", "s3cr3t"),
+    "curl, a variable's name": ('curl --user "$ME:', "hunter2hunter2"),
+    "netrc": ("machine example.com\n  login me\n  password ", "correcthorse"),
+    "PowerShell": ('ConvertTo-SecureString "', "hunter2hunter2"),
+    "argument": ('new NetworkCredential("me@example.com", "', "correcthorse"),
+    "sentence": ("The default password is '", "Secret123"),
+    "setting of a pass": ("SMTP_PASS=", "hunter2hunter2"),
+    "key of a service": ("docparser_key=", "1a9f3c5b7d2e4f6081"),
+    "key behind a blank": ("deepgram token ", "d3adb1ef12c45678a90deadbeef1237890dead"),
+    "Facebook": ("access_token=", "123456789012345|AbCdEfGhIjK1MnOpQrStUvWxYz0"),
+    "Kubernetes": (
+        "apiVersion: v1\nkind: Secret\nmetadata:\n  name: my-secret-name\ndata:\n  user: ",
+        "YWRtaW4tdXNlcg==",
+    ),
     "token of a query": ("https://example.com/?access_token=", "aB3dE5fG7h"),
 }
 """What stands before a secret, and the secret."""
-AFTER = {"URL password": "@db/x", "password in quotes": '"', "client secret": "'", "token of a query": "&x=1"}
+AFTER = {
+    "URL password": "@db/x",
+    "password in quotes": '"',
+    "client secret": "'",
+    "token of a query": "&x=1",
+    "password of a query's address": "@db/x",
+    "curl, a variable's name": '"',
+    "sentence": "'",
+    "Kubernetes": "\ntype: Opaque\n---\nkind: ConfigMap\ndata:\n  user: administrator\n",
+}
 ORDINARY = [
     "password = getpass.getpass()",
     "password=self.password,",
@@ -78,6 +103,18 @@ ORDINARY = [
     "task-2026-11-21-with-a-long-name",
     "the bearer authentication-scheme-of-old",
     "c.eyJ.d",
+    "curl -u $USER:$PASSWORD https://example.com",
+    "kind: ConfigMap\ndata:\n  user: YWRtaW4tdXNlcg==\n",
+    "kind: SecretList\n  data: none",
+    "first_pass = second_pass_of_all",
+    "the password is 'forgotten'",
+    "cache_key = sha256_of_the_1st_file_of_2",
+    "key d41d8cd98f00b204",
+    "commit_hash key=d41d8cd98f00b204e9800998ecf8427e",
+    "login me password is",
+    "r'http://%s:%s@host'",
+    'PasswordAuthentication("user", get("password"))',
+    "cost $1$2, $2a$05$",
 ]
 """Lines of programs that handle secrets and hold none."""
 PIECES = [before + secret for before, secret in SECRETS.values()]
@@ -230,6 +267,12 @@ HOSTILE = {
     "long tokens": "token=7f3kQ9zL2mX8vB4nT6wY" * 38_000,
     "keys": "ghs_1_eyJ" * 111_000,
     "telegrams": "1:A" * 333_000,
+    "manifests": "kind: Secret\n" * 77_000,
+    "manifests with data": "kind: Secret\ndata:\n  a: b\n" * 37_000,
+    "names and blanks": "key token secret " * 59_000,
+    "logins": "login a password " * 59_000,
+    "pairs": 'HTTPBasicAuth("a", ' * 53_000,
+    "hashes": "$6$a$" * 200_000,
     "braces": 'secret="' + "{a" * 500_000 + '"',
 }
 

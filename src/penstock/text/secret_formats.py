@@ -37,8 +37,14 @@ _UUID = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F
 # Of so many random letters and digits one is a digit; names of classes and functions that begin so hold none.
 _DIGIT = r"(?=[A-Za-z_-]{0,64}+[0-9])"
 
+_CRYPT = "[./A-Za-z0-9]"
+
 ANYWHERE = (
     # Distinct enough to be a key wherever it stands, within a word too.
+    KeyFormat("password hash", "$2a$ $2b$ $2y$", rf"\d\d\${_CRYPT}{{53}}"),
+    KeyFormat("password hash", "$1$ $apr1$", rf"{_CRYPT}{{1,8}}+\${_CRYPT}{{22}}"),
+    KeyFormat("password hash", "$5$ $6$ $8$", rf"(?:rounds=\d{{1,9}}\$)?{_CRYPT}{{1,16}}+\${_CRYPT}{{43}}{_CRYPT}*+"),
+    KeyFormat("Kerberos hash", "$krb5asrep$ $krb5tgs$", r"[^\s:$]{1,64}[:$][^\s]{32}[0-9a-fA-F$]*+"),
     KeyFormat("1Password token", "ops_eyJ", r"[\w+/-]{100}[\w+/=-]*+"),
     KeyFormat("Adafruit key", "aio_", _DIGIT + r"[A-Za-z0-9]{28}"),
     KeyFormat("Adobe secret", "p8e-", r"[A-Za-z0-9]{32}"),
@@ -68,6 +74,7 @@ ANYWHERE = (
     KeyFormat(
         "Doppler token", "dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit.", r"(?:[a-z0-9_-]{2,35}+\.)?[A-Za-z0-9]{40}"
     ),
+    KeyFormat("Dependency Track key", "odt_", _DIGIT + r"[A-Za-z0-9]{32}"),
     KeyFormat("Duffel token", "duffel_test_ duffel_live_", r"[\w=-]{43}"),
     KeyFormat(
         "Dynatrace token", "dt0c01. dt0s01. dt0s02. dt0s03. dt0s06. dt0s08.", r"[A-Za-z0-9]{8,24}+\.[A-Za-z0-9]{64}"
@@ -108,7 +115,9 @@ ANYWHERE = (
     KeyFormat("Mercury token", "secret-token:mercury_", r"\w{20}"),
     KeyFormat("MongoDB Atlas secret", "mdb_sa_sk_", r"[\w-]{40}"),
     KeyFormat("Netlify token", "nfp_ nfc_ nfo_ nfu_", r"[A-Za-z0-9_]{36}"),
-    KeyFormat("New Relic key", "NRAK- NRII- NRIQ- NRRA- NRSP-", r"[\w-]{25}"),
+    KeyFormat("New Relic key", "NRAK- NRAA- NRII- NRIQ- NRRA- NRSP-", r"[\w-]{25}"),
+    KeyFormat("Microsoft Teams webhook", "/IncomingWebhook/", r"[0-9a-zA-Z]{32}/[0-9a-zA-Z-]{36}"),
+    KeyFormat("New Relic key", "px-dep- px-api-", _UUID),
     KeyFormat("New Relic key", "NRJS-", r"[A-Za-z0-9]{19}"),
     KeyFormat("Notion token", "ntn_", r"[A-Za-z0-9]{40}"),
     KeyFormat("npm token", "npm_", _DIGIT + r"[A-Za-z0-9]{36}"),
@@ -250,6 +259,7 @@ AT_WORDS = (
     KeyFormat("Twitch token", "oauth:", r"[a-z0-9]{30}(?!\w)"),
     KeyFormat("VolcEngine key", "AKLT", r"(?=[A-Za-z_-]{0,24}+[0-9])[A-Za-z0-9]{40}"),
     KeyFormat("Yandex key", "AQVN AQVL", r"[\w-]{35}"),
+    KeyFormat("Voiceflow key", "VF.DM.", r"[a-f0-9]{24}\.[A-Za-z0-9]{16}"),
     KeyFormat("Yandex token", "t1.", r"[A-Z0-9a-z_-]{60,}+=*+\.[\w-]{86}"),
     KeyFormat("Yandex secret", "YC", r"(?=[A-Za-z_-]{0,24}+[0-9])[\w-]{38}(?![\w+/=])"),
 )

@@ -29,9 +29,20 @@ _NAMES = (
 )
 _ASSIGNED = (
     rf"(?i:(?<!:)({_NAMES}))\d{{0,2}}\\?[\"']?[ \t]{{0,8}}+(?::=|=>|[:=]|value[ \t]{{0,2}}=)[ \t]{{0,8}}+"
-    r"(?:[bBrR]?\\?\"([^\s\"]{8,}+)\"|[bBrR]?\\?'([^\s']{8,}+)'|([^\s\"'`,;&|<>(){}\[\]$%\\]{8,160}+)(?![(\[{]))"
+    r"(?:[bBrR]?\\?\"([^\s\"]{8,}+)\"|[bBrR]?\\?'([^\s']{8,}+)'|((?:\d{13,17}\|(?=[\w-]{20}))?[^\s\"'`,;&|<>(){}\[\]$%\\]{8,160}+)(?![(\[{]))"
 )
 NO_SECRET = re.compile(r"\*+|\.+|x+|X+|[.#]?[<\[{$%(].*|.*(?:\$\{|\{\{|%\(|%s|\{\w*\}|\(\)).*", re.DOTALL)
+# A name that ends in KEY, or one of these with no more than a blank or a sign behind it, before a random value.
+_KEYED_LEADS = ("key", "token", "secret", "access", "private")
+_KEYED_BETWEEN = r"[\"'\])]{0,2}(?:[ \t]{0,4}(?:=>|[:=?]{1,2})[ \t]{0,4}|[ \t.-]{1,3})[\"'`]?"
+_KEYED = rf"(?i:{'|'.join(_KEYED_LEADS)}){_KEYED_BETWEEN}([\w+/=.~-]{{15,160}}+)(?![(\[{{])"
+_KEYED_HINT = rf"(?i:{'|'.join(_KEYED_LEADS)}){_KEYED_BETWEEN}[\w+/=.~-]{{8}}"
+_SETTING = (
+    r"[_-](?i:pass)(?:\\?[\"'])?[ \t]{0,8}[:=]{1,2}[ \t]{0,8}[\"']?([^\s\"'`,;&|<>(){}\[\]$%\\]{8,160}+)(?![(\[{.])"
+)
+_SETTING_HINT = r"[_-](?i:pass)(?:\\?[\"'])?[ \t]{0,8}[:=]{1,2}[ \t]{0,8}[\"']?[^\s\"'`,;&|<>(){}\[\]$%\\]{8}"
+_SAID = r"(?i:password|passphrase|secret)[ \t](?:is|was)[ \t]{1,3}[\"'`]([^\s\"'`<>]{6,64})[\"'`]"
+_SAID_HINT = r"(?i:password|passphrase|secret)[ \t](?:is|was)[ \t]{1,3}[\"'`][^\s\"'`<>]{6}"
 _IDENTIFIER = re.compile(r"[A-Za-z_.:*/?=-]++")
 _LINE_OF_SETTINGS = re.compile(r"(?:\d{1,9}[|\t])?(?:export )?[A-Za-z0-9_]*")
 # Names after which a random value may stand, whatever is between; and what may be.
@@ -52,6 +63,32 @@ def _named(text: str, at: int, floor: int) -> Spans:
     if match is None or _PUBLIC.search(match[1]) or not is_random(match[2]):
         return ()
     return to_end(text, match.span(2))
+
+
+def _keyed(text: str, at: int, floor: int) -> Spans:
+    """Return a random value behind a name that ends in what such a value is called, though no sign stands between."""
+    match = compiled(_KEYED).match(text, at)
+    if match is None or _PUBLIC.search(text[max(floor, at - _BEFORE_CHARS) : at]) or not is_random(match[1]):
+        return ()
+    if not any(sign in text[at : match.start(1)] for sign in ":=") and not _is_strong(match[1]):
+        return ()
+    return ((match.start(1), match.start(1) + len(match[1].rstrip(".-~"))),)  # a sentence may end there
+
+
+def _pass(text: str, at: int, floor: int) -> Spans:
+    """Return the value of a setting `…_PASS`, unless it reads as a name."""
+    del floor
+    match = compiled(_SETTING).match(text, at)
+    if match is None or NO_SECRET.fullmatch(match[1]) or _IDENTIFIER.fullmatch(match[1]):
+        return ()
+    return to_end(text, match.span(1))
+
+
+def _said(text: str, at: int, floor: int) -> Spans:
+    """Return a password that a sentence tells, if it is no word."""
+    del floor
+    match = compiled(_SAID).match(text, at)
+    return (match.span(1),) if match and any(map(str.isdigit, match[1])) and not NO_SECRET.fullmatch(match[1]) else ()
 
 
 def _assigned(match: re.Match[str]) -> Spans:
@@ -105,6 +142,16 @@ def is_random(value: str) -> bool:
     return -sum(n / len(run) * math.log2(n / len(run)) for n in counts) >= _MIN_ENTROPY
 
 
+_BEFORE_CHARS = 24  # of the name before its last word
+_MIN_STRONG_RUN = 20
+
+
+def _is_strong(value: str) -> bool:
+    """Return whether a value is random beyond doubt: one run of letters and digits, long and mixed, or a UUID."""
+    run = max(_RUN.findall(value[:512]), key=len, default="")
+    return is_random(value) and (len(run) >= _MIN_STRONG_RUN or _UUID.fullmatch(value) is not None)
+
+
 def _by_service() -> Iterable[Shape]:
     """Yield a shape for each format that its service's name gives away."""
     for kind, names, body in BY_SERVICE:
@@ -141,3 +188,6 @@ def by_names() -> Iterable[Shape]:
     """Yield the shapes of all that a name gives away, services' first."""
     yield from _by_service()
     yield Shape("secret", _NAMED_LEADS, (_NAMED_HINT,), _named, is_folded=True)
+    yield Shape("secret", _KEYED_LEADS, (_KEYED_HINT,), _keyed, is_folded=True)
+    yield Shape("secret", ("_pass", "-pass"), (_SETTING_HINT,), _pass, is_folded=True)
+    yield Shape("secret", ("password", "passphrase", "secret"), (_SAID_HINT,), _said, is_folded=True)

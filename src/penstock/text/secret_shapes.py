@@ -167,9 +167,12 @@ _HEADER = (
 )
 _HEADER_VALUE = r"([^\s\"',;<>{}()\[\]$%\\]{8,160}+)"
 _BEARER = r"(?i:bearer)[ \t]{1,4}([A-Za-z0-9._~+/-]{16,}+=*+)"
-_URL = r"://[^\s/@:\"'<>{}$%(]{0,256}+:(?!(?i:pass(?:w(?:or)?d)?|pwd)@)([^\s/@\"'<>{}$%\[(]{1,256}+)@"
+_URL = (
+    r"://[^\s/@:\"'<>{}$%(]{0,256}+:(?!(?i:pass(?:w(?:or)?d)?|pwd)@)((?:[^\s/@\"'<>{}$%\[(]|%[0-9A-Fa-f]{2}){1,256}+)@"
+)
 # The password may itself hold an @, as people write it who do not know that it has to be escaped.
-_CURL = r"(?:-u|--user)[ \t=]{1,4}+[\"']?[^\s:\"'<>$]{0,64}[\"']?:[\"']?([^\s\"'<>$:{}\[\]]{6,128}+)"
+_CURL_USER = r"(?:-u[ \t=]{0,4}|--user[ \t=]{1,4})[\"']?[^\s:\"'<>]{0,64}[\"']?:[\"']?"
+_CURL = rf"{_CURL_USER}([^\s\"'<>$:{{}}\[\]]{{3,128}}+)"
 _COMMAND_CHARS = 400
 
 
@@ -205,7 +208,59 @@ def _curl(text: str, at: int, floor: int) -> Spans:
     return to_end(text, match.span(1)) if not NO_SECRET.fullmatch(match[1]) else ()
 
 
-_CURL_HINT = r"(?:-u|--user)[ \t=]{1,4}[\"']?[^\s:\"'<>$]{0,64}[\"']?:[\"']?[^\s\"'<>$:{}\[\]]{6}"
+# ── Kubernetes: values in base64, whatever they are called ───────────────────────────────────────────────────────
+
+_OF_MANIFEST = r"\bkind[\"']?:[ \t]{0,4}[\"']?Secret\b"
+_MANIFEST_CHARS = 4_096  # on either side of its kind: data stands before it where the program printed it
+_DATA = re.compile(
+    r"^([ \t]*)(?:- )?[\"']?(?:data|stringData)[\"']?:[ \t]*\{?[ \t]*\n((?:\1[ \t]+[\"']?[\w.-]+[\"']?:[ \t]*[^\n]*\n?)+)",
+    re.MULTILINE,
+)
+_DATUM = re.compile(r"[\"']?[\w.-]+[\"']?:[ \t]*[\"']?([^\s\"',{}|>][^\s\"',{}]{5,}+)")
+
+
+def _manifest(text: str, at: int, floor: int) -> Spans:
+    """Return the values under `data` and `stringData` of the manifest around `kind: Secret`."""
+    if not compiled(_OF_MANIFEST).match(text, at):
+        return ()
+    # It begins and ends where another does: so text of nothing but kinds is not read again and again.
+    first, last = max(floor, at - _MANIFEST_CHARS), at + _MANIFEST_CHARS
+    begin = max(first, *(text.rfind(edge, first, at) for edge in ("\n---", "apiVersion", "kind")))
+    ends = [text.find(edge, at + len("kind"), last) for edge in ("\n---", "\n- ", "kind")]
+    end = min([last, *(place for place in ends if place >= 0)])
+    found: list[tuple[int, int]] = []
+    for block in _DATA.finditer(text, begin, end):
+        found += [datum.span(1) for datum in _DATUM.finditer(text, *block.span(2)) if not NO_SECRET.fullmatch(datum[1])]
+    return tuple(span for span in found if not text.startswith("[redacted: ", span[0]))
+
+
+# ── arguments: a name, and a password behind it ──────────────────────────────────────────────────────────────────
+
+_CALLS = (
+    "NetworkCredential(",
+    "PasswordAuthentication(",
+    "PasswordCredentials(",
+    "PasswordCredential(",
+    "HTTPBasicAuth(",
+)
+_SECURE = r"ConvertTo-SecureString[ \t]{1,4}(?:-String[ \t]{1,4})?[\"']([^\s\"'$]{6,128})[\"']"
+# `.netrc`, on one line or several; what it calls a password is one.
+_NETRC = r"login\s{1,8}[^\s\"']{1,64}\s{1,8}password\s{1,8}([^\s\"'<>${}\\]{8,128}+)"
+_PAIR = r"\w+\(\s{0,8}[\"'][^\"'\n]{1,64}[\"'],\s{0,8}[\"']([^\s\"']{6,64})[\"']"
+
+
+def _by(pattern: str) -> Callable[[str, int, int], Spans]:
+    """Return the function for a value that a pattern groups, unless it stands for one."""
+
+    def spans(text: str, at: int, floor: int) -> Spans:
+        del floor
+        match = compiled(pattern).match(text, at)
+        return (match.span(1),) if match and not NO_SECRET.fullmatch(match[1]) else ()
+
+    return spans
+
+
+_CURL_HINT = rf"{_CURL_USER}[^\s\"'<>$:{{}}\[\]]{{3}}"
 
 # The order matters where shapes begin at the same place: what says most of itself first, what only has a telling name
 # last.
@@ -230,14 +285,18 @@ SHAPES = (
         (rf"{_EDGE_OF_WORD}{_DISCORD}[\w-]{{8}}",),
         _own(("",), _DISCORD_TOKEN, begins_a_word=True),
     ),
-    Shape("Telegram token", (":A",), (r":A[\w-]{16}",), _around(r"(?:bot)?\d{5,16}", 19, r":A[\w-]{34}")),
+    Shape("Telegram token", (":A",), (r":A[\w-]{16}",), _around(r"(?:bot)?\d{5,16}", 19, r":A[\w-]{32,34}+")),
     Shape("Mailchimp key", ("-us",), (r"-us\d",), _around("[0-9a-f]{32}", 32, rf"-us\d{{1,2}}+{WORD_END}")),
     Shape("MaxMind key", ("_mmk",), (r"_mmk\b",), _around("[A-Za-z0-9]{6}_[A-Za-z0-9]{29}", 36, "_mmk")),
     Shape("New Relic key", ("NRAL",), (r"NRAL\b",), _around("[A-Za-z0-9]{36}", 36, "NRAL")),
     Shape("credential", ("authorization",), (), _header, is_folded=True),
     Shape("credential", ("bearer",), (r"(?i:bearer)[ \t]{1,4}[\w.~+/-]{8}",), _bearer, is_folded=True),
-    Shape("URL password", ("://",), (r"://[^\s/@:\"'<>{}$%(]*:[^\s/@\"'<>{}$%\[(]+@",), _url),
+    Shape("URL password", ("://",), (r"://[^\s/@:\"'<>{}$%(]*:(?:[^\s/@\"'<>{}$%\[(]|%[0-9A-Fa-f]{2})+@",), _url),
     Shape("password", ("-u", "--user"), (_CURL_HINT,), _curl),
+    Shape("secret", ("kind",), (_OF_MANIFEST,), _manifest),
+    Shape("password", _CALLS, tuple(rf"{re.escape(name)}\s{{0,8}}[\"']" for name in _CALLS), _by(_PAIR)),
+    Shape("password", ("ConvertTo-SecureString",), (r"ConvertTo-SecureString[ \t]",), _by(_SECURE)),
+    Shape("password", ("login",), (r"\blogin\s{1,8}[^\s\"']{1,64}\s{1,8}password\s",), _by(_NETRC)),
     *by_names(),
 )
 """All shapes, the most telling first."""
