@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.agent.conftest import WINDOW, Heard
 
+from penstock.agent.asking import MIN_REPLY_TOKENS
 from penstock.agent.children import TASK, Children, ChildTools
 from penstock.agent.disk_changes import changes_of
 from penstock.agent.editing import Editing
@@ -21,7 +22,7 @@ from penstock.agent.loop import Agent
 from penstock.agent.purse import open_purse, purse_of, spending_of
 from penstock.agent.toolbox import Toolbox
 from penstock.guard.output import CHILD_AGENT
-from penstock.models import ScriptedModel, call, fail, say
+from penstock.models import Cancelled, ScriptedModel, call, calls, fail, say
 from penstock.overflow.silent import reported_input
 from penstock.session import Session
 from penstock.session.limits import PROFILES
@@ -210,7 +211,7 @@ def test_what_stops_a_child_is_told_to_its_parent_in_words(begun: Callable[..., 
         (
             [fail(401, {"error": {"message": "invalid api key"}})],
             {},
-            r"task-1 stopped \(auth\) after 0 turns[\s\S]*key",
+            r"task-1 stopped \(auth\) after 0 turns, 0 of [\s\S]*key",
         ),
         ([down] * 4, {}, r"task-1 was stopped by an outage[\s\S]*overloaded, says the provider"),
         ([look, call("view", file_path="part_002.txt")], {"tokens": 9_000}, "task-1 has used up its budget after"),
@@ -225,6 +226,120 @@ def test_what_stops_a_child_is_told_to_its_parent_in_words(begun: Callable[..., 
         run = agent.run("Begin.")
         assert (run.outcome, run.answer) == ("answered", "I see."), told
         assert agent.session.state.faults.row == 0
+
+
+@pytest.mark.proves("S-8")
+def test_a_child_that_ended_before_a_kill_is_not_asked_again(
+    begun: Callable[..., Agent], tree: Path, store: Store
+) -> None:
+    """Its parent had not heard of it: it hears now what was written down, though the child would have had more to do."""
+    look = call("view", file_path="part_001.txt")
+    agent = begun(ScriptedModel([task(), *[look] * 5]))
+    record = agent.journal.write
+
+    def mortal(kind: str, data: Any, handles: Any = ()) -> None:
+        record(kind, data, handles)
+        if data.get("type") == "Ended":
+            raise Killed
+
+    agent.journal.write = mortal  # type: ignore[method-assign]
+    with pytest.raises(Killed):
+        agent.run("Begin.")
+    told = r"task-1 stopped \(loop\) after 5 turns"
+    again = parent(tree, store, ScriptedModel([say("I see.", requires=told)]), session_id=agent.session.session_id)
+    assert again.run().answer == "I see."
+
+
+@pytest.mark.proves("S-8", "S-10")
+def test_a_child_that_does_not_go_on_after_a_kill_is_told_with_what_it_changed(
+    begun: Callable[..., Agent], tree: Path, store: Store
+) -> None:
+    """The person says something else: the model hears how far the child came, and what it held is the parent's again."""
+    agent = begun(ScriptedModel([task(), call("view", file_path="part_001.txt"), EDIT]))
+    with pytest.raises(AssertionError):  # the script is over: as by a kill
+        agent.run("Begin.")
+    told = "Another thing.\n\ntask-1 was cut off and does not go on after 2 turns, .* changed part_001.txt"
+    model = ScriptedModel([say("I see.", requires=told)])
+    again = parent(tree, store, model, session_id=agent.session.session_id)
+    assert again.run("Another thing.").answer == "I see."
+    (child,) = children_of(store, agent.session.session_id).values()
+    assert child.ended is not None
+    assert again.purse is not None
+    assert again.purse.account.reserved_tokens == 0
+
+
+@pytest.mark.proves("S-8", "S-12")
+def test_an_interrupt_stops_a_child_and_both_are_told(begun: Callable[..., Agent], store: Store) -> None:
+    """The child stops, its parent's other calls are not run, and the result says how far it came."""
+
+    class Interrupting(ScriptedModel):
+        def send(self, request: Any, /) -> Any:
+            if len(self.requests) == 2:
+                agent.interrupt()
+            return super().send(request)
+
+    asked = [task(), call("view", file_path="part_002.txt")]
+    steps = [
+        calls(*asked),
+        call("view", file_path="part_001.txt"),
+        EDIT,
+        say("I see.", requires="Not run: the person stopped"),
+    ]
+    agent = begun(Interrupting(steps))
+    assert agent.run("Begin.").outcome == "interrupted"
+    texts = [result.text for entry in agent.session.state.transcript.entries for result in entry.results]
+    assert texts[0].startswith("task-1 was stopped by the person after 2 turns")
+    assert agent.run("Go on.").answer == "I see."
+    assert resumed(store, agent.session.session_id)[0] == agent.session
+
+
+@pytest.mark.proves("S-8")
+def test_a_call_of_which_the_end_is_not_known_stays_counted(begun: Callable[..., Agent], store: Store) -> None:
+    """Broken off by the person: the provider may have made all of it. Refused or failed: none."""
+
+    class Broken(ScriptedModel):
+        error: Exception = Cancelled("stopped")
+
+        def send(self, request: Any, /) -> Any:
+            raise self.error
+
+    agent = begun(Broken([]))
+    assert agent.run("Begin.").outcome == "interrupted"
+    reserve = agent.session.state.limits.reserve_tokens
+    assert spent(store, agent) > reserve
+    other = begun(Broken([]))
+    other.model.error = OSError("no route")  # type: ignore[attr-defined]
+    assert other.run("Begin.").answer == ""
+    assert spent(store, other) == 0
+
+
+@pytest.mark.proves("S-8")
+def test_a_model_hears_when_its_budget_comes_to_an_end(begun: Callable[..., Agent]) -> None:
+    """Once, at a quarter, with its next result; the reply that is asked for is one that is still paid for."""
+    look = [call("view", file_path=f"part_{number:03d}.txt") for number in range(8)]
+    model = ScriptedModel(
+        [*look, say("So far.", requires="tokens of the budget of 50000 are left: come to your answer")]
+    )
+    agent = begun(model, budget=50_000)
+    run = agent.run("Look.")
+    assert run.outcome == "answered", run.message
+    assert isinstance(agent.listener, Heard)
+    assert sum("come to your answer" in step for step in agent.listener.steps) == 1
+
+
+@pytest.mark.proves("S-8")
+def test_the_reply_that_is_asked_for_is_one_that_is_still_paid_for(begun: Callable[..., Agent]) -> None:
+    """A budget below what the first request can take: a shorter reply; below the shortest: no request at all."""
+    whole = ScriptedModel([say("Hello.")])
+    agent = begun(whole)
+    agent.run("Hello?")
+    most, reserve = agent._asking.asked_tokens, agent.session.state.limits.reserve_tokens
+    for missing, outcome in ((1_000, "answered"), (reserve - MIN_REPLY_TOKENS, "answered"), (reserve - 255, "budget")):
+        model = ScriptedModel([say("Hello.")])
+        assert begun(model, budget=most - missing).run("Hello?").outcome == outcome
+        asked = [request["max_tokens"] for request in model.requests]
+        assert asked == ([reserve - missing] if outcome == "answered" else [])
+    assert whole.requests[0]["max_tokens"] == reserve
 
 
 def profile(name: str) -> Limits:
@@ -270,6 +385,8 @@ class Counting:
         self.wire = wire
         self.billed_tokens = 0
         self.floods = False
+        self.dies_in: int | None = None
+        """In which call from now on the process is killed: the provider has answered and nobody has heard."""
 
     def send(self, request: dict[str, Any], /) -> dict[str, Any]:
         body = ScriptedModel([self._step(request)], self.wire).send(request)
@@ -277,6 +394,10 @@ class Counting:
         assert came is not None
         assert made is not None
         self.billed_tokens += came + made
+        if self.dies_in is not None:
+            self.dies_in -= 1
+            if not self.dies_in:
+                raise Killed
         return body
 
     def _step(self, request: dict[str, Any]) -> Any:
@@ -299,18 +420,19 @@ def lines_of(number: int) -> str:
 
 
 def worked(tree: Path, store: Store, model: Counting, kills: Iterator[int], budget: int) -> tuple[AgentRun, str]:
-    """Begin, and go on after each kill, to the end."""
+    """Begin, and go on after each kill, to the end: behind so many records, or in the middle of a call where it is negative."""
     session_id = ""
     for after in kills:
         mortal: Any = Mortal(store, None)
         try:
             agent = parent(tree, mortal, model, budget=budget, session_id=session_id)
             session_id = agent.session.session_id
-            mortal.left = after
+            mortal.left, model.dies_in = (after, None) if after > 0 else (None, -after)
             agent.run(None if store_has_prompt(store, session_id) else "Count.")
         except Killed:
             continue
         break
+    model.dies_in = None
     agent = parent(tree, store, model, budget=budget, session_id=session_id)
     is_idle = agent.session.state.phase in {"idle", "ended"}
     return agent.run("Go on." if is_idle else None), agent.session.session_id
@@ -348,7 +470,11 @@ def test_killed_behind_any_record_a_child_goes_on_and_nothing_is_done_twice(tree
 
 @pytest.mark.proves("S-8", "LAW-Budget")
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(kills=st.lists(st.integers(1, 25), max_size=6), budget=st.integers(4_000, 120_000), floods=st.booleans())
+@given(
+    kills=st.lists(st.integers(-5, 25).filter(bool), max_size=6),
+    budget=st.integers(4_000, 120_000),
+    floods=st.booleans(),
+)
 def test_all_agents_together_never_spend_more_than_the_budget(
     tree: Path, store: Store, kills: list[int], budget: int, floods: bool
 ) -> None:

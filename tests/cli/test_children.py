@@ -179,3 +179,16 @@ def test_ctrl_c_ends_a_child_within_half_a_second_and_its_parent_hears_of_it(tre
     assert done.stdout == "I see.\n", done.stderr
     assert re.search("task-1 was (stopped by the person|cut off and does not go on) after 2 turns", told[-1])
     assert "changed counter.txt" in told[-1]
+
+
+@pytest.mark.proves("S-8")
+def test_a_program_gets_the_events_of_a_child_under_its_name(
+    tree: Path, tmp_path: Path, provider: LoopbackProvider
+) -> None:
+    """Beside those of its parent, in the order in which they happen."""
+    done = penstock(tmp_path, *begin(tree, provider, "--output-format", "stream-json"))
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    own = [event["name"] for event in events if event["type"] == "tool_use" and event.get("child") == "task-1"]
+    assert own.count("edit_file") == EDITS
+    assert [event["name"] for event in events if event["type"] == "tool_use" and "child" not in event] == ["task"]
+    assert events[-1]["type"] == "result"

@@ -280,3 +280,31 @@ def test_one_interrupt_ends_any_wait(tree: Path, tmp_path: Path, when: str) -> N
     assert running.returncode == 130
     assert "penstock resume" in rest
     assert took < 2, "half a second on a quiet machine"
+
+
+@pytest.mark.proves("S-12")
+def test_the_second_of_two_that_go_on_with_a_session_is_told_so(tree: Path, tmp_path: Path) -> None:
+    """While the first waits for its answer the second comes, asks and writes: one of them acts, the other says who does."""
+    replies = iter([say("Which?"), say("Later."), say("Late.")])
+    waiting, is_over = threading.Event(), threading.Event()
+
+    def policy(request: Any) -> Any:
+        if "first" in json.dumps(request["messages"][-1]):
+            waiting.set()
+            is_over.wait(20)
+        return next(replies)
+
+    with LoopbackProvider("openai-chat", 32_000, policy=policy) as provider:
+        begin = penstock(tmp_path, "run", "x", "--root", str(tree), *flags(provider), "--json")
+        session = json.loads(begin.stdout)["session"]
+        environment = {**os.environ, "PENSTOCK_STORE": f"sqlite://{tmp_path}/store"}
+        command = [sys.executable, "-m", "penstock", "resume", session, "The first."]
+        with subprocess.Popen(
+            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as first:
+            assert waiting.wait(20)
+            second = penstock(tmp_path, "resume", session, "Another.")
+            is_over.set()
+            _, said = first.communicate(timeout=20)
+    assert sorted((first.returncode, second.returncode)) == [0, 6], (said, second.stderr)
+    assert f"Another process goes on with session {session}" in said + second.stderr

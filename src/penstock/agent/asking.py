@@ -61,6 +61,8 @@ class Asking:
         """The most input that a model has reported: a smaller number of the same one is none of its window."""
         self.counts_more = 1.0
         """By how much the provider's count was more than our upper bound, at most."""
+        self.asked_tokens = 0
+        """What the newest request could take at most; 0 where there is no budget."""
         self.begin_run()
 
     def begin_run(self) -> None:
@@ -143,7 +145,8 @@ class Asking:
         purse = self._driver.purse
         if purse is None:
             return send()
-        taken = min(self.most_tokens(step), purse.left_tokens)
+        self.asked_tokens = self.most_tokens(step)
+        taken = min(self.asked_tokens, purse.left_tokens)
         purse.take(taken)
         try:
             body = send()

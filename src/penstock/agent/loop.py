@@ -66,6 +66,8 @@ _SUMMARY_TOKENS = 2_000
 """What a summary may take."""
 _LAST_PART = 4
 """The part of a budget, a quarter, at which the model is told to come to an end."""
+_LAST_REQUESTS = 2
+"""Or it is told when no more than so many requests like the newest are left, at the most that they can take."""
 GO_ON_FROM_HERE = "Go on from where you stopped."
 """What a model is told that was stopped in the middle of its work, where there is something else to tell it."""
 
@@ -109,6 +111,8 @@ class Agent:
         self.journal = journal or Journal(store, session.session_id, next_seq)
         self.purse: Purse | None = None
         self.children: ChildRunner | None = None
+        self.begun_child: Callable[[Agent], None] | None = None
+        """Is told of each child before it works."""
         self._max_wait_seconds = max_wait_seconds
         self._is_stopped = False
         self._parent: Agent | None = None
@@ -149,6 +153,8 @@ class Agent:
         )
         made.purse, made._parent = purse, self
         made._asking.counts_more = self._asking.counts_more
+        if self.begun_child is not None:
+            self.begun_child(made)
         return made
 
     @property
@@ -366,7 +372,8 @@ class Agent:
         if self.purse is None or self._has_warned_of_budget:
             return ""
         account = self.purse.account
-        if account.left_tokens * _LAST_PART > account.granted_tokens:
+        # A quarter of a large budget is many requests, of a small one perhaps not even the next.
+        if account.left_tokens > max(account.granted_tokens // _LAST_PART, _LAST_REQUESTS * self._asking.asked_tokens):
             return ""
         self._has_warned_of_budget = True
         return f"{account.left_tokens} tokens of the budget of {account.granted_tokens} are left: come to your answer."

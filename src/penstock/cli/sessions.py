@@ -20,6 +20,7 @@ from penstock.errors import PenstockError, ToolError
 from penstock.text import escape
 from penstock.text.calls import Call
 from penstock.text.json_access import field
+from penstock.text.notices import counted
 
 if TYPE_CHECKING:
     from penstock.agent.child_figures import ChildFigures
@@ -89,7 +90,7 @@ def remove_sessions_command(session_ids: tuple[str, ...], store_url: str | None,
     """
     with opened(store_url) as store:
         gone = store.remove_sessions(session_ids)
-    text = f"{len(gone)} sessions removed for good: {sum(one.bytes for one in gone)} bytes"
+    text = f"{counted(len(gone), 'session')} removed for good: {counted(sum(one.bytes for one in gone), 'byte')}"
     answer.give({"removed": [answer.fields_of(one, "name", "bytes") for one in gone]}, text, as_json)
     return 0
 
@@ -252,16 +253,6 @@ def child_line(child: ChildFigures) -> str:
     """
     spent = f"{child.spent_tokens} of {child.granted_tokens} tokens"
     return f"{child.child} {child.outcome}, {counted(child.turns, 'turn')}, {spent}: {escape.clip(child.description)}"
-
-
-def counted(number: int, what: str) -> str:
-    """Return a number of things, in the plural unless it is one.
-
-    Args:
-        number: how many.
-        what: one of them.
-    """
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def replayed(store: Store, session_id: str) -> tuple[Session, dict[str, Any], int]:

@@ -17,7 +17,10 @@ import click
 
 from penstock.cli import answer, terminal
 from penstock.cli.markdown import MarkdownWriter, citations_in
+from penstock.errors import ToolError
+from penstock.store import Conflict
 from penstock.text import escape
+from penstock.text.notices import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +34,8 @@ FORMATS = ("text", "json", "stream-json")
 # What is not named here ended because a provider failed: 8.
 _STATUSES = {
     "answered": 0,
+    "max_turns": answer.PARTIAL,
+    "loop": answer.PARTIAL,
     "interrupted": answer.INTERRUPTED,
     "irreducible": answer.OVER_BUDGET,
     "budget": answer.OVER_BUDGET,
@@ -94,16 +99,24 @@ class EventListener:
         Args:
             agent: whose events; its beginning is written at once.
         """
-        state, feed = agent.session.state, agent.feed
-        _write(
-            "init", session=agent.session.session_id, model=agent.model.name, window_tokens=state.limits.window_tokens
-        )
+        limits = agent.session.state.limits
+        _write("init", session=agent.session.session_id, model=agent.model.name, window_tokens=limits.window_tokens)
+        self._tell(agent)
+        agent.begun_child = self._tell_child
+
+    def _tell_child(self, child: Agent) -> None:
+        """Write every event of a child agent, under its name."""
+        self._tell(child, child=child.session.session_id.rpartition("/")[2])
+
+    def _tell(self, agent: Agent, **whose: str) -> None:
+        """Write every event of an agent from now on, with whose it is."""
+        feed = agent.feed
 
         def told(event: Event, handles: tuple[str, ...] = ()) -> None:
             before = len(agent.session.state.transcript.entries)
             feed(event, handles)
             for kind, fields in _seen(event, agent.session, before, handles):
-                _write(kind, **fields)
+                _write(kind, **whose, **fields)
 
         agent.feed = told  # type: ignore[method-assign]
 
@@ -162,6 +175,9 @@ def work(agent: Agent, prompt: str | None, max_turns: int | None = None, told: s
         prompt: what the person says; None goes on with what is open.
         max_turns: after so many answers it is stopped.
         told: what the model has to know beside it.
+
+    Raises:
+        ToolError: another process goes on with the same session.
     """
     from penstock.agent.loop import interrupted
     from penstock.agent.protocols import AgentRun
@@ -169,6 +185,10 @@ def work(agent: Agent, prompt: str | None, max_turns: int | None = None, told: s
     with _stopped_by_interrupts(agent):
         try:
             return agent.run(prompt, max_turns=max_turns, told=told)
+        except Conflict as error:
+            name = agent.session.session_id
+            said = f"Another process goes on with session {name}, so this one has stopped. What that one does: penstock show {name}"
+            raise ToolError("busy", said) from error
         except KeyboardInterrupt:
             # Broken off where it was, as by a kill: the journal holds all that was acknowledged, and a resume looks at the rest.
             name = agent.session.session_id
@@ -226,9 +246,10 @@ def finish(done: AgentRun, agent: Agent, output_format: str, **more: Any) -> int
             click.echo(escape.show(done.answer)[0])
         if done.message:
             click.echo(done.message, err=True)
+        recoveries = "1 recovery" if done.recoveries == 1 else f"{done.recoveries} recoveries"
         click.echo(
-            f"[session {done.session}: {done.outcome}, {done.turns} turns, {usage['input_tokens']} tokens in, "
-            f"{usage['output_tokens']} out, {done.cuts} cuts, {done.recoveries} recoveries, "
+            f"[session {done.session}: {done.outcome}, {counted(done.turns, 'turn')}, {usage['input_tokens']} tokens in, "
+            f"{usage['output_tokens']} out, {counted(done.cuts, 'cut')}, {recoveries}, "
             f"window {agent.session.fill():.0%}]",
             err=True,
         )
