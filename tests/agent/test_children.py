@@ -203,7 +203,7 @@ def test_results_of_a_child_are_small_and_its_answer_is_guarded(
 
 
 @pytest.mark.proves("S-8", "S-11")
-def test_what_stops_a_child_is_told_to_its_parent_in_words(begun: Callable[..., Agent]) -> None:
+def test_what_stops_a_child_is_told_to_its_parent_in_words(begun: Callable[..., Agent], store: Store) -> None:
     """A refused key, an outage, a used-up budget, a loop: a result that says so, which counts as no mistake of the parent."""
     look = call("view", file_path="part_001.txt")
     down = fail(503, {"error": {"message": "overloaded, says the provider"}})
@@ -225,7 +225,10 @@ def test_what_stops_a_child_is_told_to_its_parent_in_words(begun: Callable[..., 
             agent.children._equipment = agent.children._equipment._replace(limits=profile)  # type: ignore[union-attr]
         run = agent.run("Begin.")
         assert (run.outcome, run.answer) == ("answered", "I see."), told
-        assert agent.session.state.faults.row == 0
+        records: list[Any] = [record for record in store.events(agent.session.session_id) if record.type == "Returned"]
+        outcomes = [outcome for record in records for outcome in record.data["outcomes"]]
+        was_begun = "task-1" in told
+        assert [outcome["is_refusal"] for outcome in outcomes] == [was_begun], told
 
 
 @pytest.mark.proves("S-8")
@@ -233,19 +236,25 @@ def test_a_child_that_ended_before_a_kill_is_not_asked_again(
     begun: Callable[..., Agent], tree: Path, store: Store
 ) -> None:
     """Its parent had not heard of it: it hears now what was written down, though the child would have had more to do."""
-    look = call("view", file_path="part_001.txt")
-    agent = begun(ScriptedModel([task(), *[look] * 5]))
-    record = agent.journal.write
+
+    class Interrupting(ScriptedModel):
+        def send(self, request: Any, /) -> Any:
+            if len(self.requests) == 2:
+                agent.interrupt()
+            return super().send(request)
+
+    agent = begun(Interrupting([task(), call("view", file_path="part_001.txt"), EDIT]))
+    write = agent.journal.write
 
     def mortal(kind: str, data: Any, handles: Any = ()) -> None:
-        record(kind, data, handles)
+        write(kind, data, handles)
         if data.get("type") == "Ended":
             raise Killed
 
     agent.journal.write = mortal  # type: ignore[method-assign]
     with pytest.raises(Killed):
         agent.run("Begin.")
-    told = r"task-1 stopped \(loop\) after 5 turns"
+    told = "task-1 was stopped by the person after 2 turns"
     again = parent(tree, store, ScriptedModel([say("I see.", requires=told)]), session_id=agent.session.session_id)
     assert again.run().answer == "I see."
 
@@ -289,6 +298,8 @@ def test_an_interrupt_stops_a_child_and_both_are_told(begun: Callable[..., Agent
     assert agent.run("Begin.").outcome == "interrupted"
     texts = [result.text for entry in agent.session.state.transcript.entries for result in entry.results]
     assert texts[0].startswith("task-1 was stopped by the person after 2 turns")
+    assert agent.purse is not None
+    assert agent.purse.account.reserved_tokens == 0
     assert agent.run("Go on.").answer == "I see."
     assert resumed(store, agent.session.session_id)[0] == agent.session
 
