@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from proof.figure import MEMORY, REPOSITORY, NotHere, folder
 
-from penstock.store import Event, StoreFault, pieces, schema
+from penstock.store import Event, StoreFault, journal, pieces, schema
 from penstock.store.sqlite import DATABASE, SqliteStore
 from penstock.workspace.own_files import replace_own
 
@@ -141,13 +141,32 @@ def _plant_old_schema(path: str) -> object:
     """A store of the first version, which knew only records."""
     schema.SQLITE = schema.SQLITE[:1]
     store = SqliteStore(path)
-    store.append_all("s", _events(0, 20))
+    before = journal.FIRST_HASH
+    with store._writing() as execute:  # as rows: what adds records now asks tables of today
+        for event in _events(0, 20):
+            row = journal.JournalRow("s", event.seq, event.type, 1, 0.0, before, "", journal.payload(event.data))
+            row = row._replace(sha256=row.sealed())
+            execute("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?)", tuple(row))
+            before = row.sha256
     return store
 
 
 def _put(path: str) -> Callable[[], object]:
     store = SqliteStore(path)
     return lambda: store.put(NEW, name="new")
+
+
+def _put_many(path: str) -> Callable[[], object]:
+    store = SqliteStore(path)
+    # One that is there already under its name, one twice, one with a secret to be marked, one larger than a piece.
+    contents = [
+        (OLD, "old"),
+        (b"small", "one"),
+        (b"small", "two"),
+        (b"key AKIAIOSFODNN7EXAMPLE\n", "key"),
+        (NEW, "new"),
+    ]
+    return lambda: store.put_many(contents)
 
 
 def _append(path: str) -> Callable[[], object]:
@@ -202,6 +221,7 @@ class Deed:
 
 DEEDS = {
     "an artifact is written": Deed(_plant, _put),
+    "several artifacts are written": Deed(_plant, _put_many),
     "a checkpoint is written": Deed(_plant, _append),
     "a checkpoint is written and the log is merged": Deed(_plant_full_log, _append),
     "a schema is migrated": Deed(_plant_old_schema, _migrate),

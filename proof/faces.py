@@ -7,17 +7,20 @@ Keeps out: which calls are made and what is expected of them.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import http.client
 import json
 import os
 import queue
+import shutil
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from proof.figure import REPOSITORY
@@ -109,9 +112,17 @@ def forget_peak(process_id: int) -> bool:
     return True
 
 
+@cache
+def _own_store() -> str:
+    """A folder for what the faces of this process keep, which goes with it."""
+    path = tempfile.mkdtemp(prefix="penstock-proof-")
+    atexit.register(shutil.rmtree, path, ignore_errors=True)
+    return os.path.join(path, "store")
+
+
 def _environment() -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PENSTOCK_")}
-    store = "sqlite:///" + os.path.join(tempfile.gettempdir(), "penstock-proof", "store.db")  # never the user's own
+    store = f"sqlite://{_own_store()}"  # never the user's own, nor that of rigs that run beside
     source = os.path.join(REPOSITORY, "src")
     return {**kept, "PYTHONPATH": source, "PYTHONDONTWRITEBYTECODE": "1", "PENSTOCK_STORE": store}
 

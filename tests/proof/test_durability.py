@@ -37,7 +37,7 @@ def test_no_acknowledged_write_is_lost_to_a_power_cut() -> None:
 @pytest.mark.needs("strace")
 @pytest.mark.proves("G-3")
 def test_a_kill_at_a_system_call_leaves_the_old_or_the_new() -> None:
-    """R8: artifact, checkpoint, migration, pruning, close and handoff; a file written in place is found in halves."""
+    """R8: one artifact and several, checkpoint, migration, pruning, close, handoff; a file written in place is found in halves."""
     assert _is_met(kills.measure(long=False, seed=SEED))
 
 
