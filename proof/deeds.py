@@ -354,14 +354,22 @@ def _forked(act: Callable[[], object]) -> int:
     """Does it in a process that ends without closing anything."""
     process = os.fork()
     if process == 0:
-        kept = None
+        status = 1
         try:
-            kept = act()
+            _open = act()  # until here
+            status = 0
         except BaseException:
             traceback.print_exc()
         finally:
-            os._exit(kept is None)  # it is open until here
+            os._exit(status)
     return process
+
+
+def _planted(deed: Deed, path: str) -> None:
+    """Makes what there was before; raises where that fails, or the deed would be done to nothing."""
+    _, status = os.waitpid(_forked(partial(deed.plant, path)), 0)
+    if status:
+        raise RuntimeError(f"{deed.plant.__name__} failed")
 
 
 def _perform(deed: str, path: str, times: int) -> None:
@@ -376,12 +384,12 @@ def main() -> None:
     with folder("stage", MEMORY) as home:
         for number, deed in enumerate({deed.ready: deed for deed in reversed(ALL.values())}.values()):
             path = os.path.join(home, str(number))
-            os.waitpid(_forked(partial(deed.plant, path)), 0)
+            _planted(deed, path)
             deed.ready(path)()
     for line in sys.stdin:
         verb, name, path = json.loads(line)
         if verb == "plant":
-            os.waitpid(_forked(partial(ALL[name].plant, path)), 0)
+            _planted(ALL[name], path)
             print("planted", flush=True)
             continue
         performer = _forked(partial(_perform, name, path, 2 if verb == "twice" else 1))
