@@ -174,6 +174,7 @@ def test_edits_of_a_child_are_the_sessions(begun: Callable[..., Agent], store: S
     [
         call("view", file_path="large.log", limit=1_000),
         call("view", file_path="part_001.txt", limit=1_000),
+        call("view", file_path="wide.txt"),
         call("read_file", path="large.log"),
         call("search", pattern="nothing", limit=500),
         call("list_files", pattern="*", limit=100),
@@ -181,9 +182,10 @@ def test_edits_of_a_child_are_the_sessions(begun: Callable[..., Agent], store: S
     ids=lambda step: step.calls[0].name if hasattr(step, "calls") else None,
 )
 def test_results_of_a_child_are_small_and_its_answer_is_guarded(
-    asked: Any, begun: Callable[..., Agent], store: Store
+    asked: Any, begun: Callable[..., Agent], store: Store, tree: Path
 ) -> None:
     """6,000 characters and 50 lines for each result; a flood of an answer is kept whole, and the parent is shown its bounds."""
+    (tree / "wide.txt").write_text(f"{'wide ' * 80}\n" * 40)
     flood = "\n".join(f"line {number} of the answer" for number in range(20_000))
     agent = begun(ScriptedModel([task("Look."), asked, say(flood), say("Done.")]), window=64_000, budget=2_000_000)
     assert agent.run("Begin.").answer == "Done."
@@ -257,6 +259,21 @@ def test_a_child_that_ended_before_a_kill_is_not_asked_again(
     told = "task-1 was stopped by the person after 2 turns"
     again = parent(tree, store, ScriptedModel([say("I see.", requires=told)]), session_id=agent.session.session_id)
     assert again.run().answer == "I see."
+
+
+@pytest.mark.proves("S-8", "S-17")
+def test_a_child_whose_prompt_held_a_secret_goes_on_after_a_kill(
+    begun: Callable[..., Agent], tree: Path, store: Store
+) -> None:
+    """The journal has a mark in its place, and so has what the child was told: nothing of it has to be made again."""
+    key = "ghp_" + "x9Y8" * 9
+    agent = begun(ScriptedModel([task(f"Set part 1 to 8; the key is {key}."), call("view", file_path="part_001.txt")]))
+    with pytest.raises(AssertionError):  # the script is over: as by a kill
+        agent.run("Begin.")
+    steps = [EDIT, say("It is 8."), say("Done.", requires="task-1 answered after 3 turns", forbids=key)]
+    again = parent(tree, store, ScriptedModel(steps), session_id=agent.session.session_id)
+    assert again.run().answer == "Done."
+    assert key not in json.dumps([record.data for record in store.events(agent.session.session_id)])
 
 
 @pytest.mark.proves("S-8", "S-10")
