@@ -468,6 +468,25 @@ def test_what_rules_cost_is_what_goes_and_not_what_is_kept(opened: Callable[...,
 
 
 @pytest.mark.proves("S-17")
+def test_what_sessions_keep_beyond_its_time_is_looked_at_once(store: Tables, clock: Clock) -> None:
+    """Or a thousand old sessions would make each `put` slow; what nothing keeps goes all the same, then and later."""
+    for n in range(20):
+        store.append(f"s{n}", 0, "asked", {}, handles=[store.put(b"kept %d" % n)])
+    loose = store.put(b"loose")
+    clock.now += 30 * DAY
+    later = store.put(b"later")
+    looked = "SELECT COUNT(*) FROM handles WHERE gone = '' AND expires > (SELECT swept FROM clock) AND expires <= ?"
+    assert store._read(looked, (clock.now,)) == [(0,)]
+    clock.now += 30 * DAY
+    store.put(b"last")
+    for handle in (loose, later):
+        with pytest.raises(ToolError, match="its time was over"):
+            store.info(handle)
+        assert store._read("SELECT gone FROM handles WHERE handle = ?", (handle,)) == [("its time was over",)]
+    assert store.size().artifacts == 21
+
+
+@pytest.mark.proves("S-17")
 def test_who_has_ended_is_forgotten_by_the_next_that_begins(tmp_path: Path) -> None:
     """Or each start of a program would be a row that every later one looks at."""
     for n in range(3):
