@@ -14,16 +14,19 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from penstock.cli import main
 from penstock.errors import CallerError, ToolError
 from penstock.store import Retention, StoreFault, default_retention, open_store
 from penstock.store.pieces import PIECE_BYTES
 from penstock.store.postgres import PostgresStore
+from penstock.store.retention import Removal, overdue
 from penstock.store.sqlite import DATABASE, SqliteStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from tests.store.conftest import Clock, Server
 
@@ -505,6 +508,54 @@ def test_a_sum_that_is_not_what_contents_take_is_named(store: Tables) -> None:
     with store._writing() as execute:
         execute("UPDATE totals SET content_bytes = content_bytes + 1")
     assert [damage.reason for damage in store.check()] == ["the sum of what contents take is not what they take"]
+
+
+def judged_at_leisure(kept: list[Removal], rules: Retention, now: float, used: int, busy: int) -> set[str]:
+    """What is beyond some rules, by a look at everything for each of them."""
+    sessions = [one for one in kept if one.what == "session"]
+    gone = {one.name for one in kept if rules.max_days is not None and one.at < now - rules.max_days * DAY}
+    if rules.max_sessions is not None:
+        gone |= {one.name for one in sessions[: max(0, len(sessions) - max(1, rules.max_sessions - busy))]}
+    left = used - sum(one.bytes for one in kept if one.name in gone)
+    for one in kept:
+        if rules.max_bytes is not None and left > rules.max_bytes and one.name not in gone:
+            gone.add(one.name)
+            left -= one.bytes
+    return gone
+
+
+@pytest.mark.proves("S-17")
+@given(
+    rows=st.lists(st.tuples(st.booleans(), st.integers(0, 9), st.integers(1, 50)), max_size=12),
+    rules=st.builds(
+        Retention,
+        max_days=st.none() | st.integers(1, 9),
+        max_bytes=st.none() | st.integers(1, 300),
+        max_sessions=st.none() | st.integers(1, 8),
+    ),
+    beside=st.integers(0, 50),
+    busy=st.integers(0, 3),
+)
+def test_law_what_is_read_one_by_one_is_judged_as_at_leisure(
+    rows: list[tuple[bool, int, int]], rules: Retention, beside: int, busy: int
+) -> None:
+    """Rules that end early take what rules take that look at everything, and read little more than that."""
+    kept = [
+        Removal(what="session" if is_session else "artifact", name=f"{n:02}", bytes=size, at=float(day * DAY))
+        for n, (is_session, day, size) in enumerate(sorted(rows, key=lambda row: row[1]))
+    ]
+    read: list[Removal] = []
+
+    def one_by_one() -> Iterator[Removal]:
+        for one in kept:
+            read.append(one)
+            yield one
+
+    used, idle = beside + sum(one.bytes for one in kept), sum(one.what == "session" for one in kept)
+    found = overdue(one_by_one(), rules, now=9.0 * DAY, used_bytes=used, idle_sessions=idle, busy_sessions=busy)
+    assert {one.name for one in found} == judged_at_leisure(kept, rules, 9.0 * DAY, used, busy)
+    if rules.max_sessions is None:
+        assert len(read) <= len(found) + 1
 
 
 def test_rules_come_from_the_environment() -> None:
