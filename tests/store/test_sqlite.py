@@ -18,7 +18,7 @@ import pytest
 from tests.leftovers import nothing_left_open
 
 from penstock.errors import CallerError, ToolError
-from penstock.store import Damaged, Event, StoreFault, default_url, open_store
+from penstock.store import Damaged, Event, StoreFault, contents, default_url, open_store
 from penstock.store import sqlite as backend
 from penstock.store.journal import JournalRow
 from penstock.store.pieces import PIECE_BYTES
@@ -319,7 +319,7 @@ def test_a_write_that_fails_leaves_nothing(
     """The partial file is removed, the error is named, and everything earlier is there (H27)."""
     handle = store.put(b"earlier")
     written = 0
-    real = backend._write
+    real = contents._write
 
     def failing(descriptor: int, piece: bytes) -> None:
         nonlocal written
@@ -329,7 +329,7 @@ def test_a_write_that_fails_leaves_nothing(
         real(descriptor, piece)
 
     with monkeypatch.context() as patch:
-        patch.setattr(backend, "_write", failing)
+        patch.setattr(contents, "_write", failing)
         with pytest.raises(StoreFault) as caught:
             store.put(LARGE)
     assert caught.value.code == said
@@ -345,7 +345,7 @@ def test_many_writes_of_which_one_fails_leave_nothing(
 ) -> None:
     """Neither a partial file nor those before it, which no row will name."""
     handle = store.put(b"earlier")
-    real, written = backend._write, 0
+    real, written = contents._write, 0
 
     def failing(descriptor: int, piece: bytes) -> None:
         nonlocal written
@@ -356,7 +356,7 @@ def test_many_writes_of_which_one_fails_leave_nothing(
 
     many = [(b"%d" % number, "run") for number in range(9)]
     with monkeypatch.context() as patch:
-        patch.setattr(backend, "_write", failing)
+        patch.setattr(contents, "_write", failing)
         with pytest.raises(StoreFault, match="disk is full"):
             store.put_many(many)
     assert len(list((path / "contents").iterdir())) == 1

@@ -15,7 +15,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import secrets
 import shlex
 import sqlite3
 import sys
@@ -25,17 +24,16 @@ from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from penstock.errors import CallerError
-from penstock.store import pieces, schema
-from penstock.store.database import Staged
+from penstock.store import schema
+from penstock.store.contents import FileTables, fault_of
 from penstock.store.holders import Holders
 from penstock.store.kept import INDEX_FOLDER, Damaged, StoreFault
-from penstock.store.tables import Tables
 from penstock.workspace import locks
 from penstock.workspace.own_files import OwnFolder
-from penstock.workspace.system import flush, read_at, write_at
+from penstock.workspace.system import read_at, write_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from penstock.store.database import Execute, Rows
 
@@ -48,10 +46,6 @@ WAIT_SECONDS = 5.0
 # The file that is locked also holds the note of the newest record, so that lock and note are one file.
 _GUARD = "lock"
 _NOTE_BYTES = 4_096  # a session's name of 200 characters, escaped, is a third of it
-# Names of content that is being written; the others are digests.
-_PENDING = "pending-"
-_COMPRESSED = ".z"
-_WRITE_BACK_BYTES = 16 << 20
 _ERRORS = (sqlite3.Error, UnicodeDecodeError)  # the second where damage makes SQLite say what is no text
 # Says something to a database without tables only: free pages are given back, where somebody asks for it.
 _NEW_PRAGMAS = ("auto_vacuum = INCREMENTAL",)
@@ -67,7 +61,7 @@ _PRAGMAS = (
 )
 
 
-class SqliteStore(Tables):
+class SqliteStore(FileTables):
     """A store of artifacts and journals in a private folder. Open it once in each process; threads may share it.
 
     Args:
@@ -91,8 +85,7 @@ class SqliteStore(Tables):
         self._contents: OwnFolder | None = None
         self._guard = -1
         self._holders: Holders | None = None
-        # Content that is written and not published yet, open and locked: the lock keeps other processes' pruning from it.
-        self._pending: dict[str, int] = {}
+        self._pending = {}
         try:
             self._open()
         except BaseException:
@@ -118,7 +111,7 @@ class SqliteStore(Tables):
                 self._lost = self._missing()
         except OSError as error:
             if error.errno not in {errno.EROFS, errno.EACCES, errno.EPERM}:
-                raise _fault(error) from error
+                raise fault_of(error) from error
             self._open_read_only(error)
         except _ERRORS as error:
             raise self._translated(error) from error
@@ -126,7 +119,7 @@ class SqliteStore(Tables):
     def _open_read_only(self, why: OSError) -> None:
         """Open a store that may only be read: on a medium that is mounted so, or with another's rights."""
         if self._folder is None or self._contents is None:
-            raise _fault(why) from why
+            raise fault_of(why) from why
         # `immutable` makes SQLite ignore the log beside the database. Writes that were not merged would be missing in
         # silence.
         log = os.path.join(self.path, f"{DATABASE}-wal")
@@ -224,14 +217,14 @@ class SqliteStore(Tables):
             try:
                 locks.release(self._guard)
             except OSError as error:
-                raise _fault(error) from error
+                raise fault_of(error) from error
 
     def _guarded(self) -> bool:
         """Return whether the lock of the folder could be had. Raises `StoreFault` where locks fail."""
         try:
             return locks.acquire(self._guard)
         except OSError as error:
-            raise _fault(error) from error
+            raise fault_of(error) from error
 
     @contextmanager
     def _writing(self) -> Iterator[Execute]:
@@ -345,204 +338,6 @@ class SqliteStore(Tables):
             return left.f_bavail == 0 or (left.f_files > 0 and left.f_favail == 0)
         return False
 
-    # ── content ──────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def _stage(self, content: bytes | Iterable[bytes], limit_bytes: int) -> Staged:
-        """Write content to a file of its own, at most `limit_bytes` of it, and measure it meanwhile."""
-        written: list[pieces.Content] = []
-
-        def fill(write: Callable[[bytes], None]) -> None:
-            left = limit_bytes
-
-            def bounded(piece: bytes) -> None:
-                nonlocal left
-                left -= len(piece)
-                if left < 0:
-                    raise StoreFault("full", f"More than the {limit_bytes} bytes that {self.path} may hold.")
-                write(piece)
-
-            written.append(pieces.intake(content, bounded))
-
-        return Staged(self._staged(fill), written[0])
-
-    def _stage_pieces(self, stored: Iterable[bytes]) -> str:
-        """Write pieces to a file of their own, as they are."""
-
-        def fill(write: Callable[[bytes], None]) -> None:
-            for piece in stored:
-                write(piece)
-
-        return self._staged(fill)
-
-    def _staged(self, fill: Callable[[Callable[[bytes], None]], None]) -> str:
-        """Return the name of a file that `fill` has written, flushed where it is large.
-
-        It stays open and locked until it is published or discarded, so that no pruning takes it for a leftover.
-        """
-        if self._read_only or self._broken:
-            why = self._broken or "it can only be read"
-            raise StoreFault("read_only", f"Nothing more is written to {self.path}: {why}.")
-        folder = self._kept()
-        name = _PENDING + secrets.token_hex(8)
-        try:
-            descriptor = folder.create(name)
-        except OSError as error:
-            raise _fault(error) from error
-        try:
-            locks.acquire(descriptor, is_shared=True)
-            written = flushed = 0
-
-            def write(piece: bytes) -> None:
-                nonlocal written, flushed
-                _write(descriptor, piece)
-                written += len(piece)
-                if written - flushed >= _WRITE_BACK_BYTES:  # the disk works while more comes
-                    _start_write_back(descriptor, flushed, written - flushed)
-                    flushed = written
-
-            fill(write)
-            if flushed:  # what is small is flushed once, where it is published
-                self._flush(lambda: flush(descriptor))
-        except BaseException as error:
-            os.close(descriptor)
-            folder.remove(name)
-            if isinstance(error, OSError):
-                raise _fault(error) from error
-            raise
-        self._pending[name] = descriptor
-        return name
-
-    def _unlock(self, place: str) -> None:
-        """Close a file that was staged, which gives up its lock; nothing happens for any other."""
-        descriptor = self._pending.pop(place, -1)
-        if descriptor >= 0:
-            os.close(descriptor)
-
-    def _flush(self, flush: Callable[[], None]) -> None:
-        """Flush, and stop writing for good where that failed for another reason than room."""
-        try:
-            flush()
-        except OSError as error:
-            if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
-                self._broken = f"a flush failed ({error.strerror}); open the store again and check it"
-            raise
-
-    def _publish(self, execute: Execute, staged: Staged) -> str:
-        """Give a staged file its last name, and flush it with that name."""
-        del execute
-        folder = self._kept()
-        # Plain and compressed content have different names, so that one can replace the other while both exist.
-        is_short = staged.content.stored_bytes < staged.content.bytes
-        place = staged.content.digest + (_COMPRESSED if is_short else "")
-        # Under the writer's lock, which pruning takes too, so that nothing comes between. Windows renames no open file.
-        self._unlock(staged.place)
-        try:
-            # One flush for content and name where the file system allows it: `OwnFolder.flush` says where.
-            folder.rename(staged.place, place)
-            self._flush(lambda: folder.flush(place))
-        except OSError as error:
-            raise _fault(error) from error
-        return place
-
-    def _write(self, execute: Execute, contents: Sequence[tuple[bytes, pieces.Content]]) -> list[str]:
-        """Give each content a file with its last name, and flush all of them together."""
-        del execute
-        folder = self._kept()
-        places: list[str] = []
-        # No lock on a file that is being written: pruning, which alone takes such files away, waits for the writer's lock.
-        name = _PENDING + secrets.token_hex(8)
-        try:
-            for data, measured in contents:
-                descriptor = folder.create(name)
-                try:
-                    _write(descriptor, data)
-                    _start_write_back(descriptor, 0, 0)
-                finally:
-                    os.close(descriptor)
-                folder.rename(name, measured.digest)
-                places.append(measured.digest)
-            # The disk has been at work since the first of them: these flushes wait for one write and not for each in turn.
-            self._flush(lambda: folder.flush(*places))
-        except BaseException as error:
-            for place in (name, *places):
-                with suppress(OSError):
-                    folder.remove(place)
-            if isinstance(error, OSError):
-                raise _fault(error) from error
-            raise
-        return places
-
-    def _discard(self, place: str) -> None:
-        """Remove a file that was staged."""
-        self._unlock(place)
-        with suppress(OSError):
-            self._kept().remove(place)
-
-    def _remove(self, places: list[str]) -> None:
-        """Remove files that no row names any more; what cannot be removed now goes with the next pruning."""
-        if not places:
-            return
-        with self._lock, suppress(StoreFault), self._exclusive():  # what stays now goes with the next pruning
-            for place in places:
-                # The same content may have come back meanwhile.
-                digest = place.removesuffix(_COMPRESSED)
-                if not self._read("SELECT 1 FROM contents WHERE digest = ? AND place = ?", (digest, place)):
-                    with suppress(OSError):
-                        self._kept().remove(place)
-
-    def _stored(self, place: str, number: int, start: int, count: int) -> bytes | None:
-        """Return one piece from its file, None where the file is missing or the disk cannot read that place."""
-        del number
-        try:
-            descriptor = self._kept().open(place)
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise _fault(error) from error
-        try:
-            return read_at(descriptor, count, start)
-        except OSError as error:
-            # A bad sector is damage to this piece, and is named as that; the store goes on.
-            if error.errno == errno.EIO:
-                return None
-            raise _fault(error) from error
-        finally:
-            os.close(descriptor)
-
-    def _orphans(self, execute: Execute) -> list[str]:
-        """Return the files that no row names and that nobody is writing."""
-        named = {place for (place,) in execute("SELECT place FROM contents")}
-        found = []
-        try:
-            names = self._kept().names()
-        except OSError as error:
-            raise _fault(error) from error
-        for name in names:
-            if name in named:
-                continue
-            # Other names need no look: they are published under the writer's lock, which pruning holds now.
-            if name.startswith(_PENDING) and self._is_being_written(name):
-                continue
-            found.append(name)
-        return found
-
-    def _is_being_written(self, name: str) -> bool:
-        """Return whether the process that writes a pending file lives: it holds a lock on it, which would end with it."""
-        try:
-            descriptor = self._kept().open(name)
-        except OSError:
-            return False
-        try:
-            return not locks.acquire(descriptor)
-        finally:
-            os.close(descriptor)
-
-    def _kept(self) -> OwnFolder:
-        """Return the folder of contents. Raises `CallerError` when the store is closed."""
-        if self._contents is None:
-            raise CallerError("The store is closed.")
-        return self._contents
-
     # ── sessions and removal ─────────────────────────────────────────────────────────────────────────────────────
 
     def _holder(self, execute: Execute) -> str:
@@ -553,7 +348,7 @@ class SqliteStore(Tables):
         try:
             return self._holders.announce()
         except OSError as error:
-            raise _fault(error) from error
+            raise fault_of(error) from error
 
     def _own_holder(self) -> str:
         return "" if self._holders is None else self._holders.own
@@ -695,37 +490,8 @@ def _text(raw: bytes) -> str:
     return raw.decode("utf-8", "backslashreplace")
 
 
-def _write(descriptor: int, piece: bytes) -> None:
-    """Write all of a piece: a call may write less."""
-    view = memoryview(piece)
-    while view:
-        view = view[os.write(descriptor, view) :]
-
-
-def _start_write_back(descriptor: int, start_byte: int, count: int) -> None:
-    """Let the disk begin with a part of a file, a count of 0 being all that follows: the flush later finds most of it done."""
-    if sys.platform == "linux":  # where `DONTNEED` of pages that are not on the disk yet starts to write them
-        os.posix_fadvise(descriptor, start_byte, count, os.POSIX_FADV_DONTNEED)
-
-
 def _quoted(path: str) -> str:
     """Return a path as a part of a `file:` URL."""
     from urllib.parse import quote
 
     return quote(path)
-
-
-_DISK = {
-    errno.ENOSPC: ("disk_full", "The disk is full"),
-    errno.EDQUOT: ("disk_full", "The quota of the disk is used up"),
-    errno.EROFS: ("read_only", "The store can only be read"),
-    errno.EACCES: ("read_only", "The store may not be written"),
-    errno.EPERM: ("read_only", "The store may not be written"),
-}
-
-
-def _fault(error: OSError) -> StoreFault:
-    """Return what the system said as a fault, by who can mend it."""
-    code, said = _DISK.get(error.errno or 0, ("io_error", "The store failed"))
-    where = f" ({error.filename})" if error.filename else ""
-    return StoreFault(code, f"{said}: {error.strerror}{where}.")

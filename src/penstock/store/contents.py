@@ -1,0 +1,281 @@
+"""Content of a store in a folder: a file for each, named by its digest.
+
+A file is written under a name that no row knows, renamed, and flushed with its name before the row that names it is
+committed; a row is given up before its file is removed (`database` says why). Law: a kill leaves at most a file that no
+row names, which `prune` takes away. Leaves to others: the tables, the lock, and how both are opened (`sqlite`).
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import sys
+from abc import abstractmethod
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from penstock.errors import CallerError
+from penstock.store import pieces
+from penstock.store.database import Staged
+from penstock.store.kept import StoreFault
+from penstock.store.tables import Tables
+from penstock.workspace import locks
+from penstock.workspace.system import flush, read_at
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from contextlib import AbstractContextManager
+
+    from penstock.store.database import Execute
+    from penstock.workspace.own_files import OwnFolder
+
+# Names of content that is being written; the others are digests.
+_PENDING = "pending-"
+_COMPRESSED = ".z"
+_WRITE_BACK_BYTES = 16 << 20
+
+
+class FileTables(Tables):
+    """Tables whose contents are files; who opens the folder gives these.
+
+    Attributes:
+        path: The folder of the store.
+    """
+
+    path: str
+    _contents: OwnFolder | None
+    _broken: str
+    """Why nothing more is written; empty while it is."""
+    _read_only: bool
+    _pending: dict[str, int]
+    """Content that is written and not published yet, open and locked: the lock keeps other processes' pruning from it."""
+
+    @abstractmethod
+    def _exclusive(self) -> AbstractContextManager[None]:
+        """Hold the lock of the folder, among all processes. Raises `StoreFault`."""
+
+    def _stage(self, content: bytes | Iterable[bytes], limit_bytes: int) -> Staged:
+        """Write content to a file of its own, at most `limit_bytes` of it, and measure it meanwhile."""
+        written: list[pieces.Content] = []
+
+        def fill(write: Callable[[bytes], None]) -> None:
+            left = limit_bytes
+
+            def bounded(piece: bytes) -> None:
+                nonlocal left
+                left -= len(piece)
+                if left < 0:
+                    raise StoreFault("full", f"More than the {limit_bytes} bytes that {self.path} may hold.")
+                write(piece)
+
+            written.append(pieces.intake(content, bounded))
+
+        return Staged(self._staged(fill), written[0])
+
+    def _stage_pieces(self, stored: Iterable[bytes]) -> str:
+        """Write pieces to a file of their own, as they are."""
+
+        def fill(write: Callable[[bytes], None]) -> None:
+            for piece in stored:
+                write(piece)
+
+        return self._staged(fill)
+
+    def _staged(self, fill: Callable[[Callable[[bytes], None]], None]) -> str:
+        """Return the name of a file that `fill` has written, flushed where it is large.
+
+        It stays open and locked until it is published or discarded, so that no pruning takes it for a leftover.
+        """
+        if self._read_only or self._broken:
+            why = self._broken or "it can only be read"
+            raise StoreFault("read_only", f"Nothing more is written to {self.path}: {why}.")
+        folder = self._kept()
+        name = _PENDING + secrets.token_hex(8)
+        try:
+            descriptor = folder.create(name)
+        except OSError as error:
+            raise fault_of(error) from error
+        try:
+            locks.acquire(descriptor, is_shared=True)
+            written = flushed = 0
+
+            def write(piece: bytes) -> None:
+                nonlocal written, flushed
+                _write(descriptor, piece)
+                written += len(piece)
+                if written - flushed >= _WRITE_BACK_BYTES:  # the disk works while more comes
+                    _start_write_back(descriptor, flushed, written - flushed)
+                    flushed = written
+
+            fill(write)
+            if flushed:  # what is small is flushed once, where it is published
+                self._flush(lambda: flush(descriptor))
+        except BaseException as error:
+            os.close(descriptor)
+            folder.remove(name)
+            if isinstance(error, OSError):
+                raise fault_of(error) from error
+            raise
+        self._pending[name] = descriptor
+        return name
+
+    def _unlock(self, place: str) -> None:
+        """Close a file that was staged, which gives up its lock; nothing happens for any other."""
+        descriptor = self._pending.pop(place, -1)
+        if descriptor >= 0:
+            os.close(descriptor)
+
+    def _flush(self, flush: Callable[[], None]) -> None:
+        """Flush, and stop writing for good where that failed for another reason than room."""
+        try:
+            flush()
+        except OSError as error:
+            if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+                self._broken = f"a flush failed ({error.strerror}); open the store again and check it"
+            raise
+
+    def _publish(self, execute: Execute, staged: Staged) -> str:
+        """Give a staged file its last name, and flush it with that name."""
+        del execute
+        folder = self._kept()
+        # Plain and compressed content have different names, so that one can replace the other while both exist.
+        is_short = staged.content.stored_bytes < staged.content.bytes
+        place = staged.content.digest + (_COMPRESSED if is_short else "")
+        # Under the writer's lock, which pruning takes too, so that nothing comes between. Windows renames no open file.
+        self._unlock(staged.place)
+        try:
+            # One flush for content and name where the file system allows it: `OwnFolder.flush` says where.
+            folder.rename(staged.place, place)
+            self._flush(lambda: folder.flush(place))
+        except OSError as error:
+            raise fault_of(error) from error
+        return place
+
+    def _write(self, execute: Execute, contents: Sequence[tuple[bytes, pieces.Content]]) -> list[str]:
+        """Give each content a file with its last name, and flush all of them together."""
+        del execute
+        folder = self._kept()
+        places: list[str] = []
+        # No lock on a file that is being written: pruning, which alone takes such files away, waits for the writer's lock.
+        name = _PENDING + secrets.token_hex(8)
+        try:
+            for data, measured in contents:
+                descriptor = folder.create(name)
+                try:
+                    _write(descriptor, data)
+                    _start_write_back(descriptor, 0, 0)
+                finally:
+                    os.close(descriptor)
+                folder.rename(name, measured.digest)
+                places.append(measured.digest)
+            # The disk has been at work since the first of them: these flushes wait for one write and not for each in turn.
+            self._flush(lambda: folder.flush(*places))
+        except BaseException as error:
+            for place in (name, *places):
+                with suppress(OSError):
+                    folder.remove(place)
+            if isinstance(error, OSError):
+                raise fault_of(error) from error
+            raise
+        return places
+
+    def _discard(self, place: str) -> None:
+        """Remove a file that was staged."""
+        self._unlock(place)
+        with suppress(OSError):
+            self._kept().remove(place)
+
+    def _remove(self, places: list[str]) -> None:
+        """Remove files that no row names any more; what cannot be removed now goes with the next pruning."""
+        if not places:
+            return
+        with self._lock, suppress(StoreFault), self._exclusive():  # what stays now goes with the next pruning
+            for place in places:
+                # The same content may have come back meanwhile.
+                digest = place.removesuffix(_COMPRESSED)
+                if not self._read("SELECT 1 FROM contents WHERE digest = ? AND place = ?", (digest, place)):
+                    with suppress(OSError):
+                        self._kept().remove(place)
+
+    def _stored(self, place: str, number: int, start: int, count: int) -> bytes | None:
+        """Return one piece from its file, None where the file is missing or the disk cannot read that place."""
+        del number
+        try:
+            descriptor = self._kept().open(place)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise fault_of(error) from error
+        try:
+            return read_at(descriptor, count, start)
+        except OSError as error:
+            # A bad sector is damage to this piece, and is named as that; the store goes on.
+            if error.errno == errno.EIO:
+                return None
+            raise fault_of(error) from error
+        finally:
+            os.close(descriptor)
+
+    def _orphans(self, execute: Execute) -> list[str]:
+        """Return the files that no row names and that nobody is writing."""
+        named = {place for (place,) in execute("SELECT place FROM contents")}
+        found = []
+        try:
+            names = self._kept().names()
+        except OSError as error:
+            raise fault_of(error) from error
+        for name in names:
+            if name in named:
+                continue
+            # Other names need no look: they are published under the writer's lock, which pruning holds now.
+            if name.startswith(_PENDING) and self._is_being_written(name):
+                continue
+            found.append(name)
+        return found
+
+    def _is_being_written(self, name: str) -> bool:
+        """Return whether the process that writes a pending file lives: it holds a lock on it, which would end with it."""
+        try:
+            descriptor = self._kept().open(name)
+        except OSError:
+            return False
+        try:
+            return not locks.acquire(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def _kept(self) -> OwnFolder:
+        """Return the folder of contents. Raises `CallerError` when the store is closed."""
+        if self._contents is None:
+            raise CallerError("The store is closed.")
+        return self._contents
+
+
+def _write(descriptor: int, piece: bytes) -> None:
+    """Write all of a piece: a call may write less."""
+    view = memoryview(piece)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def _start_write_back(descriptor: int, start_byte: int, count: int) -> None:
+    """Let the disk begin with a part of a file, a count of 0 being all that follows: the flush later finds most of it done."""
+    if sys.platform == "linux":  # where `DONTNEED` of pages that are not on the disk yet starts to write them
+        os.posix_fadvise(descriptor, start_byte, count, os.POSIX_FADV_DONTNEED)
+
+
+_DISK = {
+    errno.ENOSPC: ("disk_full", "The disk is full"),
+    errno.EDQUOT: ("disk_full", "The quota of the disk is used up"),
+    errno.EROFS: ("read_only", "The store can only be read"),
+    errno.EACCES: ("read_only", "The store may not be written"),
+    errno.EPERM: ("read_only", "The store may not be written"),
+}
+
+
+def fault_of(error: OSError) -> StoreFault:
+    """Return what the system said as a fault, by who can mend it."""
+    code, said = _DISK.get(error.errno or 0, ("io_error", "The store failed"))
+    where = f" ({error.filename})" if error.filename else ""
+    return StoreFault(code, f"{said}: {error.strerror}{where}.")
