@@ -31,9 +31,9 @@ from penstock.workspace.root import Root
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_EDITS, _SHORT_EDITS = 10_000, 400
+_EDITS, _SHORT_EDITS = 10_000, 200
 """Edits of ours in each scene of ours."""
-_SAVES, _SHORT_SAVES = 5_000, 300
+_SAVES, _SHORT_SAVES = 5_000, 150
 """Saves of theirs, and files that are made."""
 _PAUSE_SECONDS = 0.05
 _SHORT_PAUSE_SECONDS = 0.01

@@ -82,7 +82,11 @@ def test_view_as_json_has_the_keys_of_the_contract(tree: Path) -> None:
         "next": None,
         "notices": [],
     }.items() <= value.items()
-    assert value["previous"] == {"file_path": "big.txt", "offset": 140}
+    previous = value["previous"]
+    assert previous == {"file_path": "big.txt", "offset": 140, "version": previous["version"]}
+    assert (
+        as_json("view", "big.txt", "--offset", "140", "--version", previous["version"], cwd=tree)[0]["stale"] is False
+    )
 
 
 def test_read_pages_join_to_the_file(tree: Path) -> None:
