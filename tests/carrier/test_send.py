@@ -274,7 +274,7 @@ def test_nothing_more_is_cut_where_the_summary_alone_makes_it_fit(store: Store) 
             {"role": "user", "content": f"note {number} " + "wish " * 800},
         ]
     messages += chat(*("result: " + "word " * 200 for _ in range(8)))["messages"][1:]
-    with LoopbackProvider("openai-chat", 6_000, script=[say("X.")]) as provider:
+    with LoopbackProvider("openai-chat", 7_000, script=[say("X.")]) as provider:
         result = execute(
             poster(provider),
             {"model": "gpt-4o", "messages": messages},

@@ -238,14 +238,16 @@ class Likelihood:
     def _counted(self, counts: KindCounts) -> Iterator[tuple[float, float]]:
         """Yield what each point of the sample counts for a request, and the point's weight.
 
-        Messages' own errors, up to 6 % each, are left out: over many messages they cancel, and what does not is what the next
-        call is for.
+        Messages' own errors, up to 6 % each, cancel over many messages. What is left may stand in few, so half of that is added:
+        a rung just below the limit would be refused half of the time for them alone.
         """
         frames = _LIKELY_FRAME_TOKENS * counts.messages
+        likely_error = 1 + MESSAGE_ERROR / 2
         present = [place for place in _KINDS if counts.tokens[place]]
         for factors, weight in zip(self._points, self._weights, strict=True):
             if weight:
-                yield sum(factors[place] * counts.tokens[place] for place in present) + frames, weight
+                own = sum(factors[place] * counts.tokens[place] for place in present)
+                yield likely_error * own + frames, weight
 
     def _scale_to(self, seen: Observation) -> None:
         """Move each point along its scale until it gives the number that was stated, and weigh it by how likely that is.

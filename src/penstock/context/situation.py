@@ -146,15 +146,8 @@ class Situation:
 
     @property
     def input_limit_tokens(self) -> int | None:
-        """The limit that was stated, less the reply that has to fit beside the input; None where none was stated."""
-        limit = self.limit_tokens
-        if limit is None:
-            return None
-        # A provider that speaks of both counts both. One that speaks of its input alone may still hold the reply against
-        # the window later, so a little is left; not a reserve as long as the window, which it plainly does not count.
-        counts_both = any(attempt.overflow.kind == "context_total" for attempt in self.attempts)
-        reply = self.reserve_tokens if counts_both else min(self.reserve_tokens, limit // REPLY_SHARE)
-        return max(1, limit - reply)
+        """The limit that was stated, less the reply that will be asked for: most providers count both against one window."""
+        return None if self.limit_tokens is None else max(1, self.limit_tokens - self.reserve_tokens)
 
     @property
     def stated_numbers(self) -> int:
