@@ -162,7 +162,8 @@ def test_each_object_has_the_keys_of_the_contract(asked: Any, line: str) -> None
     if line in INNER:
         rows, keys = INNER[line]
         assert found[rows]
-        assert all(set(keys.split()) <= row.keys() for row in found[rows])
+        for row in found[rows]:
+            assert set(keys.split()) <= row.keys(), row
 
 
 def test_violations_are_a_list(asked: Any) -> None:

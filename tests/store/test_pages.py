@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from penstock.errors import ToolError
 from penstock.guard.output import guard_output
-from penstock.store import open_store
+from penstock.store import finding, open_store
 from penstock.store import pages as paging
 from penstock.store.pieces import PIECE_BYTES
 from penstock.text import fitting
@@ -160,29 +160,29 @@ def test_json_on_one_line_is_paged_by_record(store: Store, kind: str) -> None:
 @pytest.mark.proves("G-3")
 def test_matches_are_found_with_their_places(store: Store, handle: str) -> None:
     """Line and byte of every match, the number of all, and the call that reads around the first."""
-    answer = paging.find(store, handle, "^1999[5-9]:")
+    answer = finding.find(store, handle, "^1999[5-9]:")
     head, *rows = answer.text.splitlines()
     start = sum(map(len, LINES[:19_995]))
     assert head.startswith(f"{handle}: 5 matching lines | searched {len(TEXT)} of {len(TEXT)} bytes")
     assert f'page(handle="{handle}", start_byte={start})' in head
     assert rows[0] == f"19996|{start}|19995: a line of an artifact, ümläut"
     assert len(rows) == 5
-    assert paging.find(store, handle, "no such text").outcome == "nothing"
+    assert finding.find(store, handle, "no such text").outcome == "nothing"
 
 
 @pytest.mark.proves("G-3")
 def test_matches_are_bounded_and_counted(store: Store, handle: str) -> None:
     """More than fit are counted exactly."""
     for allowance in (Allowance.chars(800), Allowance.tokens(300, Tokens(model="o200k"))):
-        answer = paging.find(store, handle, "artifact", 500, allowance=allowance)
+        answer = finding.find(store, handle, "artifact", 500, allowance=allowance)
         assert allowance.holds(answer.text)
         assert "20000 matching lines | showing the first" in answer.text
     for limit in (0, 501, True, "5"):
         with pytest.raises(ToolError, match="limit"):
-            paging.scan(store, handle, "x", limit)  # type: ignore[arg-type]
+            finding.scan(store, handle, "x", limit)  # type: ignore[arg-type]
     for pattern in ("", "(", r"(a)\1", "x" * 2_000):
         with pytest.raises(ToolError):
-            paging.scan(store, handle, pattern)
+            finding.scan(store, handle, pattern)
 
 
 @pytest.mark.proves("G-3")
@@ -190,7 +190,7 @@ def test_matches_agree_with_a_plain_search(store: Store) -> None:
     """Across blocks, in lines of any length, each matching line once."""
     lines = [b"x" * (n * 37 % 5_000) + (b"needle" if n % 7 == 0 else b"") + b"y" * (n % 50) for n in range(2_000)]
     handle = store.put(b"\n".join(lines))
-    found = paging.scan(store, handle, "needle", 500)
+    found = finding.scan(store, handle, "needle", 500)
     assert [match.line for match in found.matches] == [n + 1 for n in range(2_000) if n % 7 == 0]
     assert found.complete
     for match in found.matches:
@@ -201,7 +201,7 @@ def test_matches_agree_with_a_plain_search(store: Store) -> None:
 def test_one_very_long_line_is_searched_and_counts_once(store: Store) -> None:
     """A line of 20 MB comes in parts; its matches are one matching line."""
     handle = store.put(b"a" * 9_000_000 + b"needle" + b"b" * 9_000_000 + b"needle" + b"c" * 2_000_000 + b"\nneedle\n")
-    found = paging.scan(store, handle, "needle")
+    found = finding.scan(store, handle, "needle")
     assert (found.total, [match.line for match in found.matches]) == (2, [1, 2])
 
 
@@ -212,7 +212,7 @@ def test_pages_and_matches_are_never_kept_again(store: Store, handle: str) -> No
     page = paging.page(store, handle, max_bytes=200_000).text
     assert len(page) > 100_000
     assert guard_output(page, "page", store=store) is page
-    assert isinstance(paging.find(store, handle, "a", 500).text, fitting.Guarded)
+    assert isinstance(finding.find(store, handle, "a", 500).text, fitting.Guarded)
     assert store.size().artifacts == before
 
 
@@ -224,7 +224,7 @@ def test_what_is_paged_can_only_be_read(store: Store) -> None:
     assert "\x1b" not in text
     assert r"\x1b[2J\x00\xff" in text
     assert text.startswith(f"{handle}: showing")
-    assert "\x1b" not in paging.find(store, handle, ".").text
+    assert "\x1b" not in finding.find(store, handle, ".").text
 
 
 def test_wrong_numbers_are_named(store: Store, handle: str) -> None:
@@ -248,6 +248,6 @@ def test_damage_is_an_error_of_the_tool(tmp_path: Path) -> None:
         assert caught.value.code == "io_error"
     for pattern in ("x", "^line"):
         with pytest.raises(ToolError, match="cannot be read") as caught:
-            paging.find(store, handle, pattern)
+            finding.find(store, handle, pattern)
         assert caught.value.code == "io_error"
     store.close()

@@ -12,8 +12,7 @@ from tests import printed
 from penstock import Allowance, CallerError, Tools, guard_output, wrap_tool
 from penstock.errors import CODES
 from penstock.guard import output
-from penstock.store import StoreFault, open_store
-from penstock.store import pages as paging
+from penstock.store import StoreFault, finding, open_store
 from penstock.text import escape
 from penstock.text.calls import PYTHON, CommandLine, Dialect, mcp
 from penstock.text.tokens import Tokens
@@ -173,7 +172,7 @@ def test_the_table_has_the_bounds_of_the_pager() -> None:
     """They are written where a model reads them, and are those that hold."""
     limit = next(tool for tool in TOOLS if tool.name == "find").parameter("limit")
     assert limit is not None
-    assert (limit.default, limit.maximum) == (paging.DEFAULT_MATCHES, paging.MAX_MATCHES)
+    assert (limit.default, limit.maximum) == (finding.DEFAULT_MATCHES, finding.MAX_MATCHES)
 
 
 NUMBERS = st.one_of(st.none(), st.integers(0, 80_000), st.sampled_from([2**63 - 1, 2**63, -1]))

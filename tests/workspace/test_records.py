@@ -178,4 +178,4 @@ def test_the_places_of_eight_files_are_kept(tools: Tools, tmp_path: Path) -> Non
     for n in range(20):
         (tmp_path / f"{n}.json").write_text(json.dumps(ORDERS[:100]))
         tools.view(f"{n}.json")
-    assert len(tools.workspace.view.__self__._records._kept) == 8  # type: ignore[attr-defined]
+    assert len(tools.workspace.view.__self__._records._indexes._kept) == 8  # type: ignore[attr-defined]

@@ -128,16 +128,16 @@ def find_command(handle: str, pattern: str, limit: int, store_url: str | None, a
       penstock find HANDLE "line 7" --limit 5 --json
         the first five, for a script
     """
-    from penstock.store import pages
+    from penstock.store import finding
 
     with opened(store_url) as store:
         if as_json:
-            found = pages.scan(store, handle, pattern, limit)
-            answer.print_json(pages.found_json(found))
+            found = finding.scan(store, handle, pattern, limit)
+            answer.print_json(finding.found_json(found))
             complete, is_found = found.complete, bool(found.total)
         else:
             dialect = answer.dialect_of(store_url=store_url)
-            answered = pages.find(store, handle, pattern, limit, dialect=dialect)
+            answered = finding.find(store, handle, pattern, limit, dialect=dialect)
             click.echo(answered.text)
             complete, is_found = answered.outcome != "partial", answered.outcome == "done"
     return answer.PARTIAL if not complete else 0 if is_found else answer.NOTHING

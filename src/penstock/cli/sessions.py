@@ -269,9 +269,9 @@ def replayed(store: Store, session_id: str) -> tuple[Session, dict[str, Any], in
 
 
 def _beginning_of(store: Store, session_id: str) -> dict[str, Any]:
-    """Return root, model, wire and first question of a session, as a row has them; nothing of what its beginning does not say."""
+    """Return root, model, wire and first question of a session, as a row has them; empty where none was asked."""
     # The first prompt stands right behind the beginning; of a long session no more is read than that.
-    row: dict[str, Any] = {}
+    row: dict[str, Any] = {"question": ""}
     for record in islice(store.events(session_id), 3):
         if record.seq == 0:
             row |= {name: said for name in ("root", "model") if (said := field(record.data, "about", name)) is not None}

@@ -1,4 +1,4 @@
-"""Read back what was kept: pages of an artifact, and the lines in it that match.
+"""Read back what was kept in pages: by bytes, by lines, or by records of JSON on one line.
 
 Results bound themselves and are never kept again. Law: following `next` from the start visits every byte once; every
 `next` advances. Where artifacts lie is decided by the store, which tools there are by `tools`.
@@ -6,84 +6,43 @@ Results bound themselves and are never kept again. Law: following `next` from th
 
 from __future__ import annotations
 
-import re
-import threading
-from array import array
-from bisect import bisect_right
-from collections import OrderedDict
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.errors import ToolError
 from penstock.store import StoreFault
+from penstock.store.reading import Artifact, unreadable
 from penstock.text import escape, notices, window
 from penstock.text import fitting as guard
 from penstock.text.allowance import Allowance
 from penstock.text.calls import PYTHON, Call, Dialect
-from penstock.text.json_records import JsonRecordScanner, is_one_line
+from penstock.text.json_records import is_one_line
 from penstock.text.window import Extent, Window
 from penstock.workspace import fitting
-from penstock.workspace.deadline import READ_SECONDS, WALK_SECONDS, Deadline
-from penstock.workspace.line_counts import CARRY_ON_SECONDS
+from penstock.workspace.deadline import READ_SECONDS, Deadline
 from penstock.workspace.reading import DEFAULT_VIEW_LINES
+from penstock.workspace.records import RecordIndexes, known_records
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from penstock.outline import Symbol
-    from penstock.store import ArtifactInfo, Store
-    from penstock.text.window import Encoding, Line
+    from penstock.store import Store
+    from penstock.text.window import Line
     from penstock.workspace.fitting import PageRoom
-    from penstock.workspace.pattern import LineFinder
 
-DEFAULT_MATCHES = 50
-"""How many matching lines are shown unless somebody asks for more."""
-MAX_MATCHES = 500
-"""The most matching lines that can be asked for at once."""
-_BLOCK = 1 << 20
-_LONGEST_LINE = 8 << 20  # a longer one is searched in parts that overlap
-_OVERLAP = 1 << 16
-_LEAD_BYTES = 100  # shown before a match in a long line
-_SHOWN_BYTES = 400  # of a line that matches
 _HEADER = 480  # of an allowance, kept free at first
 _LOOKS = 8
-_KEPT_INDEXES = 8
+_indexes = RecordIndexes()
+"""Where records end in the artifacts paged last, by digest: content does not change, so that none goes stale."""
 
 
 class PageAnswer(NamedTuple):
-    """The answer of `page` or `find`: text for the model within its allowance, and the value for scripts."""
+    """The answer of `page`: text for the model within its allowance, and the value for scripts."""
 
     text: guard.Guarded
     outcome: str
-    """`done`, `partial` where the time of a call ended, or `nothing` where nothing matched."""
-    value: Window | FoundLines
-
-
-class ArtifactMatch(NamedTuple):
-    """A line that matches, with its 1-based number."""
-
-    line: int
-    start_byte: int
-    """Where `text` begins in the artifact: at the start of the line, or some 100 bytes before the match in a long one."""
-    text: str
-    """The line, inert, without its end; an ellipsis stands where it is cut."""
-    is_clipped: bool
-
-
-class FoundLines(NamedTuple):
-    """The first matching lines of an artifact, and how many there are."""
-
-    handle: str
-    matches: tuple[ArtifactMatch, ...]
-    total: int
-    """Matching lines in what was searched: all, where `complete` is true."""
-    scanned_bytes: int
-    total_bytes: int
-    complete: bool
-    hidden: int = 0
-    """Secrets that marks stand for in the artifact."""
-
-
-# ── the two tools ────────────────────────────────────────────────────────────────────────────────────────────────
+    """`done`, or `partial` where the time of a call ended."""
+    value: Window
 
 
 def page(
@@ -129,112 +88,6 @@ def page(
             return PageAnswer(guard.bounded(text), "partial" if shown.bound == "deadline" else "done", shown)
         reserve += over + 32
     raise ToolError("bad_argument", notices.over_allowance(allowance))
-
-
-def find(
-    store: Store,
-    handle: str,
-    pattern: str,
-    limit: int = DEFAULT_MATCHES,
-    *,
-    allowance: Allowance | None = None,
-    dialect: Dialect | None = None,
-    deadline: Deadline | None = None,
-) -> PageAnswer:
-    """Return the lines of an artifact that match, as text with a header.
-
-    Args:
-        store: Where the artifact is.
-        handle: Its handle.
-        pattern: A regular expression in RE2's syntax; a match lies within one line.
-        limit: How many matching lines are shown, at most `MAX_MATCHES`; all are counted.
-        allowance: What the text may take; None for 256 KiB.
-        dialect: How the call that reads around a match is written; None for Python's syntax.
-        deadline: Until when it searches; None for 30 seconds from now.
-
-    Raises:
-        ToolError: The handle or the pattern cannot be, the store cannot be read, or the allowance does not hold a
-            header.
-    """
-    allowance, dialect = allowance or Allowance.bytes(window.HARD_MAX_BYTES), dialect or PYTHON
-    found = scan(store, handle, pattern, limit, deadline=deadline or Deadline(WALK_SECONDS))
-
-    def render(count: int) -> str:
-        around = ""
-        if count:
-            first = found.matches[0].start_byte
-            around = dialect.write(Call("page", {"handle": found.handle, "start_byte": first}))
-        return "\n".join([_found(found, count, around), *map(_found_line, found.matches[:count])])
-
-    # Rendering is cheap and its size never falls with the number of lines, so the number is found by bisection.
-    count = fitting.most(len(found.matches), lambda n: allowance.measure(render(n)), allowance.limit)
-    text = render(count)
-    if not allowance.holds(text):
-        raise ToolError("bad_argument", notices.over_allowance(allowance))
-    outcome = "partial" if not found.complete else "done" if found.total else "nothing"
-    return PageAnswer(guard.bounded(text), outcome, found._replace(matches=found.matches[:count]))
-
-
-def _found(found: FoundLines, shown: int, around: str) -> str:
-    """Return the first line of what was found in an artifact."""
-    some, line = "" if found.complete else "at least ", "line" if found.total == 1 else "lines"
-    parts = [f"{some}{found.total} matching {line}"]
-    if shown < found.total:
-        parts.append(f"showing the first {shown}: a narrower pattern or a larger limit shows the others")
-    parts.append(f"searched {found.scanned_bytes} of {found.total_bytes} bytes")
-    if not found.complete:
-        parts.append("the time of one call ended")
-    if found.hidden:
-        parts.append(notices.hidden_secrets(found.hidden))
-    if shown:
-        parts.append(f"to read around a match: {around}")
-    return f"{found.handle}: " + " | ".join(parts)
-
-
-FOUND_LINE = re.compile(r"^\d+\|\d+\|(.*)$")
-"""What a line of `find` looks like; the group is the text of the line."""
-
-
-def _found_line(match: ArtifactMatch) -> str:
-    """Return a line that matches: its number, the byte at which what is shown of it begins, and its text."""
-    return f"{match.line}|{match.start_byte}|{match.text}"
-
-
-def _records(first: int, last: int, total: int, exact: bool) -> str:
-    """Return `records X-Y of Z total`, of JSON on one line (G-5)."""
-    return f"records {first}-{last} of {'' if exact else 'at least '}{total} total"
-
-
-# ── pages ────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-class Artifact:
-    """An artifact as a `ByteSource`, so that windows are cut from it as from a file. Raises `ToolError` for no handle."""
-
-    def __init__(self, store: Store, handle: str) -> None:
-        # A model may send anything: what cannot be a handle is told apart from one that has gone.
-        if not (handle.isascii() and handle.isalnum()):
-            raise ToolError(
-                "not_found",
-                f'"{escape.clip(handle, 64)}" is no handle: one is letters and digits. Copy it from the notice that named it.',
-            )
-        self.store = store
-        self.info: ArtifactInfo = store.info(handle)
-        self.handle = self.info.handle
-        self.size_bytes = self.info.bytes
-
-    def read(self, start_byte: int, count_bytes: int) -> bytes:
-        """Return up to `count_bytes` from `start_byte` on."""
-        return self.store.read(self.handle, start_byte, count_bytes)
-
-    def encoding(self) -> Encoding:
-        """Return what the first bytes say; what would be binary in a file is shown with escapes here."""
-        return window.detect(self.read(0, window.BINARY_PROBE_BYTES)) or window.UTF8
-
-
-def unreadable(fault: Exception) -> ToolError:
-    """Return a fault of the store, or of opening it, as a model sees it."""
-    return ToolError("io_error", f"The artifact cannot be read: {escape.clip(str(fault), 400)}")
 
 
 def cut(
@@ -353,34 +206,30 @@ class _Pages:
 
     def by_records(self, offset: int, size: int, limit: int | None, said: tuple[str, ...]) -> Window:
         """Return the page of `size` records behind `offset` of JSON on one line, cut between records where one fits."""
-        index = _indexes.of(self.source)
-        with index.lock:
-            index.advance(self.source, offset + size, self.deadline)
-            ends, exact = index.ends, index.complete
-            # `ends` are the places between records: behind the last record stands none.
-            total = len(ends) + exact
+        places, lock = _indexes.of(self.source.info.digest)
+        with lock:
+            total, exact = known_records(places, self.source, offset + size, self.deadline), places.is_complete
             if offset >= total:
-                end = self.source.size_bytes if exact else index.scanned
-                why = _records(0, 0, total, exact)
+                end = self.source.size_bytes if exact else places.scanned_bytes
+                why = notices.records(0, 0, total, is_exact=exact)
                 empty = Extent(start_byte=end, end_byte=end, data=b"")
                 return self._window(empty, "end" if exact else "deadline", None, (*said, why))
-            start = ends[offset - 1] if offset else 0
-            last = min(offset + size, total)
-            stop = ends[last - 1] if last <= len(ends) else self.source.size_bytes
+            start, last = places.start_of(offset), min(offset + size, total)
+            stop = places.start_of(last) if last <= len(places.ends) else self.source.size_bytes
             within, extent = self._exact(start, min(stop - start, self.cap))
             bound = "limit" if stop < self.source.size_bytes else "end"
             if extent.end_byte < stop:
-                fits = bisect_right(ends, extent.end_byte)
                 bound = "budget" if extent.end_byte < within.end_byte else "hard cap"
-                if fits > offset:
-                    (_, extent), last = self._exact(start, ends[fits - 1] - start), fits
-                else:
-                    last = offset + 1
-            whole = extent.end_byte in {stop, ends[last - 1] if last <= len(ends) else -1}
+                end_within = places.end_within(start, extent.end_byte)
+                if end_within is not None:
+                    _, extent = self._exact(start, end_within - start)
+                last = places.record_at(extent.end_byte - 1) + 1
+            whole = extent.end_byte == stop or places.end_within(start, extent.end_byte) == extent.end_byte
         following = None
         if extent.end_byte < self.source.size_bytes:
             following = self.call.but(offset=last, limit=limit) if whole else self._onwards(extent.end_byte, None)
-        return self._window(extent, bound, following, (*said, _records(offset + 1, last, total, exact)), numbered=False)
+        said = (*said, notices.records(offset + 1, last, total, is_exact=exact))
+        return self._window(extent, bound, following, said, numbered=False)
 
     def _extent(self, start_byte: int, wanted: int) -> tuple[Extent, Extent]:
         """Return the bytes that were asked for, and as many of them as the room holds."""
@@ -466,191 +315,3 @@ def _render(shown: Window, dialect: Dialect) -> str:
     body, escaped = escape.show(shown.text)
     head = notices.header(shown, dialect, escaped=escaped + shown.invalid_bytes, notices=shown.notices)
     return f"{head}\n{body}" if body else head
-
-
-# ── records ──────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-class _RecordIndex:
-    """Where the records of one artifact end, as far as anyone has looked. One thread at a time: hold `lock`."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.ends = array("Q")
-        self.scanned = 0
-        self.complete = False
-        self._scanner = JsonRecordScanner()
-
-    def advance(self, source: Artifact, wanted: int, deadline: Deadline) -> None:
-        """Look until `wanted` records are known, then for a second more, to know the total."""
-        further: Deadline | None = None
-        while not self.complete and not deadline.passed:
-            if len(self.ends) >= wanted:
-                # The same stretch as for lines of a large file: a total is worth a second, not a wait.
-                further = further or Deadline(CARRY_ON_SECONDS)
-                if further.passed:
-                    return
-            block = source.read(self.scanned, _BLOCK // 4)
-            base = self.scanned
-            # Latin-1 makes each byte a character, so that places are bytes; the signs of JSON are ASCII, which no byte
-            # of another character of UTF-8 is.
-            self.ends.extend(base + at for at in self._scanner.feed(block.decode("latin-1")))
-            self.scanned += len(block)
-            self.complete = not block or self.scanned >= source.size_bytes
-
-
-class _RecordIndexes:
-    """The indexes of the artifacts paged last, by digest: content does not change, so an index never goes stale."""
-
-    def __init__(self) -> None:
-        self._kept: OrderedDict[str, _RecordIndex] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def of(self, source: Artifact) -> _RecordIndex:
-        """Return the index of an artifact, a new one where it was forgotten."""
-        with self._lock:
-            index = self._kept.setdefault(source.info.digest, _RecordIndex())
-            self._kept.move_to_end(source.info.digest)
-            while len(self._kept) > _KEPT_INDEXES:
-                self._kept.popitem(last=False)
-            return index
-
-
-_indexes = _RecordIndexes()
-
-
-# ── matches ──────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def scan(
-    store: Store, handle: str, pattern: str, limit: int = DEFAULT_MATCHES, *, deadline: Deadline | None = None
-) -> FoundLines:
-    """Return the first `limit` matching lines of an artifact and the number of all, as a value.
-
-    Args:
-        store: Where the artifact is.
-        handle: Its handle.
-        pattern: A regular expression in RE2's syntax; a match lies within one line.
-        limit: How many matches are kept, from 1 to `MAX_MATCHES`.
-        deadline: Until when it searches; None for 30 seconds from now.
-
-    Raises:
-        ToolError: An argument or the pattern cannot be, or the store cannot be read.
-    """
-    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_MATCHES:
-        raise ToolError("bad_argument", notices.argument("limit", f"takes an integer from 1 to {MAX_MATCHES}"))
-    from penstock.workspace.pattern import line_finder
-
-    deadline = deadline or Deadline(WALK_SECONDS)
-    state = _Scan(line_finder(pattern, deadline=deadline), limit)
-    try:
-        source = Artifact(store, handle)
-        for block in _blocks(source, deadline):
-            state.take(block)
-    except ToolError as error:
-        if error.code != "deadline" or not state.matches:  # what was found until then is an answer
-            raise
-    except StoreFault as fault:
-        raise unreadable(fault) from fault
-    return FoundLines(
-        handle=source.handle,
-        matches=tuple(state.matches),
-        total=state.total,
-        scanned_bytes=state.scanned,
-        total_bytes=source.size_bytes,
-        complete=state.scanned >= source.size_bytes,
-        hidden=source.info.hidden,
-    )
-
-
-def found_json(found: FoundLines) -> dict[str, object]:
-    """Return what was found as JSON can hold it, for scripts."""
-    return {
-        "handle": found.handle,
-        "matches": [
-            {"line": m.line, "start_byte": m.start_byte, "text": m.text, "clipped": m.is_clipped} for m in found.matches
-        ],
-        "total": found.total,
-        "scanned_bytes": found.scanned_bytes,
-        "total_bytes": found.total_bytes,
-        "complete": found.complete,
-        "hidden": found.hidden,
-    }
-
-
-class _Block(NamedTuple):
-    """Bytes from `start_byte` on; whole lines but for a line that is longer than a block may be."""
-
-    data: bytes
-    start_byte: int
-    overlaps: int  # bytes of it at the end that the next block begins with
-
-
-def _blocks(source: Artifact, deadline: Deadline) -> Iterator[_Block]:
-    """Yield an artifact in blocks of whole lines, until the deadline.
-
-    A line above 8 MiB comes in parts that overlap by 64 KiB, so that a match no longer than that is whole in one of
-    them.
-    """
-    held, start = b"", 0
-    while not deadline.passed:
-        more = source.read(start + len(held), _BLOCK)
-        held += more
-        if not held:
-            return
-        end = held.rfind(b"\n") + 1
-        if not more or start + len(held) >= source.size_bytes:
-            yield _Block(held, start, 0)
-            return
-        if end:
-            yield _Block(held[:end], start, 0)
-            held, start = held[end:], start + end
-        elif len(held) >= _LONGEST_LINE:
-            yield _Block(held, start, _OVERLAP)
-            held, start = held[-_OVERLAP:], start + len(held) - _OVERLAP
-
-
-class _Scan:
-    """What has been found so far in blocks that come in order."""
-
-    def __init__(self, search: LineFinder, limit: int) -> None:
-        self.matches: list[ArtifactMatch] = []
-        self.total = 0
-        self.scanned = 0
-        self._search = search
-        self._limit = limit
-        self._line = 1  # of the first byte of the next block
-        self._counted = 0  # the last line that was counted: a long one comes in several blocks
-
-    def take(self, block: _Block) -> None:
-        """Count the matching lines of a block, and keep the first ones."""
-        data, at, line = block.data, 0, self._line
-        while at < len(data):
-            span = self._search(data, at, len(data))
-            if span is None:
-                break
-            line += data.count(b"\n", at, span[0])
-            begin = data.rfind(b"\n", 0, span[0]) + 1
-            end = data.find(b"\n", span[0])
-            end = len(data) if end < 0 else end
-            # The parts of a long line overlap, so a match in both is found twice: a line counts once.
-            if line != self._counted:
-                self.total += 1
-                self._counted = line
-                if len(self.matches) < self._limit:
-                    self.matches.append(_match(data, block.start_byte, line, begin, end, span[0]))
-            at, line = end + 1, line + 1
-        # Line ends are counted between matches to number them, and once more in the whole block: where nothing matches,
-        # that is all.
-        self._line += data.count(b"\n")
-        self.scanned = block.start_byte + len(data)
-
-
-def _match(data: bytes, base: int, line: int, begin: int, end: int, hit: int) -> ArtifactMatch:
-    """Return a match with as much of its line around it as may be shown, cut between characters."""
-    first = begin if hit - begin <= _LEAD_BYTES else window.UTF8.floor_char(data, hit - _LEAD_BYTES)
-    last = end if end - first <= _SHOWN_BYTES else window.UTF8.floor_char(data, first + _SHOWN_BYTES)
-    text = escape.show(window.UTF8.decode(data[first:last].removesuffix(b"\r"))[0])[0]
-    is_clipped = first > begin or last < end
-    shown = ("…" if first > begin else "") + text + ("…" if last < end else "")
-    return ArtifactMatch(line, base + first, shown, is_clipped)

@@ -27,14 +27,14 @@ def _opened(call: Invocation) -> Store:
     """
     # Loaded here, since most calls of a table need no store.
     from penstock.guard import output
-    from penstock.store import pages
+    from penstock.store import reading
 
     try:
         if call.store is None:
             return output.default_store()
         return call.store() if callable(call.store) else call.store
     except (PenstockError, OSError) as fault:
-        raise pages.unreadable(fault) from fault
+        raise reading.unreadable(fault) from fault
 
 
 def _page(
@@ -88,9 +88,9 @@ PAGE = Tool(
 
 
 def _find(call: Invocation, *, handle: str, pattern: str, limit: int) -> Result:
-    from penstock.store import pages
+    from penstock.store import finding
 
-    answer = pages.find(
+    answer = finding.find(
         _opened(call),
         handle,
         pattern,

@@ -25,9 +25,9 @@ from penstock.workspace.line_counts import CARRY_ON_SECONDS
 from penstock.workspace.pages import page_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Hashable, Iterator
 
-    from penstock.text.window import Extent, Window
+    from penstock.text.window import ByteSource, Extent, Window
     from penstock.workspace.fitting import PageRoom
     from penstock.workspace.line_counts import LineCounts
     from penstock.workspace.pages import ViewAsked
@@ -47,18 +47,8 @@ class Records(NamedTuple):
     deadline: Deadline
 
     def known(self, count: int) -> int:
-        """Return how many records are known after looking for `count` of them, and for a second more to know the total."""
-        further: Deadline | None = None
-
-        def done() -> bool:
-            nonlocal further
-            if self.places.total < count:
-                return self.deadline.passed
-            further = further or Deadline(CARRY_ON_SECONDS)
-            return further.passed or self.deadline.passed
-
-        self.places.advance(self.text.source, done)
-        return self.places.total
+        """Return how many records are known after looking for `count` of them."""
+        return known_records(self.places, self.text.source, count, self.deadline)
 
     def around(self, start_byte: int, wanted: int, cap_bytes: int, *, keep_start: bool) -> tuple[int, int] | None:
         """Return the bytes of the whole records around a window, at most `cap_bytes`; None where not one fits.
@@ -90,12 +80,51 @@ class Records(NamedTuple):
         return extent if end is None else window.shorten(extent, self.text.encoding, end)
 
 
+class RecordIndexes:
+    """Where records end in the texts read last, by a key that no other content ever has. Several threads may use it."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[Hashable, tuple[RecordIndex, threading.Lock]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(self, key: Hashable) -> tuple[RecordIndex, threading.Lock]:
+        """Return the index of a text with its lock, a new one where none is kept."""
+        with self._lock:
+            kept = self._kept.setdefault(key, (RecordIndex(), threading.Lock()))
+            self._kept.move_to_end(key)
+            while len(self._kept) > _KEPT_INDEXES:
+                self._kept.popitem(last=False)
+            return kept
+
+
+def known_records(places: RecordIndex, source: ByteSource, count: int, deadline: Deadline) -> int:
+    """Return how many records are known after looking for `count` of them, and for a second more to know the total.
+
+    Args:
+        places: Where they end; the caller holds its lock.
+        source: The text.
+        count: How many are wanted.
+        deadline: When looking stops.
+    """
+    further: Deadline | None = None
+
+    def done() -> bool:
+        nonlocal further
+        if places.total < count:
+            return deadline.passed
+        # The same stretch as for lines of a large file: a total is worth a second, not a wait.
+        further = further or Deadline(CARRY_ON_SECONDS)
+        return further.passed or deadline.passed
+
+    places.advance(source, done)
+    return places.total
+
+
 class RecordFiles:
     """The records of the files read last. Several threads may use it."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[int, ...], tuple[RecordIndex, threading.Lock]] = OrderedDict()
-        self._lock = threading.Lock()
+        self._indexes = RecordIndexes()
 
     @contextmanager
     def of(self, text: TextFile, deadline: Deadline, counts: LineCounts | None = None) -> Iterator[Records | None]:
@@ -119,21 +148,12 @@ class RecordFiles:
             if not has_one:
                 yield None
                 return
-        places, lock = self._index(text)
+        status = source.status
+        version = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        places, lock = self._indexes.of(version)
         with lock:
             records = Records(text, places, deadline)
             yield records if counts is None or records.known(2) > 1 else None
-
-    def _index(self, text: TextFile) -> tuple[RecordIndex, threading.Lock]:
-        """Return the index of this version of a file with its lock, a new one where none is kept."""
-        status = text.source.status
-        key = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-        with self._lock:
-            kept = self._kept.setdefault(key, (RecordIndex(), threading.Lock()))
-            self._kept.move_to_end(key)
-            while len(self._kept) > _KEPT_INDEXES:
-                self._kept.popitem(last=False)
-            return kept
 
 
 def view_records(records: Records, asked: ViewAsked, room: PageRoom, said: list[str]) -> Window:
