@@ -44,6 +44,34 @@ def test_a_streamed_answer_is_the_plain_one(wire: str) -> None:
     assert in_body == ([] if wire in {"gemini", "bedrock"} else [NAME])
 
 
+@pytest.mark.parametrize(
+    ("ids", "told"),
+    [
+        (["", ""], ["call_0", "call_1"]),
+        ([None, None], ["call_0", "call_1"]),
+        (["a", "a"], ["a", "a_1"]),
+        (["call_1", ""], ["call_1", "call_1_1"]),
+        (["a", "b"], ["a", "b"]),
+    ],
+)
+def test_calls_that_a_server_does_not_tell_apart_are_told_apart(ids: list[str | None], told: list[str]) -> None:
+    """By an id each, so that none is run in the place of another; arguments that came as an object become text."""
+    asked = [
+        {
+            **({} if id_ is None else {"id": id_}),
+            "type": "function",
+            "function": {"name": "view", "arguments": {"n": n}},
+        }
+        for n, id_ in enumerate(ids)
+    ]
+    body: Any = {"choices": [{"message": {"role": "assistant", "content": None, "tool_calls": asked}}]}
+    calls_made = [
+        made for entry in load(answer_messages(body, "openai-chat"), "openai-chat").entries for made in entry.calls
+    ]
+    assert [made.id for made in calls_made] == told
+    assert [made.values for made in calls_made] == [{"n": 0}, {"n": 1}]
+
+
 @pytest.mark.parametrize("streams", [False, True])
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_refusal_for_size_is_known_for_what_it_is(wire: str, streams: bool) -> None:

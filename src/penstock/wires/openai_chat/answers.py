@@ -7,6 +7,7 @@ rules. Keeps out: sockets and server-sent events (`models.exchange`), the messag
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from penstock.errors import CallerError
@@ -36,10 +37,32 @@ def answer_messages(body: Json) -> list[Json]:
         raise CallerError("the model's answer holds no message")
     # Answers carry `refusal`, `audio` and `annotations` also where there are none: that is no part of what was said.
     kept = {key: value for key, value in message.items() if value is not None and value != []}
-    if "tool_calls" not in kept and not string(kept.get("content")):
+    if "tool_calls" in kept:
+        kept["tool_calls"] = _told_apart(objects(kept["tool_calls"]))
+    elif not string(kept.get("content")):
         kept["content"] = placeholders.NO_ANSWER
     kept.setdefault("content", None)
     return [{"role": "assistant", **kept}]
+
+
+def _told_apart(calls: list[dict[str, Json]]) -> list[Json]:
+    """Return calls with an id each, and arguments as text.
+
+    Some servers number no calls, or all of an answer alike, or write arguments as an object: two calls of one id could not be
+    answered apart, and one would be run in the place of the other.
+    """
+    told: list[Json] = []
+    taken = {""}
+    for place, call in enumerate(calls):
+        name, function = string(call.get("id")), call.get("function")
+        while name in taken:
+            name = f"{name or 'call'}_{place}"
+        taken.add(name)
+        if isinstance(function, dict) and isinstance(function.get("arguments"), dict):
+            function = {**function, "arguments": json.dumps(function["arguments"], ensure_ascii=False)}
+        is_whole = name == call.get("id") and function is call.get("function")
+        told.append(call if is_whole else {**call, "id": name, "function": function})
+    return told
 
 
 def answer_text(body: Json) -> str:
