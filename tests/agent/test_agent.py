@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.agent.conftest import Heard
 
+from penstock.agent.editing import Editing
 from penstock.agent.journal import resumed
 from penstock.agent.loop import Agent
 from penstock.models import ScriptedModel, call, calls, fail, refuse, say
@@ -15,6 +16,7 @@ from penstock.session.effects import Acted, Intent
 from penstock.store import Conflict
 from penstock.tools import REQUIRED, Parameter, Tool
 from penstock.wires import dump, violations
+from penstock.workspace.root import Root
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -134,6 +136,33 @@ def test_an_effect_is_announced_and_never_done_again_unasked(begun: Callable[...
     assert len(shown) < 20_000
 
 
+@pytest.mark.proves("S-10", "S-12")
+def test_what_was_done_before_a_kill_is_told_as_done(begun: Callable[..., Agent], tree: Path, store: Store) -> None:
+    """The journal has its end, only its result was lost with that of the call behind it."""
+    counter, root = Counter(), Root(tree)
+    (tree / "a.txt").write_text("one")
+    edit = call("edit_file", path="a.txt", old="one", new="two")
+    agent = begun(
+        ScriptedModel([calls(edit, call("count_up", by=2), call("count_up", by=3))]), acting=[counter, Editing(root)]
+    )
+    feed = agent.feed
+
+    def dying(event: Any, handles: tuple[str, ...] = ()) -> None:
+        feed(event, handles)
+        counter.dies |= type(event).__name__ == "Effected" and counter.done == 2
+
+    agent.feed = dying  # type: ignore[method-assign]
+    with pytest.raises(MemoryError):
+        agent.run("Work.")
+    session, _, seq = resumed(store, agent.session.session_id)
+    assert Agent(session, ScriptedModel([say("Done.")]), agent.tools, store, next_seq=seq).run().answer == "Done."
+    told = [result.text for entry in session.state.transcript.entries for result in entry.results]
+    assert told[0].startswith("Begun before the stop: edit a.txt was done.")
+    assert told[1].startswith("Begun before the stop: count_up by 2 came to its end, and its result was lost")
+    assert told[2].startswith("Begun before the stop: count_up by 3 may or may not have been done")
+    root.close()
+
+
 @pytest.mark.proves("S-13")
 def test_the_same_call_with_the_same_result_is_told_and_then_ended(begun: Callable[..., Agent]) -> None:
     """After the third the model is told, after the fifth the work ends; the next prompt goes on."""
@@ -179,7 +208,7 @@ def test_mistakes_of_a_model_are_results_that_say_so(begun: Callable[..., Agent]
     agent = begun(ScriptedModel(steps))
     assert agent.run("Try.").outcome == "answered"
     texts = [result.text for entry in agent.session.state.transcript.entries for result in entry.results]
-    for text, said in zip(texts, ("file_path", "There is no tool", "value = 7", "takes add", "no item"), strict=True):
+    for text, said in zip(texts, ("file_path", "find, todo.", "value = 7", "takes add", "no item"), strict=True):
         assert said in text
 
 

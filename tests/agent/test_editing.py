@@ -224,12 +224,24 @@ def test_a_place_where_nothing_may_be_written_is_refused(root: Root, folder: Pat
     assert {file: file.read_bytes() for file in folder.parent.rglob("*") if file.is_file()} == before
 
 
-@pytest.mark.parametrize("path", ["dangling", ".env.local", "out/new.txt", "link/new.txt", "inner/a.txt/new", "id_rsa"])
+NOT_MADE = {
+    "dangling": "leads elsewhere, by a link",
+    "link/new.txt": "leads elsewhere, by a link",
+    "out/new.txt": "leads elsewhere, by a link",
+    "inner/a.txt/new": "a part of the path is a file",
+    ".env.local": "holds credentials",
+    "id_rsa": "holds credentials",
+}
+
+
+@pytest.mark.parametrize("path", NOT_MADE)
 def test_a_new_file_is_not_made_there_either(root: Root, folder: Path, path: str) -> None:
-    """A link is no folder, a file is none, and a secret is not made up."""
+    """A link is no folder, a file is none, and a secret is not made up; each is called what it is."""
     awkward(folder)
     before = sorted(folder.parent.rglob("*"))
-    assert write(root, path, "new").failed
+    done = write(root, path, "new")
+    assert done.failed
+    assert NOT_MADE[path] in done.text
     assert sorted(folder.parent.rglob("*")) == before
 
 
@@ -466,6 +478,9 @@ def test_what_became_of_an_intent_is_seen_by_the_content(root: Root, folder: Pat
     assert editing.settled(*intent) == "done"
     file.write_text("theirs")
     assert editing.settled(*intent) == "unknown"
+    assert (
+        editing.settled(intent.kind, intent.what, intent.digest.partition(">")[2]) == "done"
+    )  # the journal has its end
     file.unlink()
     assert editing.settled(*intent) == ("not done" if tool == "create" else "unknown")
     file.mkdir()

@@ -10,6 +10,7 @@ import pytest
 from penstock.agent.editing import Editing
 from penstock.agent.edits import edits_of, undo
 from penstock.agent.journal import remembered, resumed
+from penstock.agent.protocols import Done
 from penstock.cli import main
 from penstock.errors import ToolError
 from penstock.models import ScriptedModel, call, calls, say
@@ -129,6 +130,43 @@ def test_an_edit_that_somebody_overwrites_is_told_once_and_kept(
     told = "a.txt is no longer what your edit left: a command or somebody else has changed it. What you wrote is kept: page("
     assert [request.count(told) for request in seen] == [0, 0, 0, 1, 1]
     assert store.read(handle, 0, 100) == b"agent's\n"
+
+
+def test_an_edit_that_was_refused_is_none(worked: Callable[..., Agent], root: Root, store: Store, tree: Path) -> None:
+    """Whoever writes later what a refused edit would have written, keeps it, and the last edit is the last that was made."""
+    (tree / ".vscode").mkdir()
+    (tree / ".vscode" / "tasks.json").write_text("{}")
+    agent = worked(
+        call("edit_file", path="a.txt", old="one", new="1"),
+        call("write_file", path=".vscode/tasks.json", content="theirs"),
+    )
+    (tree / ".vscode" / "tasks.json").write_text("theirs")
+    session = agent.session.session_id
+    assert [edit.path for edit in edits_of(store, session)] == ["a.txt"]
+    assert undo(root, store, session) == "Edit 1 is undone: a.txt is what it was before."
+    assert (tree / ".vscode" / "tasks.json").read_text() == "theirs"
+
+
+def test_what_is_named_as_written_was_written(
+    begun: Callable[..., Agent], root: Root, store: Store, tree: Path
+) -> None:
+    """A later edit of the same file that was refused is not what somebody else has overwritten."""
+    (tree / "a.txt").write_text("one\n")
+    first = call("edit_file", path="a.txt", old="one", new="first")
+    model = ScriptedModel([first, call("write_file", path="a.txt", content="never"), say("Done.")])
+    agent = begun(model, acting=[Editing(root)])
+    run = agent.tools.run
+
+    def overwriting(asked: Any, session: Any) -> Any:
+        if asked.name == "write_file":
+            (tree / "a.txt").write_text("theirs\n")
+            return Done(text="Refused.", failed=True, is_refusal=True)
+        return run(asked, session)
+
+    agent.tools.run = overwriting  # type: ignore[assignment, method-assign]
+    agent.run("Work.")
+    handle = edits_of(store, agent.session.session_id)[0].after
+    assert f'What you wrote is kept: page(handle=\\"{handle}\\")' in json.dumps(model.requests[-1])
 
 
 def test_a_person_undoes_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

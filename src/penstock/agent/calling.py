@@ -22,6 +22,7 @@ from penstock.text.redaction import mark_in, redacted
 from penstock.wires import result_messages
 
 if TYPE_CHECKING:
+    from penstock.agent.edits import KeptEdit
     from penstock.agent.protocols import Driver
     from penstock.session import Call, State
     from penstock.session.effects import Change
@@ -123,12 +124,14 @@ class Calling:
             if (left := self._left(place)) is not None:
                 return left
             driver.feed(Intended(effect_id=effect_id, kind=intent.kind, what=intent.what, digest=intent.digest))
-            self._keep_change(effect_id, change)
+            kept = self._keep_change(effect_id, change)
         done = tools.run(call, driver.session)
         if intent is not None:
             # Somebody may have changed the file since the intent: what was displaced is what counts.
-            if done.change != change:
-                self._keep_change(effect_id, done.change)
+            if done.change is not None and done.change != change:
+                kept = self._keep_change(effect_id, done.change)
+            if done.change is not None and kept is not None:
+                self._after[done.change.path] = kept.after
             driver.feed(Effected(effect_id=effect_id, digest=tools.digest_after(call)))
         if done.changed:
             driver.record(CHANGED, {"files": list(done.changed)})
@@ -139,12 +142,13 @@ class Calling:
             driver.feed(note)
         return done
 
-    def _keep_change(self, effect_id: str, change: Change | None) -> None:
+    def _keep_change(self, effect_id: str, change: Change | None) -> KeptEdit | None:
         """Keep both contents of a file, and write down their handles: for an undo, and for whoever is overwritten (S-16)."""
-        if change is not None:
-            kept = kept_edit(self._driver.store, effect_id, change)
-            self._driver.record(EDITED, kept.to_dict(), kept.handles)
-            self._after[change.path] = kept.after
+        if change is None:
+            return None
+        kept = kept_edit(self._driver.store, effect_id, change)
+        self._driver.record(EDITED, kept.to_dict(), kept.handles)
+        return kept
 
     def _overwritten(self) -> list[str]:
         """Return what there is to say of files that somebody else has changed since this session did."""
@@ -165,8 +169,11 @@ class Calling:
         begun = [effect for name, effect in self._driver.session.state.effects if name.partition(":")[2] == place]
         if not begun:
             return None
-        kind, what = begun[-1].kind, begun[-1].what
-        told = self._driver.tools.settled(kind, what, begun[-1].digest)
+        kind, what, digest = begun[-1].kind, begun[-1].what, begun[-1].digest
+        told = self._driver.tools.settled(kind, what, digest)
+        # An outcome that stands in the journal needs no look: only its result was lost, with those of the calls behind it.
+        if begun[-1].is_known and told == "unknown":
+            told = "ended"
         if told == "not done":
             return None
         return Done(text=settled_later(kind, what, told), failed=told == "unknown")

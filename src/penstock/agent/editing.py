@@ -153,12 +153,18 @@ class Editing:
             )
 
     def settled(self, kind: str, what: str, digest: str) -> Settled:
-        """Return what became of an intent whose outcome is not known: the file is as it was before, or as it was to be,
-        or neither.
+        """Return what became of an intent: the file is as it was before, or as it was to be, or neither.
+
+        Args:
+            kind: the kind of the intent.
+            what: the path.
+            digest: that of the intent; or of what was made alone, once that stands in the journal.
         """
         before, sign, after = digest.partition(">")
-        if kind != KIND or not sign:
+        if kind != KIND or not digest:
             return "unknown"
+        if not sign:
+            return "done"
         try:
             with texts.open_file(self.root, what) as (source, _):
                 now = _digest(source.read(0, MAX_BYTES + 1))

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.agent.disk_changes import digest_of
 from penstock.errors import ToolError
+from penstock.session import Effected
 from penstock.text import escape
 from penstock.text.calls import Call
 from penstock.workspace.source import FileSource
 
 if TYPE_CHECKING:
     from penstock.session.effects import Change
-    from penstock.store import Store
+    from penstock.store import JournalRecord, Store
     from penstock.text.json_access import Json
     from penstock.workspace.root import Root
 
@@ -80,7 +81,21 @@ def edits_of(store: Store, session_id: str) -> list[KeptEdit]:
             if found and _is_announced_again(latest := next(reversed(found.values())), edit):
                 del found[latest.effect_id]
             found[edit.effect_id] = edit
+        elif effect_id := _came_to_nothing(record):
+            found.pop(effect_id, None)
     return list(found.values())
+
+
+def _came_to_nothing(record: JournalRecord) -> str:
+    """Return the id of an effect that was announced and then refused; empty for any other record."""
+    from penstock.agent.journal import CHILD
+
+    data: Any = record.data
+    kind = record.type
+    if kind == CHILD:
+        kind, data = data["type"], data["data"]
+    # What was made has a digest: an edit without one left the file as it was, and whoever gives it that content later is another.
+    return str(data["effect_id"]) if kind == Effected.__name__ and not data.get("digest") else ""
 
 
 def _is_announced_again(earlier: KeptEdit, edit: KeptEdit) -> bool:

@@ -290,12 +290,15 @@ class Toolbox:
                 changed=changed,
                 advice=advice,
             )
+        if all(tool.name != call.name for tool in self.tools):
+            known = ", ".join(tool.name for tool in self.tools)
+            return Done(text=f"There is no tool {escape.clip(call.name)}. Tools: {known}.", failed=True)
         verdict = self._may_read(arguments)
         if verdict.level == "refused":
             return Done(text=verdict.text, failed=True, is_refusal=True)
         try:
             result = self._answered(call.name, arguments)
-        # No such tool, or a store that fails.
+        # A store that fails.
         except (CallerError, PenstockError) as error:
             return Done(text=str(error), failed=True)
         text = f"{result.text}\n{verdict.text}" if verdict.text else result.text

@@ -395,7 +395,8 @@ def settled(agent: Agent) -> list[str]:
     for effect_id, effect in agent.session.state.unknown_effects.items():
         outcome = agent.tools.settled(effect.kind, effect.what, effect.digest)
         if outcome != "unknown":
-            agent.feed(Effected(effect_id=effect_id, digest=effect.digest))
+            # Without a digest where nothing was made: an undo then knows of no such edit.
+            agent.feed(Effected(effect_id=effect_id, digest="" if outcome == "not done" else effect.digest))
         lines.append(settled_later(effect.kind, effect.what, outcome))
     return lines
 

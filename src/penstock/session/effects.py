@@ -14,8 +14,9 @@ from penstock.text import escape
 if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
-Settled = Literal["done", "not done", "unknown"]
-"""What a look at the disk says of an intent that has no outcome."""
+Settled = Literal["done", "not done", "ended", "unknown"]
+"""What is known of an intent after a kill, by a look at the disk; `ended` is what the journal alone can say of one whose result
+was lost."""
 
 
 class Change(NamedTuple):
@@ -46,11 +47,14 @@ def settled_later(kind: str, what: str, settled: Settled) -> str:
     Args:
         kind: the kind of the intent.
         what: what it was done to; clipped to 120 characters.
-        settled: what the look at the disk said.
+        settled: what is known of it.
     """
-    word = {"done": "was done", "not done": "was not done"}.get(
-        settled, "may or may not have been done: look before you do it again"
-    )
+    word = {
+        "done": "was done",
+        "not done": "was not done",
+        "ended": "came to its end, and its result was lost: look at what it did before you do it again",
+        "unknown": "may or may not have been done: look before you do it again",
+    }[settled]
     return f"Begun before the stop: {escape.clip(kind, 32)} {escape.clip(what, 120)} {word}."
 
 

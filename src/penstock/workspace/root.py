@@ -255,7 +255,11 @@ class Root:
         try:
             with self._folder_of(relative, make=known is None) as folder:
                 if known is None:
-                    create(folder, name, content)
+                    try:
+                        create(folder, name, content)
+                    except FileExistsError:
+                        self._expect_no_link(folder, name)
+                        raise
                     return ()
                 return replace_known(folder, name, content, known, relative)
         except FileExistsError:
@@ -312,11 +316,19 @@ class Root:
         except FileNotFoundError:
             if not make:
                 raise
+        except NotADirectoryError:
+            self._expect_no_link(folder, name)
+            raise
         path, at = system.entry_path(folder, name)
         with suppress(FileExistsError):
             os.mkdir(path, dir_fd=at)
         system.flush_folder(folder)
         return self.open_subfolder(folder, name)
+
+    def _expect_no_link(self, folder: system.Folder, name: bytes) -> None:
+        """Raise OSError where a link stands in an open folder, which says more than that it is no folder, or is there already."""
+        if system.is_link(self.status_in(folder, name)):
+            raise OSError(errno.EXDEV, "a link or a mount")
 
     def open_subfolder(self, folder: system.Folder, name: bytes | str) -> system.Folder:
         """Return a folder directly in another open folder: no link is followed, no mount crossed. Raises OSError."""
