@@ -36,14 +36,34 @@ def test_an_outage_is_waited_for_and_costs_no_context(begun: Callable[..., Agent
 @pytest.mark.proves("S-11")
 def test_an_outage_that_is_longer_than_the_wait_ends_with_what_was_said(begun: Callable[..., Agent]) -> None:
     """The session is kept, and the next prompt goes on."""
-    model = ScriptedModel([*(fail(503, "down for repairs") for _ in range(3)), say("Done.")])
+    model = ScriptedModel([*(fail(503, "down for repairs") for _ in range(4)), say("Done.")])
     agent = begun(model)
     agent._max_wait_seconds = 30
     run = agent.run("Look.")
     assert run.outcome == "outage"
+    assert run.message.startswith("The provider has failed for 30 s")
     assert "It said: HTTP 503: down for repairs" in run.message
     assert f"penstock resume {run.session}" in run.message
     assert agent.run("Again.").answer == "Done."
+
+
+@pytest.mark.proves("S-11")
+def test_an_outage_that_is_shorter_than_the_wait_is_outlasted(begun: Callable[..., Agent]) -> None:
+    """Also where the cooldown would be longer: before its end the provider is asked once more."""
+    agent = begun(ScriptedModel([*(fail(503, "down") for _ in range(3)), say("Done.")]))
+    agent._max_wait_seconds = 30
+    assert agent.run("Look.").answer == "Done."
+    assert agent.now() == 30
+
+
+@pytest.mark.proves("S-11")
+def test_what_the_provider_asks_for_beyond_the_wait_is_not_waited_for(begun: Callable[..., Agent]) -> None:
+    """Before that time it would refuse."""
+    limited = {"error": {"type": "rate_limit_error", "message": "Try again in 3600s."}}
+    agent = begun(ScriptedModel([fail(429, limited), say("never")]))
+    agent._max_wait_seconds = 30
+    assert agent.run("Look.").outcome == "outage"
+    assert agent.now() == 0
 
 
 @pytest.mark.proves("S-11")

@@ -280,6 +280,10 @@ class Agent:
                     self.feed(Closed(reason=step.reason))
                 said = "" if self._asking.outage is None else f" It said: {self._asking.outage[1]}"
                 return step.reason, f"{step.message}{said}"
+            if isinstance(step, Wait) and (shorter := self._until_last_try(step)) is not None:
+                self._wait(shorter)
+                step = self._first_step()
+                continue
             if isinstance(step, Wait) and (words := self._outlasted(step)):
                 self.feed(Interrupted())
                 return "outage", words
@@ -343,6 +347,20 @@ class Agent:
                 self.listener.step(self.session, f"waits {left:.0f} s: {step.why}")
             self._sleep(min(_WAIT_STEP_SECONDS, left))
         self.feed(Ticked(now_seconds=self._clock()))
+
+    def _until_last_try(self, step: Wait) -> Wait | None:
+        """Return the wait before the last try of an outage; None where its end is further away, or was reached.
+
+        Our own cooldown would go beyond what the person waits for, and an outage is over as soon as the provider answers. What the
+        provider itself asks for is kept: before that it would refuse.
+        """
+        if self._asking.outage is None:
+            return None
+        end_seconds = self._asking.outage[0] + self._max_wait_seconds
+        asked_seconds = self.session.state.faults.wait_until_seconds or 0.0
+        if step.until_seconds <= end_seconds or asked_seconds > end_seconds or self._clock() >= end_seconds:
+            return None
+        return replace(step, until_seconds=end_seconds)
 
     def _outlasted(self, step: Wait) -> str:
         """Return what to say where an outage would be waited for longer than is wanted; empty where it is waited for."""
