@@ -25,7 +25,7 @@ from penstock.context.compaction import DEFAULT, RECOVERY, NewLines, apply, plan
 from penstock.context.handoff import mechanical, render
 from penstock.context.recovery import TooLarge
 from penstock.overflow import diagnose
-from penstock.store import open_store, pages
+from penstock.store import finding, open_store, pages
 from penstock.text.allowance import Budget
 from penstock.wires import Collapsed, Transcript, load
 
@@ -78,7 +78,7 @@ class Checker:
         for answer in (
             pages.page(self.store, handle, limit=50),
             pages.page(self.store, handle, start_byte=100, max_bytes=5_000),
-            pages.find(self.store, handle, "between|1"),
+            finding.find(self.store, handle, "between|1"),
         ):
             head = answer.text.split("\n", 1)[0]
             self.look("a page", answer.text.replace("\n[", "\n ["))  # lines of a page stand under its one header

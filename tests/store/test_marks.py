@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from penstock.cli import main
 from penstock.errors import CallerError
 from penstock.guard import output, stream
-from penstock.store import default_redaction, marks, open_store, pages
+from penstock.store import default_redaction, finding, marks, open_store, pages
 from penstock.store.marks import SecretWatch, redacted_bytes, secrets_of
 from penstock.store.sqlite import DATABASE
 from penstock.text.allowance import Allowance
@@ -198,10 +198,10 @@ def test_pages_and_finds_of_what_is_hidden_are_true(tmp_path: Path) -> None:
         shown = pages.page(store, handle, offset=2_000, limit=1).text
         assert "token [redacted: GitHub token, 40 characters]" in shown
         assert "3 secrets are hidden in it" in shown.splitlines()[0]
-        found = pages.scan(store, handle, "redacted: AWS")
+        found = finding.scan(store, handle, "redacted: AWS")
         place = found.matches[0].start_byte
         assert store.read(handle, place, 24) == b"key [redacted: AWS key, "
-        assert "3 secrets are hidden in it" in pages.find(store, handle, "AWS").text
+        assert "3 secrets are hidden in it" in finding.find(store, handle, "AWS").text
         assert "hidden" not in pages.page(store, store.put(b"x\n")).text
 
 
