@@ -340,6 +340,12 @@ def test_root_is_one_in_name_only(shell: Shell) -> None:
     assert not run(shell, "chown 1 a.txt").text.startswith("exit code: 0") or os.geteuid() != 0
 
 
+@pytest.mark.parametrize("setting", ["sys/kernel/core_pattern", "sys/vm/swappiness", "pressure/io", "mtrr"])
+def test_settings_of_the_kernel_cannot_be_written(shell: Shell, setting: str) -> None:
+    """They are the whole machine's, and of root's files: `core_pattern` names a program that the kernel runs outside."""
+    assert not run(shell, f": >> /proc/{setting}").text.startswith("exit code: 0")
+
+
 # ── the end ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

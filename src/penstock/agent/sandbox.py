@@ -42,6 +42,11 @@ SYSTEM = (
 )
 """What programs of the system need to start and to find their way; no other file of the machine is there for a command."""
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+# Settings of the kernel, the whole machine's: root may write them without any power, and `kernel.core_pattern` names a program
+# that the kernel runs outside of every wall. bubblewrap covers some of these, and not `sys`, whose folder nobody can write.
+_SETTINGS = tuple(
+    f"/proc/{name}" for name in ("sys", "sysrq-trigger", "acpi", "driver", "fs", "mtrr", "pressure", "scsi")
+)
 
 _PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_CAPBSET_READ, _PR_CAPBSET_DROP = 1, 22, 23, 24
 _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT = 36, 38, 47
@@ -320,7 +325,7 @@ def _bubblewrap(program: str, root: str, home: str, readable: Sequence[str], gua
         os.lseek(handed, 0, os.SEEK_SET)
         line += ["--seccomp", str(handed)]
     line += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]  # noqa: S108 - one of its own
-    for path in (*SYSTEM, *readable):
+    for path in (*_SETTINGS, *SYSTEM, *readable):
         line += ["--ro-bind-try", path, path]
     for path in (root, home):
         line += ["--bind", path, path]
