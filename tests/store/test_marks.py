@@ -120,6 +120,25 @@ def test_a_secret_at_the_end_of_a_block_is_seen_whole(offset: int, *, ends_lines
         assert clean.decode() == redacted(content.decode())
 
 
+@pytest.mark.parametrize("lines", [9_000, 20_000])
+@pytest.mark.parametrize("offset", [0, 17, -30])
+def test_a_private_key_longer_than_a_block_is_hidden_whole(lines: int, offset: int) -> None:
+    """Keys of PGP hold many subkeys; what is behind a window is told from its end alone. It is one key."""
+    line = b"MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUabcd1234\n"
+    key = b"-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n%s-----END PGP PRIVATE KEY BLOCK-----" % (line * lines)
+    before = LINES * ((marks._BLOCK_BYTES + offset) // len(LINES)) + b"a" * (offset % 50) + b"\n"
+    content = before + key + b"\n" + LINES
+    clean = redacted_bytes(content)
+    assert line[:20] not in clean
+    assert clean.startswith(before)
+    assert clean.endswith(b"\n" + LINES)
+    assert clean.count(b"\n") == content.count(b"\n")
+    assert redacted_bytes(clean) == clean
+    watch = SecretWatch()
+    watch.look(content)
+    assert watch.mark.secrets == {"private key": 1}
+
+
 _CONTENT = st.lists(
     st.sampled_from(
         [
@@ -170,7 +189,7 @@ def test_a_store_of_redacted_forms_holds_no_byte_of_a_secret(tmp_path: Path, how
     with closing(open_store(str(path), keeps_redacted=True)) as store:
         name = f"curl -u me:{'hunter2hunter2'}"
         ways: dict[str, Callable[[], str]] = {
-            "bytes": lambda: store.put(HELD, name=name),
+            "bytes": lambda: store.put(HELD, name=name, kind=f"made by {KEY.decode()}"),
             "stream": lambda: store.put(parts_of(HELD), name=name),
             "many": lambda: store.put_many([(HELD, name), (b"x", name)])[0],
         }

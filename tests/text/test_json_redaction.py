@@ -76,6 +76,18 @@ def test_what_is_signed_a_picture_or_an_id_stays_whole(whole: dict[str, Any]) ->
     assert redacted_json(whole) is whole
 
 
+@pytest.mark.parametrize("key", ["arguments", "args", "input"])
+@pytest.mark.parametrize(
+    "given_by_model",
+    [{"path": KEY}, {"signature": "s", "content": KEY}, {"data": KEY, "format": "wav"}, {"files": [{"name": KEY}]}],
+    ids=lambda given: str(next(iter(given))),
+)
+def test_what_a_model_gives_a_call_has_no_ids_and_no_signatures(key: str, given_by_model: dict[str, Any]) -> None:
+    """The names in it are the tool's own: what stays elsewhere for its name holds a secret here as anything does."""
+    assert KEY not in json.dumps(redacted_json({"id": "call_1", key: given_by_model}))
+    assert KEY not in json.dumps(redacted_json({"id": "call_1", "arguments": json.dumps(given_by_model)}))
+
+
 def test_a_key_that_names_a_password_makes_its_value_one() -> None:
     """As `"password": "…"` does in a text; a value with a quote or a line end is looked at alone."""
     assert redacted_json({"password": "hunter2hunter2"}) == {"password": "[redacted: secret, 14 characters]"}

@@ -31,6 +31,17 @@ def works(tmp_path: Path) -> Path:
     return root
 
 
+@pytest.mark.proves("S-17")
+def test_the_index_beside_a_store_of_redacted_forms_gets_no_word_of_a_secret(works: Path, tmp_path: Path) -> None:
+    """It is a file of the store; an index that holds them stays another one. The passage is found by its other words."""
+    (works / "settings.py").write_text('PASSWORD = "hunter2hunter2"  # for the boiler\n')
+    for keeps_redacted in (True, False):
+        with closing(open_store(str(tmp_path / "store"), keeps_redacted=keeps_redacted)) as store:
+            assert "## settings.py:1-1" in Tools(works, store=store).search("boiler", ranked=True)
+        kept = b"".join(file.read_bytes() for file in (tmp_path / "store").rglob("*") if file.is_file())
+        assert (b"hunter2" in kept) is not keeps_redacted
+
+
 @pytest.mark.proves("L-7")
 @pytest.mark.parametrize("chars", [600, 2_000, 100_000])
 def test_pages_follow_one_another_within_the_allowance(works: Path, tmp_path: Path, chars: int) -> None:

@@ -162,7 +162,7 @@ def _wider(wider: Wider | None, checked: dict[str, object], pattern: str = "patt
 
 
 def _ranked_json(tools: Tools, checked: dict[str, object]) -> tuple[dict[str, object], str]:
-    from penstock.tools.ranking import check_ranked, index_folder_of
+    from penstock.tools.ranking import check_ranked, index_place
 
     check_ranked(checked)
     arguments = {
@@ -171,7 +171,7 @@ def _ranked_json(tools: Tools, checked: dict[str, object]) -> tuple[dict[str, ob
     found = tools.workspace.rank(
         str(checked["pattern"]),
         **arguments,  # type: ignore[arg-type]
-        index_folder=index_folder_of(None),
+        **index_place(None)._asdict(),
         progress=tools.progress,
     )
     value: dict[str, object] = {

@@ -70,7 +70,7 @@ class ArtifactTables(Database):
     ) -> Handle:
         """Keep `content` and return its handle, once it would survive a power cut; `Store.put` has the arguments."""
         life = self.life_seconds if life_seconds is None else life_seconds
-        name, kind = self._shown_name(name), escape.clip(kind, 64)
+        name, kind = self._shown_name(name), self._shown_kind(kind)
         watch = SecretWatch(hides=self.keeps_redacted)
         content = self._watched(content, watch)
         staged: Staged | None = None
@@ -118,7 +118,7 @@ class ArtifactTables(Database):
         if len(batch) == 1:
             content, name = batch[0]
             return [self.put(content, name=name, kind=kind, life_seconds=life_seconds)]
-        life, kind = self.life_seconds if life_seconds is None else life_seconds, escape.clip(kind, 64)
+        life, kind = self.life_seconds if life_seconds is None else life_seconds, self._shown_kind(kind)
         named: list[tuple[Content, str]] = []
         given: dict[str, tuple[bytes, Content, SecretWatch]] = {}
         for plain, name in batch:
@@ -172,6 +172,9 @@ class ArtifactTables(Database):
 
     def _shown_name(self, name: str) -> str:
         return escape.clip(redacted(name) if self.keeps_redacted else name)
+
+    def _shown_kind(self, kind: str) -> str:
+        return escape.clip(redacted(kind) if self.keeps_redacted else kind, 64)
 
     @overload
     def _watched(self, content: bytes, watch: SecretWatch) -> bytes: ...

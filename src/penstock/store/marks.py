@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 _BLOCK_BYTES = 512 << 10
 _AHEAD_BYTES = 64 << 10  # behind a block, so that a secret at its end is seen whole: a private key has 13 KiB at most
+# Keys of PGP may be longer: what goes on behind a window is a key still, so it is looked at behind this beginning of one.
+_PRIVATE_KEY = "private key"
+_GOES_ON = "-----BEGIN PRIVATE KEY-----\n" + 20 * "A"
+_HALF_LINE_CHARS = 100
 _NAME_CHARS = 1_024  # what stands between the name of a secret and the secret
 _READ_BYTES = 1 << 20
 
@@ -51,6 +55,7 @@ class SecretWatch:
         self._hides = hides
         self._seen: Counter[str] = Counter()
         self._hidden = 0
+        self._is_in_key = False
         self.is_done = False
 
     @property
@@ -96,21 +101,27 @@ class SecretWatch:
     def _block(self, window: bytes, count: int) -> tuple[bytes, int]:
         """Return about so many bytes from the beginning of a window as they are kept, and how many they were."""
         # What is no UTF-8 stands for itself meanwhile, and comes out as it came in.
-        text = window.decode("utf-8", "surrogateescape")
-        end = len(text) if count >= len(window) else _last_line(window[:count])
+        lead = _GOES_ON if self._is_in_key else ""
+        text = lead + window.decode("utf-8", "surrogateescape")
+        end = len(text) if count >= len(window) else len(lead) + _last_line(window[:count])
         made: list[str] = []
-        kept = 0
+        kept = len(lead)
+        self._is_in_key = False
         for kind, start, stop in secrets_in(text):
             # Blocks end where a line does; a name before the end may have its secret behind it, which goes along.
             if start >= end + _NAME_CHARS:
                 break
+            if stop <= len(lead):
+                continue
             end = max(end, stop)
             if self._hides:
-                made += (text[kept:start], mark_of(kind, text[start:stop]))
+                made += (text[kept:start], mark_of(kind, text[max(kept, start) : stop]))
                 kept = stop
-            else:
+            elif start >= len(lead):
                 self._seen[kind] += 1
-        taken = end if len(text) == len(window) else len(_encoded(text[:end]))
+            is_cut_off = len(text) - stop < _HALF_LINE_CHARS and not text.endswith("-----", start, stop)
+            self._is_in_key = kind == _PRIVATE_KEY and is_cut_off and count < len(window)
+        taken = end - len(lead) if len(text) - len(lead) == len(window) else len(_encoded(text[len(lead) : end]))
         shown = _encoded("".join((*made, text[kept:end]))) if made else window[:taken]
         self._hidden += count_marks(shown)
         return shown, taken

@@ -27,38 +27,47 @@ _WHOLE = frozenset(
 )
 _JSON_TEXT = "arguments"
 """The key under which OpenAI's wires hold JSON as a string."""
+_OF_CALLS = frozenset({_JSON_TEXT, "args", "input"})
+"""The keys under which wires hold what a model gave a call: the names in it are the tool's, and none is an id's."""
 
 
-def redacted_json(value: Json) -> Json:
+def redacted_json(value: Json, *, is_of_call: bool = False) -> Json:
     """Return JSON without what looks like a secret in its strings; the same object where there is none.
 
     Args:
         value: what `json.loads` gives. Other objects are left as they are.
+        is_of_call: whether it is what a model gave a call: then nothing in it stays because of its name.
     """
     if isinstance(value, str):
         return redacted(value) if len(value) >= _MIN_CHARS else value
     if isinstance(value, dict):
-        return _of_object(value)
+        return _of_object(value, is_of_call=is_of_call)
     if isinstance(value, list | tuple):
-        made = [redacted_json(item) for item in value]
+        made = [redacted_json(item, is_of_call=is_of_call) for item in value]
         return made if any(one is not other for one, other in zip(made, value, strict=True)) else value
     return value
 
 
-def _of_object(value: dict[str, Json]) -> Json:
+def _of_object(value: dict[str, Json], *, is_of_call: bool) -> Json:
     """Return an object whose values hold no secrets; one that a provider signed, or that is a picture, as it is."""
+    if is_of_call:
+        return _changed(value, {key: _of_member(key, item, is_of_call=True) for key, item in value.items()})
     if any(value.get(key) for key in _SIGNED) or ("data" in value and not _MEDIA.isdisjoint(value)):
         return value
     if value.get("type") == "redacted_thinking":
         return value
-    made = {key: item if key in _WHOLE else _of_member(key, item) for key, item in value.items()}
+    return _changed(value, {key: item if key in _WHOLE else _of_member(key, item) for key, item in value.items()})
+
+
+def _changed(value: dict[str, Json], made: dict[str, Json]) -> dict[str, Json]:
+    """Return what was made of an object, the object itself where that is the same."""
     return made if any(made[key] is not value[key] for key in value) else value
 
 
-def _of_member(key: Any, item: Json) -> Json:
+def _of_member(key: Any, item: Json, *, is_of_call: bool = False) -> Json:
     """Return the value of a key: a plain one may be a secret because of what the key calls it."""
     if not isinstance(item, str) or len(item) < _MIN_CHARS:
-        return redacted_json(item)
+        return redacted_json(item, is_of_call=is_of_call or (key in _OF_CALLS and isinstance(item, dict)))
     if key == _JSON_TEXT:
         return _of_json_text(item)
     clean = redacted(item)
@@ -76,5 +85,5 @@ def _of_json_text(text: str) -> str:
     if not is_json:
         clean = redacted(text)
         return text if clean == text else clean
-    clean_value = redacted_json(value)
+    clean_value = redacted_json(value, is_of_call=isinstance(value, dict))
     return text if clean_value is value else json.dumps(clean_value, ensure_ascii=False, separators=(",", ":"))

@@ -62,7 +62,7 @@ def answer_ranked(
         limit=limit,
         include_hidden=include_hidden,
         include_ignored=include_ignored,
-        index_folder=index_folder_of(call.store),
+        **index_place(call.store)._asdict(),
         deadline=call.deadline,
         progress=call.progress,
     )
@@ -106,18 +106,30 @@ def check_ranked(arguments: dict[str, object]) -> None:
         raise ToolError("bad_argument", f"With ranked, search takes no {' and no '.join(given)}: pattern is words.")
 
 
-def index_folder_of(kept_in: Store | Callable[[], Store] | None) -> str | None:
-    """Return the folder for indexes, beside what the store keeps; None where the store is no folder or cannot be opened."""
+class IndexPlace(NamedTuple):
+    """Where an index of a ranked search is kept, and what it may hold: as the arguments of `Workspace.rank`."""
+
+    index_folder: str | None
+    """None where the store is no folder or cannot be opened."""
+    index_redacted: bool
+    """Whether the store keeps redacted forms only: its folder gets no words of secrets either."""
+
+
+def index_place(kept_in: Store | Callable[[], Store] | None) -> IndexPlace:
+    """Return where an index is kept: beside what the store keeps, None for the user's own."""
     from penstock import store
     from penstock.store.kept import INDEX_FOLDER
 
     try:
         opened = kept_in() if callable(kept_in) else kept_in
-        kept = store.folder_of(store.default_url()) if opened is None else getattr(opened, "path", None)
+        if opened is None:
+            kept, is_redacted = store.folder_of(store.default_url()), store.default_redaction()
+        else:
+            kept, is_redacted = getattr(opened, "path", None), opened.keeps_redacted
     except (PenstockError, OSError):
         # A search needs no store: without a folder the index is made anew and not kept.
-        return None
-    return None if kept is None else f"{kept}/{INDEX_FOLDER}"
+        return IndexPlace(None, index_redacted=False)
+    return IndexPlace(None if kept is None else f"{kept}/{INDEX_FOLDER}", is_redacted)
 
 
 # ── words ────────────────────────────────────────────────────────────────────────────────────────────────────────

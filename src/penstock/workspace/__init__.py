@@ -186,12 +186,14 @@ class Workspace:
         include_hidden: bool = False,
         include_ignored: bool = False,
         index_folder: str | None = None,
+        index_redacted: bool = False,
         deadline: Deadline | None = None,
         progress: Progress | None = None,
     ) -> Ranking:
         """The passages of files that have most to do with a question in words, the best first (L-7). Raises `ToolError`.
 
         `index_folder` is where the index is kept for the next call; a temporary one is made where nothing is said.
+        With `index_redacted` it gets no word of what looks like a secret.
         """
         from penstock.workspace import ranked
 
@@ -205,6 +207,7 @@ class Workspace:
             include_hidden=include_hidden,
             include_ignored=include_ignored,
             index_folder=index_folder,
+            index_redacted=index_redacted,
             deadline=deadline or Deadline(WALK_SECONDS),
             progress=progress,
         )

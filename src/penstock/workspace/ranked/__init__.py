@@ -89,6 +89,7 @@ def rank(
     include_hidden: bool = False,
     include_ignored: bool = False,
     index_folder: str | None = None,
+    index_redacted: bool = False,
     deadline: Deadline,
     progress: Callable[[int], None] | None = None,
 ) -> Ranking:
@@ -104,6 +105,7 @@ def rank(
         include_hidden: Also names that begin with a dot.
         include_ignored: Also what ignore files leave out.
         index_folder: Where indexes are kept, a private folder outside the root; a temporary one is made where there is none.
+        index_redacted: Whether an index gets no word of what looks like a secret; it is another one then.
         deadline: When the call ends; what is indexed by then is kept.
         progress: Told the number of files that were looked at.
 
@@ -117,12 +119,13 @@ def rank(
         raise ToolError("bad_argument", "There is no word to rank by. Give words that the text may hold.")
     relative = root.relative(path)
     name = _name(root, relative, include_hidden=include_hidden, include_ignored=include_ignored)
+    name = f"redacted-{name}" if index_redacted else name
     folder = _outside(root, index_folder)
     while True:
         files = Files(root, path, include_hidden=include_hidden, include_ignored=include_ignored, deadline=deadline)
         try:
             with indexes.opened(folder if files.walk is not None else None, name) as index:
-                update = Update(root, index, deadline, progress)
+                update = Update(root, index, deadline, progress, is_redacted=index_redacted)
                 update.run(files)
                 weighed, more = _weighed(index, words, glob, files.prefix)
             break

@@ -14,6 +14,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.errors import ToolError
+from penstock.text.redaction import redacted
 from penstock.workspace import refusals
 from penstock.workspace.globs import EVERYTHING
 from penstock.workspace.root import OpenFile
@@ -112,7 +113,16 @@ class Files:
 class Update:
     """One pass over the files and the index side by side, both in the order of paths: memory does not depend on either."""
 
-    def __init__(self, root: Root, index: Index, deadline: Deadline, progress: Callable[[int], None] | None) -> None:
+    def __init__(
+        self,
+        root: Root,
+        index: Index,
+        deadline: Deadline,
+        progress: Callable[[int], None] | None,
+        *,
+        is_redacted: bool = False,
+    ) -> None:
+        self._is_redacted = is_redacted
         self.indexed = self.unindexed = self.partial = self.binary = self.secret = 0
         self._root = root
         self._index = index
@@ -187,7 +197,9 @@ class Update:
         if self._index.bytes + len(data) > MAX_INDEX_BYTES or self._index.passages >= MAX_PASSAGES:
             self.unindexed += 1
             return
-        self._index.add(file.relative, stamp, digest, kind, text or "", len(data))
+        # Lines stay lines, so that passages are where they were.
+        words = redacted(text or "") if self._is_redacted else text or ""
+        self._index.add(file.relative, stamp, digest, kind, words, len(data))
         self._count(kind)
 
     def _count(self, kind: str) -> None:
