@@ -109,6 +109,21 @@ def test_who_changes_the_file_between_two_pages_is_told_of(tools: Tools, tmp_pat
     assert tools.call(head.next.tool, head.next.arguments).text.startswith("stale: list.json")
 
 
+@pytest.mark.proves("B-8")
+@pytest.mark.parametrize("added", ["\n", "\nmore\n", "\n" + "line\n" * 300])
+def test_a_file_that_grew_by_lines_has_no_records_to_go_on_with(tools: Tools, tmp_path: Path, added: str) -> None:
+    """Lines behind records would leave out all records between; a line end alone changes nothing."""
+    head = printed.header(tools.view("list.json", limit=100))
+    assert head.next is not None
+    with (tmp_path / "list.json").open("a") as file:
+        file.write(added)
+    after = tools.call(head.next.tool, head.next.arguments).text
+    if added == "\n":
+        assert records_in(printed.body(after)) == ORDERS[100:200]
+    else:
+        assert after.startswith("stale: list.json has more than one line now")
+
+
 def test_records_of_a_file_are_looked_for_once(tools: Tools, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A later page costs its window: what was found is kept while the file is the same."""
     fed = 0

@@ -105,6 +105,8 @@ class Reader:
             with self._records.of(text, deadline, self._counts) as records:
                 if records is not None:
                     return view_records(records, asked, room, said)
+            if earlier is not None and offset and self._records.had(text, earlier.size_bytes, deadline, self._counts):
+                raise texts.no_longer_records(text.path, asked.call(text.path, version=None))
             return view_page(text, self._counts, asked, room, deadline, said)
 
     def read_file(

@@ -155,6 +155,24 @@ class RecordFiles:
             records = Records(text, places, deadline)
             yield records if counts is None or records.known(2) > 1 else None
 
+    def had(self, text: TextFile, size_bytes: int, deadline: Deadline, counts: LineCounts) -> bool:
+        """Return whether a file that has grown could be viewed by record when it had so many bytes: it was one line then.
+
+        Args:
+            text: The file, which has more lines now.
+            size_bytes: Its size then.
+            deadline: Until when its first line is looked for.
+            counts: What is known of its lines.
+        """
+        source, encoding, _ = text
+        head = source.head[:_HEAD_BYTES].decode("utf-8-sig", "replace")
+        if encoding.unit != 1 or size_bytes <= fitting.CLIP_BYTES or not is_one_line(head, 1):
+            return False
+        with counts.index(text, deadline) as lines:
+            lines.advance(source, lambda: lines.seen > 1 or deadline.passed)
+            second = lines.start_of(source, 1)
+        return second is not None and second >= size_bytes
+
 
 def view_records(records: Records, asked: ViewAsked, room: PageRoom, said: list[str]) -> Window:
     """Return the records that a view was asked for, in the place of lines: as they stand, fewer where the room ends.

@@ -116,6 +116,17 @@ def same_version(source: FileSource, path: str, earlier: versions.Version | None
     raise ToolError("stale", _stale(escape.shorten(path), change.value + size), restart, asked)
 
 
+def no_longer_records(path: str, asked: Call) -> ToolError:
+    """Return the refusal of a page by lines behind pages by record: its numbers would be those of other things.
+
+    Args:
+        path: The file's name, inert.
+        asked: The call without its version.
+    """
+    change = "has more than one line now, and is not viewed by record any more"
+    return ToolError("stale", _stale(escape.shorten(path), change), asked.but(offset=None), asked)
+
+
 def _grew(by_bytes: int) -> str:
     """Return the notice about a file that only grew: what was read still stands."""
     return f"the file grew by {by_bytes} bytes since that page; the text just before this place is the same"
