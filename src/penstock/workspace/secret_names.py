@@ -20,7 +20,8 @@ _FILES = (
     r"id_[^/.]+",
     r"[^/]+_(?:rsa|dsa|ecdsa|ed25519)",
     r"(?:ssh_host_[a-z0-9]+|deploy|signing|private)[_-]key",
-    r"wallet\.dat",
+    r"id_(?:rsa|dsa|ecdsa|ed25519)\.txt",
+    r"wallet\.dat|secring\.gpg|krb5cc_[^/]+|\.xauthority",
     # What is called so.
     rf"(?:\.?secrets?|\.?credentials?|passwords?|[^/]*[._-]secrets?|[^/]*[._-]credentials?)(?:\.{_DATA})?",
     r"(?:secrets|credentials?|passwords?)\.txt",
@@ -31,7 +32,7 @@ _FILES = (
     # Terraform writes what it made, passwords too, into its state.
     r"[^/]*\.tfstate|terraform\.tfvars|[^/]*\.auto\.tfvars|\.terraformrc|terraform\.rc|credentials\.tfrc\.json",
     # Where programs keep logins in the home folder.
-    r"[._]netrc|\.pgpass|pgpass\.conf|\.my\.cnf|\.mylogin\.cnf|\.pypirc|\.npmrc|\.git-credentials|\.dockercfg",
+    r"[._]netrc|\.pgpass|pgpass\.conf|\.my\.cnf|\.mylogin\.cnf|\.pypirc|\.npmrc|\.git-credentials|\.dockercfg|\.dockerconfigjson",
     r"\.boto|\.s3cfg|\.passwd-s3fs|\.?rclone\.conf|\.databrickscfg|\.msmtprc|\.fetchmailrc|\.smbcredentials",
     r"\.(?:wget|curl)rc|kaggle\.json|\.?ngrok\.yml|[^/]*kubeconfig(?:\.ya?ml)?|logins\.json|cookies\.(?:sqlite|txt)",
     r"\.(?:bash|zsh|sh|mysql|psql|sqlite|python|node_repl|rediscli|irb)_history",
@@ -40,11 +41,11 @@ _PLACES = (
     r"\.git/config",
     r"\.(?:aws|ssh|gnupg|password-store|azure)/.+",
     r"\.docker/config\.json",
-    r"\.kube/(?:config|cache/.+)",
+    r"\.kube/(?:config[^/]*|cache/.+)",
     r"\.cargo/credentials(?:\.toml)?",
     r"\.gem/credentials",
     r"\.config/(?:gh/hosts\.yml|hub|glab-cli/config\.yml|doctl/config\.ya?ml|hcloud/cli\.toml|op/config)",
-    r"\.config/(?:gcloud/.+|sops/age/.+|rclone/.+|configstore/.+)",
+    r"\.config/(?:gcloud/.+|sops/age/.+|rclone/.+|configstore/.+|containers/auth\.json)",
     r"\.(?:fly|travis|circleci)/(?:config|cli)\.yml",
     r"\.(?:pulumi|terraform\.d)/credentials[^/]*\.json",
     r"\.(?:snowsql/config|snowflake/connections\.toml|(?:cache/)?huggingface/token|netlify/config\.json)",
@@ -53,11 +54,11 @@ _PLACES = (
     r"etc/g?shadow-?",
 )
 # A copy holds what the file does.
-_COPY = r"(?:\.(?:bak|backup|old|orig|save|sav|copy|swp|tmp|\d{1,3})|~)*"
+_COPY = r"(?:[._-](?:bak|backup|old|orig|save|sav|copy|tmp)\d{0,4}|\.sw[a-p]|[._-]\d[\d_-]{0,18}|~|#)*"
 _IS_EXAMPLE = r"(?![^/]*(?:example|sample|template|\.dist|schema|\.tmpl|\.tpl|\.pub\Z))"
 
 NAMES = re.compile(
-    rf"(?:^|/)(?:{_IS_EXAMPLE}(?:{'|'.join(_FILES)}){_COPY}|(?:{'|'.join(_PLACES)}){_COPY})\Z".encode(),
+    rf"(?:^|/)(?:#?{_IS_EXAMPLE}(?:{'|'.join(_FILES)}){_COPY}|(?:{'|'.join(_PLACES)}){_COPY})\Z".encode(),
     re.DOTALL | re.IGNORECASE,
 )
 """Whether a path, as bytes relative to the root, is one at which credentials usually lie."""
