@@ -122,11 +122,12 @@ def test_a_url_that_can_be_no_store_is_refused(url: str) -> None:
         open_store(url)
 
 
-def test_another_programs_database_is_left_alone(path: Path) -> None:
-    """A file that is not ours is not migrated."""
+@pytest.mark.parametrize("application", [0, 7])
+def test_another_programs_database_is_left_alone(path: Path, application: int) -> None:
+    """A file that is not ours is not migrated, also where its program gave it no number, as most do."""
     path.mkdir(mode=0o700)
     with sqlite3.connect(path / DATABASE) as other:
-        other.execute("PRAGMA application_id = 7")
+        other.execute(f"PRAGMA application_id = {application}")
         other.execute("CREATE TABLE theirs (x)")
     other.close()
     with pytest.raises(CallerError, match="another program"):

@@ -156,7 +156,9 @@ class SqliteStore(FileTables):
         connection = self._connected()
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-        if application not in {0, APPLICATION_ID} or (application == 0 and version):
+        # Ours get their number in the transaction that makes their first table; most programs never set one.
+        is_new = not version and not connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
+        if application != APPLICATION_ID and (application or not is_new):
             raise CallerError(f"{self.path}/{DATABASE} is another program's database")
         if version > len(schema.SQLITE):
             raise StoreFault(
