@@ -294,6 +294,20 @@ def test_a_child_that_does_not_go_on_after_a_kill_is_told_with_what_it_changed(
     assert again.purse.account.reserved_tokens == 0
 
 
+@pytest.mark.proves("S-8", "S-10")
+def test_what_a_child_had_come_to_before_a_kill_is_told_with_what_the_person_says_next(
+    begun: Callable[..., Agent], tree: Path, store: Store
+) -> None:
+    """Its call is closed without a result, as that of the child behind it is open: what was paid for is not lost."""
+    steps = [calls(task(), task("Look at part 2.")), say("Part 1 has it."), call("view", file_path="part_002.txt")]
+    agent = begun(ScriptedModel(steps))
+    with pytest.raises(AssertionError):  # the script is over: as by a kill
+        agent.run("Begin.")
+    told = r"Another thing.\n\ntask-1 answered after 1 turn, .*\n\nPart 1 has it.\n\ntask-2 was cut off"
+    again = parent(tree, store, ScriptedModel([say("I see.", requires=told)]), session_id=agent.session.session_id)
+    assert again.run("Another thing.").answer == "I see."
+
+
 @pytest.mark.proves("S-8", "S-12")
 def test_an_interrupt_stops_a_child_and_both_are_told(begun: Callable[..., Agent], store: Store) -> None:
     """The child stops, its parent's other calls are not run, and the result says how far it came."""

@@ -145,10 +145,18 @@ class Children:
         return self._worked(agent, _next_prompt(agent.session, str(kept.begun["prompt"])), self._agent.told)
 
     def cut_off(self) -> list[str]:
-        """End the children that a kill has left in the middle and that do not go on; return what there is to say of each."""
+        """End the children that a kill has left in the middle and that do not go on.
+
+        Returns:
+            What there is to say of each; and the results of those that had ended, where the parent was killed before it heard.
+        """
         told = []
-        for kept in self._kept.values():
-            if kept.ended is None:
+        state = self._agent.session.state
+        open_places = {f"{state.all_turns}:{call.id}" for call in state.open_calls}
+        for place, kept in self._kept.items():
+            if kept.ended is not None:
+                told += [str(kept.ended["text"])] if place in open_places else []
+            else:
                 agent = self._again(kept)
                 with closing(agent.tools):
                     done = AgentRun(session=kept.name, outcome="cut off", turns=agent.session.state.all_turns)
