@@ -184,6 +184,10 @@ def test_a_handoff_begins_a_session(tree: Path, tmp_path: Path) -> None:
     with LoopbackProvider("openai-chat", 32_000, policy=policy) as provider:
         on = ["run", "--from", str(tmp_path / "handoff.json"), "--root", str(tree), *flags(provider)]
         done = penstock(tmp_path, *on)
+        (tmp_path / "handoff.json").write_text(
+            '{"sessionId": "x", "modifiedFiles": ["app.py"]}'
+        )  # as others write them
+        of_another = penstock(tmp_path, *on)
         bad = penstock(tmp_path, "run", "--from", str(tree / "app.py"), *flags(provider))
         none = penstock(tmp_path, "run", *flags(provider))
     assert done.stdout == "I go on.\n"
@@ -191,6 +195,8 @@ def test_a_handoff_begins_a_session(tree: Path, tmp_path: Path) -> None:
     assert "Set the port to 2." in asked
     assert "app.py: changed" in asked
     assert "app.py: changed" in done.stderr
+    assert "does not say what the changed files held" in seen[-1]["messages"][-1]["content"]
+    assert "names no file" not in of_another.stderr
     assert (bad.returncode, none.returncode) == (2, 2)
     assert "is no handoff" in bad.stderr
 

@@ -56,9 +56,11 @@ def told_of(handoff: Handoff, root: str, agent: Agent) -> tuple[str, str]:
     words = render(handoff, max_chars=max_chars, dialect=agent.session.dialect)
     with closing(Root(root)) as looking:
         found = verify(looking, tracked_by(handoff))
-    return words, report(
-        found, dialect=agent.session.dialect
-    ) if found else "The handoff names no file that was changed."
+    if found:
+        return words, report(found, dialect=agent.session.dialect)
+    if handoff.modified_files:
+        return words, "The handoff does not say what the changed files held, so they were not compared with the disk."
+    return words, "The handoff names no file that was changed."
 
 
 def tracked_by(handoff: Handoff) -> list[Tracked]:

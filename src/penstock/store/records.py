@@ -140,9 +140,7 @@ class JournalTables(ArtifactTables):
         if row.sealed() != row.sha256:
             raise Damaged(f"Session {session}: record {seq} is not what was written: its SHA-256 differs.")
         if row.type != kind or not journal.same(row.payload, text):
-            raise Conflict(
-                f"Session {session} has another event at {seq}: {row.type}. Another process goes on with it; this one stops here."
-            )
+            raise Conflict(f"Session {session} has another event at {seq}: {row.type}.")
         return row.record()
 
     def events(self, session: str, from_seq: int = 0) -> Iterator[JournalRecord]:
